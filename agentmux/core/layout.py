@@ -1,0 +1,117 @@
+"""Names, slugs, and where everything of a session lies (relative paths, never touched here)."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Container
+from datetime import datetime
+from typing import Final
+
+SESSIONS_DIR: Final = ".agentmux/.sessions"
+
+STATE: Final = "state.json"
+STATE_BACKUP: Final = "state.json.bak"
+JOURNAL: Final = "tool_events.jsonl"
+CURSOR: Final = "tool_event_state.json"
+RUNTIME: Final = "runtime_state.json"
+LOCK: Final = "session.lock"
+LOCK_HOLDER: Final = "session.lock.json"
+WAKE: Final = "wake.fifo"
+LOG: Final = "orchestrator.log"
+REQUIREMENTS: Final = "requirements.md"
+CONTEXT: Final = "context.md"
+HISTORY: Final = "history"
+LAUNCHES: Final = "launches"
+SNAPSHOTS: Final = "snapshots"
+CHECKPOINTS: Final = "checkpoints"
+
+PRODUCT_MANAGEMENT: Final = "01_product_management"
+ARCHITECTING: Final = "02_architecting"
+RESEARCH: Final = "03_research"
+PLANNING: Final = "04_planning"
+DESIGN: Final = "05_design"
+IMPLEMENTATION: Final = "06_implementation"
+REVIEW: Final = "07_review"
+COMPLETION: Final = "08_completion"
+
+SLUG_MAX: Final = 48
+FALLBACK_SLUG: Final = "feature"
+
+_SESSION_NAME = re.compile(r"(?P<stamp>\d{8}-\d{6})-(?P<slug>[a-z0-9][a-z0-9-]*)")
+_TOPIC = re.compile(r"[a-z0-9][a-z0-9-]{0,47}")
+
+
+def slug(text: str) -> str:
+    """Make ``[a-z0-9-]`` of at most 48 characters out of any text; never empty."""
+    ascii_text = unicodedata.normalize("NFKD", text[:4096]).encode("ascii", "ignore").decode()
+    words = re.findall(r"[a-z0-9]+", ascii_text.lower())
+    made = ""
+    for word in words:
+        longer = f"{made}-{word}" if made else word[:SLUG_MAX]
+        if len(longer) > SLUG_MAX:
+            break
+        made = longer
+    return made or FALLBACK_SLUG
+
+
+def is_topic(text: str) -> bool:
+    """Whether ``text`` may name a research topic (it becomes a folder and a seat)."""
+    return _TOPIC.fullmatch(text) is not None
+
+
+def session_name(now: datetime, slug_text: str, taken: Container[str]) -> str:
+    """Derive a directory name that is not in ``taken``: ``<stamp>-<slug>``, then ``-2``, ``-3``…"""
+    base = f"{now:%Y%m%d-%H%M%S}-{slug_text}"
+    name, count = base, 1
+    while name in taken:
+        count += 1
+        name = f"{base}-{count}"
+    return name
+
+
+def slug_of(name: str) -> str:
+    """Return the slug part of a session directory's name; the name itself where it has no stamp."""
+    match = _SESSION_NAME.fullmatch(name)
+    return match["slug"] if match else name
+
+
+def stamp_of(name: str) -> datetime | None:
+    """Return the local time in a session directory's name, without a zone; None where absent."""
+    match = _SESSION_NAME.fullmatch(name)
+    if match is None:
+        return None
+    try:
+        return datetime.strptime(match["stamp"], "%Y%m%d-%H%M%S")  # noqa: DTZ007 (local by contract)
+    except ValueError:
+        return None
+
+
+def tmux_name(name: str) -> str:
+    """Return the tmux session's name for a session directory; ``:`` and ``.`` as tmux has them."""
+    return "agentmux-" + re.sub(r"[:.]", "_", name)
+
+
+def snapshot(seat: str) -> str:
+    """Where the last visible screen of a seat lies."""
+    return f"{SNAPSHOTS}/{seat}.json"
+
+
+def launch(launch_id: str) -> str:
+    """Where everything of one start of an agent lies."""
+    return f"{LAUNCHES}/{launch_id}"
+
+
+def checkpoint(seat: str) -> str:
+    """Where an agent with checkpoint files keeps the ones of this seat."""
+    return f"{CHECKPOINTS}/{seat}"
+
+
+def history(cycle: int, iteration: int) -> str:
+    """Where the artifacts of a finished cycle or iteration go."""
+    return f"{HISTORY}/{cycle}.{iteration}"
+
+
+def research(kind: str, topic: str) -> str:
+    """Where one research topic lies; ``kind`` is ``code`` or ``web``."""
+    return f"{RESEARCH}/{kind}-{topic}"
