@@ -1,0 +1,468 @@
+"""What a planner writes (``plan.yaml``, version 2) and what coders are run by (``ExecutionPlan``).
+
+Values come in as plain ``str | int | bool | None | list | dict``; files are read elsewhere.
+Source of every rule: docs/reference/artifacts.md.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import combinations
+from typing import Final, TypeVar
+
+from agentmux.core.shape import Fields, Shape, kind
+from agentmux.errors import RefusedError
+
+VERSION: Final = 2
+
+_PLAN_FIELDS = (
+    "version", "plan_overview", "needs_design", "needs_docs", "doc_files", "groups", "subplans",
+)  # fmt: skip
+_SUBPLAN_FIELDS = (
+    "index", "title", "scope", "owned_files", "dependencies", "implementation_approach",
+    "acceptance_criteria", "tasks",
+)  # fmt: skip
+_Value = TypeVar("_Value", int, str)
+_FILE = re.compile(r"(?:.*/)?plan_([1-9][0-9]{0,5})\.md")
+
+
+class Mode(StrEnum):
+    """How the sub-plans of one group run: one after the other, or side by side."""
+
+    SERIAL = "serial"
+    PARALLEL = "parallel"
+
+
+def subplan_file(index: int) -> str:
+    """Name of the file with one sub-plan, in the planning folder."""
+    return f"plan_{index}.md"
+
+
+def tasks_file(index: int) -> str:
+    """Name of the file with the tasks of one sub-plan, in the planning folder."""
+    return f"tasks_{index}.md"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanRef:
+    """A group's mention of a sub-plan."""
+
+    index: int
+    name: str
+
+    @property
+    def file(self) -> str:
+        """Name of the sub-plan's file, in the planning folder."""
+        return subplan_file(self.index)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """Sub-plans that run together; groups run one after the other."""
+
+    group_id: str
+    mode: Mode
+    plans: tuple[PlanRef, ...]
+
+    @property
+    def indices(self) -> tuple[int, ...]:
+        """The sub-plans of the group, in its order."""
+        return tuple(plan.index for plan in self.plans)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExecutionPlan:
+    """What the orchestrator runs coders by; indices are unique and contiguous from 1."""
+
+    needs_design: bool
+    needs_docs: bool
+    doc_files: tuple[str, ...]
+    groups: tuple[Group, ...]
+
+    @property
+    def subplan_count(self) -> int:
+        """How many sub-plans there are in all groups."""
+        return sum(len(group.plans) for group in self.groups)
+
+    def name(self, index: int) -> str:
+        """Name of a sub-plan; empty for an unknown index."""
+        names = (plan.name for group in self.groups for plan in group.plans if plan.index == index)
+        return next(names, "")
+
+    def to_fields(self) -> dict[str, object]:
+        """The content of ``execution_plan.yaml``; `check_execution_plan` is the inverse."""
+        return {
+            "version": VERSION,
+            "subplan_count": self.subplan_count,
+            "needs_design": self.needs_design,
+            "needs_docs": self.needs_docs,
+            "doc_files": list(self.doc_files),
+            "groups": [_group_fields(group) for group in self.groups],
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subplan:
+    """One coder's share of the work.
+
+    Attributes:
+        owned_files: Normalised paths relative to the project; a directory means all below it.
+        dependencies: Sub-plan indices as text, or free text.
+    """
+
+    index: int
+    title: str
+    scope: tuple[str, ...]
+    owned_files: tuple[str, ...]
+    dependencies: tuple[str, ...]
+    implementation_approach: tuple[str, ...]
+    acceptance_criteria: tuple[str, ...]
+    tasks: tuple[str, ...]
+    isolation_rationale: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """A valid ``plan.yaml``; sub-plans are in the order of their indices."""
+
+    overview: str
+    subplans: tuple[Subplan, ...]
+    execution: ExecutionPlan
+
+    def subplan(self, index: int) -> Subplan:
+        """Return the sub-plan ``index``, from 1."""
+        return self.subplans[index - 1]
+
+
+def parse_plan(value: object) -> Plan:
+    """Read a plan, or refuse it.
+
+    Raises:
+        RefusedError: With all problems.
+    """
+    plan, problems = check_plan(value)
+    if plan is None:
+        raise RefusedError("plan.yaml breaks the plan's rules", problems=problems)
+    return plan
+
+
+def check_plan(value: object) -> tuple[Plan | None, tuple[str, ...]]:
+    """Read a plan; the plan is None exactly when there are problems, each with its place."""
+    shape = Shape("plan.yaml")
+    top = shape.mapping(value, "", required=_PLAN_FIELDS)
+    _check_version(top)
+    overview = top.text("plan_overview")
+    subplans = tuple(_subplan(shape, entry, at) for at, entry in top.items("subplans", some=True))
+    execution = ExecutionPlan(
+        needs_design=top.flag("needs_design"),
+        needs_docs=top.flag("needs_docs"),
+        doc_files=_paths(top, "doc_files"),
+        groups=tuple(_group(shape, entry, at) for at, entry in top.items("groups", some=True)),
+    )
+    _check_indices(shape, [subplan.index for subplan in subplans])
+    _check_membership(shape, subplans, execution.groups)
+    _check_overlaps(shape, subplans, execution.groups)
+    if shape.problems:
+        return None, tuple(shape.problems)
+    ordered = tuple(sorted(subplans, key=lambda subplan: subplan.index))
+    return Plan(overview=overview, subplans=ordered, execution=execution), ()
+
+
+def _check_version(top: Fields) -> None:
+    found = top.values.get("version", VERSION)
+    if type(found) is not int or found != VERSION:
+        top.shape.note(top.at("version"), f"expected {VERSION}, found {found!r}")
+
+
+def _subplan(shape: Shape, value: object, place: str) -> Subplan:
+    fields = shape.mapping(
+        value, place, required=_SUBPLAN_FIELDS, optional=("isolation_rationale",)
+    )
+    rationale = fields.values.get("isolation_rationale")
+    return Subplan(
+        index=fields.number("index"),
+        title=fields.text("title"),
+        scope=fields.texts("scope", some=True),
+        owned_files=_paths(fields, "owned_files"),
+        dependencies=_dependencies(fields),
+        implementation_approach=fields.texts("implementation_approach", some=True),
+        acceptance_criteria=fields.texts("acceptance_criteria", some=True),
+        tasks=fields.texts("tasks", some=True),
+        isolation_rationale=fields.text("isolation_rationale") if rationale else "",
+    )
+
+
+def _dependencies(fields: Fields) -> tuple[str, ...]:
+    """Indices, free text, or nothing at all; one of them alone is a list of one."""
+    value = fields.values.get("dependencies")
+    if value is None or value == "":
+        return ()
+    place = fields.at("dependencies")
+    entries = fields.items("dependencies") if isinstance(value, list) else [(place, value)]
+    return tuple(_dependency(fields.shape, entry, at) for at, entry in entries)
+
+
+def _dependency(shape: Shape, value: object, place: str) -> str:
+    if type(value) is int:
+        return str(shape.number(value, place))
+    return shape.text(value, place)
+
+
+def _paths(fields: Fields, key: str) -> tuple[str, ...]:
+    return tuple(_path(fields.shape, entry, place) for place, entry in fields.items(key))
+
+
+def _path(shape: Shape, value: object, place: str) -> str:
+    """Normalise a path of the project; empty, with a problem, when it is none."""
+    text = shape.text(value, place)
+    if not text:
+        return ""
+    if text.startswith(("/", "~")):
+        shape.note(place, f"`{text}` is not relative to the project")
+        return ""
+    if ".." in text.split("/"):
+        shape.note(place, f"`{text}` contains `..`: name a path inside the project")
+        return ""
+    if not text.isprintable():
+        shape.note(place, f"{text!r} contains a control character")
+        return ""
+    return posixpath.normpath(text)
+
+
+def _group(shape: Shape, value: object, place: str) -> Group:
+    fields = shape.mapping(value, place, required=("group_id", "mode", "plans"))
+    refs = [
+        shape.mapping(entry, at, required=("index", "name"))
+        for at, entry in fields.items("plans", some=True)
+    ]
+    return Group(
+        group_id=_group_id(fields),
+        mode=_mode(fields),
+        plans=tuple(PlanRef(index=ref.number("index"), name=ref.text("name")) for ref in refs),
+    )
+
+
+def _group_id(fields: Fields) -> str:
+    value = fields.values.get("group_id")
+    # `group_id: 1` is what people write; YAML makes a number of it.
+    return str(value) if type(value) is int else fields.text("group_id")
+
+
+def _mode(fields: Fields) -> Mode:
+    value = fields.values.get("mode", Mode.SERIAL)
+    if value in tuple(Mode):
+        return Mode(str(value))
+    found = f"`{value}`" if isinstance(value, str) else kind(value)
+    fields.shape.note(fields.at("mode"), f"expected `serial` or `parallel`, found {found}")
+    return Mode.SERIAL
+
+
+def _check_indices(shape: Shape, indices: list[int]) -> None:
+    """Unique and contiguous from 1; an index that is no number (0) was noted already."""
+    for index in _repeated(indices):
+        shape.note("subplans", f"index {index} is used more than once")
+    known = set(indices)
+    if 0 not in known and known != set(range(1, len(known) + 1)):
+        given = ", ".join(map(str, sorted(known)))
+        shape.note("subplans", f"indices must run from 1 without a gap, found {given}")
+
+
+def _check_membership(
+    shape: Shape, subplans: tuple[Subplan, ...], groups: tuple[Group, ...]
+) -> None:
+    """Every sub-plan is in exactly one group, and nothing else is."""
+    for group_id in _repeated([group.group_id for group in groups]):
+        shape.note("groups", f"group_id `{group_id}` is used more than once")
+    known = {subplan.index for subplan in subplans} - {0}
+    for at, ref in _mentions(groups):
+        if ref.index and ref.index not in known:
+            shape.note(f"{at}.index", f"there is no sub-plan {ref.index}")
+    counts = Counter(ref.index for _, ref in _mentions(groups))
+    for position, subplan in enumerate(subplans):
+        _check_mentioned(shape, f"subplans[{position}]", subplan, counts[subplan.index])
+        _check_dependencies(shape, f"subplans[{position}]", subplan, known)
+
+
+def _check_mentioned(shape: Shape, place: str, subplan: Subplan, count: int) -> None:
+    if subplan.index and count == 0:
+        shape.note(place, f"sub-plan {subplan.index} is in no group")
+    if subplan.index and count > 1:
+        shape.note(place, f"sub-plan {subplan.index} is named {count} times in groups, once is due")
+
+
+def _check_dependencies(shape: Shape, place: str, subplan: Subplan, known: set[int]) -> None:
+    for position, name in enumerate(subplan.dependencies):
+        if name.isdecimal() and int(name) and int(name) not in known - {subplan.index}:
+            shape.note(
+                f"{place}.dependencies[{position}]",
+                f"{name} is not the index of another sub-plan",
+            )
+
+
+def _mentions(groups: tuple[Group, ...]) -> Iterator[tuple[str, PlanRef]]:
+    for group_position, group in enumerate(groups):
+        for position, ref in enumerate(group.plans):
+            yield f"groups[{group_position}].plans[{position}]", ref
+
+
+def _check_overlaps(shape: Shape, subplans: tuple[Subplan, ...], groups: tuple[Group, ...]) -> None:
+    """In a parallel group no two sub-plans own the same file, nor a directory around it."""
+    by_index = {subplan.index: subplan for subplan in subplans if subplan.index}
+    for position, group in enumerate(groups):
+        if group.mode is not Mode.PARALLEL:
+            continue
+        members = [by_index[index] for index in sorted(set(group.indices)) if index in by_index]
+        for one, other in combinations(members, 2):
+            for what in _shared(one, other):
+                shape.note(f"groups[{position}]", what)
+
+
+def _shared(one: Subplan, other: Subplan) -> Iterator[str]:
+    for mine in one.owned_files:
+        for theirs in other.owned_files:
+            if overlaps(mine, theirs):
+                yield (
+                    f"sub-plans {one.index} (`{mine}`) and {other.index} (`{theirs}`) own the same"
+                    " file in a parallel group: give it to one of them, or make the group serial"
+                )
+
+
+def overlaps(one: str, other: str) -> bool:
+    """Whether two normalised paths are the same file or one holds the other.
+
+    A pattern (``src/*.py``) counts as the directory before it: its matches cannot be known here.
+    """
+    if not one or not other:
+        return False
+    left, right = _territory(one), _territory(other)
+    shorter = min(len(left), len(right))
+    return left[:shorter] == right[:shorter]
+
+
+def _territory(path: str) -> tuple[str, ...]:
+    parts = [] if path == "." else path.split("/")
+    cut = next((at for at, part in enumerate(parts) if "*" in part or "?" in part), len(parts))
+    return tuple(parts[:cut])
+
+
+def _repeated(values: list[_Value]) -> list[_Value]:
+    return [value for value, count in Counter(values).items() if count > 1 and value]
+
+
+def _group_fields(group: Group) -> dict[str, object]:
+    plans = [{"index": ref.index, "name": ref.name, "file": ref.file} for ref in group.plans]
+    return {"group_id": group.group_id, "mode": group.mode.value, "plans": plans}
+
+
+def check_execution_plan(value: object) -> tuple[ExecutionPlan | None, tuple[str, ...]]:
+    """Read ``execution_plan.yaml``; None exactly when there are problems.
+
+    Lenient: unknown fields are passed over, and older files lack ``subplan_count`` and ``index``,
+    which then follow from the groups' ``file: plan_<N>.md``.
+    """
+    shape = Shape("execution_plan.yaml")
+    top = shape.mapping(value, "", required=("groups",), closed=False)
+    plan = ExecutionPlan(
+        needs_design=top.flag("needs_design"),
+        needs_docs=top.flag("needs_docs"),
+        doc_files=top.texts("doc_files"),
+        groups=tuple(
+            _lenient_group(shape, entry, at, position)
+            for position, (at, entry) in enumerate(top.items("groups", some=True), start=1)
+        ),
+    )
+    _check_execution(top, plan)
+    return (None, tuple(shape.problems)) if shape.problems else (plan, ())
+
+
+def _check_execution(top: Fields, plan: ExecutionPlan) -> None:
+    version = top.values.get("version", VERSION)
+    if type(version) is not int or not 1 <= version <= VERSION:
+        top.shape.note("version", f"expected {VERSION} or older, found {version!r}")
+    _check_indices(top.shape, [ref.index for _, ref in _mentions(plan.groups)])
+    count = top.values.get("subplan_count")
+    if count is not None and top.number("subplan_count") != plan.subplan_count:
+        top.shape.note("subplan_count", f"says {count}, the groups name {plan.subplan_count}")
+
+
+def _lenient_group(shape: Shape, value: object, place: str, position: int) -> Group:
+    fields = shape.mapping(value, place, required=("plans",), closed=False)
+    return Group(
+        group_id=_group_id(fields) or f"group-{position}",
+        mode=_mode(fields),
+        plans=tuple(
+            _lenient_ref(shape, entry, at) for at, entry in fields.items("plans", some=True)
+        ),
+    )
+
+
+def _lenient_ref(shape: Shape, value: object, place: str) -> PlanRef:
+    fields = shape.mapping(value, place, required=(), closed=False)
+    index = fields.number("index") if "index" in fields.values else _index_from_file(fields)
+    return PlanRef(index=index, name=fields.text("name") or subplan_file(index))
+
+
+def _index_from_file(fields: Fields) -> int:
+    match = _FILE.fullmatch(str(fields.values.get("file", "")))
+    if match is None:
+        fields.shape.note(fields.place, "neither `index` nor `file: plan_<N>.md` tells the index")
+        return 0
+    return int(match[1])
+
+
+def plan_md(plan: Plan) -> str:
+    """The whole plan for people: overview, groups, and one line for each sub-plan."""
+    lines = ["# Plan", "", plan.overview, "", "## Groups", ""]
+    for number, group in enumerate(plan.execution.groups, start=1):
+        lines.append(f"{number}. `{group.group_id}` ({group.mode.value})")
+        lines.extend(
+            f"   - {ref.index}: {ref.name} ([{ref.file}]({ref.file}))" for ref in group.plans
+        )
+    lines += ["", "## Sub-plans", ""]
+    lines.extend(f"{subplan.index}. {subplan.title}" for subplan in plan.subplans)
+    if plan.execution.doc_files:
+        lines += ["", "## Documentation to update", "", *_bullets(plan.execution.doc_files)]
+    return "\n".join(lines) + "\n"
+
+
+def subplan_md(plan: Plan, index: int) -> str:
+    """One sub-plan as its coder reads it; the index must exist."""
+    subplan = plan.subplan(index)
+    sections = (
+        ("Scope", subplan.scope),
+        ("Owned files", tuple(f"`{path}`" for path in subplan.owned_files)),
+        ("Dependencies", subplan.dependencies),
+        ("Approach", subplan.implementation_approach),
+        ("Acceptance criteria", subplan.acceptance_criteria),
+        ("Why it stands alone", (subplan.isolation_rationale,)),
+    )
+    parts = [f"# Sub-plan {index}: {subplan.title}\n"]
+    parts.extend(_section(title, texts) for title, texts in sections if any(texts))
+    parts.append(f"Tasks: [{tasks_file(index)}]({tasks_file(index)})\n")
+    return "\n".join(parts)
+
+
+def tasks_md(plan: Plan, index: int) -> str:
+    """The tasks of one sub-plan as a list to tick off; the index must exist."""
+    subplan = plan.subplan(index)
+    tasks = [f"- [ ] {_hanging(task)}" for task in subplan.tasks]
+    return "\n".join([f"# Tasks of sub-plan {index}: {subplan.title}", "", *tasks]) + "\n"
+
+
+def _section(title: str, texts: tuple[str, ...]) -> str:
+    body = [texts[0]] if len(texts) == 1 else _bullets(texts)
+    return "\n".join([f"## {title}", "", *body]) + "\n"
+
+
+def _bullets(texts: tuple[str, ...]) -> list[str]:
+    return [f"- {_hanging(text)}" for text in texts]
+
+
+def _hanging(text: str) -> str:
+    """Keep the further lines of a text inside its list entry."""
+    return text.replace("\n", "\n  ")

@@ -1,0 +1,267 @@
+"""What reviewers write: verdicts, who is nominated, and the request that a failed review makes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from agentmux.core.shape import Fields, Shape, kind, nearest
+from agentmux.errors import UsageError
+
+PREFIX: Final = "reviewer_"
+SHORT_ROLES: Final = ("logic", "quality", "expert")
+ROLES: Final = tuple(PREFIX + name for name in SHORT_ROLES)
+DEFAULT_NOMINATIONS: Final = (ROLES[0],)
+
+_FINDING_FIELDS = ("location", "issue", "severity", "recommendation")
+# Blanks, but no line ends, between the words: a file of empty lines is read in one pass.
+_VERDICT_LINE = re.compile(
+    r"^[ \t#>*_-]*verdict[ \t*_]*:[ \t*_`]*(pass|fail)\b", re.IGNORECASE | re.MULTILINE
+)
+
+
+class Verdict(StrEnum):
+    """What a reviewer says."""
+
+    PASS = "pass"  # noqa: S105 (a verdict, no password)
+    FAIL = "fail"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One thing that is wrong, and what to do about it; severity is free text."""
+
+    location: str
+    issue: str
+    severity: str
+    recommendation: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Review:
+    """One reviewer's work; ``role`` is the long form, findings are there when it fails."""
+
+    role: str
+    verdict: Verdict
+    summary: str
+    findings: tuple[Finding, ...]
+    commit_message: str | None
+
+    def to_fields(self) -> dict[str, object]:
+        """The content of a review file; `check_review` is the inverse."""
+        fields: dict[str, object] = {
+            "verdict": self.verdict.value,
+            "summary": self.summary,
+            "findings": [
+                {key: getattr(finding, key) for key in _FINDING_FIELDS} for finding in self.findings
+            ],
+        }
+        if self.commit_message is not None:
+            fields["commit_message"] = self.commit_message
+        return fields
+
+
+def is_reviewer(role: str) -> bool:
+    """Whether ``role`` names a reviewer, in the short or in the long form."""
+    return role.removeprefix(PREFIX) in SHORT_ROLES
+
+
+def short(role: str) -> str:
+    """Return ``logic`` for ``logic`` and ``reviewer_logic``.
+
+    Raises:
+        UsageError: No reviewer has this name.
+    """
+    name = role.removeprefix(PREFIX)
+    if name not in SHORT_ROLES:
+        choices = ", ".join(f"`{known}`" for known in SHORT_ROLES)
+        raise UsageError(
+            f"no reviewer role `{role}`{nearest(name, SHORT_ROLES)}",
+            hints=(f"the roles are {choices}",),
+        )
+    return name
+
+
+def long(role: str) -> str:
+    """Return ``reviewer_logic`` for ``logic`` and ``reviewer_logic``.
+
+    Raises:
+        UsageError: No reviewer has this name.
+    """
+    return PREFIX + short(role)
+
+
+def review_file(role: str) -> str:
+    """Name of the file a reviewer leaves in the review folder."""
+    return f"review_{short(role)}.yaml"
+
+
+def review_files(role: str, *, alone: bool) -> tuple[str, ...]:
+    """Names under which a review is read, first found counts; ``alone``: the only one nominated."""
+    names = (review_file(role), f"review_{long(role)}.yaml")
+    return (*names, "review.yaml") if alone else names
+
+
+def check_review(
+    value: object, role: str, *, strict: bool = True
+) -> tuple[Review | None, tuple[str, ...]]:
+    """Read a review; None exactly when there are problems, each with its place.
+
+    Args:
+        value: Plain values, as parsed from the file.
+        role: Short or long; must be a reviewer's.
+        strict: Every rule, for a submission. Else only the verdict is due and unknown fields pass,
+            for files that an older or a newer version accepted.
+    """
+    shape = Shape(review_file(role))
+    top = shape.mapping(
+        value, "", required=("verdict", "summary") if strict else ("verdict",),
+        optional=("findings", "commit_message"), closed=strict,
+    )  # fmt: skip
+    review = Review(
+        role=long(role),
+        verdict=_verdict(top),
+        summary=top.text("summary") if strict or top.values.get("summary") else "",
+        findings=_findings(top, strict=strict),
+        commit_message=_commit_message(top),
+    )
+    if strict and review.verdict is Verdict.FAIL and not top.values.get("findings"):
+        shape.note("findings", "a review that fails needs at least one finding")
+    return (None, tuple(shape.problems)) if shape.problems else (review, ())
+
+
+def _verdict(top: Fields) -> Verdict:
+    value = top.values.get("verdict", Verdict.PASS)
+    name = value.strip().lower() if isinstance(value, str) else value
+    if name in tuple(Verdict):
+        return Verdict(str(name))
+    found = f"`{value}`" if isinstance(value, str) else kind(value)
+    top.shape.note("verdict", f"expected `pass` or `fail`, found {found}")
+    return Verdict.PASS
+
+
+def _findings(top: Fields, *, strict: bool) -> tuple[Finding, ...]:
+    if top.values.get("findings") is None:
+        return ()
+    return tuple(
+        _finding(top.shape, entry, place, strict=strict) for place, entry in top.items("findings")
+    )
+
+
+def _finding(shape: Shape, value: object, place: str, *, strict: bool) -> Finding:
+    required = _FINDING_FIELDS if strict else ()
+    fields = shape.mapping(value, place, required=required, closed=strict)
+    return Finding(
+        location=fields.text("location"),
+        issue=fields.text("issue"),
+        severity=fields.text("severity"),
+        recommendation=fields.text("recommendation"),
+    )
+
+
+def _commit_message(top: Fields) -> str | None:
+    return top.text("commit_message") if top.values.get("commit_message") else None
+
+
+def check_nominations(value: object) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Read the ``reviewers`` of the architecture's front matter.
+
+    Returns:
+        Long roles, unique, in the order given, and the problems. Nothing nominated means
+        `DEFAULT_NOMINATIONS`; so does a value with problems.
+    """
+    shape = Shape("architecture.md")
+    if isinstance(value, str):
+        value = [name.strip() for name in value.split(",")]
+    fields = Fields(shape, "", {} if value is None else {"reviewers": value})
+    roles = [_nominated(shape, entry, place) for place, entry in fields.items("reviewers")]
+    if shape.problems or not roles:
+        return DEFAULT_NOMINATIONS, tuple(shape.problems)
+    return tuple(dict.fromkeys(roles)), ()
+
+
+def _nominated(shape: Shape, value: object, place: str) -> str:
+    name = shape.text(value, place)
+    if name and not is_reviewer(name):
+        hint = nearest(name.removeprefix(PREFIX), SHORT_ROLES)
+        choices = ", ".join(SHORT_ROLES)
+        shape.note(place, f"`{name}` is no reviewer ({choices}){hint}")
+    return PREFIX + name.removeprefix(PREFIX)
+
+
+def outcome(nominated: Iterable[str], verdicts: Mapping[str, Verdict]) -> Verdict | None:
+    """Decide a review by the verdicts (long role to verdict) that are in.
+
+    A fail that is in decides; all passes pass; else None: it is not decided yet. Verdicts of
+    roles that are not nominated do not count.
+    """
+    found = [verdicts.get(role) for role in nominated]
+    if Verdict.FAIL in found:
+        return Verdict.FAIL
+    return Verdict.PASS if found and None not in found else None
+
+
+def decided(nominated: Iterable[str], reviews: Iterable[Review]) -> Verdict | None:
+    """Decide a review by the reviews that are in; see `outcome`."""
+    return outcome(nominated, {review.role: review.verdict for review in reviews})
+
+
+def verdict_in(review_md_text: str) -> Verdict | None:
+    """Return what the first ``Verdict:`` line of a ``review.md`` says; None without one."""
+    match = _VERDICT_LINE.search(review_md_text)
+    return Verdict(match[1].lower()) if match else None
+
+
+def overall(reviews: Iterable[Review]) -> Verdict:
+    """Return fail when one of the reviews fails, else pass."""
+    failed = any(review.verdict is Verdict.FAIL for review in reviews)
+    return Verdict.FAIL if failed else Verdict.PASS
+
+
+def commit_message(reviews: Iterable[Review]) -> str | None:
+    """Return the first commit message that a reviewer proposed."""
+    return next((review.commit_message for review in reviews if review.commit_message), None)
+
+
+def review_md(reviews: Sequence[Review]) -> str:
+    """All reviews for people; the first line that says so carries the overall verdict."""
+    parts = [f"# Review\n\nVerdict: {overall(reviews).value}\n"]
+    for review in reviews:
+        head = f"## {short(review.role)}: {review.verdict.value}\n\n{review.summary}\n"
+        parts.append("\n".join([head, *_finding_blocks(review)]))
+    return "\n".join(parts)
+
+
+def fix_request_md(reviews: Sequence[Review], iteration: int) -> str:
+    """What the coder of fix iteration ``iteration`` has to mend: the findings of failed reviews."""
+    parts = [
+        f"# Fix request, iteration {iteration}\n",
+        "The review failed. Mend every finding below; change nothing that has no part in them.\n",
+    ]
+    for review in reviews:
+        if review.verdict is Verdict.FAIL:
+            parts.append(f"## From the {short(review.role)} review\n\n{review.summary}\n")
+            parts.extend(_finding_blocks(review))
+    return "\n".join(parts)
+
+
+def _finding_blocks(review: Review) -> list[str]:
+    return [_finding_block(number, each) for number, each in enumerate(review.findings, start=1)]
+
+
+def _finding_block(number: int, finding: Finding) -> str:
+    rows = (
+        ("Severity", finding.severity),
+        ("Issue", finding.issue),
+        ("Recommendation", finding.recommendation),
+    )
+    lines = [f"- {name}: {_hanging(text)}" for name, text in rows if text]
+    return "\n".join([f"### {number}. {finding.location or 'no location'}", "", *lines]) + "\n"
+
+
+def _hanging(text: str) -> str:
+    """Keep the further lines of a text inside its list entry."""
+    return text.replace("\n", "\n  ")

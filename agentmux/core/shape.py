@@ -1,0 +1,145 @@
+"""Read plain values (from YAML, JSON) into types and note *every* problem with its place.
+
+A wrong value is noted once and read as its empty form, so that one mistake does not hide the next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+_KINDS = {
+    bool: "true or false",
+    int: "a number",
+    float: "a number",
+    str: "text",
+    list: "a list",
+    dict: "a mapping (text that contains `: ` needs quotes)",
+    type(None): "nothing",
+}
+
+
+def kind(value: object) -> str:
+    """Say in words what ``value`` is, for a problem."""
+    return _KINDS.get(type(value), f"a value of type {type(value).__name__}")
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """Return ``; did you mean `x`?`` for a name close to a known one, else the empty string."""
+    from difflib import get_close_matches  # noqa: PLC0415 (only paid for when there is a mistake)
+
+    close = get_close_matches(name, list(known), n=1)
+    return f"; did you mean `{close[0]}`?" if close else ""
+
+
+class Shape:
+    """Collects the problems of one document.
+
+    Attributes:
+        name: The document, for problems that concern all of it.
+        problems: ``<place>: <what is wrong>``, in the order of reading.
+    """
+
+    __slots__ = ("name", "problems")
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.problems: list[str] = []
+
+    def note(self, place: str, what: str) -> None:
+        """Add a problem at ``place``; an empty place is the document."""
+        self.problems.append(f"{place or self.name}: {what}")
+
+    def mapping(
+        self,
+        value: object,
+        place: str,
+        *,
+        required: Sequence[str],
+        optional: Sequence[str] = (),
+        closed: bool = True,
+    ) -> Fields:
+        """Read a mapping; missing fields and, where ``closed``, unknown ones are noted."""
+        if not isinstance(value, dict):
+            self.note(place, f"expected a mapping, found {kind(value)}")
+            return Fields(self, place, {})
+        fields = Fields(self, place, value)
+        for key in required:
+            if key not in value:
+                self.note(fields.at(key), "missing")
+        if closed:
+            self._unknown(fields, (*required, *optional))
+        return fields
+
+    def _unknown(self, fields: Fields, known: Sequence[str]) -> None:
+        for key in fields.values:
+            if key not in known:
+                hint = nearest(str(key), known)
+                self.note(fields.at(str(key)), f"unknown field{hint}")
+
+    def text(self, value: object, place: str) -> str:
+        """Read text that is not empty, without the white space around it."""
+        if not isinstance(value, str):
+            self.note(place, f"expected text, found {kind(value)}")
+            return ""
+        stripped = value.strip()
+        if not stripped:
+            self.note(place, "expected text, found only white space")
+        return stripped
+
+    def number(self, value: object, place: str) -> int:
+        """Read a whole number from 1; 0 when it is none."""
+        if type(value) is not int or value < 1:
+            found = str(value) if type(value) is int else kind(value)
+            self.note(place, f"expected a whole number from 1, found {found}")
+            return 0
+        return value
+
+
+class Fields:
+    """The fields of one mapping; a missing one (noted already) reads as its empty form."""
+
+    __slots__ = ("place", "shape", "values")
+
+    def __init__(self, shape: Shape, place: str, values: dict[object, object]) -> None:
+        self.shape = shape
+        self.place = place
+        self.values = values
+
+    def at(self, key: str) -> str:
+        """Return the place of a field."""
+        return f"{self.place}.{key}" if self.place else key
+
+    def text(self, key: str) -> str:
+        """Read a text field that must not be empty."""
+        return self.shape.text(self.values[key], self.at(key)) if key in self.values else ""
+
+    def flag(self, key: str) -> bool:
+        """Read ``true`` or ``false``."""
+        value = self.values.get(key, False)
+        if not isinstance(value, bool):
+            self.shape.note(self.at(key), f"expected true or false, found {kind(value)}")
+            return False
+        return value
+
+    def number(self, key: str) -> int:
+        """Read a whole number from 1; 0 when missing or wrong."""
+        return self.shape.number(self.values[key], self.at(key)) if key in self.values else 0
+
+    def items(self, key: str, *, some: bool = False) -> list[tuple[str, object]]:
+        """Read a list as pairs of place and value; with ``some`` an empty one is noted."""
+        if key not in self.values:
+            return []
+        value = self.values[key]
+        if not isinstance(value, list):
+            self.shape.note(self.at(key), f"expected a list, found {kind(value)}")
+            return []
+        if some and not value:
+            self.shape.note(self.at(key), "expected at least one entry")
+        return [(f"{self.at(key)}[{position}]", entry) for position, entry in enumerate(value)]
+
+    def texts(self, key: str, *, some: bool = False) -> tuple[str, ...]:
+        """Read a list of texts; one text alone is a list of one."""
+        if isinstance(self.values.get(key), str):
+            text = self.text(key)
+            return (text,) if text else ()
+        return tuple(self.shape.text(entry, place) for place, entry in self.items(key, some=some))
