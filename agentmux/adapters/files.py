@@ -1,0 +1,406 @@
+"""Files that are whole or not there: durable writes, moves that can be repeated, guarded reads.
+
+Durable means: written to a temporary file in the same directory, flushed to the disk, renamed, and
+the directory flushed too. Whoever reads sees the old content or the new, after a kill at any
+instant and after a loss of power. A failed write raises `DataError` and leaves the old file.
+"""
+
+# Each durable step is a plain call on `os`, so that tests can record it, break it and kill at it.
+# ruff: noqa: PTH102, PTH104, PTH105, PTH106, PTH108
+
+from __future__ import annotations
+
+import errno
+import json
+import math
+import os
+import re
+import stat
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, Final
+
+from agentmux.errors import DataError
+
+if sys.platform == "darwin":
+    import fcntl
+
+FILE_MODE: Final = 0o600
+DIR_MODE: Final = 0o700
+SWEEP_AGE_S: Final = 60.0
+"""A temporary file this old has no writer left: a write takes milliseconds."""
+
+_CHUNK: Final = 1 << 18
+_TEMPORARY = re.compile(r"\.tmp-[0-9a-f]{16}")
+_CREATE: Final = os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC
+_LOOK: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+_FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT})
+_DENIED: Final = frozenset({errno.EACCES, errno.EPERM})
+
+
+def replace(path: Path, data: bytes, mode: int = FILE_MODE) -> None:
+    """Put ``data`` at ``path``, durably and in one step; a link there is replaced, not followed.
+
+    Raises:
+        DataError: Nothing was changed, except where the last flush of the directory failed.
+    """
+    with explained(path):
+        try:
+            _replace(path, data, mode)
+        except OSError as error:
+            # After EIO the pages may count as clean: only a new file tells the truth, once.
+            if error.errno != errno.EIO:
+                raise
+            _replace(path, data, mode)
+
+
+def put(path: Path, data: bytes) -> bool:
+    """Make sure that ``path`` holds ``data``, with its directories; safe to repeat.
+
+    Returns:
+        Whether anything had to be written.
+    """
+    if read_limited(path, len(data)) == data:
+        sync_dir(path.parent)
+        return False
+    make_dir(path.parent)
+    replace(path, data)
+    return True
+
+
+def marker(path: Path) -> bool:
+    """Make sure that a regular file is at ``path``; its content, if any, stays.
+
+    Returns:
+        Whether it had to be made.
+    """
+    if _is_regular(path):
+        sync_dir(path.parent)
+        return False
+    return put(path, b"")
+
+
+def move(source: Path, target: Path) -> Path | None:
+    """Rename ``source`` to ``target``, never over something else; safe to repeat.
+
+    A source that is missing was moved before. A directory is merged into one that is there. Where
+    another file has the name already, the moved one gets ``-2``, ``-3``, … before its extension.
+
+    Returns:
+        Where it lies now; None if there was nothing to move.
+    """
+    with explained(target):
+        if not os.path.lexists(source):
+            return None
+        make_dir(target.parent)
+        if _is_dir(source) and _is_dir(target):
+            return _merge(source, target)
+        if _equal(source, target):
+            os.unlink(source)
+        else:
+            target = free_name(target)
+            os.rename(source, target)
+        sync_dir(target.parent)
+        sync_dir(source.parent)
+        return target
+
+
+def remove(path: Path) -> bool:
+    """Remove a file, link or empty directory; one already gone is fine.
+
+    Returns:
+        Whether something was there.
+    """
+    with explained(path):
+        if not os.path.lexists(path):
+            return False
+        if _is_dir(path):
+            os.rmdir(path)
+        else:
+            os.unlink(path)
+        sync_dir(path.parent)
+        return True
+
+
+def make_dir(path: Path) -> None:
+    """Make the directory and the missing ones above it, each 0700; one that is there stays."""
+    if path.is_dir():
+        return
+    make_dir(path.parent)
+    with explained(path):
+        try:
+            os.mkdir(path, DIR_MODE)
+        except FileExistsError:
+            if not path.is_dir():
+                raise
+        sync_dir(path.parent)
+
+
+def sweep(folder: Path, *, older_than_s: float = SWEEP_AGE_S) -> int:
+    """Remove temporary files that killed writers left anywhere below ``folder``.
+
+    Only names that `replace` makes are touched, and no link is followed. Call it under the
+    session's lock. A file that cannot be removed stays: it is litter, not a fault.
+
+    Returns:
+        How many were removed.
+    """
+    newest = time.time() - older_than_s
+    count = 0
+    for parent, _, names in os.walk(folder):
+        for name in filter(_TEMPORARY.fullmatch, names):
+            path = Path(parent, name)
+            with suppress(OSError):
+                found = os.lstat(path)
+                if stat.S_ISREG(found.st_mode) and found.st_mtime <= newest:
+                    os.unlink(path)
+                    count += 1
+    return count
+
+
+def read_limited(path: Path, limit: int) -> bytes | None:
+    """Return the content of a regular file of at most ``limit`` bytes, else None.
+
+    Links are not followed, and a pipe, a device or a socket neither blocks nor is read.
+    """
+    try:
+        return read_strict(path, limit)
+    except (DataError, ValueError):
+        return None
+
+
+def read_strict(path: Path, limit: int) -> bytes | None:
+    """Return the content of a regular file; None only where nothing is there.
+
+    Raises:
+        ValueError: It is not a regular file, or larger than ``limit`` bytes.
+        DataError: The system does not let us read it.
+    """
+    try:
+        fd = os.open(path, _LOOK)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        if error.errno in {errno.ELOOP, errno.ENXIO, errno.EMLINK}:
+            raise ValueError(_NOT_REGULAR) from error
+        raise _unreadable(path, error) from error
+    try:
+        return _read_regular(fd, limit)
+    except OSError as error:
+        raise _unreadable(path, error) from error
+    finally:
+        os.close(fd)
+
+
+def json_bytes(fields: Mapping[str, Any], *, indent: int | None = 2) -> bytes:
+    r"""Encode as JSON, the same bytes for equal fields: sorted keys, ASCII only, ending in ``\n``.
+
+    Raises:
+        ValueError: NaN or an infinity is in there.
+    """
+    separators = None if indent else (",", ":")
+    text = json.dumps(
+        dict(fields), allow_nan=False, indent=indent, separators=separators, sort_keys=True
+    )
+    return text.encode("ascii") + b"\n"
+
+
+def json_fields(data: bytes) -> dict[str, Any]:
+    """Decode one JSON object strictly: UTF-8, no duplicate keys, no NaN, no number out of range.
+
+    Raises:
+        ValueError: With the reason, whatever is wrong, absurd depth and length included.
+    """
+    try:
+        fields = json.loads(
+            data.decode("utf-8"),
+            object_pairs_hook=_unique,
+            parse_constant=_no_constant,
+            parse_float=_finite,
+        )
+    except RecursionError:
+        msg = "nested too deeply"
+        raise ValueError(msg) from None
+    if not isinstance(fields, dict):
+        msg = "not a JSON object"
+        raise ValueError(msg)  # noqa: TRY004 (callers handle one kind of error)
+    return fields
+
+
+@contextmanager
+def explained(path: Path) -> Iterator[None]:
+    """Turn an `OSError` of writing at ``path`` into a `DataError` that says what to do."""
+    try:
+        yield
+    except OSError as error:
+        raise _unwritable(path, error) from error
+
+
+def sync(fd: int) -> None:
+    """Flush a file to the disk itself."""
+    if sys.platform == "darwin":
+        # There fsync leaves the data in the drive's cache: man 2 fsync.
+        with suppress(OSError):
+            fcntl.fcntl(fd, fcntl.F_FULLFSYNC)
+            return
+    os.fsync(fd)
+
+
+def sync_dir(folder: Path) -> None:
+    """Flush a directory: from here on the names in it survive a loss of power."""
+    with explained(folder):
+        fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            os.fsync(fd)
+        finally:
+            os.close(fd)
+
+
+def write_all(fd: int, data: bytes) -> None:
+    """Write every byte: a single call may write fewer."""
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(fd, rest) :]
+
+
+def temporary(folder: Path) -> Path:
+    """Return a new random name that `sweep` recognises."""
+    return folder / f".tmp-{os.urandom(8).hex()}"
+
+
+def free_name(path: Path) -> Path:
+    """Return ``path`` or, where something is there, the first of ``-2``, ``-3``, … that is free."""
+    count, free = 1, path
+    # In ``state.json.corrupt-20260101T101500Z`` what follows the dot is no extension.
+    stem, suffix = (path.name, "") if "-" in path.suffix else (path.stem, path.suffix)
+    while os.path.lexists(free):
+        count += 1
+        free = path.with_name(f"{stem}-{count}{suffix}")
+    return free
+
+
+_NOT_REGULAR: Final = "not a regular file"
+
+
+def _replace(path: Path, data: bytes, mode: int) -> None:
+    temp = temporary(path.parent)
+    try:
+        _write_new(temp, data, mode)
+        os.replace(temp, path)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(temp)
+        raise
+    sync_dir(path.parent)
+
+
+def _write_new(path: Path, data: bytes, mode: int) -> None:
+    fd = os.open(path, _CREATE, mode)
+    try:
+        write_all(fd, data)
+        sync(fd)
+    except BaseException:
+        with suppress(OSError):
+            os.close(fd)
+        raise
+    os.close(fd)  # may report a late error of a network drive
+
+
+def _read_regular(fd: int, limit: int) -> bytes:
+    found = os.fstat(fd)
+    if not stat.S_ISREG(found.st_mode):
+        raise ValueError(_NOT_REGULAR)
+    pieces: list[bytes] = []
+    left = limit + 1 if found.st_size <= limit else 0
+    while left and (piece := os.read(fd, min(left, _CHUNK))):
+        pieces.append(piece)
+        left -= len(piece)
+    if not left:
+        msg = f"larger than {limit} bytes"
+        raise ValueError(msg)
+    return b"".join(pieces)
+
+
+def _merge(source: Path, target: Path) -> Path:
+    for child in sorted(source.iterdir()):
+        move(child, target / child.name)
+    remove(source)
+    return target
+
+
+def _equal(source: Path, target: Path) -> bool:
+    """Whether both are the same file, or regular files of the same content."""
+    if not _is_regular(source) or not _is_regular(target):
+        return False
+    first, second = os.lstat(source), os.lstat(target)
+    if os.path.samestat(first, second):
+        return True
+    size = first.st_size
+    return size == second.st_size and read_limited(source, size) == read_limited(target, size)
+
+
+def _is_dir(path: Path) -> bool:
+    return path.is_dir() and not path.is_symlink()
+
+
+def _is_regular(path: Path) -> bool:
+    try:
+        return stat.S_ISREG(os.lstat(path).st_mode)
+    except OSError:
+        return False
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    fields = dict(pairs)
+    if len(fields) != len(pairs):
+        msg = "a key appears twice"
+        raise ValueError(msg)
+    return fields
+
+
+def _no_constant(name: str) -> float:
+    msg = f"{name} is no JSON number"
+    raise ValueError(msg)
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        msg = "a number is out of range"
+        raise ValueError(msg)
+    return number
+
+
+def _volume(path: Path) -> Path:
+    """Return where the volume that holds ``path`` is mounted, as far as it can be seen."""
+    folder = path.absolute()
+    with suppress(OSError):
+        while not folder.is_dir():
+            folder = folder.parent
+        device = folder.stat().st_dev
+        while folder != folder.parent and folder.parent.stat().st_dev == device:
+            folder = folder.parent
+    return folder
+
+
+def _unwritable(path: Path, error: OSError) -> DataError:
+    reason = (error.strerror or str(error)).lower()
+    volume = _volume(path)
+    message = f"cannot write `{path}` on the volume `{volume}`: {reason}"
+    if error.errno in _FULL:
+        return DataError(message, hints=(f"make room there, then try again: df -h {volume}",))
+    if error.errno in _DENIED:
+        return DataError(message, hints=(f"see who owns it: ls -ld {path.parent}",))
+    if error.errno == errno.EROFS:
+        return DataError(message, hints=(f"mount it writable: mount -o remount,rw {volume}",))
+    if error.errno == errno.EFBIG:
+        return DataError(message, hints=("raise the limit on file sizes: ulimit -f",))
+    return DataError(message)
+
+
+def _unreadable(path: Path, error: OSError) -> DataError:
+    reason = (error.strerror or str(error)).lower()
+    return DataError(f"cannot read `{path}`: {reason}", hints=(f"see who owns it: ls -l {path}",))

@@ -1,0 +1,191 @@
+"""``state.json``, its backup and the cursor: read without touching, written whole.
+
+Reading never writes. After a kill at any instant ``state.json`` is the old generation or the new,
+and ``state.json.bak`` a good one before it.
+"""
+
+# Each durable step is a plain call on `os`, so that tests can record it, break it and kill at it.
+# ruff: noqa: PTH105, PTH108
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from agentmux.adapters import files
+from agentmux.core import layout
+from agentmux.errors import BlockedError, DataError
+
+SIZE_MAX: Final = 8 << 20
+"""Bytes of a state or cursor file; a larger one counts as corrupt."""
+
+SCHEMA_VERSION: Final = 1
+
+StateSource = Literal["state.json", "backup", "none"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadedState:
+    """What was found.
+
+    Attributes:
+        fields: As decoded, unknown ones included; None without a readable generation.
+        problem: Why ``state.json`` was not taken, for people; None where it was, or is missing.
+    """
+
+    fields: dict[str, Any] | None
+    source: StateSource
+    problem: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cursor:
+    """How far the journal was applied, in bytes, with the last event's id and state's revision."""
+
+    applied_offset: int
+    last_event_id: str | None
+    revision: int
+
+
+class StateStore:
+    """The state files of one session's directory."""
+
+    def __init__(self, folder: Path, *, supported: int = SCHEMA_VERSION) -> None:
+        self.path = folder / layout.STATE
+        self._backup = folder / layout.STATE_BACKUP
+        self._cursor = folder / layout.CURSOR
+        self._supported = supported
+
+    def load(self) -> LoadedState:
+        """Return ``state.json``, or the backup where that is corrupt; changes nothing.
+
+        Raises:
+            DataError: It is from a newer agentmux, or the system does not let us read it.
+        """
+        try:
+            fields = self._read(self.path)
+        except ValueError as error:
+            return self._load_backup(f"`{self.path}` is corrupt: {error}")
+        return LoadedState(fields=fields, source="none" if fields is None else "state.json")
+
+    def save(self, fields: Mapping[str, Any], *, after: int | None = None) -> None:
+        """Make ``fields`` the state, durably; the good generation before it becomes the backup.
+
+        Args:
+            fields: All of the state, JSON-compatible.
+            after: The revision that must be there now; None skips the look.
+
+        Raises:
+            DataError: It cannot be written; the old state is intact.
+            BlockedError: Another process went on with the session: the revision differs.
+        """
+        current = self._read_good()
+        if after is not None and current is not None and current.get("revision") != after:
+            found = current.get("revision")
+            message = f"another process went on with `{self.path}`: revision {found}, not {after}"
+            raise BlockedError(message, reason="locked")
+        data = files.json_bytes(fields)
+        if len(data) > SIZE_MAX:
+            raise DataError(f"`{self.path}` would have {len(data)} bytes: the limit is {SIZE_MAX}")
+        if current is not None:
+            self._keep_backup()
+        files.replace(self.path, data)
+
+    def save_cursor(self, *, applied_offset: int, last_event_id: str | None, revision: int) -> None:
+        """Write the mirror that other tools read; the truth is the offset in the state."""
+        fields = {
+            "applied_offset": applied_offset,
+            "last_event_id": last_event_id,
+            "revision": revision,
+        }
+        files.replace(self._cursor, files.json_bytes(fields))
+
+    def load_cursor(self) -> Cursor | None:
+        """Return the mirror; None where it is missing or makes no sense."""
+        data = files.read_limited(self._cursor, SIZE_MAX)
+        try:
+            fields = files.json_fields(data) if data is not None else {}
+        except ValueError:
+            return None
+        offset, revision = _count(fields.get("applied_offset")), _count(fields.get("revision", 0))
+        if offset is None or revision is None:
+            return None
+        event = fields.get("last_event_id")
+        return Cursor(
+            applied_offset=offset,
+            last_event_id=event if isinstance(event, str) else None,
+            revision=revision,
+        )
+
+    def set_aside_corrupt(self, now: datetime) -> Path | None:
+        """Rename a corrupt ``state.json``, so that the next save loses no evidence.
+
+        Returns:
+            ``state.json.corrupt-<UTC time>``; None if it is missing or reads well.
+        """
+        try:
+            self._read(self.path)
+        except ValueError:
+            stamp = now.astimezone(UTC).strftime("%Y%m%dT%H%M%SZ")
+            return files.move(self.path, self.path.with_name(f"{layout.STATE}.corrupt-{stamp}"))
+        return None
+
+    def _load_backup(self, problem: str) -> LoadedState:
+        try:
+            fields = self._read(self._backup)
+        except ValueError as error:
+            also = f"{problem}; so is `{self._backup.name}`: {error}"
+            return LoadedState(fields=None, source="none", problem=also)
+        source: StateSource = "none" if fields is None else "backup"
+        return LoadedState(fields=fields, source=source, problem=problem)
+
+    def _read(self, path: Path) -> dict[str, Any] | None:
+        """Return a generation, None where it is missing; `ValueError` where it is corrupt."""
+        data = files.read_strict(path, SIZE_MAX)
+        if data is None:
+            return None
+        fields = files.json_fields(data)
+        version = _count(fields.get("schema_version", SCHEMA_VERSION))
+        if version is None:
+            msg = "schema_version is not a whole number"
+            raise ValueError(msg)
+        if version > self._supported:
+            raise DataError(
+                f"`{path}` was written by a newer agentmux "
+                f"(schema {version}, this one reads up to {self._supported})",
+                hints=("upgrade agentmux, then try again",),
+            )
+        return fields
+
+    def _read_good(self) -> dict[str, Any] | None:
+        try:
+            return self._read(self.path)
+        except ValueError:
+            return None
+
+    def _keep_backup(self) -> None:
+        """Give the current generation its second name; neither name is ever without a file."""
+        temp = files.temporary(self.path.parent)
+        with files.explained(self._backup):
+            try:
+                os.link(self.path, temp, follow_symlinks=False)
+                os.replace(temp, self._backup)
+            except OSError:
+                # Some file systems have no hard links, and a file has only so many names.
+                data = files.read_strict(self.path, SIZE_MAX)
+                if data is not None:
+                    files.replace(self._backup, data)
+            finally:
+                # Renaming one name of a file over another of the same file does nothing.
+                with suppress(FileNotFoundError):
+                    os.unlink(temp)
+
+
+def _count(value: object) -> int | None:
+    """Return a whole number from 0; in JSON as in Python, true is none."""
+    return value if type(value) is int and value >= 0 else None
