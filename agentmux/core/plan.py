@@ -12,10 +12,9 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import combinations
 from typing import Final, TypeVar
 
-from agentmux.core.shape import Fields, Shape, kind
+from agentmux.core.shape import Fields, Shape, spell
 from agentmux.errors import RefusedError
 
 VERSION: Final = 2
@@ -176,7 +175,7 @@ def check_plan(value: object) -> tuple[Plan | None, tuple[str, ...]]:
 def _check_version(top: Fields) -> None:
     found = top.values.get("version", VERSION)
     if type(found) is not int or found != VERSION:
-        top.shape.note(top.at("version"), f"expected {VERSION}, found {found!r}")
+        top.shape.note(top.at("version"), f"expected {VERSION}, found {spell(found)}")
 
 
 def _subplan(shape: Shape, value: object, place: str) -> Subplan:
@@ -250,15 +249,14 @@ def _group(shape: Shape, value: object, place: str) -> Group:
 def _group_id(fields: Fields) -> str:
     value = fields.values.get("group_id")
     # `group_id: 1` is what people write; YAML makes a number of it.
-    return str(value) if type(value) is int else fields.text("group_id")
+    return spell(value) if type(value) is int else fields.text("group_id")
 
 
 def _mode(fields: Fields) -> Mode:
     value = fields.values.get("mode", Mode.SERIAL)
     if value in tuple(Mode):
         return Mode(str(value))
-    found = f"`{value}`" if isinstance(value, str) else kind(value)
-    fields.shape.note(fields.at("mode"), f"expected `serial` or `parallel`, found {found}")
+    fields.shape.note(fields.at("mode"), f"expected `serial` or `parallel`, found {spell(value)}")
     return Mode.SERIAL
 
 
@@ -296,8 +294,9 @@ def _check_mentioned(shape: Shape, place: str, subplan: Subplan, count: int) -> 
 
 
 def _check_dependencies(shape: Shape, place: str, subplan: Subplan, known: set[int]) -> None:
+    others = {str(index) for index in known - {subplan.index}}
     for position, name in enumerate(subplan.dependencies):
-        if name.isdecimal() and int(name) and int(name) not in known - {subplan.index}:
+        if name.isdecimal() and name != "0" and name not in others:
             shape.note(
                 f"{place}.dependencies[{position}]",
                 f"{name} is not the index of another sub-plan",
@@ -314,37 +313,41 @@ def _check_overlaps(shape: Shape, subplans: tuple[Subplan, ...], groups: tuple[G
     """In a parallel group no two sub-plans own the same file, nor a directory around it."""
     by_index = {subplan.index: subplan for subplan in subplans if subplan.index}
     for position, group in enumerate(groups):
-        if group.mode is not Mode.PARALLEL:
-            continue
-        members = [by_index[index] for index in sorted(set(group.indices)) if index in by_index]
-        for one, other in combinations(members, 2):
-            for what in _shared(one, other):
-                shape.note(f"groups[{position}]", what)
+        if group.mode is Mode.PARALLEL:
+            members = [by_index[index] for index in set(group.indices) if index in by_index]
+            for problem in sorted(_overlaps(members)):
+                shape.note(f"groups[{position}]", problem)
 
 
-def _shared(one: Subplan, other: Subplan) -> Iterator[str]:
-    for mine in one.owned_files:
-        for theirs in other.owned_files:
-            if overlaps(mine, theirs):
-                yield (
-                    f"sub-plans {one.index} (`{mine}`) and {other.index} (`{theirs}`) own the same"
-                    " file in a parallel group: give it to one of them, or make the group serial"
-                )
+def _overlaps(members: list[Subplan]) -> set[str]:
+    """Name each pair of owned paths where one is, or holds, the other.
 
-
-def overlaps(one: str, other: str) -> bool:
-    """Whether two normalised paths are the same file or one holds the other.
-
-    A pattern (``src/*.py``) counts as the directory before it: its matches cannot be known here.
+    One look-up for each directory above a path: a list of thousands of files costs no more.
     """
-    if not one or not other:
-        return False
-    left, right = _territory(one), _territory(other)
-    shorter = min(len(left), len(right))
-    return left[:shorter] == right[:shorter]
+    owners: dict[tuple[str, ...], dict[int, str]] = {}
+    for subplan in members:
+        for path in filter(None, subplan.owned_files):
+            owners.setdefault(_territory(path), {})[subplan.index] = path
+    return {
+        _overlap((index, path), (other, around))
+        for territory, mine in owners.items()
+        for depth in range(len(territory) + 1)
+        for other, around in owners.get(territory[:depth], {}).items()
+        for index, path in mine.items()
+        if index != other
+    }
+
+
+def _overlap(*pair: tuple[int, str]) -> str:
+    (one, left), (other, right) = sorted(pair)
+    return (
+        f"sub-plans {one} (`{left}`) and {other} (`{right}`) own the same file in a parallel"
+        " group: give it to one of them, or make the group serial"
+    )
 
 
 def _territory(path: str) -> tuple[str, ...]:
+    """The parts of a path; a pattern (``src/*.py``) counts as the directory before it."""
     parts = [] if path == "." else path.split("/")
     cut = next((at for at, part in enumerate(parts) if "*" in part or "?" in part), len(parts))
     return tuple(parts[:cut])
@@ -383,11 +386,13 @@ def check_execution_plan(value: object) -> tuple[ExecutionPlan | None, tuple[str
 def _check_execution(top: Fields, plan: ExecutionPlan) -> None:
     version = top.values.get("version", VERSION)
     if type(version) is not int or not 1 <= version <= VERSION:
-        top.shape.note("version", f"expected {VERSION} or older, found {version!r}")
+        top.shape.note("version", f"expected {VERSION} or older, found {spell(version)}")
     _check_indices(top.shape, [ref.index for _, ref in _mentions(plan.groups)])
     count = top.values.get("subplan_count")
     if count is not None and top.number("subplan_count") != plan.subplan_count:
-        top.shape.note("subplan_count", f"says {count}, the groups name {plan.subplan_count}")
+        top.shape.note(
+            "subplan_count", f"says {spell(count)}, the groups name {plan.subplan_count}"
+        )
 
 
 def _lenient_group(shape: Shape, value: object, place: str, position: int) -> Group:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from agentmux.core.shape import Fields, Shape, kind, nearest
+from agentmux.core.shape import Fields, Shape, nearest, spell
 from agentmux.errors import UsageError
 
 PREFIX: Final = "reviewer_"
@@ -138,8 +138,7 @@ def _verdict(top: Fields) -> Verdict:
     name = value.strip().lower() if isinstance(value, str) else value
     if name in tuple(Verdict):
         return Verdict(str(name))
-    found = f"`{value}`" if isinstance(value, str) else kind(value)
-    top.shape.note("verdict", f"expected `pass` or `fail`, found {found}")
+    top.shape.note("verdict", f"expected `pass` or `fail`, found {spell(value)}")
     return Verdict.PASS
 
 

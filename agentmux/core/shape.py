@@ -6,7 +6,10 @@ A wrong value is noted once and read as its empty form, so that one mistake does
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Final
 
+LARGEST: Final = 10**6
+_SHOWN: Final = 60
 _KINDS = {
     bool: "true or false",
     int: "a number",
@@ -21,6 +24,16 @@ _KINDS = {
 def kind(value: object) -> str:
     """Say in words what ``value`` is, for a problem."""
     return _KINDS.get(type(value), f"a value of type {type(value).__name__}")
+
+
+def spell(value: object) -> str:
+    """Show a short value as it was written, any other by its kind."""
+    if isinstance(value, str) and len(value) <= _SHOWN:
+        return f"`{value}`"
+    # A number of thousands of digits, which YAML's 0x… allows, cannot even be printed.
+    if type(value) is int and abs(value) < LARGEST:
+        return str(value)
+    return kind(value)
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
@@ -73,8 +86,8 @@ class Shape:
     def _unknown(self, fields: Fields, known: Sequence[str]) -> None:
         for key in fields.values:
             if key not in known:
-                hint = nearest(str(key), known)
-                self.note(fields.at(str(key)), f"unknown field{hint}")
+                name = key if isinstance(key, str) else spell(key)
+                self.note(fields.at(name), f"unknown field{nearest(name, known)}")
 
     def text(self, value: object, place: str) -> str:
         """Read text that is not empty, without the white space around it."""
@@ -87,12 +100,11 @@ class Shape:
         return stripped
 
     def number(self, value: object, place: str) -> int:
-        """Read a whole number from 1; 0 when it is none."""
-        if type(value) is not int or value < 1:
-            found = str(value) if type(value) is int else kind(value)
-            self.note(place, f"expected a whole number from 1, found {found}")
-            return 0
-        return value
+        """Read a whole number from 1, below a million; 0 when it is none."""
+        if type(value) is int and 0 < value < LARGEST:
+            return value
+        self.note(place, f"expected a whole number from 1, found {spell(value)}")
+        return 0
 
 
 class Fields:
