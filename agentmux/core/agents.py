@@ -1,0 +1,534 @@
+"""What is known of each agent CLI, as data, and the command lines that follow from it.
+
+Every word made here is one element of an argv; none of them ever passes through a shell. Where the
+facts about an agent come from: ``agents.yaml``, which ``adapters.agents`` reads.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import json
+import re
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from pathlib import PurePath
+from typing import Final
+
+from agentmux.errors import UsageError
+
+NESTED_MARKS: Final = (
+    "CLAUDECODE",
+    "CLAUDE_CODE_*",
+    "CODEX_*",
+    "GEMINI_CLI",
+    "QWEN_CODE_*",
+    "COPILOT_AGENT_*",
+    "OPENCODE",
+    "OPENCODE_PID",
+    "DEMO_THREAD_ID",
+)
+"""Variables by which an agent knows that it runs inside another: taken away from every launch."""
+
+KEPT: Final = (
+    "CLAUDE_CODE_OAUTH_TOKEN",
+    "CLAUDE_CODE_USE_*",
+    "CLAUDE_CODE_SKIP_*",
+    "CLAUDE_CODE_DISABLE_*",
+    "CLAUDE_CODE_ENABLE_*",
+    "CLAUDE_CODE_MAX_*",
+    "CODEX_HOME",
+    "CODEX_API_KEY",
+)
+"""Settings and logins of the user that only look like such marks: left alone."""
+
+BUSY: Final = "(?i)esc to interrupt"
+"""What most agents show while they work."""
+
+_SESSION_REF: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,127}")
+
+
+class PromptBy(StrEnum):
+    """How the first prompt reaches an agent."""
+
+    ARGV = "argv"
+    PASTE = "paste"
+    STDIN = "stdin"
+
+
+class TurnEnd(StrEnum):
+    """What tells us that an agent has finished a turn."""
+
+    HOOK = "hook"
+    NOTIFY = "notify"
+    SCREEN = "screen"
+
+
+class StrategyKind(StrEnum):
+    """How a conversation is found again."""
+
+    ASSIGN = "assign"
+    LEARN = "learn"
+    CONTINUE = "continue"
+    CHECKPOINT = "checkpoint"
+    NONE = "none"
+
+
+class ScreenMark(StrEnum):
+    """What an agent's screen says about it."""
+
+    TRUST = "trust"
+    LIMIT = "limit"
+    WAITING = "waiting"
+    BUSY = "busy"
+    READY = "ready"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Strategy:
+    """One way to bring an agent's conversation back.
+
+    ``launch``, ``resume`` and the values of ``env`` may hold ``{session_id}``,
+    ``{checkpoint_dir}`` and ``{checkpoint}``; what is filled in stays inside its word.
+
+    Attributes:
+        launch: Words added at launch only.
+        resume: Words added at resume only.
+        resume_first: ``resume`` comes right after the command (it is a subcommand).
+        probe: Feature name to a regular expression that the output of the probe must hold for
+            the strategy to be usable; all must.
+        learn: Where the agent tells its own id: ``hook``, or the name of a variable in the
+            environment of the calls that it makes to us; empty for other kinds.
+        env: Variables set at launch and at resume, such as a config home of the seat's own.
+    """
+
+    kind: StrategyKind
+    launch: tuple[str, ...] = ()
+    resume: tuple[str, ...] = ()
+    resume_first: bool = False
+    probe: Mapping[str, str] = field(default_factory=dict)
+    learn: str = ""
+    env: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def needs_id(self) -> bool:
+        """Whether resuming takes an id."""
+        return "{session_id}" in " ".join(self.resume)
+
+    @property
+    def private(self) -> bool:
+        """Whether the seat has a place of its own, so that "the latest" can only be its own."""
+        return any("{checkpoint_dir}" in word for word in (*self.launch, *self.env.values()))
+
+    def kept_file(self, session_ref: str | None, checkpoint_dir: str) -> str | None:
+        """Return the path of the one file below ``checkpoint_dir`` that resuming opens.
+
+        None where there is no such file. Some agents start an empty conversation, without a word,
+        when it is gone; so look whether it exists.
+        """
+        for word in self.resume:
+            if word.startswith("{checkpoint_dir}/"):
+                return _fill(word, _places(session_ref, checkpoint_dir, None))
+        return None
+
+
+NO_STRATEGY: Final = Strategy(kind=StrategyKind.NONE)
+_WITH_ID: Final = (StrategyKind.ASSIGN, StrategyKind.LEARN)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Probe:
+    """The one call that shows what the installed program can do.
+
+    Attributes:
+        argv: Added to the command.
+        version: A regular expression with one group, searched in the output; None: not shown.
+    """
+
+    argv: tuple[str, ...] = ("--help",)
+    version: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mcp:
+    """How an agent is told about our MCP server for one launch alone.
+
+    Attributes:
+        args: May hold ``{mcp_file}`` (path of a file with `mcp_document`), ``{mcp_json}`` (that
+            text itself), ``{mcp_command}`` and ``{mcp_args}`` (as JSON, which TOML reads too).
+    """
+
+    args: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hooks:
+    """How an agent is told, for one launch alone, to call us at the ends of its turns.
+
+    Attributes:
+        flag: Takes the path of a file with `hook_document`.
+        format: The form of that file; ``claude`` is the only one.
+    """
+
+    flag: str
+    format: str = "claude"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentSpec:
+    """One agent CLI. Patterns are regular expressions over lines (``^`` is a line's start).
+
+    Attributes:
+        name: In the registry; for a command as typed, its base name.
+        known: False for a command that the registry does not have.
+        match: Base names of commands that this entry stands for.
+        command: The program and words that always come first.
+        args: Words that every launch and resume gets.
+        model_flag: None where the agent takes no model on its command line.
+        prompt: How the first prompt arrives.
+        prompt_flag: Comes before the prompt in argv; None for a bare last word.
+        resume_prompt: The same for the message at a resume; None for as at launch.
+        permission_args: Empty unless the user's configuration fills them.
+        unattended_args: What the user may put there for a run that nobody watches.
+        ready: The composer waits for input.
+        waiting: It asks its user something.
+        trust: A first-run dialog (trust, login, terms).
+        rejected: Said of a conversation that it does not know.
+        home_env: The variable that moves its config home; None where there is none.
+        model_bound: A conversation is of use only with the model that it was started with.
+        unset: Names, or prefixes with ``*``, taken out of its environment, except ``keep``.
+        notes: For people.
+        strategies: Best first.
+    """
+
+    name: str
+    known: bool = True
+    match: tuple[str, ...] = ()
+    command: tuple[str, ...]
+    args: tuple[str, ...] = ()
+    model_flag: str | None = None
+    prompt: PromptBy = PromptBy.PASTE
+    prompt_flag: str | None = None
+    resume_prompt: PromptBy | None = None
+    permission_args: tuple[str, ...] = ()
+    unattended_args: tuple[str, ...] = ()
+    mcp: Mcp | None = None
+    hooks: Hooks | None = None
+    turn_end: TurnEnd = TurnEnd.SCREEN
+    ready: str | None = None
+    busy: str | None = BUSY
+    waiting: str | None = None
+    trust: str | None = None
+    limit: str | None = None
+    rejected: str | None = None
+    probe: Probe = Probe()
+    home_env: str | None = None
+    model_bound: bool = False
+    env: Mapping[str, str] = field(default_factory=dict)
+    unset: tuple[str, ...] = NESTED_MARKS
+    keep: tuple[str, ...] = KEPT
+    notes: str = ""
+    strategies: tuple[Strategy, ...] = ()
+
+    def prompt_by(self, *, resuming: bool) -> PromptBy:
+        """Return how a prompt reaches it now."""
+        return (self.resume_prompt or self.prompt) if resuming else self.prompt
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProbeResult:
+    """What one look at the installed program showed.
+
+    Attributes:
+        path: Absolute; None where nothing is installed under the command.
+        version: Empty where the probe does not show it.
+        strategies: By kind: whether every feature that it needs was found.
+        missing: By kind: the names of the features that were not.
+        problem: Why the look failed; None when it did not.
+    """
+
+    installed: bool
+    path: str | None = None
+    version: str = ""
+    strategies: Mapping[str, bool] = field(default_factory=dict)
+    missing: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    problem: str | None = None
+
+
+Registry = Mapping[str, AgentSpec]
+Commands = Mapping[str, tuple[str, ...]]
+
+
+def is_session_ref(text: str) -> bool:
+    """Whether ``text`` may be a conversation's id: never an option, never empty, no path."""
+    return _SESSION_REF.fullmatch(text) is not None
+
+
+def launch_argv(  # noqa: PLR0913 (one word of the command line each)
+    spec: AgentSpec,
+    strategy: Strategy,
+    *,
+    model: str | None = None,
+    args: Sequence[str] = (),
+    session_ref: str | None = None,
+    checkpoint_dir: str | None = None,
+    prompt: str | None = None,
+) -> tuple[str, ...]:
+    """Return the argv of a first start: command, model, permission and user words, launch, prompt.
+
+    ``session_ref`` is the id minted for the conversation (*assign*), ``checkpoint_dir`` the seat's
+    own folder, absolute. The prompt is left out where the agent does not take it in argv.
+
+    Raises:
+        ValueError: The strategy needs a value that was not given, or the id is none.
+    """
+    places = _places(session_ref, checkpoint_dir, None)
+    words = tuple(_fill(word, places) for word in strategy.launch)
+    prompted = prompt_words(spec, prompt, resuming=False)
+    return (*spec.command, *_standing(spec, model, args), *words, *prompted)
+
+
+def resume_argv(  # noqa: PLR0913 (one word of the command line each)
+    spec: AgentSpec,
+    strategy: Strategy,
+    *,
+    model: str | None = None,
+    args: Sequence[str] = (),
+    session_ref: str | None = None,
+    checkpoint_dir: str | None = None,
+    checkpoint: str | None = None,
+    prompt: str | None = None,
+) -> tuple[str, ...]:
+    """Return the argv that brings the conversation back; the launch words are not in it.
+
+    Raises:
+        ValueError: The strategy cannot resume, or needs a value that was not given.
+    """
+    if not strategy.resume:
+        raise ValueError(f"{spec.name}: strategy {strategy.kind} has no resume words")
+    places = _places(session_ref, checkpoint_dir, checkpoint)
+    words = tuple(_fill(word, places) for word in strategy.resume)
+    standing = _standing(spec, model, args)
+    prompted = prompt_words(spec, prompt, resuming=True)
+    if strategy.resume_first:
+        return (*spec.command, *words, *standing, *prompted)
+    return (*spec.command, *standing, *words, *prompted)
+
+
+def prompt_words(spec: AgentSpec, prompt: str | None, *, resuming: bool) -> tuple[str, ...]:
+    """Return the words that hand over ``prompt``; none where it is pasted or piped instead."""
+    if prompt is None or spec.prompt_by(resuming=resuming) is not PromptBy.ARGV:
+        return ()
+    return (prompt,) if spec.prompt_flag is None else (spec.prompt_flag, prompt)
+
+
+def strategy_env(
+    spec: AgentSpec,
+    strategy: Strategy,
+    *,
+    session_ref: str | None = None,
+    checkpoint_dir: str | None = None,
+) -> Mapping[str, str]:
+    """Return the variables that the agent gets on top of its environment.
+
+    Raises:
+        ValueError: As in `launch_argv`.
+    """
+    places = _places(session_ref, checkpoint_dir, None)
+    return {**spec.env, **{name: _fill(word, places) for name, word in strategy.env.items()}}
+
+
+def _standing(spec: AgentSpec, model: str | None, args: Sequence[str]) -> tuple[str, ...]:
+    """Return the words that are the same at launch and at resume."""
+    chosen = (spec.model_flag, model) if spec.model_flag and model else ()
+    return (*spec.args, *chosen, *spec.permission_args, *args)
+
+
+_Places = Mapping[str, str | None]
+
+
+def _places(session_ref: str | None, checkpoint_dir: str | None, checkpoint: str | None) -> _Places:
+    if session_ref is not None and not is_session_ref(session_ref):
+        raise ValueError(f"`{session_ref[:80]}` is not a conversation id")
+    return {
+        "{session_id}": session_ref,
+        "{checkpoint_dir}": checkpoint_dir,
+        "{checkpoint}": checkpoint,
+    }
+
+
+def _fill(word: str, places: Mapping[str, str | None]) -> str:
+    def value(found: re.Match[str]) -> str:
+        filled = places[found[0]]
+        if filled is None:
+            raise ValueError(f"no value for {found[0]}")
+        return filled
+
+    # One pass, so that a value that looks like a place is left as it is.
+    return re.sub("|".join(map(re.escape, places)), value, word)
+
+
+def choose_strategy(spec: AgentSpec, probe: ProbeResult | None) -> Strategy:
+    """Return the first strategy that the installed program shows; without a probe, the first.
+
+    A strategy that needs no feature always holds.
+    """
+    for strategy in spec.strategies:
+        if probe is None or not strategy.probe or probe.strategies.get(strategy.kind, False):
+            return strategy
+    return NO_STRATEGY
+
+
+def resume_strategy(spec: AgentSpec, strategy: Strategy, session_ref: str | None) -> Strategy:
+    """Return what resumes a conversation of ``strategy``: *continue* while its id is unknown."""
+    if session_ref is not None or not strategy.needs_id:
+        return strategy
+    latest = (each for each in spec.strategies if each.kind is StrategyKind.CONTINUE)
+    return next(latest, NO_STRATEGY)
+
+
+def spec_for(
+    name_or_command: str | Sequence[str],
+    registry: Registry,
+    *,
+    resume_commands: Commands | None = None,
+) -> AgentSpec:
+    """Return the entry of that name, or the one whose program this command starts.
+
+    A command that no entry matches gets an entry of its own that runs exactly as typed. A command
+    that one does match is kept as typed too, and has all else from the entry. The shorthand
+    ``resume.commands`` has the last word about resuming.
+
+    Raises:
+        UsageError: The text is empty or its quotes do not close.
+    """
+    spec = None if not isinstance(name_or_command, str) else registry.get(name_or_command)
+    if spec is None:
+        spec = _typed(_split(name_or_command), registry)
+    return with_resume(spec, resume_commands or {})
+
+
+def _split(command: str | Sequence[str]) -> tuple[str, ...]:
+    try:
+        words = tuple(shlex.split(command) if isinstance(command, str) else command)
+    except ValueError as error:
+        raise UsageError(f"agent command `{command}`: {error}".lower()) from None
+    if not words or not words[0]:
+        raise UsageError("the agent command is empty", hints=("agentmux agents",))
+    return words
+
+
+def _typed(words: tuple[str, ...], registry: Registry) -> AgentSpec:
+    program = PurePath(words[0]).name
+    for spec in registry.values():
+        if program in spec.match:
+            return replace(spec, command=words)
+    return AgentSpec(name=program, known=False, command=words)
+
+
+def with_resume(spec: AgentSpec, commands: Commands) -> AgentSpec:
+    """Return ``spec`` under the shorthand ``resume.commands`` (base name to resume words).
+
+    Words without ``{session_id}`` resume the latest conversation, so the strategy counts as
+    *continue* then; no words at all, or an id for an agent that has none, mean that nothing is
+    resumed. Words that begin with a subcommand go right behind the command.
+    """
+    words = commands.get(PurePath(spec.command[0]).name)
+    if words is None:
+        return spec
+    old = spec.strategies[0] if spec.strategies else NO_STRATEGY
+    by_id = any("{session_id}" in word for word in words)
+    if not words or (by_id and old.kind not in _WITH_ID):
+        return replace(spec, strategies=())
+    kind = old.kind if by_id else StrategyKind.CONTINUE
+    first = not words[0].startswith("-")
+    new = replace(old, kind=kind, resume=words, resume_first=first, probe={})
+    return replace(spec, strategies=(new,))
+
+
+def unset_names(spec: AgentSpec, names: Iterable[str]) -> tuple[str, ...]:
+    """Return those of ``names`` that are taken out of the agent's environment, sorted."""
+    kept = {spec.home_env, *spec.env}
+    return tuple(
+        sorted(
+            name
+            for name in set(names)
+            if name not in kept and _in(name, spec.unset) and not _in(name, spec.keep)
+        )
+    )
+
+
+def _in(name: str, patterns: Iterable[str]) -> bool:
+    return any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)
+
+
+def home_of(spec: AgentSpec, env: Mapping[str, str]) -> str:
+    """Return what decides where the agent keeps its conversations: its variable, else the home."""
+    own = env.get(spec.home_env, "") if spec.home_env else ""
+    return own or env.get("HOME", "")
+
+
+def read_screen(spec: AgentSpec, text: str) -> ScreenMark:
+    """Say what the plain text of a screen shows; a dialog wins over what stands around it."""
+    for mark, pattern in (
+        (ScreenMark.TRUST, spec.trust),
+        (ScreenMark.WAITING, spec.waiting),
+        (ScreenMark.BUSY, spec.busy),
+        (ScreenMark.LIMIT, spec.limit),
+        (ScreenMark.READY, spec.ready),
+    ):
+        if pattern is not None and re.search(pattern, text, re.MULTILINE):
+            return mark
+    return ScreenMark.UNKNOWN
+
+
+def is_rejection(spec: AgentSpec, text: str) -> bool:
+    """Whether the screen says that the agent does not know its conversation."""
+    return spec.rejected is not None and bool(re.search(spec.rejected, text, re.MULTILINE))
+
+
+def mcp_words(spec: AgentSpec, server: Sequence[str], mcp_file: str) -> tuple[str, ...]:
+    """Return the words that tell the agent about our server; they go in front of the user's.
+
+    ``server`` is the argv of our server, ``mcp_file`` where `mcp_document` lies (see
+    `needs_mcp_file`).
+    """
+    if spec.mcp is None:
+        return ()
+    places = {
+        "{mcp_file}": mcp_file,
+        "{mcp_json}": mcp_document(server),
+        "{mcp_command}": json.dumps(server[0]),
+        "{mcp_args}": json.dumps(list(server[1:])),
+    }
+    return tuple(_fill(word, places) for word in spec.mcp.args)
+
+
+def needs_mcp_file(spec: AgentSpec) -> bool:
+    """Whether `mcp_document` must be written before the launch."""
+    return spec.mcp is not None and any("{mcp_file}" in word for word in spec.mcp.args)
+
+
+def mcp_document(server: Sequence[str]) -> str:
+    """Return the JSON that names our server, in the form that claude began and others read."""
+    entry = {"command": server[0], "args": list(server[1:])}
+    return json.dumps({"mcpServers": {"agentmux": entry}})
+
+
+HOOK_EVENTS: Final = ("SessionStart", "UserPromptSubmit", "Stop")
+
+
+def hook_words(spec: AgentSpec, hook_file: str) -> tuple[str, ...]:
+    """Return the words that make the agent call us; ``hook_file`` holds `hook_document`."""
+    return () if spec.hooks is None else (spec.hooks.flag, hook_file)
+
+
+def hook_document(command: str) -> str:
+    """Return settings in claude's form that run ``command`` (a shell line) at `HOOK_EVENTS`.
+
+    The event's name and the conversation's id come to the command as JSON on its stdin.
+    """
+    entry = [{"hooks": [{"type": "command", "command": command}]}]
+    return json.dumps({"hooks": dict.fromkeys(HOOK_EVENTS, entry)})

@@ -1,0 +1,183 @@
+"""The configuration as frozen values; the defaults here are the built-in layer.
+
+Durations are seconds as ``float``. Reading files and merging layers is ``adapters.config``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Final
+
+from agentmux.core.phase import ROLES
+
+_DAY_S: Final = 86_400.0
+_MINUTE_S: Final = 60.0
+
+Choice = tuple[str | None, str | None]
+"""Agent and model, each None where nothing was said."""
+
+
+class Policy(StrEnum):
+    """Whether a pane of a resumed session runs at once, asks first, or starts afresh."""
+
+    NEVER = "never"
+    CONFIRM = "confirm"
+    AUTO = "auto"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Defaults:
+    """What holds where nothing else is said.
+
+    Attributes:
+        agent: A name of the agent registry, or a command as typed.
+        model: Goes with ``agent``; None leaves the choice to the agent.
+        session_name: The tmux session of a state that names none.
+    """
+
+    agent: str = "claude"
+    model: str | None = None
+    session_name: str = "agentmux"
+    max_review_iterations: int = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoleSettings:
+    """Who plays a role.
+
+    Attributes:
+        agent: None for the default agent.
+        args: Added to the agent's command line, at launch and at resume.
+        single: One coder does the whole plan; only read for ``coder``.
+    """
+
+    agent: str | None = None
+    model: str | None = None
+    args: tuple[str, ...] = ()
+    single: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResumeSettings:
+    """How conversations come back.
+
+    Attributes:
+        policy: None decides by the terminal: ``confirm`` with one, ``auto`` without.
+        max_age_s: An older conversation is started afresh.
+        reject_after_s: A resumed agent that fails sooner than this has rejected its conversation.
+        commands: Resume arguments by the base name of an agent's command.
+    """
+
+    native: bool = True
+    policy: Policy | None = None
+    max_age_s: float = 7 * _DAY_S
+    reject_after_s: float = 15.0
+    commands: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SnapshotSettings:
+    """How often the screens of busy panes are kept."""
+
+    interval_s: float = 5.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TmuxSettings:
+    """Which tmux server, and the size of a session that nobody is attached to.
+
+    Attributes:
+        socket_name: As in ``tmux -L``; None is the user's default server.
+        size: Columns, rows.
+    """
+
+    socket_name: str | None = None
+    size: tuple[int, int] = (220, 60)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StallSettings:
+    """How long an idle agent without its artifact is left alone."""
+
+    nudge_after_s: float = 10 * _MINUTE_S
+    report_after_s: float = 20 * _MINUTE_S
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompletionSettings:
+    """How a session ends."""
+
+    require_approval: bool = True
+    commit: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """The whole configuration, checked.
+
+    Attributes:
+        roles: By role name; a role that is absent has the defaults of `RoleSettings`.
+        agents: Overrides of, and additions to, the agent registry, as checked plain values
+            (``adapters.agents.load_registry`` makes the registry of them).
+    """
+
+    defaults: Defaults = Defaults()
+    roles: Mapping[str, RoleSettings] = field(default_factory=dict)
+    agents: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
+    resume: ResumeSettings = field(default_factory=ResumeSettings)
+    snapshots: SnapshotSettings = SnapshotSettings()
+    tmux: TmuxSettings = TmuxSettings()
+    stall: StallSettings = StallSettings()
+    completion: CompletionSettings = CompletionSettings()
+
+    def role(self, role: str) -> RoleSettings:
+        """Return what is configured for ``role``; the defaults where nothing is."""
+        return self.roles.get(role, _PLAIN_ROLE)
+
+    def agent_for(self, role: str) -> str:
+        """Return the agent that plays ``role``: a name of the registry, or a command as typed."""
+        return self.role(role).agent or self.defaults.agent
+
+    def model_for(self, role: str) -> str | None:
+        """Return the model for ``role``; None leaves the choice to the agent.
+
+        The default model belongs to the default agent: a role that another agent plays gets it
+        only when its own settings say so, since one agent's model names mean nothing to another.
+        """
+        own = self.role(role)
+        if own.model is not None or self.agent_for(role) != self.defaults.agent:
+            return own.model
+        return self.defaults.model
+
+    def with_flags(
+        self, *, agent: str | None = None, roles: Mapping[str, Choice] = MappingProxyType({})
+    ) -> Settings:
+        """Return the settings under the flags ``--agent`` and ``--role``.
+
+        ``agent`` plays every role that ``roles`` does not give to another. A model that was
+        configured for the agent that a flag replaces goes with it.
+        """
+        flagged = {
+            role: self._flagged(role, agent, roles.get(role, (None, None))) for role in ROLES
+        }
+        defaults = self.defaults
+        if agent is not None and agent != defaults.agent:
+            defaults = replace(defaults, agent=agent, model=None)
+        return replace(self, defaults=defaults, roles={**self.roles, **flagged})
+
+    def _flagged(self, role: str, agent: str | None, choice: Choice) -> RoleSettings:
+        played_by = choice[0] or agent or self.agent_for(role)
+        same = played_by == self.agent_for(role)
+        model = choice[1] or (self.model_for(role) if same else None)
+        return replace(
+            self.role(role),
+            agent=played_by,
+            model=model,
+            args=self.role(role).args if same else (),
+        )
+
+
+_PLAIN_ROLE: Final = RoleSettings()
