@@ -1,0 +1,490 @@
+"""All of git for one project: where HEAD is, what is dirty, one commit that touches nothing else.
+
+Programs are started by argv, in a session of their own, without a terminal. Paths are those
+of git: relative to the top level, ``/`` between parts, undecodable bytes as surrogates; they are
+never read as patterns.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal
+
+from agentmux.errors import AgentmuxError, MissingError, UsageError
+
+InProgress = Literal["rebase", "merge", "cherry-pick", "revert"]
+
+READ_TIMEOUT_S: Final = 30.0
+WRITE_TIMEOUT_S: Final = 600.0
+"""A commit runs the project's hooks, and those may run its tests."""
+
+OWN_FOLDER: Final = ".agentmux"
+
+# `git rev-parse --local-env-vars`, less the two that carry `-c` settings: set by git around hooks
+# and aliases, they would point us at another repository or index.
+_LOCAL_ENV: Final = frozenset(
+    {
+        "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+        "GIT_COMMON_DIR",
+        "GIT_CONFIG",
+        "GIT_DIR",
+        "GIT_GRAFT_FILE",
+        "GIT_IMPLICIT_WORK_TREE",
+        "GIT_INDEX_FILE",
+        "GIT_INTERNAL_SUPER_PREFIX",
+        "GIT_NO_REPLACE_OBJECTS",
+        "GIT_OBJECT_DIRECTORY",
+        "GIT_PREFIX",
+        "GIT_REPLACE_REF_BASE",
+        "GIT_SHALLOW_FILE",
+        "GIT_WORK_TREE",
+    }
+)
+
+# Not for `git commit`: hooks inherit it, and theirs are patterns.
+_LITERAL: Final = {"GIT_LITERAL_PATHSPECS": "1"}
+
+# What each operation leaves in the git directory while it waits for the user; see git-status(1).
+_IN_PROGRESS: Final[tuple[tuple[str, InProgress], ...]] = (
+    ("rebase-merge", "rebase"),
+    ("rebase-apply", "rebase"),
+    ("MERGE_HEAD", "merge"),
+    ("CHERRY_PICK_HEAD", "cherry-pick"),
+    ("REVERT_HEAD", "revert"),
+)
+
+
+class GitError(AgentmuxError):
+    """Git failed, with its own words in the message."""
+
+
+class GitRefusedError(GitError):
+    """The commit was not made: a hook, a signature or git itself said no.
+
+    Attributes:
+        output: What git and the hooks printed.
+    """
+
+    def __init__(self, message: str, *, output: str = "", hints: tuple[str, ...] = ()) -> None:
+        self.output = output
+        super().__init__(message, hints=hints)
+
+
+class HeadMovedError(GitError):
+    """HEAD is not where the caller expected it.
+
+    Attributes:
+        expected: Where it should be.
+        found: Where it is.
+    """
+
+    def __init__(self, expected: Head, found: Head) -> None:
+        self.expected = expected
+        self.found = found
+        super().__init__(
+            f"HEAD moved: expected {expected.describe()}, found {found.describe()}",
+            hints=("look at what changed: git log --oneline --all -n 10",),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Head:
+    """Where HEAD is.
+
+    Attributes:
+        commit: None before the first commit.
+        branch: Short name; None when detached.
+        in_progress: What git waits for the user to finish, if anything.
+    """
+
+    commit: str | None
+    branch: str | None
+    in_progress: InProgress | None = None
+
+    @property
+    def detached(self) -> bool:
+        """HEAD names a commit, not a branch."""
+        return self.branch is None
+
+    def describe(self) -> str:
+        """For messages: ``1a2b3c4d5e6f on main``."""
+        commit = self.commit[:12] if self.commit else "no commit"
+        return f"{commit} on {self.branch}" if self.branch else f"{commit}, detached"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Reply:
+    status: int
+    out: bytes
+    err: str
+
+
+class Git:
+    """The git repository that a project lies in, if it lies in one."""
+
+    def __init__(self, project: Path, environment: Mapping[str, str]) -> None:
+        """Touch nothing yet.
+
+        Args:
+            project: An existing directory.
+            environment: What git, its hooks and its signing programs run with.
+        """
+        self._project = project
+        self._environment = {
+            name: value for name, value in environment.items() if name not in _LOCAL_ENV
+        } | {"GIT_TERMINAL_PROMPT": "0", "GIT_EDITOR": ":"}
+        self._top_level: Path | None = None
+
+    # --- reading -----------------------------------------------------------------------------
+
+    def top_level(self) -> Path | None:
+        """Return the root of the working tree; None outside one (also in a bare repository).
+
+        Raises:
+            MissingError: git is not on this machine, or does not answer.
+            GitError: git refuses to look, as in a directory that another user owns.
+        """
+        reply = self._read("rev-parse", "--show-toplevel", cwd=self._project)
+        if reply.status == 0:
+            return Path(_text(reply.out).removesuffix("\n"))
+        if "not a git repository" in reply.err or "must be run in a work tree" in reply.err:
+            return None
+        raise _failed("look for a repository", reply)
+
+    def head(self) -> Head:
+        """Return where HEAD is and what git is in the middle of."""
+        commit = self._read("rev-parse", "-q", "--verify", "HEAD^{commit}")
+        branch = self._read("symbolic-ref", "-q", "HEAD")
+        return Head(
+            commit=_text(commit.out).strip() if commit.status == 0 else None,
+            branch=_text(branch.out).strip().removeprefix("refs/heads/")
+            if branch.status == 0
+            else None,
+            in_progress=self._in_progress(),
+        )
+
+    def require_head(self, expected: Head) -> None:
+        """Check that nobody committed, switched or started a merge since ``expected``.
+
+        Raises:
+            HeadMovedError: Another commit or another branch.
+            GitRefusedError: Git is in the middle of a rebase, merge, cherry-pick or revert.
+        """
+        found = self.head()
+        if found.in_progress:
+            raise GitRefusedError(
+                f"a {found.in_progress} is in progress in this repository",
+                hints=(f"finish it, or: git {found.in_progress} --abort",),
+            )
+        if (found.commit, found.branch) != (expected.commit, expected.branch):
+            raise HeadMovedError(expected, found)
+
+    def dirty(self) -> tuple[str, ...]:
+        """Return every path that differs from HEAD: staged, unstaged, untracked; sorted.
+
+        Ignored files, anything under a ``.agentmux`` folder, and repositories nested in this one
+        are left out. A rename is both of its paths.
+        """
+        reply = self._must_read(
+            "list changes",
+            *("status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames"),
+            "--ignore-submodules=dirty",
+        )
+        found = (entry[3:] for entry in _split(reply.out))
+        return tuple(sorted(path for path in found if _is_the_projects(path)))
+
+    def changed_since(
+        self, dirty_at_start: Collection[str], *, named: Collection[str] = ()
+    ) -> tuple[str, ...]:
+        """Return what a commit of this session's work holds, sorted.
+
+        Args:
+            dirty_at_start: What `dirty` said then; left out, because it is the user's.
+            named: Paths of those that are to be committed all the same.
+        """
+        left_out = set(dirty_at_start) - set(named)
+        return tuple(path for path in self.dirty() if path not in left_out)
+
+    def ignored(self, paths: Iterable[str]) -> tuple[str, ...]:
+        """Return those of ``paths`` that git ignores, in the order given."""
+        # The prefix keeps a leading `:` from being read as pathspec magic.
+        names = (f"./{path}" for path in paths)
+        reply = self._read("check-ignore", "-z", "--stdin", stdin=_join(names))
+        if reply.status > 1:
+            raise _failed("check ignore rules", reply)
+        return tuple(path.removeprefix("./") for path in _split(reply.out))
+
+    def find_commit(self, trailer: tuple[str, str], *, since: str | None) -> str | None:
+        """Return the newest commit on HEAD's history after ``since`` that carries the trailer.
+
+        Args:
+            trailer: Key and value, as given to `commit`.
+            since: The commit to stop at; None for the whole history.
+        """
+        if self.head().commit is None:
+            return None
+        key, value = trailer
+        reply = self._must_read(
+            "search the history",
+            *("log", "--no-show-signature", "--no-color", "--fixed-strings"),
+            f"--grep={key}: {value}",
+            f"--format=%H %(trailers:key={key},valueonly,separator=%x20)",
+            *("--end-of-options", f"{since}..HEAD" if since else "HEAD", "--"),
+        )
+        for line in _text(reply.out).splitlines():
+            commit, _, values = line.partition(" ")
+            if value in values.split():
+                return commit
+        return None
+
+    # --- writing -----------------------------------------------------------------------------
+
+    def create_branch(self, name: str) -> None:
+        """Make a branch at HEAD and check it out; files and index stay as they are.
+
+        Raises:
+            UsageError: No branch can have this name.
+            GitRefusedError: The branch exists, or git will not switch.
+        """
+        checked = self._read("check-ref-format", "--branch", name)
+        # Short cuts such as `@{-1}` pass the check and come back as another name.
+        if checked.status != 0 or _text(checked.out).strip() != name:
+            raise UsageError(f"`{name}` cannot be the name of a branch")
+        reply = self._run("checkout", "-q", "--no-track", "-b", name)
+        if reply.status != 0:
+            raise _refused(f"branch `{name}` was not made", reply)
+
+    def commit(
+        self,
+        message: str,
+        paths: Collection[str],
+        *,
+        trailer: tuple[str, str],
+        onto: Head | None = None,
+    ) -> str:
+        """Commit these paths as they are on disk, and nothing else; return the commit.
+
+        What the user had staged stays staged, and a failure leaves index and HEAD as they were.
+        Hooks run and signing is as configured. A path that is not on disk is a deletion.
+
+        Args:
+            message: Not blank.
+            paths: As `changed_since` gives them.
+            trailer: Key and value of a line at the end of the message; `find_commit` finds it.
+            onto: Where HEAD has to be; None for anywhere.
+
+        Raises:
+            HeadMovedError: HEAD is not at ``onto``.
+            GitRefusedError: Nothing to commit, no identity, or a hook or git said no.
+        """
+        if onto is not None:
+            self.require_head(onto)
+        if not message.strip():
+            raise GitRefusedError("the commit message is empty")
+        self._require_identity()
+        text = self._with_trailer(message, trailer)
+        git_dir = self._git_dir()
+        with tempfile.TemporaryDirectory(prefix="agentmux-", dir=git_dir) as scratch:
+            index = Path(scratch) / "index"
+            with suppress(FileNotFoundError):
+                # For what git has cached about the files; the entries are replaced.
+                shutil.copyfile(git_dir / "index", index)
+            self._stage(paths, index)
+            reply = self._run(
+                *("commit", "--quiet", "--cleanup=whitespace", "--file=-"),
+                stdin=text,
+                extra={"GIT_INDEX_FILE": str(index)},
+            )
+        if reply.status != 0:
+            raise _refused("git did not make the commit", reply)
+        made = self.head().commit
+        if made is None:  # a hook deleted the branch it ran on
+            raise GitError("the commit was made and HEAD does not name it")
+        self.settle_index(made)
+        return made
+
+    def settle_index(self, commit: str) -> None:
+        """Bring the user's index up to HEAD for the paths that ``commit`` changed, and only those.
+
+        `commit` does this last; who adopts a commit after a crash does it again. Repeatable.
+        """
+        listed = self._must_read(
+            "list the commit's files",
+            *("diff-tree", "--root", "-r", "-z", "--no-renames", "--no-commit-id", "--name-only"),
+            commit,
+        )
+        if not listed.out:
+            return
+        reply = self._run(
+            *("reset", "-q", "--pathspec-from-file=-", "--pathspec-file-nul", "HEAD"),
+            stdin=listed.out,
+            extra=_LITERAL,
+        )
+        if reply.status != 0:
+            raise _failed("update the index after the commit", reply)
+
+    # --- inside ------------------------------------------------------------------------------
+
+    def _in_progress(self) -> InProgress | None:
+        git_dir = self._git_dir()
+        for name, operation in _IN_PROGRESS:
+            if os.path.lexists(git_dir / name):
+                return operation
+        return None
+
+    def _git_dir(self) -> Path:
+        reply = self._must_read("find the git directory", "rev-parse", "--absolute-git-dir")
+        return Path(_text(reply.out).removesuffix("\n"))
+
+    def _require_identity(self) -> None:
+        for name in ("GIT_AUTHOR_IDENT", "GIT_COMMITTER_IDENT"):
+            reply = self._read("var", name)
+            if reply.status != 0:
+                raise GitRefusedError(
+                    "git does not know who commits: no name or e-mail is configured",
+                    output=reply.err,
+                    hints=(
+                        'git config --global user.name "Your Name"',
+                        "git config --global user.email you@example.com",
+                    ),
+                )
+
+    def _with_trailer(self, message: str, trailer: tuple[str, str]) -> bytes:
+        key, value = trailer
+        reply = self._must_read(
+            "add the trailer",
+            *("interpret-trailers", "--no-divider", "--if-exists=addIfDifferent"),
+            *("--trailer", f"{key}: {value}"),
+            stdin=_bytes(message.strip() + "\n"),
+        )
+        return reply.out
+
+    def _stage(self, paths: Collection[str], index: Path) -> None:
+        """Make ``index`` hold HEAD and these paths, and nothing else."""
+        extra = {"GIT_INDEX_FILE": str(index)}
+        unborn = self.head().commit is None
+        steps: tuple[tuple[tuple[str, ...], bytes], ...] = (
+            (("read-tree", "--empty") if unborn else ("read-tree", "--reset", "HEAD"), b""),
+            (
+                ("update-index", "-z", "--add", "--remove", "--replace", "--stdin"),
+                _join(paths),
+            ),
+        )
+        for argv, stdin in steps:
+            reply = self._run(*argv, stdin=stdin, extra=extra)
+            if reply.status != 0:
+                raise _refused("git did not take the files", reply)
+        base = self._empty_tree() if unborn else "HEAD"
+        if self._run("diff-index", "--cached", "--quiet", base, extra=extra).status == 0:
+            raise GitRefusedError("there is nothing to commit")
+
+    def _empty_tree(self) -> str:
+        # Asked for, since its id depends on the repository's hash.
+        reply = self._must_read("name the empty tree", "hash-object", "-t", "tree", "--stdin")
+        return _text(reply.out).strip()
+
+    def _must_read(self, purpose: str, *argv: str, stdin: bytes = b"") -> _Reply:
+        reply = self._read(*argv, stdin=stdin)
+        if reply.status != 0:
+            raise _failed(purpose, reply)
+        return reply
+
+    def _read(self, *argv: str, stdin: bytes = b"", cwd: Path | None = None) -> _Reply:
+        # English, because two answers are told apart by their words; no locks, because the user
+        # may be using git at this very moment.
+        extra = {"LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0"}
+        return self._start(
+            argv, stdin, cwd=cwd or self._root(), extra=extra, timeout_s=READ_TIMEOUT_S
+        )
+
+    def _run(
+        self, *argv: str, stdin: bytes = b"", extra: Mapping[str, str] | None = None
+    ) -> _Reply:
+        return self._start(
+            argv, stdin, cwd=self._root(), extra=extra or {}, timeout_s=WRITE_TIMEOUT_S
+        )
+
+    def _root(self) -> Path:
+        if self._top_level is None:
+            self._top_level = self.top_level()
+        if self._top_level is None:
+            raise GitError(f"{self._project} is not in a git repository")
+        return self._top_level
+
+    def _start(
+        self,
+        argv: tuple[str, ...],
+        stdin: bytes,
+        *,
+        cwd: Path,
+        extra: Mapping[str, str],
+        timeout_s: float,
+    ) -> _Reply:
+        command = ("git", *argv)
+        try:
+            process = subprocess.Popen(
+                command,
+                cwd=cwd,
+                env=self._environment | dict(extra),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                start_new_session=True,
+            )
+        except FileNotFoundError as error:
+            if not cwd.is_dir():
+                raise GitError(f"{cwd} does not exist") from error
+            raise MissingError(
+                "git is not on this machine", hints=("install git, and run this again",)
+            ) from error
+        with process:
+            try:
+                out, err = process.communicate(stdin, timeout=timeout_s)
+            except subprocess.TimeoutExpired:
+                raise MissingError(
+                    f"git {argv[0]} did not answer within {timeout_s:.0f} s in {cwd}"
+                ) from None
+            finally:
+                # Hooks may have started more; nothing of a git that failed us may run on.
+                if process.returncode is None:
+                    os.killpg(process.pid, signal.SIGKILL)
+        return _Reply(status=process.returncode, out=out, err=_text(err))
+
+
+def _is_the_projects(path: str) -> bool:
+    # A trailing slash is git's mark for a repository inside this one.
+    return not path.endswith("/") and OWN_FOLDER not in path.split("/")
+
+
+def _failed(purpose: str, reply: _Reply) -> GitError:
+    words = reply.err.strip() or f"exit {reply.status}"
+    return GitError(f"git could not {purpose}: {words}")
+
+
+def _refused(what: str, reply: _Reply) -> GitRefusedError:
+    output = "\n".join(part for part in (_text(reply.out).strip(), reply.err.strip()) if part)
+    return GitRefusedError(f"{what}: {output or f'exit {reply.status}'}", output=output)
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "surrogateescape")
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")
+
+
+def _split(data: bytes) -> Iterator[str]:
+    return (_text(part) for part in data.split(b"\0") if part)
+
+
+def _join(paths: Iterable[str]) -> bytes:
+    return b"".join(_bytes(path) + b"\0" for path in paths)

@@ -1,0 +1,411 @@
+"""Real git in throw-away repositories, with a home that holds no configuration."""
+
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from agentmux.adapters.git import Git, GitError, GitRefusedError, Head, HeadMovedError
+from agentmux.errors import MissingError, UsageError
+
+TRAILER = ("Agentmux-Event", "6f1c1a52-6a51-5d53-9d31-0a4ff2f8a001")
+AWKWARD = (
+    "with space.txt",
+    "new\nline.txt",
+    "-leading.txt",
+    ":(glob)*.txt",
+    "*.txt",
+    'quote".txt',
+    "naïve-日本.txt",
+    os.fsdecode(b"not-utf8-\xff.txt"),
+)
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> dict[str, str]:
+    home = tmp_path / "home"
+    home.mkdir()
+    settings = {"user.name": "Tess", "user.email": "tess@example.com", "user.useConfigOnly": "true"}
+    return {
+        "PATH": os.environ["PATH"],
+        "HOME": str(home),
+        "XDG_CONFIG_HOME": str(home),
+        "GIT_CONFIG_NOSYSTEM": "1",
+    } | as_environment(settings)
+
+
+def as_environment(settings: dict[str, str]) -> dict[str, str]:
+    made = {"GIT_CONFIG_COUNT": str(len(settings))}
+    for number, (key, value) in enumerate(settings.items()):
+        made |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": value}
+    return made
+
+
+Run = Callable[..., str]
+
+
+@pytest.fixture
+def repo(tmp_path: Path, environment: dict[str, str]) -> Path:
+    """A repository on branch `main` before its first commit."""
+    path = tmp_path / "a repo"
+    path.mkdir()
+    subprocess.run(["git", "init", "-q", "-b", "main"], cwd=path, env=environment, check=True)
+    return path
+
+
+@pytest.fixture
+def run(repo: Path, environment: dict[str, str]) -> Run:
+    def git(*argv: str) -> str:
+        done = subprocess.run(
+            ["git", *argv], cwd=repo, env=environment, check=True, capture_output=True
+        )
+        return os.fsdecode(done.stdout)
+
+    return git
+
+
+@pytest.fixture
+def git(repo: Path, environment: dict[str, str]) -> Git:
+    return Git(repo, environment)
+
+
+@pytest.fixture
+def started(repo: Path, run: Run) -> Path:
+    """The repository with one commit of `kept.txt` and `mine.txt`."""
+    (repo / "kept.txt").write_text("kept\n")
+    (repo / "mine.txt").write_text("mine\n")
+    run("add", "-A")
+    run("commit", "-q", "-m", "first")
+    return repo
+
+
+def write_hook(repo: Path, name: str, body: str) -> None:
+    hook = repo / ".git/hooks" / name
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text("#!/bin/sh\n" + body)
+    hook.chmod(0o755)
+
+
+def committed(run: Run, commit: str = "HEAD") -> set[str]:
+    listed = run("diff-tree", "--root", "-r", "-z", "--no-commit-id", "--name-only", commit)
+    return set(filter(None, listed.split("\0")))
+
+
+# --- where it is ------------------------------------------------------------------------------
+
+
+def test_outside_a_repository_there_is_no_top_level(
+    tmp_path: Path, environment: dict[str, str]
+) -> None:
+    git = Git(tmp_path, environment)
+    assert git.top_level() is None
+    with pytest.raises(GitError, match="not in a git repository"):
+        git.dirty()
+
+
+def test_a_bare_repository_has_no_top_level(tmp_path: Path, environment: dict[str, str]) -> None:
+    bare = tmp_path / "bare"
+    subprocess.run(["git", "init", "-q", "--bare", str(bare)], env=environment, check=True)
+    assert Git(bare, environment).top_level() is None
+
+
+def test_the_top_level_of_a_folder_inside(repo: Path, environment: dict[str, str]) -> None:
+    inside = repo / "src/deep"
+    inside.mkdir(parents=True)
+    assert Git(inside, environment).top_level() == repo
+
+
+def test_a_repository_named_by_the_environment_is_not_ours(
+    repo: Path, tmp_path: Path, environment: dict[str, str]
+) -> None:
+    other = environment | {"GIT_DIR": str(tmp_path / "other"), "GIT_INDEX_FILE": "nope"}
+    assert Git(repo, other).top_level() == repo
+
+
+def test_no_git_is_said(repo: Path, environment: dict[str, str], tmp_path: Path) -> None:
+    with pytest.raises(MissingError, match="git is not on this machine"):
+        Git(repo, environment | {"PATH": str(tmp_path)}).head()
+
+
+def test_head_before_the_first_commit(git: Git) -> None:
+    head = git.head()
+    assert head == Head(commit=None, branch="main")
+    assert not head.detached
+    assert head.describe() == "no commit on main"
+
+
+def test_head_on_a_branch_and_detached(started: Path, git: Git, run: Run) -> None:
+    commit = run("rev-parse", "HEAD").strip()
+    assert git.head() == Head(commit=commit, branch="main")
+    run("checkout", "-q", "--detach")
+    assert git.head() == Head(commit=commit, branch=None)
+    assert git.head().detached
+
+
+@pytest.mark.parametrize("operation", ["merge", "rebase", "cherry-pick", "revert"])
+def test_an_operation_in_progress_is_named(
+    started: Path, git: Git, run: Run, operation: str
+) -> None:
+    run("checkout", "-q", "-b", "side")
+    (started / "kept.txt").write_text("side\n")
+    run("commit", "-qam", "side")
+    run("checkout", "-q", "main")
+    (started / "kept.txt").write_text("main\n")
+    run("commit", "-qam", "main")
+    base = git.head()
+    target = {"revert": "HEAD~1"}.get(operation, "side")
+    with pytest.raises(subprocess.CalledProcessError):
+        run(operation, target)
+    assert git.head().in_progress == operation
+    with pytest.raises(GitRefusedError, match=f"a {operation} is in progress"):
+        git.require_head(base)
+
+
+# --- what is dirty ----------------------------------------------------------------------------
+
+
+def test_dirty_holds_staged_unstaged_untracked_and_both_ends_of_a_rename(
+    started: Path, git: Git, run: Run
+) -> None:
+    assert git.dirty() == ()
+    (started / ".gitignore").write_text("*.log\n")
+    (started / "x.log").write_text("")
+    (started / "new").mkdir()
+    (started / "new/file.txt").write_text("")
+    (started / "mine.txt").write_text("changed\n")
+    run("mv", "kept.txt", "renamed.txt")
+    assert git.dirty() == (".gitignore", "kept.txt", "mine.txt", "new/file.txt", "renamed.txt")
+    assert git.ignored(["x.log", "mine.txt", ":(top).log"]) == ("x.log", ":(top).log")
+
+
+def test_our_own_folder_and_nested_repositories_are_not_dirty(
+    started: Path, git: Git, run: Run
+) -> None:
+    (started / ".agentmux").mkdir()
+    (started / ".agentmux/config.yaml").write_text("version: 1\n")
+    (started / ".agentmux.example").write_text("")
+    run("worktree", "add", "-q", "--detach", "tree")
+    assert git.dirty() == (".agentmux.example",)
+
+
+@pytest.mark.parametrize("name", AWKWARD)
+def test_awkward_names_survive_the_way_into_a_commit(
+    started: Path, git: Git, run: Run, name: str
+) -> None:
+    (started / "bystander.txt").write_text("not this one\n")
+    (started / name).write_text("x\n")
+    assert name in git.dirty()
+    git.commit("Add one", [name], trailer=TRAILER)
+    assert committed(run) == {name}
+    assert git.dirty() == ("bystander.txt",)
+
+
+def test_what_was_dirty_at_start_is_left_out_unless_named(started: Path, git: Git) -> None:
+    (started / "mine.txt").write_text("the user's\n")
+    (started / "notes.txt").write_text("the user's\n")
+    before = git.dirty()
+    (started / "agent.txt").write_text("the agent's\n")
+    assert git.changed_since(before) == ("agent.txt",)
+    assert git.changed_since(before, named=["notes.txt"]) == ("agent.txt", "notes.txt")
+
+
+# --- committing -------------------------------------------------------------------------------
+
+
+def test_the_first_commit_of_a_repository(repo: Path, git: Git, run: Run) -> None:
+    (repo / "a.txt").write_text("a\n")
+    (repo / "b.txt").write_text("b\n")
+    run("add", "b.txt")
+    made = git.commit("First", ["a.txt"], trailer=TRAILER)
+    assert git.head() == Head(commit=made, branch="main")
+    assert committed(run) == {"a.txt"}
+    assert run("status", "--porcelain") == "A  b.txt\n"
+
+
+def test_what_the_user_staged_stays_staged(started: Path, git: Git, run: Run) -> None:
+    (started / "mine.txt").write_text("staged\n")
+    run("add", "mine.txt")
+    (started / "mine.txt").write_text("staged and more\n")
+    (started / "gone.txt").write_text("")
+    run("add", "gone.txt")
+    (started / "agent.txt").write_text("x\n")
+    before = run("diff", "--cached")
+    git.commit("Add agent.txt", ["agent.txt"], trailer=TRAILER)
+    assert committed(run) == {"agent.txt"}
+    assert run("diff", "--cached") == before
+    assert run("status", "--porcelain") == "A  gone.txt\nMM mine.txt\n"
+
+
+def test_deletions_renames_links_and_modes_are_committed(started: Path, git: Git, run: Run) -> None:
+    (started / "kept.txt").rename(started / "moved.txt")
+    (started / "mine.txt").unlink()
+    (started / "mine.txt").mkdir()
+    (started / "mine.txt/inner").write_text("a file became a folder\n")
+    (started / "link").symlink_to("moved.txt")
+    (started / "tool").write_text("#!/bin/sh\n")
+    (started / "tool").chmod(0o755)
+    git.commit("Move things", git.dirty(), trailer=TRAILER)
+    assert git.dirty() == ()
+    listed = [line.split("\t") for line in run("ls-tree", "-r", "HEAD").splitlines()]
+    assert {path: entry[:6] for entry, path in listed} == {
+        "moved.txt": "100644",
+        "mine.txt/inner": "100644",
+        "link": "120000",
+        "tool": "100755",
+    }
+
+
+def test_a_path_that_came_and_went_is_no_obstacle(started: Path, git: Git, run: Run) -> None:
+    (started / "agent.txt").write_text("x\n")
+    git.commit("Add", ["agent.txt", "went-again.txt"], trailer=TRAILER)
+    assert committed(run) == {"agent.txt"}
+
+
+@pytest.mark.parametrize(
+    "message", ["One line", "feat: one\n\nBody.\n# kept\n---\nmore", "One\n\nCloses: 7"]
+)
+def test_the_trailer_ends_the_message_and_finds_the_commit(
+    started: Path, git: Git, run: Run, message: str
+) -> None:
+    base = git.head().commit
+    (started / "agent.txt").write_text("x\n")
+    made = git.commit(message, ["agent.txt"], trailer=TRAILER)
+    body = run("log", "-1", "--format=%B").rstrip("\n")
+    assert body.startswith(message)
+    assert body.splitlines()[-1] == f"{TRAILER[0]}: {TRAILER[1]}"
+    run("commit", "-q", "--allow-empty", "-m", "later")
+    assert git.find_commit(TRAILER, since=base) == made
+    assert git.find_commit(TRAILER, since=None) == made
+    assert git.find_commit(TRAILER, since=made) is None
+    assert git.find_commit((TRAILER[0], "another"), since=base) is None
+
+
+def test_a_message_that_only_quotes_the_trailer_is_not_found(
+    started: Path, git: Git, run: Run
+) -> None:
+    quote = f"Talk\n\nSomebody wrote `{TRAILER[0]}: {TRAILER[1]}` here.\n\nThe end."
+    run("commit", "-q", "--allow-empty", "-m", quote)
+    assert git.find_commit(TRAILER, since=None) is None
+
+
+def test_before_the_first_commit_nothing_is_found(git: Git) -> None:
+    assert git.find_commit(TRAILER, since=None) is None
+
+
+def test_a_failing_hook_leaves_everything_as_it_was(started: Path, git: Git, run: Run) -> None:
+    write_hook(started, "pre-commit", "echo 'tests are red'; exit 1\n")
+    (started / "mine.txt").write_text("staged\n")
+    run("add", "mine.txt")
+    (started / "agent.txt").write_text("x\n")
+    before = git.head(), run("status", "--porcelain")
+    with pytest.raises(GitRefusedError, match="tests are red") as caught:
+        git.commit("Add", ["agent.txt"], trailer=TRAILER)
+    assert "tests are red" in caught.value.output
+    assert (git.head(), run("status", "--porcelain")) == before
+    assert [path.name for path in (started / ".git").glob("agentmux-*")] == []
+
+
+def test_hooks_see_what_is_committed_and_may_change_it(started: Path, git: Git, run: Run) -> None:
+    write_hook(
+        started,
+        "pre-commit",
+        "git diff --cached --name-only -- '*.txt' >seen\n"
+        "echo formatted >agent.txt; git add agent.txt\n",
+    )
+    (started / "mine.txt").write_text("staged\n")
+    run("add", "mine.txt")
+    (started / "agent.txt").write_text("x\n")
+    git.commit("Add", ["agent.txt"], trailer=TRAILER)
+    assert (started / "seen").read_text() == "agent.txt\n"
+    assert run("show", "HEAD:agent.txt") == "formatted\n"
+    assert run("status", "--porcelain") == "M  mine.txt\n?? seen\n"
+
+
+def test_a_missing_identity_is_said_before_anything_happens(
+    started: Path, environment: dict[str, str]
+) -> None:
+    nobody = environment | as_environment({"user.useConfigOnly": "true"})
+    (started / "agent.txt").write_text("x\n")
+    with pytest.raises(GitRefusedError, match="does not know who commits") as caught:
+        Git(started, nobody).commit("Add", ["agent.txt"], trailer=TRAILER)
+    assert any("user.email" in hint for hint in caught.value.hints)
+
+
+def test_signing_as_configured_is_tried(started: Path, environment: dict[str, str]) -> None:
+    signing = {"user.name": "T", "user.email": "t@example.com", "commit.gpgSign": "true"}
+    signing["gpg.program"] = str(started.parent / "no-such-gpg")
+    (started / "agent.txt").write_text("x\n")
+    with pytest.raises(GitRefusedError, match="no-such-gpg"):
+        Git(started, environment | as_environment(signing)).commit(
+            "Add", ["agent.txt"], trailer=TRAILER
+        )
+
+
+@pytest.mark.parametrize(("message", "path"), [("Add", "mine.txt"), ("  \n", "agent.txt")])
+def test_nothing_to_say_or_to_commit_is_refused(
+    started: Path, git: Git, message: str, path: str
+) -> None:
+    (started / "agent.txt").write_text("x\n")
+    before = git.head()
+    with pytest.raises(GitRefusedError):
+        git.commit(message, [path], trailer=TRAILER)
+    assert git.head() == before
+
+
+@pytest.fixture(params=["commit", "branch"])
+def moved(request: pytest.FixtureRequest, started: Path, git: Git, run: Run) -> Head:
+    before = git.head()
+    if request.param == "commit":
+        run("commit", "-q", "--allow-empty", "-m", "somebody else")
+    else:
+        run("checkout", "-q", "-b", "elsewhere")
+    return before
+
+
+def test_a_moved_head_stops_the_commit(started: Path, git: Git, moved: Head) -> None:
+    (started / "agent.txt").write_text("x\n")
+    now = git.head()
+    with pytest.raises(HeadMovedError) as caught:
+        git.commit("Add", ["agent.txt"], trailer=TRAILER, onto=moved)
+    assert (caught.value.expected, caught.value.found) == (moved, now)
+    assert git.head() == now
+    git.commit("Add", ["agent.txt"], trailer=TRAILER, onto=now)
+
+
+def test_an_index_left_behind_by_a_crash_is_settled(started: Path, git: Git, run: Run) -> None:
+    (started / "mine.txt").write_text("staged\n")
+    run("add", "mine.txt")
+    (started / "agent.txt").write_text("x\n")
+    made = git.commit("Add", ["agent.txt"], trailer=TRAILER)
+    run("rm", "-q", "--cached", "agent.txt")  # what the index says if we died before it was written
+    for _ in range(2):
+        git.settle_index(made)
+        assert run("status", "--porcelain") == "M  mine.txt\n"
+
+
+# --- branches ---------------------------------------------------------------------------------
+
+
+def test_a_branch_is_made_and_checked_out(started: Path, git: Git, run: Run) -> None:
+    (started / "mine.txt").write_text("dirty\n")
+    run("add", "mine.txt")
+    commit = git.head().commit
+    git.create_branch("agentmux/add-auth")
+    assert git.head() == Head(commit=commit, branch="agentmux/add-auth")
+    assert run("status", "--porcelain") == "M  mine.txt\n"
+    with pytest.raises(GitRefusedError, match="already exists"):
+        git.create_branch("main")
+
+
+def test_a_branch_before_the_first_commit(git: Git) -> None:
+    git.create_branch("side")
+    assert git.head() == Head(commit=None, branch="side")
+
+
+@pytest.mark.parametrize("name", ["", "-f", "a b", "a..b", "@{-1}", "x.lock", "a\nb", "HEAD"])
+def test_names_no_branch_can_have_are_refused(started: Path, git: Git, name: str) -> None:
+    with pytest.raises(UsageError, match="cannot be the name of a branch"):
+        git.create_branch(name)
+    assert git.head().branch == "main"
