@@ -1,0 +1,221 @@
+"""One run of the agent: from its banner to its exit code."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Final, NamedTuple, NoReturn
+
+from agentmux.demo_agent import commands, instructions
+from agentmux.demo_agent.conversation import (
+    Conversation,
+    Store,
+    asks_code_word,
+    write_checkpoint,
+)
+from agentmux.demo_agent.errors import QuitError, TurnCancelledError
+from agentmux.demo_agent.face import Face
+from agentmux.demo_agent.hooks import Hooks
+from agentmux.demo_agent.ids import new_id
+from agentmux.demo_agent.options import HELP, VERSION, Options
+from agentmux.demo_agent.scenario import Life
+from agentmux.demo_agent.seat import Seat
+from agentmux.demo_agent.trace import Trace
+from agentmux.demo_agent.work import Work
+
+THREAD_VARIABLE: Final = "DEMO_THREAD_ID"
+LIMIT: Final = "You have reached your usage limit · it resets at 5pm"
+
+
+class Setting(NamedTuple):
+    """Everything that is fixed for one run."""
+
+    options: Options
+    env: Mapping[str, str]
+    cwd: str
+    seat: Seat
+    life: Life
+    counters: Path
+
+
+class Agent:
+    """Takes prompts one after the other until the user or the scenario ends it."""
+
+    def __init__(
+        self, setting: Setting, store: Store, conversation: Conversation, face: Face, hooks: Hooks
+    ) -> None:
+        """Take the parts that ``main`` made."""
+        self._setting, self._store, self._face, self._hooks = setting, store, face, hooks
+        self._conversation = conversation
+        self._trace = Trace(setting.env.get("AGENTMUX_DEMO_TRACE"), setting.seat)
+        self._held: instructions.Instructions | None = None
+        self._awaited: list[tuple[str, str]] = []
+        self._prompts = 0
+
+    def run(self, source: str) -> NoReturn:
+        """Greet, then take prompts; ``source`` is ``startup`` or ``resume``. Ends by QuitError."""
+        self._greet()
+        self._fire("SessionStart", source=source)
+        if self._setting.options.prompt:
+            self.take(self._setting.options.prompt)
+        while True:
+            self.take(self._face.next_prompt())
+
+    def take(self, prompt: str) -> str:
+        """Handle one message; return how the turn ended: ``done``, ``failed``, ``cancelled``."""
+        words = prompt.strip()
+        if words in _SLASH:
+            self._slash(words)
+            return "done"
+        self._prompts += 1
+        self._trace.did("prompted", prompt)
+        self._face.say(f"> {words}")
+        self._conversation.begin(prompt)
+        self._fire("UserPromptSubmit", prompt=prompt)
+        answer, outcome = self._turn(prompt)
+        self._face.say(f"● {answer}" if answer else "")
+        self._close_turn(answer, outcome)
+        return outcome
+
+    # one turn
+
+    def _turn(self, prompt: str) -> tuple[str, str]:
+        self._face.busy(True)
+        try:
+            return self._answer(prompt)
+        except TurnCancelledError:
+            return "Interrupted by the user.", "cancelled"
+        except OSError as error:
+            return f"Error: {error}", "failed"
+        finally:
+            self._face.busy(False)
+
+    def _close_turn(self, answer: str, outcome: str) -> None:
+        self._conversation.end(answer, outcome)
+        folder = self._setting.options.checkpoint_dir
+        if folder:
+            write_checkpoint(Path(folder), self._conversation)
+        self._fire("Stop", outcome=outcome)
+
+    def _answer(self, prompt: str) -> tuple[str, str]:
+        life = self._setting.life
+        if life.limit:
+            return LIMIT, "failed"
+        asked, text = self._asked(prompt)
+        if self._is_silent(asked):
+            return "", "done"
+        self._face.work(life.think)
+        for number in range(1, life.flood + 1):
+            self._face.say(f"  line {number} of {life.flood}")
+        if asks_code_word(text):
+            return self._recall(), "done"
+        if asked is None or not asked.has_work:
+            return f"I heard: {prompt.strip().splitlines()[0]}", "done"
+        return self._work(asked), "done"
+
+    def _asked(self, prompt: str) -> tuple[instructions.Instructions | None, str]:
+        """Return what to do: what the named file asks for, else what was held back."""
+        path = instructions.named_file(prompt)
+        if path is not None:
+            text = Path(path).read_text(encoding="utf-8", errors="replace")
+            self._conversation.read(text)
+            self._held, self._awaited = None, []
+            return instructions.parse(text), f"{prompt}\n{text}"
+        if self._awaited and not self._is_told(prompt):
+            return None, prompt
+        held, self._held = self._held, None
+        return held, prompt
+
+    def _is_told(self, prompt: str) -> bool:
+        """Whether nothing is awaited any more, now that ``prompt`` arrived."""
+        worker = self._worker()
+        self._awaited = [
+            (kind, topic)
+            for kind, topic in self._awaited
+            if topic not in prompt and not worker.is_researched(kind, topic)
+        ]
+        return not self._awaited
+
+    def _is_silent(self, asked: instructions.Instructions | None) -> bool:
+        silent = self._setting.life.silent
+        if silent == "until-told" and self._prompts == 1:
+            self._held = asked
+            return True
+        return silent is True
+
+    def _recall(self) -> str:
+        word = self._conversation.code_word()
+        if word is None:
+            return "I do not know a code word."
+        self._trace.did("remembered", word)
+        return f"The code word is {word}."
+
+    def _work(self, asked: instructions.Instructions) -> str:
+        told = self._setting.life.submit == "when-told" and self._prompts > 1
+        worker = self._worker(submit="yes" if told else None)
+        if asked.hello:
+            worker.hello()
+        self._awaited = worker.needed_research()
+        if self._awaited:
+            self._held = asked
+            return "Waiting for research: " + ", ".join(topic for _, topic in self._awaited)
+        if self._setting.life.submit == "when-told" and not told:
+            self._held = asked
+        return worker.do(asked)
+
+    def _worker(self, submit: str | None = None) -> Work:
+        setting = self._setting
+        life = setting.life._replace(submit=submit) if submit else setting.life
+        return Work(setting.seat, life, self._trace, run=self._run, counters=setting.counters)
+
+    def _run(self, argv: Sequence[str]) -> commands.Ran:
+        """Run a command after the permission question, if one is to be asked.
+
+        Raises:
+            TurnCancelledError: the user said no.
+        """
+        setting = self._setting
+        if setting.options.permission_mode == "ask" or setting.life.dialog == "permission":
+            head = ("Bash command", "", f"  {' '.join(argv)}", "", "Do you want to proceed?")
+            if self._face.choose(head, ("Yes", "No"), 0) != 0:
+                raise TurnCancelledError
+        env = {key: value for key, value in setting.env.items() if key != THREAD_VARIABLE}
+        if setting.options.learn:
+            env[THREAD_VARIABLE] = self._conversation.id
+        ran = commands.run(argv, env)
+        self._face.say(f"● Bash({' '.join(argv)})")
+        self._face.say(
+            "\n".join(f"  ⎿ {line}" for line in ran.text.splitlines() or ["(no output)"])
+        )
+        return ran
+
+    # around the turns
+
+    def _greet(self) -> None:
+        setting = self._setting
+        model = f" · {setting.options.model}" if setting.options.model else ""
+        self._face.say(f"✻ Demo agent {VERSION}{model}\n  {setting.cwd}\n")
+        turns = self._conversation.turns
+        if turns:
+            self._face.say(f"  (resumed, {len(turns)} turns)")
+        for turn in turns[-3:]:
+            self._face.say(f"> {turn.prompt}\n● {turn.answer}")
+
+    def _slash(self, word: str) -> None:
+        if word in {"/exit", "/quit"}:
+            raise QuitError(0)
+        if word == "/clear":
+            self._conversation = self._store.new(new_id(), self._setting.options.model)
+            self._held, self._awaited = None, []
+            self._face.say("(a new conversation)")
+            self._fire("SessionStart", source="clear")
+        else:
+            self._face.say(HELP)
+
+    def _fire(self, event: str, **fields: str) -> None:
+        if not self._setting.options.learn:
+            fields["session_id"] = self._conversation.id
+        self._hooks.fire(event, cwd=self._setting.cwd, **fields)
+
+
+_SLASH: Final = frozenset({"/exit", "/quit", "/clear", "/help", "?"})

@@ -1,0 +1,101 @@
+"""A coder's work on the project: the same tree however often it is repeated."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import Any, Final
+
+from agentmux.demo_agent.drafts import subplans_of, whole_plan
+
+_NAMED_FILE = re.compile(r"[\w./-]*\w\.\w+")
+_COMMENT: Final = {
+    ".md": ("<!-- ", " -->"), ".html": ("<!-- ", " -->"), ".js": ("// ", ""), ".ts": ("// ", ""),
+    ".c": ("// ", ""), ".go": ("// ", ""), ".rs": ("// ", ""), ".css": ("/* ", " */"),
+}  # fmt: skip
+
+_TEST: Final = '''\
+"""Test of sub-plan {index}."""
+
+import pathlib
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[{depth}]
+
+
+class SubPlan{index}Test(unittest.TestCase):
+    def test_the_files_are_there(self):
+        for name in {names}:
+            self.assertIn("sub-plan {index}", (ROOT / name).read_text(encoding="utf-8"))
+'''
+
+
+def build(root: Path, plan: dict[str, Any], index: int, files: dict[str, str]) -> list[str]:
+    """Write what sub-plan ``index`` owns below ``root``; return the paths that were written.
+
+    ``files`` gives the whole text of some paths; the others get a section of their own, and the
+    tests among them one unittest.
+    """
+    part = subplans_of(plan).get(index) or subplans_of(whole_plan({"parts": index}))[index]
+    owned = [name for name in part.get("owned_files") or () if _is_inside(name)]
+    code = [name for name in owned if name not in files and not _is_test(name)]
+    tests = [name for name in owned if name not in files and _is_test(name)]
+    for name in owned:
+        if name in files:
+            write_whole(root / name, files[name])
+    for name in code:
+        _put_section(root / name, f"sub-plan {index}", str(part.get("title", "")), index)
+    for name in tests:
+        depth = len(Path(name).parts) - 1
+        write_whole(root / name, _TEST.format(index=index, names=repr(code), depth=depth))
+    return owned
+
+
+def mend(root: Path, request: str, attempt: str, files: dict[str, str]) -> list[str]:
+    """Mend the files below ``root`` that a fix request names; return their paths."""
+    if files:
+        for name, text in files.items():
+            if _is_inside(name):
+                write_whole(root / name, text)
+        return list(files)
+    named = dict.fromkeys(match[0] for match in _NAMED_FILE.finditer(request))
+    found = [name for name in named if _is_inside(name) and (root / name).is_file()]
+    for name in found:
+        _put_section(root / name, f"fix {attempt}", "Mended as the review asked.", None)
+    return found
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Replace a file in one step; its folder is made if missing."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    made = path.with_name(f".{path.name}.{os.getpid()}")
+    made.write_text(text, encoding="utf-8")
+    made.replace(path)
+
+
+def _put_section(path: Path, name: str, title: str, index: int | None) -> None:
+    """Put a marked section into a file, in place of an earlier one of the same name."""
+    start, end = _COMMENT.get(path.suffix, ("# ", ""))
+    first, last = f"{start}--- {name} ---{end}", f"{start}--- end of {name} ---{end}"
+    body = f"{start}{' '.join(title.split())}{end}"
+    if path.suffix == ".py" and index is not None:
+        body += f'\n\n\ndef part_{index}():\n    return "part {index}"\n\n'
+    section = f"{first}\n{body}\n{last}\n"
+    old = path.read_text(encoding="utf-8") if path.is_file() else ""
+    before, found, rest = old.partition(first + "\n")
+    if found:
+        after = rest.partition(last + "\n")[2]
+        write_whole(path, before + section + after)
+    else:
+        gap = "\n" if old and not old.endswith("\n") else ""
+        write_whole(path, old + gap + section)
+
+
+def _is_test(name: str) -> bool:
+    return Path(name).name.startswith("test_") and name.endswith(".py")
+
+
+def _is_inside(name: str) -> bool:
+    path = Path(name)
+    return not path.is_absolute() and ".." not in path.parts and ".agentmux" not in path.parts

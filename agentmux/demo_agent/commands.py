@@ -1,0 +1,33 @@
+"""Running a command the way an agent runs a tool: by argv, with its output shown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+NOT_FOUND: Final = 127
+TIMEOUT: Final = 124
+TIMEOUT_S: Final = 120.0
+
+
+class Ran(NamedTuple):
+    """What a command answered; ``text`` is stdout and stderr."""
+
+    status: int
+    text: str
+
+
+def run(argv: Sequence[str], env: dict[str, str], stdin: str = "") -> Ran:
+    """Run ``argv`` with exactly ``env`` and wait; what cannot be started is status 127."""
+    import subprocess  # noqa: PLC0415 (a prompt is handled before the first command)
+
+    try:
+        done = subprocess.run(
+            list(argv), env=env, input=stdin, text=True, encoding="utf-8", errors="replace",
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=TIMEOUT_S, check=False,
+        )  # fmt: skip
+    except OSError as error:
+        return Ran(NOT_FOUND, f"{argv[0]}: {error.strerror}")
+    except subprocess.TimeoutExpired:
+        return Ran(TIMEOUT, f"{argv[0]}: no end after {TIMEOUT_S:g} s")
+    return Ran(done.returncode, done.stdout.strip())

@@ -1,0 +1,198 @@
+"""What the agent remembers, and where it keeps it.
+
+One JSON-lines file per conversation in the agent's home. A conversation exists from its first
+prompt on; an id that was never prompted leaves no file, as with the real CLIs.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from agentmux.demo_agent.errors import RefusedError
+
+FORMAT: Final = 1
+CHECKPOINT: Final = "session-latest.json"
+
+_CODE_WORD = re.compile(r"the code word is [`'\"]?([\w-]+)", re.IGNORECASE)
+_QUESTION = re.compile(r"what is the code word\s*\?", re.IGNORECASE)
+_NOT_A_NAME = re.compile(r"[^A-Za-z0-9-]")
+
+
+class Turn(NamedTuple):
+    """One prompt and what became of it; ``read`` is the text of the file that it named."""
+
+    prompt: str
+    read: str = ""
+    answer: str = ""
+    outcome: str = "open"
+
+
+class Conversation:
+    """The turns of one conversation. Every change is on disk when the call returns."""
+
+    def __init__(self, cid: str, path: Path | None, *, cwd: str, model: str | None) -> None:
+        """Take an id and the file to keep it in; None keeps nothing (checkpoints do)."""
+        self.id, self._path, self._cwd, self.model = cid, path, cwd, model
+        self.turns: list[Turn] = []
+
+    def begin(self, prompt: str) -> None:
+        """Add a turn; the first one creates the conversation."""
+        if self._path and not self._path.exists():
+            self._append(
+                {"type": "conversation", "version": FORMAT, "id": self.id, "cwd": self._cwd,
+                 "model": self.model}
+            )  # fmt: skip
+        self.turns.append(Turn(prompt))
+        self._append({"type": "prompt", "text": prompt})
+
+    def read(self, text: str) -> None:
+        """Remember a file that the prompt of the open turn named."""
+        self.turns[-1] = self.turns[-1]._replace(read=text)
+        self._append({"type": "read", "text": text})
+
+    def end(self, answer: str, outcome: str) -> None:
+        """Close the open turn: ``done``, ``failed`` or ``cancelled``."""
+        self.turns[-1] = self.turns[-1]._replace(answer=answer, outcome=outcome)
+        self._append({"type": "answer", "text": answer, "outcome": outcome})
+
+    def code_word(self) -> str | None:
+        """Return the code word that was told last, in a prompt or in a file it named."""
+        told = [
+            match[1]
+            for turn in self.turns
+            for text in (turn.prompt, turn.read)
+            for match in _CODE_WORD.finditer(text)
+        ]
+        return told[-1] if told else None
+
+    def restore(self, line: dict[str, Any]) -> None:
+        """Take one line of the file back into ``turns``; a line that makes no sense is skipped."""
+        match line:
+            case {"type": "prompt", "text": str(text)}:
+                self.turns.append(Turn(text))
+            case {"type": "read", "text": str(text)} if self.turns:
+                self.turns[-1] = self.turns[-1]._replace(read=text)
+            case {"type": "answer", "text": str(text), "outcome": str(outcome)} if self.turns:
+                self.turns[-1] = self.turns[-1]._replace(answer=text, outcome=outcome)
+            case _:
+                pass
+
+    def _append(self, line: dict[str, Any]) -> None:
+        if self._path is None:
+            return
+        fd = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            os.write(fd, json.dumps(line, ensure_ascii=False).encode() + b"\n")
+        finally:
+            os.close(fd)
+
+
+def asks_code_word(text: str) -> bool:
+    """Whether ``text`` asks for the code word."""
+    return _QUESTION.search(text) is not None
+
+
+class Store:
+    """The conversations of one home."""
+
+    def __init__(self, home: Path, cwd: str) -> None:
+        """Take the home, which need not exist yet, and the real path of the working directory."""
+        self.home, self._cwd = home, cwd
+        self._folder = home / "conversations"
+
+    def new(self, cid: str, model: str | None) -> Conversation:
+        """Make a conversation that is on disk from its first prompt on.
+
+        Raises:
+            RefusedError: it has been prompted before.
+        """
+        path = self._path(cid)
+        if path.exists():
+            raise RefusedError(f"Error: Session ID {cid} is already in use.")
+        self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self.home.chmod(0o700)
+        return Conversation(cid, path, cwd=self._cwd, model=model)
+
+    def resume(self, cid: str, model: str | None) -> Conversation:
+        """Read a conversation back.
+
+        Raises:
+            RefusedError: this home knows no prompted conversation of this id.
+        """
+        path = self._path(cid)
+        if not path.is_file():
+            raise RefusedError(f"No conversation found with session ID: {cid}")
+        conversation = Conversation(cid, path, cwd=self._cwd, model=model)
+        for line in _lines(path):
+            conversation.restore(line)
+        return conversation
+
+    def latest(self, model: str | None) -> Conversation:
+        """Read back the conversation of this directory that was used last.
+
+        Raises:
+            RefusedError: there is none.
+        """
+        files = sorted(self._folder.glob("*.jsonl"), key=lambda path: -path.stat().st_mtime_ns)
+        for path in files:
+            head = next(iter(_lines(path)), {})
+            if head.get("cwd") == self._cwd:
+                return self.resume(path.stem, model)
+        raise RefusedError("No conversation found to continue in this directory")
+
+    def _path(self, cid: str) -> Path:
+        return self._folder / f"{_NOT_A_NAME.sub('_', cid)[:64]}.jsonl"
+
+
+def _lines(path: Path) -> list[dict[str, Any]]:
+    found = []
+    for text in path.read_text(encoding="utf-8", errors="replace").splitlines():
+        try:
+            line = json.loads(text)
+        except ValueError:
+            continue
+        if isinstance(line, dict):
+            found.append(line)
+    return found
+
+
+def write_checkpoint(folder: Path, conversation: Conversation) -> Path:
+    """Replace ``session-latest.json`` in ``folder`` in one step; the folder is made if missing."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / CHECKPOINT
+    data = {
+        "version": FORMAT, "model": conversation.model, "conversation": conversation.id,
+        "turns": [turn._asdict() for turn in conversation.turns],
+    }  # fmt: skip
+    whole = folder / f".{CHECKPOINT}.{os.getpid()}"
+    with whole.open("w", encoding="utf-8") as file:
+        json.dump(data, file, ensure_ascii=False, indent=1)
+        file.flush()
+        os.fsync(file.fileno())
+    whole.replace(path)
+    return path
+
+
+def read_checkpoint(path: Path, *, cwd: str, model: str | None) -> Conversation:
+    """Read a conversation back from a checkpoint file.
+
+    Raises:
+        RefusedError: it is missing, is not one, or was made with another model.
+    """
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+        version, cid = data["version"], str(data["conversation"])
+        turns = [Turn(**turn) for turn in data["turns"]]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise RefusedError(f"Error: cannot read checkpoint {path}: {error!r}") from error
+    if version != FORMAT:
+        raise RefusedError(f"Error: checkpoint {path} has version {version}, not {FORMAT}")
+    if model is not None and data.get("model") != model:
+        raise RefusedError(f"Error: checkpoint {path} was made with model {data.get('model')}")
+    made = Conversation(cid, None, cwd=cwd, model=model or data.get("model"))
+    made.turns = turns
+    return made

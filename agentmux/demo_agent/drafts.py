@@ -1,0 +1,152 @@
+"""The text of each artifact, by the name of its file. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import PurePath
+from typing import Any, Final
+
+from agentmux.demo_agent.scenario import Life
+from agentmux.demo_agent.seat import Seat
+
+WRONG: Final = {
+    "architecture.md": "---\nreviewers: [nobody]\n---\n",
+    "plan.yaml": "version: 2\ngroups: []\nsubplans: [{index: 7}]\n",
+}
+WRONG_REVIEW: Final = "verdict: perhaps\nfindings: none\n"
+WRONG_TEXT: Final = "\n"
+
+
+def draft(path: str, seat: Seat, life: Life, *, wrong: bool = False) -> str:
+    """Return what to write into ``path``; ``wrong`` breaks the rules for this artifact."""
+    name = PurePath(path).name
+    if wrong:
+        return WRONG_REVIEW if name.startswith("review") else WRONG.get(name, WRONG_TEXT)
+    if name.startswith("review"):
+        return _review(seat, life)
+    return _DRAFTS.get(name, _text)(seat, life)
+
+
+def subplans_of(plan: dict[str, Any]) -> dict[int, dict[str, Any]]:
+    """Return the sub-plans of a plan by their index."""
+    return {int(part["index"]): part for part in plan.get("subplans") or ()}
+
+
+def _text(seat: Seat, life: Life) -> str:
+    what = f" about {seat.topic}" if seat.topic else ""
+    said = life.summary or f"The {seat.role or 'agent'} looked at the request{what} and wrote this."
+    return f"# {seat.role or 'Note'}{': ' + seat.topic if seat.topic else ''}\n\n{said}\n"
+
+
+def _requirements(_seat: Seat, life: Life) -> str:
+    said = life.summary or "The feature as it was asked for."
+    return f"# Requirements\n\n{said}\n\n- It works.\n- It has tests.\n"
+
+
+def _architecture(_seat: Seat, life: Life) -> str:
+    reviewers = ", ".join(life.reviewers or ["logic"])
+    said = life.summary or "Small modules with one job each, and a test for each of them."
+    return f"---\nreviewers: [{reviewers}]\n---\n# Architecture\n\n{said}\n"
+
+
+def _design(_seat: Seat, life: Life) -> str:
+    return f"# Design\n\n{life.summary or 'Plain words, one screen, no colours.'}\n"
+
+
+def _summary(seat: Seat, life: Life) -> str:
+    if seat.topic:
+        return _text(seat, life)
+    return f"# Summary\n\n{life.summary or 'Every part is there, and its tests pass.'}\n"
+
+
+def _detail(seat: Seat, _life: Life) -> str:
+    return f"# {seat.topic or 'Topic'} in detail\n\nNothing stands in the way.\n"
+
+
+def _plan(_seat: Seat, life: Life) -> str:
+    import yaml  # noqa: PLC0415 (only a planner needs it)
+
+    made = whole_plan(life.plan or {})
+    return yaml.safe_dump(made, sort_keys=False, allow_unicode=True)
+
+
+def _review(seat: Seat, life: Life) -> str:
+    """JSON strings are YAML strings: no library is needed to quote them."""
+    passed = life.verdict == "pass"
+    said = life.summary or ("Looks good." if passed else "One thing has to change.")
+    lines = [f"verdict: {life.verdict}", f"summary: {_quoted(said)}"]
+    findings = life.findings if life.findings is not None else [] if passed else [_finding(seat)]
+    lines.append("findings:" if findings else "findings: []")
+    for finding in findings:
+        fields = [f"{key}: {_quoted(str(value))}" for key, value in finding.items()]
+        lines += [f"  - {fields[0]}", *(f"    {field}" for field in fields[1:])]
+    if passed and life.commit_message:
+        lines.append(f"commit_message: {_quoted(life.commit_message)}")
+    return "\n".join(lines) + "\n"
+
+
+def _finding(seat: Seat) -> dict[str, str]:
+    return {
+        "location": "demo_part_1.py:1",
+        "issue": f"The {seat.role.removeprefix('reviewer_') or 'code'} is not right yet.",
+        "severity": "major",
+        "recommendation": "Mend it.",
+    }
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)
+
+
+_DRAFTS: Final[dict[str, Callable[[Seat, Life], str]]] = {
+    "requirements.md": _requirements,
+    "architecture.md": _architecture,
+    "design.md": _design,
+    "summary.md": _summary,
+    "detail.md": _detail,
+    "plan.yaml": _plan,
+}
+
+
+def whole_plan(said: dict[str, Any]) -> dict[str, Any]:
+    """Return a plan of version 2 from a scenario's ``plan``.
+
+    One with ``subplans`` or ``version`` is taken as it is. Otherwise it is short: ``parts`` (a
+    number, default 2), ``groups`` (a list of ``{mode, plans: [1, 2]}``, default one parallel
+    group of all) and ``needs_design``.
+    """
+    if "subplans" in said or "version" in said:
+        return said
+    count = int(said.get("parts", 2))
+    everything = [{"mode": "parallel", "plans": list(range(1, count + 1))}]
+    return {
+        "version": 2,
+        "plan_overview": f"The feature in {count} parts.",
+        "needs_design": bool(said.get("needs_design", False)),
+        "needs_docs": False,
+        "doc_files": [],
+        "groups": [
+            _group(at, group) for at, group in enumerate(said.get("groups") or everything, 1)
+        ],
+        "subplans": [_subplan(index) for index in range(1, count + 1)],
+    }
+
+
+def _group(at: int, said: dict[str, Any]) -> dict[str, Any]:
+    plans = [{"index": index, "name": f"part {index}"} for index in said["plans"]]
+    return {"group_id": f"group-{at}", "mode": said.get("mode", "parallel"), "plans": plans}
+
+
+def _subplan(index: int) -> dict[str, Any]:
+    return {
+        "index": index,
+        "title": f"Part {index}",
+        "scope": f"Everything about part {index}.",
+        "owned_files": [f"demo_part_{index}.py", f"tests/test_demo_part_{index}.py"],
+        "dependencies": "none",
+        "implementation_approach": "Write the function, then its test.",
+        "acceptance_criteria": "The test passes.",
+        "tasks": [f"Write part {index}", f"Test part {index}"],
+        "isolation_rationale": "No other part touches these files.",
+    }

@@ -1,0 +1,23 @@
+"""What ends a turn or the program."""
+
+from __future__ import annotations
+
+
+class RefusedError(Exception):
+    """The program cannot do what argv asks; ``exit_code`` 1, or 2 for wrong usage."""
+
+    def __init__(self, message: str, *, exit_code: int = 1) -> None:
+        self.exit_code = exit_code
+        super().__init__(message)
+
+
+class QuitError(Exception):
+    """The program ends now with ``exit_code``: typed ``/exit``, Ctrl-C twice, a scripted crash."""
+
+    def __init__(self, exit_code: int) -> None:
+        self.exit_code = exit_code
+        super().__init__(f"exit {exit_code}")
+
+
+class TurnCancelledError(Exception):
+    """The user stopped the turn, or did not permit a command."""

@@ -1,0 +1,42 @@
+"""Hooks of ``--settings``: commands that are told what happens."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from agentmux.demo_agent.commands import run
+from agentmux.demo_agent.errors import RefusedError
+
+EVENTS: Final = frozenset({"SessionStart", "UserPromptSubmit", "Stop"})
+
+
+class Hooks:
+    """Runs one command per event and waits for it; what it answers changes nothing."""
+
+    def __init__(self, settings: str | None, env: Mapping[str, str]) -> None:
+        """Read the settings file.
+
+        Raises:
+            RefusedError: it cannot be read or names an unknown event.
+        """
+        self._env = dict(env)
+        self._argv = _read(settings) if settings else {}
+
+    def fire(self, event: str, **fields: str) -> None:
+        """Run the hook of ``event`` with a JSON object on stdin."""
+        if event in self._argv:
+            run(self._argv[event], self._env, json.dumps({"hook_event_name": event, **fields}))
+
+
+def _read(path: str) -> dict[str, list[str]]:
+    try:
+        hooks = json.loads(Path(path).read_text(encoding="utf-8")).get("hooks", {})
+        argv = {event: [str(word) for word in words] for event, words in hooks.items()}
+    except (OSError, ValueError, AttributeError, TypeError) as error:
+        raise RefusedError(f"Error: settings {path}: {error}") from error
+    if not EVENTS.issuperset(argv) or not all(argv.values()):
+        raise RefusedError(f"Error: settings {path}: hooks are {', '.join(sorted(EVENTS))}")
+    return argv

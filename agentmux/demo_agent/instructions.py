@@ -1,0 +1,69 @@
+"""A prompt file, as far as the demo agent understands it. Pure."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from typing import Final, NamedTuple
+
+_READ_FILE = re.compile(r"\s*Read the file (?P<path>.+) and do what it says\.?\s*", re.DOTALL)
+_WRITE = re.compile(r"^[ \t]*(?:[-*] +)?\**Write:\** *`(?P<path>[^`\n]+)`", re.MULTILINE)
+_FENCE = re.compile(r"^```(?:sh|bash|shell)[ \t]*\n(?P<body>.*?)^```", re.MULTILINE | re.DOTALL)
+_HELLO: Final = "agentmux submit hello"
+_PLACEHOLDER = re.compile(r"[<>…]")
+
+
+class Instructions(NamedTuple):
+    """What a prompt file asks for: files to write and signals to give, in the file's order."""
+
+    artifacts: tuple[str, ...]
+    signals: tuple[tuple[str, ...], ...]
+    hello: bool
+
+    @property
+    def has_work(self) -> bool:
+        """Whether there is anything to do."""
+        return bool(self.artifacts or self.signals)
+
+
+def named_file(prompt: str) -> str | None:
+    """Return the path in ``Read the file PATH and do what it says.``; None for other prompts."""
+    match = _READ_FILE.fullmatch(prompt)
+    return match["path"] if match else None
+
+
+def parse(text: str) -> Instructions:
+    """Find the ``Write:`` lines and the ``agentmux submit`` lines of the fenced sh blocks.
+
+    Lines with a placeholder (``<topic>``, ``…``) are examples and are left out.
+    """
+    artifacts = tuple(dict.fromkeys(match["path"] for match in _WRITE.finditer(text)))
+    signals = [
+        words
+        for fence in _FENCE.finditer(text)
+        for line in fence["body"].splitlines()
+        if (words := _signal(line.strip()))
+    ]
+    return Instructions(
+        artifacts=artifacts, signals=tuple(dict.fromkeys(signals)), hello=_HELLO in text
+    )
+
+
+def subplan_of(signal: tuple[str, ...]) -> int | None:
+    """Return N of ``--subplan N`` (or ``--subplan=N``)."""
+    words = " ".join(signal).replace("=", " ").split()
+    if "--subplan" not in words[:-1]:
+        return None
+    number = words[words.index("--subplan") + 1]
+    return int(number) if number.isascii() and number.isdigit() else None
+
+
+def _signal(line: str) -> tuple[str, ...]:
+    if _PLACEHOLDER.search(line):
+        return ()
+    try:
+        words = tuple(shlex.split(line, comments=True))
+    except ValueError:
+        return ()
+    is_signal = len(words) > 2 and words[0].rsplit("/", 1)[-1] == "agentmux"
+    return words if is_signal and words[1] == "submit" and words[2] != "hello" else ()

@@ -1,0 +1,97 @@
+"""Bytes from a terminal, as keys. Pure: the caller reads the bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import Enum, auto
+from typing import Final, NamedTuple
+
+
+class Key(Enum):
+    """A key that is not text."""
+
+    ENTER = auto()
+    BACKSPACE = auto()
+    ESCAPE = auto()
+    UP = auto()
+    DOWN = auto()
+    CTRL_C = auto()
+    CTRL_D = auto()
+    CTRL_U = auto()
+
+
+class Typed(NamedTuple):
+    """Printable characters."""
+
+    text: str
+
+
+class Pasted(NamedTuple):
+    """What came between the marks of a bracketed paste."""
+
+    text: str
+
+
+_PASTE_START: Final = b"\x1b[200~"
+_PASTE_END: Final = b"\x1b[201~"
+_SEQUENCES: Final = {
+    b"\x1b[A": Key.UP, b"\x1bOA": Key.UP, b"\x1b[B": Key.DOWN, b"\x1bOB": Key.DOWN,
+}  # fmt: skip
+_CONTROLS: Final = {
+    0x03: Key.CTRL_C, 0x04: Key.CTRL_D, 0x08: Key.BACKSPACE, 0x0D: Key.ENTER, 0x0A: Key.ENTER,
+    0x15: Key.CTRL_U, 0x7F: Key.BACKSPACE,
+}  # fmt: skip
+
+
+class KeyDecoder:
+    """Cuts a byte stream into keys; keeps what is not complete yet."""
+
+    def __init__(self) -> None:
+        self._rest = b""
+
+    def feed(self, data: bytes) -> Iterator[Key | Typed | Pasted]:
+        """Yield the keys that ``data`` completes, in order."""
+        self._rest += data
+        while self._rest:
+            key, used = self._next(self._rest)
+            if not used:
+                return
+            self._rest = self._rest[used:]
+            if key is not None:
+                yield key
+
+    def _next(self, data: bytes) -> tuple[Key | Typed | Pasted | None, int]:
+        if data[0] == 0x1B:
+            return self._escape(data)
+        if data[0] < 0x20 or data[0] == 0x7F:
+            return _CONTROLS.get(data[0]), 1
+        end = next((at for at, byte in enumerate(data) if byte < 0x20 or byte == 0x7F), len(data))
+        complete = _complete_utf8(data[:end]) if end == len(data) else end
+        text = data[:complete].decode("utf-8", "replace")
+        return (Typed(text) if text else None), complete
+
+    def _escape(self, data: bytes) -> tuple[Key | Typed | Pasted | None, int]:
+        if data.startswith(_PASTE_START):
+            end = data.find(_PASTE_END)
+            if end < 0:
+                return None, 0
+            text = data[len(_PASTE_START) : end].decode("utf-8", "replace")
+            return Pasted(text.replace("\r\n", "\n").replace("\r", "\n")), end + len(_PASTE_END)
+        if data[1:2] not in {b"[", b"O"}:
+            return Key.ESCAPE, 1
+        for at in range(2, len(data)):
+            if 0x40 <= data[at] <= 0x7E:
+                return _SEQUENCES.get(data[: at + 1]), at + 1
+        return None, 0
+
+
+def _complete_utf8(data: bytes) -> int:
+    """Return how many leading bytes end on a whole character."""
+    for back in range(1, min(4, len(data)) + 1):
+        byte = data[-back]
+        if byte & 0xC0 == 0xC0:
+            need = 2 if byte < 0xE0 else 3 if byte < 0xF0 else 4
+            return len(data) if back >= need else len(data) - back
+        if byte < 0x80:
+            break
+    return len(data)

@@ -1,0 +1,144 @@
+"""The program ``agentmux-demo-agent``: reads its world once, then runs one agent."""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from agentmux.demo_agent import scenario
+from agentmux.demo_agent.agent import Agent, Setting
+from agentmux.demo_agent.conversation import Conversation, Store, read_checkpoint
+from agentmux.demo_agent.errors import QuitError, RefusedError
+from agentmux.demo_agent.face import Face, Plain
+from agentmux.demo_agent.hooks import Hooks
+from agentmux.demo_agent.ids import new_id
+from agentmux.demo_agent.options import HELP, VERSION, Options, parse
+from agentmux.demo_agent.seat import Seat, seat_from
+
+NO_TRUST: Final = 1
+TRUST_HEAD: Final = "Do you trust the files in this folder?"
+
+
+def main() -> int:
+    """Run with this process's argv, environment, directory and terminal; return the exit code."""
+    env = dict(os.environ)  # noqa: TID251 (the edge: read once, passed down)
+    try:
+        options = parse(sys.argv[1:])
+        if options.help or options.version:
+            os.write(1, (HELP if options.help else f"agentmux-demo-agent {VERSION}\n").encode())
+            return 0
+        return _run(options, env)
+    except RefusedError as refused:
+        os.write(2, f"{refused}\n".encode())
+        return refused.exit_code
+
+
+def _run(options: Options, env: Mapping[str, str]) -> int:
+    setting = _setting(options, env)
+    if setting.life.ignore_hup:
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    store = Store(_home(env), setting.cwd)
+    conversation = _conversation(options, store, setting.cwd)
+    hooks = Hooks(options.settings, env)
+    _wait(setting.life.banner_delay)
+    if not (os.isatty(0) and os.isatty(1)):
+        return _run_plain(Agent(setting, store, conversation, Plain(), hooks), options)
+    from agentmux.demo_agent.terminal import Terminal  # noqa: PLC0415 (not without a terminal)
+
+    face = Terminal(0, survive_hangup=setting.life.ignore_hup)
+    agent = Agent(setting, store, conversation, face, hooks)
+    try:
+        _ask_first(face, setting, store.home)
+        agent.run("resume" if conversation.turns else "startup")
+    except QuitError as quit_:
+        return quit_.exit_code
+    finally:
+        face.close()
+
+
+def _run_plain(agent: Agent, options: Options) -> int:
+    prompt = options.prompt or Plain().next_prompt()
+    try:
+        return 0 if not prompt or agent.take(prompt) == "done" else 1
+    except QuitError as quit_:
+        return quit_.exit_code
+
+
+def _setting(options: Options, env: Mapping[str, str]) -> Setting:
+    seat = seat_from(env)
+    data = scenario.load(options.scenario or env.get("AGENTMUX_DEMO_SCENARIO"))
+    counters = Path(env.get("AGENTMUX_DEMO_COUNTERS") or _home(env) / "counters")
+    counters.mkdir(parents=True, exist_ok=True, mode=0o700)
+    life = scenario.live(data, seat, _count_launch(counters, seat))
+    return Setting(options, env, str(Path.cwd().resolve()), seat, life, counters)
+
+
+def _home(env: Mapping[str, str]) -> Path:
+    """Where the agent keeps what it remembers."""
+    if env.get("AGENTMUX_DEMO_HOME"):
+        return Path(env["AGENTMUX_DEMO_HOME"])
+    data = env.get("XDG_DATA_HOME") or str(Path.home() / ".local/share")
+    return Path(data, "agentmux-demo")
+
+
+def _count_launch(counters: Path, seat: Seat) -> int:
+    """Return 1 for the first launch of a seat in its session, then 2, and so on."""
+    fd = os.open(
+        counters / f"{seat.session_id}.{seat.seat}.launches",
+        os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC,
+        0o600,
+    )
+    try:
+        os.write(fd, b".")
+        return os.fstat(fd).st_size
+    finally:
+        os.close(fd)
+
+
+def _conversation(options: Options, store: Store, cwd: str) -> Conversation:
+    folder, resume = options.checkpoint_dir, options.resume
+    if folder and resume:
+        return read_checkpoint(Path(resume), cwd=cwd, model=options.model)
+    if folder:
+        return Conversation(options.session_id or new_id(), None, cwd=cwd, model=options.model)
+    if resume:
+        return store.resume(resume, options.model)
+    if options.continue_latest:
+        return store.latest(options.model)
+    return store.new(options.session_id or new_id(), options.model)
+
+
+def _wait(seconds: float) -> None:
+    if seconds:
+        select.select((), (), (), seconds)
+
+
+def _ask_first(face: Face, setting: Setting, home: Path) -> None:
+    """Show the dialog that stands before the first prompt, if there is one.
+
+    Raises:
+        QuitError: the folder is not trusted.
+    """
+    if setting.life.dialog == "unknown":
+        face.choose(("A new version is available!", "", "Update now?"), ("Update", "Skip"), 0)
+    trusted = home / "trusted"
+    if setting.life.dialog != "trust" or setting.cwd in _lines(trusted):
+        return
+    head = ("Accessing workspace:", f"  {setting.cwd}", "", TRUST_HEAD)
+    if face.choose(head, ("Yes, I trust this folder", "No, exit"), 1) != 0:
+        raise QuitError(NO_TRUST)
+    with trusted.open("a", encoding="utf-8") as file:
+        file.write(setting.cwd + "\n")
+
+
+def _lines(path: Path) -> list[str]:
+    return path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

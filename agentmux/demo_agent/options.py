@@ -1,0 +1,123 @@
+"""argv of the demo agent. Read by hand: argparse alone would double the start-up time."""
+
+from __future__ import annotations
+
+import re
+from typing import Final, NamedTuple
+
+from agentmux.demo_agent.errors import RefusedError
+
+VERSION: Final = "1.0.0"
+
+HELP: Final = """\
+Usage: agentmux-demo-agent [options] [prompt]
+
+Play a coding agent without an account and without a network
+
+Arguments:
+  prompt                      The first prompt; it submits itself
+
+Options:
+  --model <name>              Model to name in the banner and in checkpoints
+  --session-id <uuid>         Use this id for a new conversation
+  -r, --resume <id>           Go on with a conversation by its id
+                              (with --checkpoint-dir: by the path of a checkpoint file)
+  -c, --continue              Go on with the latest conversation of this directory
+  --learn                     Make an own id; commands see it as DEMO_THREAD_ID
+  --checkpoint-dir <dir>      Replace session-latest.json there after every turn
+  --settings <file>           JSON file with hooks: SessionStart, UserPromptSubmit, Stop
+  --permission-mode <mode>    ask or accept (default) before a command runs
+  --ask                       The same as --permission-mode ask
+  --scenario <file>           How this agent behaves (default: $AGENTMUX_DEMO_SCENARIO)
+  --version                   Show the version
+  -h, --help                  Show this help
+"""
+
+_VALUES: Final = {
+    "--model": "model",
+    "--session-id": "session_id",
+    "--resume": "resume",
+    "-r": "resume",
+    "--checkpoint-dir": "checkpoint_dir",
+    "--settings": "settings",
+    "--permission-mode": "permission_mode",
+    "--scenario": "scenario",
+}
+_SWITCHES: Final = {
+    "--continue": "continue_latest",
+    "-c": "continue_latest",
+    "--learn": "learn",
+    "--ask": "ask",
+    "--version": "version",
+    "--help": "help",
+    "-h": "help",
+}
+_UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+
+
+class Options(NamedTuple):
+    """What argv said; None or False where it said nothing."""
+
+    prompt: str | None = None
+    model: str | None = None
+    session_id: str | None = None
+    resume: str | None = None
+    checkpoint_dir: str | None = None
+    settings: str | None = None
+    permission_mode: str = "accept"
+    scenario: str | None = None
+    continue_latest: bool = False
+    learn: bool = False
+    ask: bool = False
+    version: bool = False
+    help: bool = False
+
+
+def parse(argv: list[str]) -> Options:
+    """Read the words after the program's name.
+
+    Raises:
+        RefusedError: an unknown option, a missing value, or options that do not go together.
+    """
+    found: dict[str, str | bool] = {}
+    words = iter(argv)
+    for word in words:
+        if word == "--":
+            for rest in words:
+                _add_prompt(found, rest)
+        elif word.startswith("-") and len(word) > 1:
+            _add_option(found, word, words)
+        else:
+            _add_prompt(found, word)
+    return _checked(Options()._replace(**found))  # type: ignore[arg-type]  # names from the tables
+
+
+def _add_prompt(found: dict[str, str | bool], word: str) -> None:
+    if "prompt" in found:
+        raise RefusedError("error: more than one prompt; quote it as one word", exit_code=2)
+    found["prompt"] = word
+
+
+def _add_option(found: dict[str, str | bool], word: str, words: object) -> None:
+    name, equals, value = word.partition("=")
+    if name in _SWITCHES and not equals:
+        found[_SWITCHES[name]] = True
+        return
+    if name not in _VALUES:
+        raise RefusedError(f"error: unknown option '{name}'", exit_code=2)
+    given = value if equals else next(words, None)  # type: ignore[call-overload]  # an iterator
+    if given is None:
+        raise RefusedError(f"error: option '{name}' needs a value", exit_code=2)
+    found[_VALUES[name]] = given
+
+
+def _checked(options: Options) -> Options:
+    if options.permission_mode not in {"ask", "accept"}:
+        raise RefusedError("error: --permission-mode is ask or accept", exit_code=2)
+    if options.session_id is not None and not _UUID.fullmatch(options.session_id):
+        raise RefusedError("Error: Invalid session ID. Must be a valid UUID.")
+    if options.session_id is not None and (options.resume or options.continue_latest):
+        raise RefusedError("Error: --session-id is for a new conversation only.")
+    if options.ask:
+        return options._replace(permission_mode="ask")
+    return options

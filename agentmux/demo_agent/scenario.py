@@ -1,0 +1,163 @@
+"""The scenario file: how an agent behaves in a seat and an attempt.
+
+Reference: docs/reference/demo-agent.md.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from agentmux.demo_agent.errors import RefusedError
+from agentmux.demo_agent.seat import Seat
+
+
+class Life(NamedTuple):
+    """What the scenario says for one launch of one seat; the defaults are a good agent's."""
+
+    think: float = 0.0
+    banner_delay: float = 0.0
+    write: str = "ok"
+    submit: str = "yes"
+    verdict: str = "pass"
+    summary: str | None = None
+    findings: list[dict[str, str]] | None = None
+    commit_message: str | None = None
+    reviewers: list[str] | None = None
+    plan: dict[str, Any] | None = None
+    files: dict[str, str] | None = None
+    crash: str | None = None
+    exit: int = 1
+    kill: int | None = None
+    once: bool = False
+    dialog: str = "none"
+    flood: int = 0
+    silent: bool | str = False
+    ignore_hup: bool = False
+    limit: bool = False
+    research: list[dict[str, Any]] | None = None
+
+
+_CHOICES: Final = {
+    "write": ("ok", "wrong-first", "wrong", "none", "half"),
+    "submit": ("yes", "no", "twice", "when-told"),
+    "verdict": ("pass", "fail"),
+    "crash": ("before_write", "after_write", "before_signal", "after_signal"),
+    "dialog": ("trust", "permission", "unknown", "none"),
+    "silent": (True, False, "until-told"),
+}
+_TYPES: Final[dict[str, tuple[type, ...]]] = {
+    "think": (int, float), "banner_delay": (int, float), "summary": (str,), "findings": (list,),
+    "commit_message": (str,), "reviewers": (list,), "plan": (dict,), "files": (dict,),
+    "exit": (int,), "kill": (int,), "once": (bool,), "flood": (int,), "ignore_hup": (bool,),
+    "limit": (bool,), "research": (list,),
+}  # fmt: skip
+_TOP: Final = frozenset({"default", "roles", "seats"})
+_WHEN: Final = frozenset({"cycle", "iteration", "launch"})
+
+
+def load(path: str | None) -> dict[str, Any]:
+    """Read and check a scenario file; without one, an empty scenario.
+
+    A name that ends in ``.json`` is read without loading the YAML library, which is faster.
+
+    Raises:
+        RefusedError: it cannot be read, or holds a key or a value that is not known.
+    """
+    if not path:
+        return {}
+    try:
+        data = _parse(path, Path(path).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise RefusedError(f"Error: scenario {path}: {error}") from error
+    _check(path, data)
+    return data or {}
+
+
+def live(scenario: dict[str, Any], seat: Seat, launch: int) -> Life:
+    """Resolve the scenario for one launch: default, then role, then seat, each with attempts."""
+    found: dict[str, Any] = {}
+    attempt = {"cycle": seat.cycle, "iteration": seat.iteration, "launch": launch}
+    blocks = (
+        scenario.get("default"),
+        (scenario.get("roles") or {}).get(seat.role),
+        (scenario.get("seats") or {}).get(seat.seat),
+    )
+    for block in blocks:
+        for part in _matching(block or {}, attempt):
+            found.update(part)
+    return Life()._replace(**found)
+
+
+def _matching(block: dict[str, Any], attempt: dict[str, int]) -> list[dict[str, Any]]:
+    parts = [{key: value for key, value in block.items() if key != "attempts"}]
+    return parts + [
+        {key: value for key, value in part.items() if key != "when"}
+        for part in block.get("attempts") or ()
+        if all(attempt[key] == value for key, value in part["when"].items())
+    ]
+
+
+def _parse(path: str, text: str) -> Any:  # noqa: ANN401 (checked by the caller)
+    if path.endswith(".json"):
+        return json.loads(text)
+    import yaml  # noqa: PLC0415 (costs more than the rest of the start-up)
+
+    try:
+        return yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise ValueError(str(error)) from error
+
+
+def _check(path: str, data: object) -> None:
+    if data is None:
+        return
+    top = _mapping(path, "the file", data, _TOP)
+    if "default" in top:
+        _check_block(path, "default", top["default"])
+    for kind in ("roles", "seats"):
+        for name, block in _mapping(path, kind, top.get(kind) or {}, None).items():
+            _check_block(path, f"{kind}.{name}", block)
+
+
+def _check_block(path: str, where: str, block: object) -> None:
+    known = frozenset(Life._fields) | {"attempts"}
+    for key, value in _mapping(path, where, block, known).items():
+        if key == "attempts":
+            _check_attempts(path, where, value)
+        else:
+            _check_value(path, f"{where}.{key}", key, value)
+
+
+def _check_attempts(path: str, where: str, attempts: object) -> None:
+    if not isinstance(attempts, list):
+        raise RefusedError(f"Error: scenario {path}: {where}.attempts is not a list")
+    for at, part in enumerate(attempts):
+        here = f"{where}.attempts[{at}]"
+        fields = _mapping(path, here, part, frozenset(Life._fields) | {"when"})
+        when = _mapping(path, f"{here}.when", fields.get("when"), _WHEN)
+        if not when or not all(isinstance(value, int) for value in when.values()):
+            raise RefusedError(f"Error: scenario {path}: {here}.when needs whole numbers")
+        for key, value in fields.items():
+            if key != "when":
+                _check_value(path, f"{here}.{key}", key, value)
+
+
+def _check_value(path: str, where: str, key: str, value: object) -> None:
+    if key in _CHOICES:
+        choices = _CHOICES[key]
+        if value not in choices:
+            said = ", ".join(str(choice) for choice in choices)
+            raise RefusedError(f"Error: scenario {path}: {where} is one of {said}")
+    elif not isinstance(value, _TYPES[key]):
+        raise RefusedError(f"Error: scenario {path}: {where} has a value of the wrong type")
+
+
+def _mapping(path: str, where: str, data: object, known: frozenset[str] | None) -> dict[str, Any]:
+    if not isinstance(data, dict):
+        raise RefusedError(f"Error: scenario {path}: {where} is not a map")
+    for key in data:
+        if known is not None and key not in known:
+            raise RefusedError(f"Error: scenario {path}: unknown key `{key}` in {where}")
+    return data

@@ -1,0 +1,270 @@
+"""The agent's screen: transcript, busy mark, composer and dialogs, in raw mode.
+
+The transcript scrolls on the normal screen; below it stands a block that is drawn anew at each
+change. Only the block's rows are counted, so the transcript may wrap as the terminal likes.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import termios
+import time
+import tty
+from collections import deque
+from collections.abc import Sequence
+from typing import Any, Final
+
+from agentmux.demo_agent.composer import Composer
+from agentmux.demo_agent.errors import QuitError, TurnCancelledError
+from agentmux.demo_agent.keys import Key, KeyDecoder, Pasted, Typed
+
+PLACEHOLDER: Final = 'Try "explain this folder"'
+AGAIN_S: Final = 2.0
+"""Seconds in which a second Ctrl-C or Ctrl-D ends the program."""
+LOST_TERMINAL: Final = 1
+GLYPH: Final = "\u276f"
+"""Stands in column 0 before the draft, and in column 1 before a dialog's choice."""
+
+_PASTE_ON: Final = "\x1b[?2004h"
+_PASTE_OFF: Final = "\x1b[?2004l"
+_SCROLLBACK: Final = 200
+
+
+class Terminal:
+    """A face on a tty. From construction to ``close`` the tty is in raw mode."""
+
+    def __init__(self, fd: int, *, survive_hangup: bool = False) -> None:
+        """Take the tty; ``survive_hangup`` stays alive, deaf, when the terminal goes away."""
+        self._fd, self._survive = fd, survive_hangup
+        self._saved = termios.tcgetattr(fd)
+        # TCSANOW: what was typed before the program was ready is kept.
+        tty.setraw(fd, termios.TCSANOW)
+        self._keys, self._composer = KeyDecoder(), Composer()
+        self._inbox: deque[str] = deque()
+        self._pending: deque[Key | Typed | Pasted] = deque()
+        self._transcript: deque[str] = deque(maxlen=_SCROLLBACK)
+        self._row, self._note, self._lost = 0, "", False
+        self._busy_since: float | None = None
+        self._last_key: tuple[Key, float] | None = None
+        self._write(_PASTE_ON)
+        self._watch_size()
+
+    def say(self, text: str) -> None:
+        """Add lines to the transcript, above the block."""
+        lines = text.split("\n")
+        self._transcript.extend(lines)
+        self._draw(self._block(), above="".join(f"{line}\r\n" for line in lines))
+
+    def busy(self, on: bool) -> None:
+        """Show or hide the busy mark."""
+        self._busy_since = time.monotonic() if on else None
+        self._draw(self._block())
+
+    def work(self, seconds: float) -> None:
+        """Let time pass; keys still reach the composer, and Enter queues a message."""
+        end = time.monotonic() + seconds
+        while True:
+            left = end - time.monotonic()
+            self._take_keys(max(0.0, min(left, 1.0)))
+            if left <= 0:
+                return
+            self._draw(self._block())
+
+    def next_prompt(self) -> str:
+        """Wait, without using any CPU, until a message is submitted."""
+        while not self._inbox:
+            self._take_keys(None)
+        return self._inbox.popleft()
+
+    def choose(self, head: Sequence[str], choices: Sequence[str], selected: int) -> int:
+        """Show a dialog; arrows or digits select, Enter confirms, other text is ignored."""
+        while True:
+            self._draw((_dialog(head, choices, selected), (0, 0)))
+            for key in self._read(None):
+                if key is Key.ENTER:
+                    self._draw(self._block())
+                    return selected
+                if key in {Key.ESCAPE, Key.CTRL_C}:
+                    return -1
+                selected = _moved(selected, len(choices), key)
+
+    def close(self) -> None:
+        """Leave the last screen in place and the tty as it was."""
+        rows = len(self._block()[0]) - self._row - 1
+        self._write(f"\x1b[{rows}B\r\n{_PASTE_OFF}" if rows > 0 else f"\r\n{_PASTE_OFF}")
+        if not self._lost:
+            termios.tcsetattr(self._fd, termios.TCSANOW, self._saved)
+
+    # keys
+
+    def _take_keys(self, timeout: float | None) -> None:
+        for key in self._read(timeout):
+            self._press(key)
+        self._draw(self._block())
+
+    def _read(self, timeout: float | None) -> list[Key | Typed | Pasted]:
+        watched = [self._wake] if self._lost else [self._wake, self._fd]
+        ready, _, _ = select.select(watched, (), (), timeout)
+        if self._wake in ready:
+            os.read(self._wake, 512)
+            self._redraw()
+        if self._fd not in ready:
+            return []
+        try:
+            data = os.read(self._fd, 65536)
+        except OSError:
+            data = b""
+        if not data:
+            self._hung_up()
+        return list(self._keys.feed(data))
+
+    def _hung_up(self) -> None:
+        self._lost = True
+        if not self._survive:
+            raise QuitError(LOST_TERMINAL)
+
+    def _press(self, key: Key | Typed | Pasted) -> None:
+        self._note = ""
+        match key:
+            case Typed(text):
+                self._composer.type(text)
+            case Pasted(text):
+                self._composer.paste(text)
+            case Key.ENTER:
+                self._submit()
+            case Key.BACKSPACE:
+                self._composer.rub_out()
+            case Key.CTRL_U:
+                self._composer.clear()
+            case Key.CTRL_C | Key.CTRL_D | Key.ESCAPE:
+                self._stop(key)
+            case _:
+                pass
+
+    def _submit(self) -> None:
+        text = self._composer.take()
+        if text.strip():
+            self._inbox.append(text)
+
+    def _stop(self, key: Key) -> None:
+        """Ctrl-C cancels a turn or empties the draft; Ctrl-C or Ctrl-D twice ends the program."""
+        now = time.monotonic()
+        if key is not Key.ESCAPE and (key is Key.CTRL_C or not self._composer.shown):
+            if self._last_key and self._last_key[0] is key and now - self._last_key[1] < AGAIN_S:
+                raise QuitError(130 if key is Key.CTRL_C else 0)
+            self._last_key = key, now
+            self._note = f"Press Ctrl-{'C' if key is Key.CTRL_C else 'D'} again to exit"
+        if key is Key.CTRL_C:
+            self._composer.clear()
+        if self._busy_since is not None and key is not Key.CTRL_D:
+            raise TurnCancelledError
+
+    # drawing
+
+    def _block(self) -> tuple[list[str], tuple[int, int]]:
+        """Return the rows below the transcript, and where the cursor stands in them."""
+        width, rows = self._width(), [""]
+        if self._busy_since is not None:
+            spent = int(time.monotonic() - self._busy_since)
+            rows += [f"✻ Working… ({spent}s · esc to interrupt)", ""]
+        rows += [f"  (queued) {text.splitlines()[0]}"[: width - 1] for text in self._inbox]
+        draft = self._composer.shown
+        typed = _wrapped(draft, width - 3)
+        top = [*rows, "─" * (width - 1)]
+        body = [(f"{GLYPH} " if at == 0 else "  ") + row for at, row in enumerate(typed)]
+        column = _cells(body[-1])
+        if not draft:
+            body[0] += f"\x1b[2m{PLACEHOLDER[: max(0, width - 3)]}\x1b[22m"
+        low = ["─" * (width - 1), f"  {self._note or '? for help'}"[: width - 1]]
+        return [*top, *body, *low], (len(top) + len(body) - 1, column)
+
+    def _draw(self, block: tuple[list[str], tuple[int, int]], above: str = "") -> None:
+        rows, (row, column) = block
+        up = f"\x1b[{self._row}A" if self._row else ""
+        back = len(rows) - 1 - row
+        move = f"\r\x1b[{back}A" if back else "\r"
+        right = f"\x1b[{column}C" if column else ""
+        self._write(
+            f"\x1b[?25l\r{up}\x1b[J{above}" + "\r\n".join(rows) + move + right + "\x1b[?25h"
+        )
+        self._row = row
+
+    def _redraw(self) -> None:
+        """Draw everything anew after a change of size, which moved what was drawn."""
+        self._row = 0
+        fitting = max(0, self._height() - len(self._block()[0]))
+        lines = list(self._transcript)[-fitting:] if fitting else []
+        self._write("\x1b[H\x1b[2J")
+        self._draw(self._block(), above="".join(f"{line}\r\n" for line in lines))
+
+    def _width(self) -> int:
+        try:
+            return max(20, os.get_terminal_size(self._fd).columns)
+        except OSError:
+            return 80
+
+    def _height(self) -> int:
+        try:
+            return max(6, os.get_terminal_size(self._fd).lines)
+        except OSError:
+            return 24
+
+    def _write(self, text: str) -> None:
+        data = text.encode()
+        try:
+            while data and not self._lost:
+                data = data[os.write(self._fd, data) :]
+        except OSError:
+            self._hung_up()
+
+    def _watch_size(self) -> None:
+        self._wake, waker = os.pipe()
+        os.set_blocking(waker, False)
+        signal.set_wakeup_fd(waker, warn_on_full_buffer=False)
+        signal.signal(signal.SIGWINCH, _noted)
+
+
+def _noted(_signum: int, _frame: Any) -> None:  # noqa: ANN401 (the signature of the standard library)
+    """Leave the reaction to the loop, which is woken through a pipe."""
+
+
+def _dialog(head: Sequence[str], choices: Sequence[str], selected: int) -> list[str]:
+    rows = [
+        f" {GLYPH if at == selected else ' '} {at + 1}. {text}" for at, text in enumerate(choices)
+    ]
+    return ["", *(f" {line}" for line in head), "", *rows, "", " Enter to confirm · Esc to cancel"]
+
+
+def _moved(selected: int, count: int, key: Key | Typed | Pasted) -> int:
+    if key is Key.UP:
+        return max(0, selected - 1)
+    if key is Key.DOWN:
+        return min(count - 1, selected + 1)
+    if isinstance(key, Typed) and key.text.isascii() and key.text.isdigit():
+        number = int(key.text)
+        return number - 1 if 1 <= number <= count else selected
+    return selected
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    rows, row, used = [], "", 0
+    for char in text:
+        cells = _cells(char)
+        if used + cells > width:
+            rows.append(row)
+            row, used = "", 0
+        row += char
+        used += cells
+    return [*rows, row]
+
+
+def _cells(text: str) -> int:
+    """Return how many columns ``text`` takes."""
+    if text.isascii():
+        return len(text)
+    import unicodedata  # noqa: PLC0415 (only for text beyond ASCII)
+
+    wide = sum(unicodedata.east_asian_width(char) in "WF" for char in text)
+    return len(text) + wide - sum(unicodedata.combining(char) != 0 for char in text)
