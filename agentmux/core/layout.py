@@ -61,7 +61,7 @@ def is_topic(text: str) -> bool:
 
 
 def session_name(now: datetime, slug_text: str, taken: Container[str]) -> str:
-    """Derive a directory name that is not in ``taken``: ``<stamp>-<slug>``, then ``-2``, ``-3``…"""
+    """Derive a name that is not in ``taken``: ``<stamp>-<slug>``, then ``-2``, ``-3`` and so on."""
     base = f"{now:%Y%m%d-%H%M%S}-{slug_text}"
     name, count = base, 1
     while name in taken:

@@ -1,0 +1,138 @@
+"""Whether a signal counts: the one rule that the answer to a submit and the fold both follow."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from agentmux.core.events import (
+    DECISIONS,
+    SIGNALS,
+    Approved,
+    ChangesRequested,
+    CodeDone,
+    CodeResearchDispatched,
+    Event,
+    Hello,
+    ResearchDone,
+    ReviewDone,
+    WebResearchDispatched,
+)
+from agentmux.core.phase import Phase, ResearchKind
+from agentmux.core.pipeline import PIPELINE
+from agentmux.core.state import DISPATCHED, SessionState
+
+
+class Answer(StrEnum):
+    """What became of a signal."""
+
+    ACCEPTED = "accepted"
+    IGNORED = "ignored"
+    DUPLICATE = "duplicate"
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """An answer, and why it is not another one."""
+
+    answer: Answer
+    reason: str = ""
+
+
+_ACCEPTED: Final = Judgement(Answer.ACCEPTED)
+_ANY_PHASE: Final = (Hello, ResearchDone, CodeResearchDispatched, WebResearchDispatched)
+
+
+def _ignored(reason: str) -> Judgement:
+    return Judgement(Answer.IGNORED, reason)
+
+
+def is_signal(event: Event) -> bool:
+    """Whether the event comes from an agent or a user, and so may be ignored."""
+    return event.fact.kind in SIGNALS or event.fact.kind in DECISIONS
+
+
+def working_phase(state: SessionState) -> Phase:
+    """Return the phase whose work is under way; for a failed session the one it failed in."""
+    if state.phase is Phase.FAILED and state.interruption is not None:
+        names = {phase.value: phase for phase in PIPELINE}
+        return names.get(state.interruption.phase, Phase.FAILED)
+    return state.phase
+
+
+def judge(state: SessionState, event: Event) -> Judgement:
+    """Say whether ``event``, a signal, counts in ``state``."""
+    if event.id in state.signals:
+        return Judgement(Answer.DUPLICATE, "this was submitted before, there is nothing more to do")
+    if working_phase(state) not in PIPELINE:
+        return _ignored(f"the session is {state.phase}")
+    if event.fact.kind in DECISIONS:
+        return _judge_decision(state, event)
+    return _judge_launch(state, event) or _judge_work(state, event)
+
+
+def _judge_decision(state: SessionState, event: Event) -> Judgement:
+    assert isinstance(event.fact, (Approved, ChangesRequested))  # noqa: S101 (DECISIONS says so)
+    if working_phase(state) is not Phase.COMPLETING:
+        return _ignored(f"the session is in {state.phase}, nothing is to be decided yet")
+    if state.approval is not None:
+        return _ignored("the result was approved already")
+    if isinstance(event.fact, Approved) and _summary_is_coming(state):
+        return _ignored("the summary is still being written")
+    return _ACCEPTED
+
+
+def _summary_is_coming(state: SessionState) -> bool:
+    seats = state.seats.values()
+    writing = any(s.phase == Phase.COMPLETING and s.status == "launched" for s in seats)
+    return not state.summary_submitted and writing
+
+
+def _judge_launch(state: SessionState, event: Event) -> Judgement | None:
+    seat = state.seats.get(event.seat)
+    if not event.launch:
+        return _ignored("it comes from no launch of this session")
+    if event.cycle != state.cycle:
+        return _ignored(f"it belongs to cycle {event.cycle}, this is cycle {state.cycle}")
+    if seat is None:
+        return _ignored(f"the session has moved on to {state.phase}, `{event.seat}` has no work")
+    if seat.launch != event.launch:
+        return _ignored(f"`{event.seat}` is held by launch {seat.launch} now, not {event.launch}")
+    return None
+
+
+def _judge_work(state: SessionState, event: Event) -> Judgement:
+    fact = event.fact
+    phase = working_phase(state)
+    if isinstance(fact, ResearchDone):
+        return _judge_research(state, fact)
+    if isinstance(fact, _ANY_PHASE):
+        return _ACCEPTED
+    if fact.kind != PIPELINE[phase].signal:
+        return _ignored(f"{phase} does not wait for `{fact.kind}`")
+    if isinstance(fact, CodeDone) and phase is Phase.IMPLEMENTING:
+        return _judge_subplan(state, event, fact)
+    if isinstance(fact, ReviewDone) and (fact.role != event.seat or fact.role in state.verdicts):
+        return _ignored(f"`{event.seat}` has no review of `{fact.role}` to give")
+    return _ACCEPTED
+
+
+def _judge_research(state: SessionState, fact: ResearchDone) -> Judgement:
+    status = state.tasks(ResearchKind(fact.research)).get(fact.topic)
+    if status != DISPATCHED:
+        return _ignored(f"research `{fact.topic}` is {status or 'unknown'}")
+    return _ACCEPTED
+
+
+def _judge_subplan(state: SessionState, event: Event, fact: CodeDone) -> Judgement:
+    index = fact.subplan_index
+    if index is None:
+        return _ignored("implementing wants the sub-plan: --subplan N")
+    if index in state.completed_subplans:
+        return _ignored(f"sub-plan {index} is done already")
+    if index not in state.implementation_active_plan_ids:
+        return _ignored(f"sub-plan {index} is not active")
+    if not state.implementation_single_coder and state.seats[event.seat].subplan != index:
+        return _ignored(f"`{event.seat}` works on another sub-plan than {index}")
+    return _ACCEPTED

@@ -1,0 +1,427 @@
+"""The fold: ``state' = apply(state, event)``, pure and deterministic.
+
+Everything an event needs is inside it; a signal that does not count changes nothing but the
+bookkeeping. What an event implies on disk stands in ``implied``, what is to be done next in
+``decide``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import Any, Final, TypeVar
+
+from agentmux.core import layout
+from agentmux.core.acceptance import Answer, is_signal, judge, working_phase
+from agentmux.core.events import (
+    AgentExited,
+    AgentLaunched,
+    AgentNudged,
+    AgentStalled,
+    Approved,
+    ArchitectureDone,
+    ArtifactsArchived,
+    ChangesRequested,
+    CodeDone,
+    CodeResearchDispatched,
+    CommitFailed,
+    CommitMade,
+    CommitStarted,
+    ConversationLearned,
+    DesignDone,
+    Event,
+    Fact,
+    Hello,
+    JournalCreated,
+    PhaseSettled,
+    PlanDone,
+    PmDone,
+    PromptReached,
+    ResearchDone,
+    ResearchTold,
+    Resumed,
+    ReviewDone,
+    SeatRestarted,
+    SessionFailed,
+    SessionImported,
+    SessionInterrupted,
+    SessionStarted,
+    SummaryDone,
+    WebResearchDispatched,
+)
+from agentmux.core.findings import Found
+from agentmux.core.phase import Phase, ResearchKind
+from agentmux.core.pipeline import PIPELINE
+from agentmux.core.plan import check_plan
+from agentmux.core.records import from_fields
+from agentmux.core.state import (
+    DISPATCHED,
+    RESEARCHED,
+    Commit,
+    Interruption,
+    Research,
+    Seat,
+    SessionState,
+    decode,
+)
+from agentmux.core.transitions import decide_review, enter, go_on, plan_values, schedule
+
+F = TypeVar("F", bound=Fact)
+Step = Callable[[SessionState, Event, Any], SessionState]
+
+
+def fold(state: SessionState, events: Iterable[tuple[Event, int]]) -> SessionState:
+    """Apply each event (with the journal offset behind its line) in order."""
+    for event, offset in events:
+        state = advance(state, event, offset)
+    return state
+
+
+def advance(state: SessionState, event: Event, offset: int) -> SessionState:
+    """Apply one event and move the cursor behind it."""
+    after = apply(state, event)
+    return replace(
+        after,
+        revision=state.revision + 1,
+        applied_offset=offset,
+        last_event_id=event.id,
+        updated_at=event.at,
+        updated_by=event.seat,
+    )
+
+
+def apply(state: SessionState, event: Event) -> SessionState:
+    """Return the state after ``event``; the same state where a signal does not count."""
+    step = _STEPS[type(event.fact)]
+    if not is_signal(event):
+        return replace(step(state, event, event.fact), last_event=event.fact.kind)
+    if judge(state, event).answer is not Answer.ACCEPTED:
+        return state
+    after = _signalled(state, event, step)
+    return replace(after, last_event=event.fact.kind, signals=(*state.signals, event.id))
+
+
+def _signalled(state: SessionState, event: Event, step: Step) -> SessionState:
+    """Apply an accepted signal; a failed session works on in the phase it failed in."""
+    working = replace(_heard(state, event), phase=working_phase(state))
+    after = step(working, event, event.fact)
+    if state.phase is not Phase.FAILED:
+        return after
+    if after.phase is working.phase:
+        return replace(after, phase=Phase.FAILED)
+    return replace(after, interruption=None)
+
+
+def _heard(state: SessionState, event: Event) -> SessionState:
+    """A launch that calls us has, by that, been reached."""
+    seat = state.seats.get(event.seat)
+    return _reached(state, event) if seat is not None and not seat.reached else state
+
+
+# -- signals -------------------------------------------------------------------------------------
+
+
+def _phase_done(state: SessionState, event: Event, fact: PmDone | DesignDone) -> SessionState:
+    return go_on(state)
+
+
+def _architecture_done(state: SessionState, event: Event, fact: ArchitectureDone) -> SessionState:
+    return replace(go_on(state), reviewer_nominations=fact.reviewers)
+
+
+def _plan_done(state: SessionState, event: Event, fact: PlanDone) -> SessionState:
+    plan, _ = check_plan(fact.plan)
+    if plan is None:
+        return state
+    return go_on(replace(state, **plan_values(plan.execution)))
+
+
+def _code_done(state: SessionState, event: Event, fact: CodeDone) -> SessionState:
+    if state.phase is Phase.FIXING:
+        return go_on(state)
+    index = fact.subplan_index or 0
+    completed = tuple(sorted({*state.completed_subplans, index}))
+    kept = _without_seat(state, event.seat) if not state.implementation_single_coder else state
+    planned = schedule(replace(kept, completed_subplans=completed))
+    return planned if planned.implementation_active_plan_ids else go_on(planned)
+
+
+def _review_done(state: SessionState, event: Event, fact: ReviewDone) -> SessionState:
+    verdicts = {**state.verdicts, fact.role: fact.verdict}
+    return decide_review(_without_seat(replace(state, verdicts=verdicts), event.seat))
+
+
+def _summary_done(state: SessionState, event: Event, fact: SummaryDone) -> SessionState:
+    return replace(_without_seat(state, event.seat), summary_submitted=True)
+
+
+def _hello(state: SessionState, event: Event, fact: Hello) -> SessionState:
+    return _learned(state, event, fact.conversation) if fact.conversation else state
+
+
+def _dispatched(
+    state: SessionState, event: Event, fact: CodeResearchDispatched | WebResearchDispatched
+) -> SessionState:
+    kind = research_kind(fact)
+    tasks = state.tasks(kind)
+    key = f"{kind}-{fact.topic}"
+    known = state.research.get(key, Research(question=fact.question))
+    owners = tuple(dict.fromkeys((*known.owners, event.seat)))
+    # An owner that asks for what is done gets the answer at once, as the answer to its call.
+    told = known.told
+    if tasks.get(fact.topic) == RESEARCHED:
+        told = tuple(dict.fromkeys((*told, event.seat)))
+    research = replace(known, owners=owners, told=told)
+    return replace(
+        _with_tasks(state, kind, {**tasks, fact.topic: tasks.get(fact.topic, DISPATCHED)}),
+        research={**state.research, key: research},
+    )
+
+
+def research_kind(fact: CodeResearchDispatched | WebResearchDispatched) -> ResearchKind:
+    """Return what kind of research was asked for."""
+    return ResearchKind.CODE if isinstance(fact, CodeResearchDispatched) else ResearchKind.WEB
+
+
+def _researched(state: SessionState, event: Event, fact: ResearchDone) -> SessionState:
+    kind = ResearchKind(fact.research)
+    tasks = {**state.tasks(kind), fact.topic: RESEARCHED}
+    return _without_seat(_with_tasks(state, kind, tasks), event.seat)
+
+
+def _with_tasks(state: SessionState, kind: ResearchKind, tasks: Mapping[str, str]) -> SessionState:
+    if kind is ResearchKind.CODE:
+        return replace(state, research_tasks=tasks)
+    return replace(state, web_research_tasks=tasks)
+
+
+def _approved(state: SessionState, event: Event, fact: Approved) -> SessionState:
+    approved = replace(state, approval=event.id, seats={})
+    return approved if state.options.commit else enter(approved, Phase.DONE)
+
+
+def _changes_requested(state: SessionState, event: Event, fact: ChangesRequested) -> SessionState:
+    request = change_request_path(state)
+    entered = enter(state, Phase.ARCHITECTING)
+    return replace(entered, cycle=state.cycle + 1, change_request=request)
+
+
+def change_request_path(state: SessionState) -> str:
+    """Where the text of a change request lies that is made in ``state``."""
+    folder = f"{layout.history(state.cycle, state.iteration)}/{layout.COMPLETION}"
+    return f"{folder}/changes.md"
+
+
+# -- facts ---------------------------------------------------------------------------------------
+
+
+def _journal_created(state: SessionState, event: Event, fact: JournalCreated) -> SessionState:
+    return replace(state, journal_id=fact.journal_id)
+
+
+def _began(
+    state: SessionState, event: Event, fact: SessionStarted | SessionImported
+) -> SessionState:
+    began = decode(fact.state, where=f"`{fact.kind}` event")
+    return replace(began, journal_id=state.journal_id)
+
+
+def _launched(state: SessionState, event: Event, fact: AgentLaunched) -> SessionState:
+    seat = Seat(
+        launch=event.launch,
+        role=fact.role,
+        phase=state.phase,
+        mode=fact.mode,
+        reason=fact.reason,
+        since=event.at,
+        subplan=fact.subplan,
+        topic=fact.topic,
+        attempt=fact.attempt,
+        prompt_bytes=fact.prompt_bytes,
+        fresh_prompt_bytes=fact.fresh_prompt_bytes,
+    )
+    return replace(
+        state,
+        seats={**state.seats, event.seat: seat},
+        agents={**state.agents, event.seat: fact.record},
+    )
+
+
+def _reached(state: SessionState, event: Event, fact: object = None) -> SessionState:
+    seat = _current(state, event)
+    if seat is None or seat.reached:
+        return state
+    record = dict(state.agents.get(event.seat, {}))
+    before = record.get("reached", 0)
+    record["reached"] = (before if isinstance(before, int) else 0) + 1
+    return replace(
+        _with_seat(state, event.seat, replace(seat, reached=True)),
+        agents={**state.agents, event.seat: record},
+    )
+
+
+def _exited(state: SessionState, event: Event, fact: AgentExited) -> SessionState:
+    seat = _current(state, event)
+    if seat is None:
+        return state
+    gone = replace(seat, status=fact.cause, exit_status=fact.status, exit_signal=fact.signal)
+    after = _with_seat(state, event.seat, gone)
+    if fact.cause != "rejected":
+        return after
+    record = {**state.agents.get(event.seat, {}), "rejected": True}
+    return replace(after, agents={**state.agents, event.seat: record})
+
+
+def _nudged(state: SessionState, event: Event, fact: AgentNudged) -> SessionState:
+    seat = _current(state, event)
+    return state if seat is None else _with_seat(state, event.seat, replace(seat, nudged=True))
+
+
+def _stalled(state: SessionState, event: Event, fact: AgentStalled) -> SessionState:
+    seat = _current(state, event)
+    return state if seat is None else _with_seat(state, event.seat, replace(seat, stalled=True))
+
+
+def _learned_fact(state: SessionState, event: Event, fact: ConversationLearned) -> SessionState:
+    return _learned(state, event, fact.conversation)
+
+
+def _learned(state: SessionState, event: Event, conversation: str) -> SessionState:
+    """Follow the agent's own word; the resolved resume argv names the conversation it is in."""
+    record = state.agents.get(event.seat)
+    if record is None or _current(state, event) is None:
+        return state
+    changed = {**record, "session_ref": conversation or None, "unsure": not conversation}
+    return replace(state, agents={**state.agents, event.seat: changed})
+
+
+def _told(state: SessionState, event: Event, fact: ResearchTold) -> SessionState:
+    key = f"{fact.research}-{fact.topic}"
+    known = state.research.get(key)
+    if known is None:
+        return state
+    told = replace(known, told=tuple(dict.fromkeys((*known.told, event.seat))))
+    return replace(state, research={**state.research, key: told})
+
+
+def _settled(state: SessionState, event: Event, fact: PhaseSettled) -> SessionState:
+    if state.phase.value != fact.phase:
+        return state
+    found = from_fields(Found, fact.found, where="`phase_settled` event")
+    known = replace(state, **found.values())
+    if state.phase is Phase.REVIEWING:
+        return decide_review(known)
+    nominated = known.reviewer_nominations
+    return replace(go_on(known), reviewer_nominations=nominated)
+
+
+def _resumed(state: SessionState, event: Event, fact: Resumed) -> SessionState:
+    phase = Phase(fact.phase)
+    found = from_fields(Found, fact.found, where="`resumed` event")
+    known = replace(
+        state,
+        **found.values(),
+        cycle=fact.cycle,
+        review_iteration=fact.review_iteration,
+        interruption=None,
+        seats={},
+    )
+    if fact.override:
+        nominated = found.reviewer_nominations if phase is not Phase.ARCHITECTING else ()
+        return replace(enter(known, phase), reviewer_nominations=nominated)
+    here = replace(known, phase=phase)
+    return schedule(here) if phase is Phase.IMPLEMENTING else here
+
+
+def _restarted(state: SessionState, event: Event, fact: SeatRestarted) -> SessionState:
+    going = replace(_without_seat(state, event.seat), phase=working_phase(state))
+    record = state.agents.get(event.seat)
+    if record is None:
+        return replace(going, interruption=None)
+    marked = {**record, "restart": {None: "", True: "fresh", False: "resume"}[fact.fresh]}
+    return replace(going, interruption=None, agents={**going.agents, event.seat: marked})
+
+
+def _archived(state: SessionState, event: Event, fact: ArtifactsArchived) -> SessionState:
+    return replace(state, pending_archive=())
+
+
+def _commit_started(state: SessionState, event: Event, fact: CommitStarted) -> SessionState:
+    return replace(state, commit=Commit(status="committing", approval=fact.approval))
+
+
+def _commit_made(state: SessionState, event: Event, fact: CommitMade) -> SessionState:
+    status = "made" if fact.commit else "none"
+    made = Commit(status=status, approval=state.approval or "", commit=fact.commit)
+    return enter(replace(state, commit=made), Phase.DONE)
+
+
+def _commit_failed(state: SessionState, event: Event, fact: CommitFailed) -> SessionState:
+    failed = Commit(status="failed", approval=state.approval or "", reason=fact.reason)
+    return replace(state, commit=failed, approval=None)
+
+
+def _interrupted(state: SessionState, event: Event, fact: SessionInterrupted) -> SessionState:
+    if state.phase not in PIPELINE:
+        return state
+    return replace(state, interruption=_interruption(state, event, fact.cause))
+
+
+def _failed(state: SessionState, event: Event, fact: SessionFailed) -> SessionState:
+    if state.phase not in PIPELINE:
+        return state
+    interruption = _interruption(state, event, fact.cause)
+    return replace(state, phase=Phase.FAILED, interruption=interruption)
+
+
+def _interruption(state: SessionState, event: Event, cause: str) -> Interruption:
+    return Interruption(cause=cause, seat=event.seat, phase=state.phase, at=event.at)
+
+
+def _current(state: SessionState, event: Event) -> Seat | None:
+    seat = state.seats.get(event.seat)
+    return seat if seat is not None and seat.launch == event.launch else None
+
+
+def _with_seat(state: SessionState, name: str, seat: Seat) -> SessionState:
+    return replace(state, seats={**state.seats, name: seat})
+
+
+def _without_seat(state: SessionState, name: str) -> SessionState:
+    return replace(state, seats={key: seat for key, seat in state.seats.items() if key != name})
+
+
+_STEPS: Final[Mapping[type[Fact], Step]] = {
+    PmDone: _phase_done,
+    ArchitectureDone: _architecture_done,
+    PlanDone: _plan_done,
+    DesignDone: _phase_done,
+    CodeDone: _code_done,
+    ReviewDone: _review_done,
+    ResearchDone: _researched,
+    SummaryDone: _summary_done,
+    Hello: _hello,
+    CodeResearchDispatched: _dispatched,
+    WebResearchDispatched: _dispatched,
+    Approved: _approved,
+    ChangesRequested: _changes_requested,
+    JournalCreated: _journal_created,
+    SessionStarted: _began,
+    SessionImported: _began,
+    AgentLaunched: _launched,
+    PromptReached: _reached,
+    AgentExited: _exited,
+    AgentNudged: _nudged,
+    AgentStalled: _stalled,
+    ConversationLearned: _learned_fact,
+    ResearchTold: _told,
+    PhaseSettled: _settled,
+    Resumed: _resumed,
+    SeatRestarted: _restarted,
+    ArtifactsArchived: _archived,
+    CommitStarted: _commit_started,
+    CommitMade: _commit_made,
+    CommitFailed: _commit_failed,
+    SessionInterrupted: _interrupted,
+    SessionFailed: _failed,
+}

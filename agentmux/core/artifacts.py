@@ -1,0 +1,102 @@
+"""What lies on disk of a session's artifacts, read once, as a value."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from agentmux.core import layout
+from agentmux.core.phase import REVIEWER_LOGIC
+from agentmux.core.plan import ExecutionPlan
+from agentmux.core.review import Verdict, is_reviewer, long, outcome, review_files
+from agentmux.core.state import SessionState
+
+FIX_REQUEST = f"{layout.REVIEW}/fix_request.md"
+REVIEW_MD = f"{layout.REVIEW}/review.md"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Artifacts:
+    """The artifacts that count, by path relative to the session directory.
+
+    Attributes:
+        sizes: Bytes of every regular file in a phase folder that is small enough to read.
+        execution_plan: ``04_planning/execution_plan.yaml``, where it is valid.
+        nominations: The reviewers that ``architecture.md`` names (long names); None where it
+            names none.
+        verdicts: Path of a review file (or of ``review.md``) to the verdict in it.
+        problems: Path to why it does not count although something is there.
+    """
+
+    sizes: Mapping[str, int] = field(default_factory=dict)
+    execution_plan: ExecutionPlan | None = None
+    nominations: tuple[str, ...] | None = None
+    verdicts: Mapping[str, Verdict] = field(default_factory=dict)
+    problems: Mapping[str, str] = field(default_factory=dict)
+
+    def exists(self, path: str) -> bool:
+        """Whether a regular file lies there, with or without content."""
+        return path in self.sizes
+
+    def has_content(self, path: str) -> bool:
+        """Whether a regular file with content lies there."""
+        return self.sizes.get(path, 0) > 0
+
+
+def done_marker(index: int) -> str:
+    """Where the marker of a finished sub-plan lies."""
+    return f"{layout.IMPLEMENTATION}/done_{index}"
+
+
+def subplan_count(state: SessionState, artifacts: Artifacts) -> int:
+    """How many sub-plans there are: the execution plan's word, else the state's; 0 is unknown."""
+    if artifacts.execution_plan is not None:
+        return artifacts.execution_plan.subplan_count
+    return state.subplan_count
+
+
+def completed_subplans(state: SessionState, artifacts: Artifacts) -> tuple[int, ...]:
+    """The sub-plans whose marker is there, in order."""
+    count = subplan_count(state, artifacts)
+    return tuple(i for i in range(1, count + 1) if artifacts.exists(done_marker(i)))
+
+
+def needs_design(state: SessionState, artifacts: Artifacts) -> bool:
+    """Whether the plan wants a design."""
+    if artifacts.execution_plan is not None:
+        return artifacts.execution_plan.needs_design
+    return bool(state.needs_design)
+
+
+def nominations(state: SessionState, artifacts: Artifacts) -> tuple[str, ...]:
+    """The reviewers of this session (long names): state, else front matter, else logic alone."""
+    named = tuple(long(role) for role in state.reviewer_nominations if is_reviewer(role))
+    return named or artifacts.nominations or (REVIEWER_LOGIC,)
+
+
+def verdicts(nominated: tuple[str, ...], artifacts: Artifacts) -> Mapping[str, Verdict]:
+    """Reviewer (long name) to verdict, for every nominated reviewer whose verdict is on disk.
+
+    A lone ``review.md`` (hand-made, or of an older session) speaks for all of them.
+    """
+    found: dict[str, Verdict] = {}
+    for role in nominated:
+        for name in review_files(role, alone=len(nominated) == 1):
+            verdict = artifacts.verdicts.get(f"{layout.REVIEW}/{name}")
+            if verdict is not None:
+                found.setdefault(role, verdict)
+    lone = artifacts.verdicts.get(REVIEW_MD)
+    if not found and lone is not None and set(artifacts.verdicts) == {REVIEW_MD}:
+        return dict.fromkeys(nominated, lone)
+    return found
+
+
+def review_outcome(state: SessionState, artifacts: Artifacts) -> Verdict | None:
+    """What the reviews on disk decide; None while they decide nothing."""
+    nominated = nominations(state, artifacts)
+    return outcome(nominated, verdicts(nominated, artifacts))
+
+
+def is_fix_iteration(state: SessionState, artifacts: Artifacts) -> bool:
+    """Whether a failed review is being mended, or has been."""
+    return artifacts.has_content(FIX_REQUEST) and state.review_iteration != 0

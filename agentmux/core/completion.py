@@ -1,0 +1,139 @@
+"""When each phase is complete: one check per phase, with the evidence it rests on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from agentmux.core import layout
+from agentmux.core.artifacts import (
+    FIX_REQUEST,
+    Artifacts,
+    completed_subplans,
+    done_marker,
+    is_fix_iteration,
+    needs_design,
+    nominations,
+    subplan_count,
+    verdicts,
+)
+from agentmux.core.review import Verdict
+from agentmux.core.state import CAPPED, SessionState
+
+PM_DONE = f"{layout.PRODUCT_MANAGEMENT}/done"
+ARCHITECTURE = f"{layout.ARCHITECTING}/architecture.md"
+EXECUTION_PLAN = f"{layout.PLANNING}/execution_plan.yaml"
+PLAN = f"{layout.PLANNING}/plan.yaml"
+DESIGN = f"{layout.DESIGN}/design.md"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Completion:
+    """Whether a phase is complete, in words for people and with the paths for machines."""
+
+    complete: bool
+    because: str
+    paths: tuple[str, ...] = ()
+
+
+def _yes(because: str, *paths: str) -> Completion:
+    return Completion(complete=True, because=because, paths=paths)
+
+
+def _no(because: str, *paths: str) -> Completion:
+    return Completion(complete=False, because=because, paths=paths)
+
+
+def _file_size(size: int) -> str:
+    if size < 1000:
+        return f"{size} B"
+    return f"{size / 1000:.1f} kB" if size < 1_000_000 else f"{size / 1e6:.1f} MB"
+
+
+def _with_content(artifacts: Artifacts, path: str) -> Completion:
+    name = path.rpartition("/")[2]
+    if artifacts.has_content(path):
+        return _yes(f"{name}, {_file_size(artifacts.sizes[path])}", path)
+    problem = artifacts.problems.get(path)
+    if problem is None:
+        problem = "empty" if artifacts.exists(path) else "missing"
+    return _no(f"{name} is {problem}", path)
+
+
+def product_management(state: SessionState, artifacts: Artifacts) -> Completion:
+    """Complete when not requested, or when the marker is there."""
+    if not state.product_manager:
+        return _yes("not requested")
+    if artifacts.exists(PM_DONE):
+        return _yes("done is there", PM_DONE)
+    return _no("done is missing", PM_DONE)
+
+
+def architecting(state: SessionState, artifacts: Artifacts) -> Completion:
+    """Complete when ``architecture.md`` has content."""
+    return _with_content(artifacts, ARCHITECTURE)
+
+
+def planning(state: SessionState, artifacts: Artifacts) -> Completion:
+    """Complete when ``execution_plan.yaml`` is valid; ``plan.yaml`` alone never counts."""
+    plan = artifacts.execution_plan
+    if plan is not None:
+        return _yes(f"execution_plan.yaml, {plan.subplan_count} sub-plans", EXECUTION_PLAN)
+    problem = artifacts.problems.get(EXECUTION_PLAN)
+    if problem is not None:
+        return _no(f"execution_plan.yaml is {problem}", EXECUTION_PLAN)
+    if artifacts.exists(PLAN):
+        return _no("plan.yaml was never accepted: execution_plan.yaml is missing", PLAN)
+    return _no("execution_plan.yaml is missing", EXECUTION_PLAN)
+
+
+def designing(state: SessionState, artifacts: Artifacts) -> Completion:
+    """Complete when no design is needed, or when ``design.md`` has content."""
+    if not needs_design(state, artifacts):
+        return _yes("no design needed")
+    return _with_content(artifacts, DESIGN)
+
+
+def implementing(state: SessionState, artifacts: Artifacts) -> Completion:
+    """Complete when every sub-plan's marker is there, or when a fix iteration is under way."""
+    if is_fix_iteration(state, artifacts):
+        return _yes("a review came after it", FIX_REQUEST)
+    count = subplan_count(state, artifacts)
+    if count == 0:
+        return _no("the number of sub-plans is unknown")
+    done = completed_subplans(state, artifacts)
+    if len(done) == count:
+        return _yes(f"done_1 to done_{count}", *map(done_marker, done))
+    missing = tuple(i for i in range(1, count + 1) if i not in done)
+    names = ", ".join(f"done_{i}" for i in missing)
+    return _no(f"{names} missing, {len(done)} of {count} there", *map(done_marker, missing))
+
+
+def reviewing(state: SessionState, artifacts: Artifacts) -> Completion:
+    """Complete when all nominated pass, when capped, or while a fix of it is not done."""
+    if state.review_outcome == CAPPED:
+        return _yes(f"capped after {state.max_review_iterations} iterations")
+    if is_fix_iteration(state, artifacts) and not artifacts.exists(done_marker(1)):
+        return _yes("its findings are being fixed", FIX_REQUEST)
+    nominated = nominations(state, artifacts)
+    found = verdicts(nominated, artifacts)
+    failed = tuple(role for role in nominated if found.get(role) is Verdict.FAIL)
+    if failed:
+        return _no(f"{', '.join(failed)} failed it", *artifacts.verdicts)
+    missing = tuple(role for role in nominated if role not in found)
+    if missing:
+        return _no(f"no verdict of {', '.join(missing)}", *artifacts.verdicts)
+    return _yes(f"{', '.join(nominated)} passed it", *artifacts.verdicts)
+
+
+def fixing(state: SessionState, artifacts: Artifacts) -> Completion:
+    """Complete when there is no fix iteration, or when its marker is there."""
+    if not is_fix_iteration(state, artifacts):
+        return _yes("nothing to fix")
+    if artifacts.exists(done_marker(1)):
+        return _yes("done_1 is there", done_marker(1))
+    return _no("done_1 is missing", FIX_REQUEST)
+
+
+def completing(state: SessionState, artifacts: Artifacts) -> Completion:
+    """Never complete by artifacts alone: the user decides, and state says done."""
+    return _no("the user decides")

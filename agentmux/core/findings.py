@@ -1,0 +1,50 @@
+"""What the artifacts on disk tell the state: absolute values, recorded in an event."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from agentmux.core.artifacts import (
+    Artifacts,
+    completed_subplans,
+    needs_design,
+    nominations,
+    subplan_count,
+    verdicts,
+)
+from agentmux.core.records import Json
+from agentmux.core.state import SessionState
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """The part of the state that artifacts decide; the names are those of the state's fields."""
+
+    reviewer_nominations: tuple[str, ...] = ()
+    needs_design: bool | None = None
+    subplan_count: int = 0
+    implementation_groups: tuple[Json, ...] = ()
+    completed_subplans: tuple[int, ...] = ()
+    verdicts: Json = field(default_factory=dict)
+
+    def values(self) -> dict[str, Any]:
+        """The same as keyword arguments for the state."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
+
+def found(state: SessionState, artifacts: Artifacts) -> Found:
+    """Return what ``artifacts`` say, with the state's word where they say nothing."""
+    nominated = nominations(state, artifacts)
+    groups = state.implementation_groups
+    if artifacts.execution_plan is not None:
+        fields = artifacts.execution_plan.to_fields()["groups"]
+        groups = tuple(fields) if isinstance(fields, list) else groups
+    return Found(
+        reviewer_nominations=nominated,
+        needs_design=needs_design(state, artifacts),
+        subplan_count=subplan_count(state, artifacts),
+        implementation_groups=groups,
+        completed_subplans=completed_subplans(state, artifacts),
+        verdicts={role: verdict.value for role, verdict in verdicts(nominated, artifacts).items()},
+    )

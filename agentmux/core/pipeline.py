@@ -1,0 +1,193 @@
+"""The phases as data: the one place that lists them, in order.
+
+To add a phase: its name in ``phase``, its check in ``completion``, its descriptor here, its
+signal in ``events`` and the step it causes in ``apply``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from agentmux.core import completion, layout
+from agentmux.core.artifacts import REVIEW_MD, Artifacts, done_marker
+from agentmux.core.completion import Completion
+from agentmux.core.events import (
+    ArchitectureDone,
+    CodeDone,
+    DesignDone,
+    PlanDone,
+    PmDone,
+    ReviewDone,
+    SummaryDone,
+)
+from agentmux.core.phase import (
+    ARCHITECT,
+    CODER,
+    DESIGNER,
+    PLANNER,
+    PRODUCT_MANAGER,
+    REVIEWERS,
+    Phase,
+)
+from agentmux.core.review import review_files
+from agentmux.core.state import SessionState
+
+Check: TypeAlias = Callable[[SessionState, Artifacts], Completion]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PhaseDescriptor:
+    """One phase.
+
+    Attributes:
+        folder: Where its artifacts lie; empty for the terminal phases.
+        roles: Who can play in it; the first is the one it starts with (its start-up role).
+        prompt: Role to the template of its prompt.
+        leaves: The artifacts the agent leaves, relative to the folder (for prompts and docs).
+        signal: The kind of event with which an agent says that it is done.
+        check: Whether it is complete, from the artifacts.
+        archives: What an earlier attempt at it, or at a phase that builds on it, left: moved to
+            history when the phase is entered anew.
+        next: The phase after it.
+    """
+
+    phase: Phase
+    folder: str
+    roles: tuple[str, ...]
+    prompt: Mapping[str, str]
+    leaves: tuple[str, ...]
+    signal: str
+    check: Check
+    archives: tuple[str, ...]
+    next: Phase
+
+    @property
+    def startup_role(self) -> str:
+        """The role that starts the phase."""
+        return self.roles[0]
+
+
+def _same(*roles: str) -> Mapping[str, str]:
+    return {role: role for role in roles}
+
+
+_FROM_DESIGN: Final = (layout.DESIGN, layout.IMPLEMENTATION, layout.REVIEW, layout.COMPLETION)
+_VERDICTS: Final = tuple(
+    dict.fromkeys(
+        f"{layout.REVIEW}/{name}" for role in REVIEWERS for name in review_files(role, alone=True)
+    )
+)
+_REVIEWS: Final = (*_VERDICTS, REVIEW_MD, layout.COMPLETION)
+
+PHASE_REGISTRY: Final = (
+    PhaseDescriptor(
+        phase=Phase.PRODUCT_MANAGEMENT,
+        folder=layout.PRODUCT_MANAGEMENT,
+        roles=(PRODUCT_MANAGER,),
+        prompt=_same(PRODUCT_MANAGER),
+        leaves=("requirements.md",),
+        signal=PmDone.kind,
+        check=completion.product_management,
+        archives=(
+            layout.PRODUCT_MANAGEMENT,
+            layout.ARCHITECTING,
+            layout.PLANNING,
+            *_FROM_DESIGN,
+        ),
+        next=Phase.ARCHITECTING,
+    ),
+    PhaseDescriptor(
+        phase=Phase.ARCHITECTING,
+        folder=layout.ARCHITECTING,
+        roles=(ARCHITECT,),
+        prompt=_same(ARCHITECT),
+        leaves=("architecture.md",),
+        signal=ArchitectureDone.kind,
+        check=completion.architecting,
+        archives=(layout.ARCHITECTING, layout.PLANNING, *_FROM_DESIGN),
+        next=Phase.PLANNING,
+    ),
+    PhaseDescriptor(
+        phase=Phase.PLANNING,
+        folder=layout.PLANNING,
+        roles=(PLANNER,),
+        prompt=_same(PLANNER),
+        leaves=("plan.yaml",),
+        signal=PlanDone.kind,
+        check=completion.planning,
+        archives=(layout.PLANNING, *_FROM_DESIGN),
+        next=Phase.DESIGNING,
+    ),
+    PhaseDescriptor(
+        phase=Phase.DESIGNING,
+        folder=layout.DESIGN,
+        roles=(DESIGNER,),
+        prompt=_same(DESIGNER),
+        leaves=("design.md",),
+        signal=DesignDone.kind,
+        check=completion.designing,
+        archives=_FROM_DESIGN,
+        next=Phase.IMPLEMENTING,
+    ),
+    PhaseDescriptor(
+        phase=Phase.IMPLEMENTING,
+        folder=layout.IMPLEMENTATION,
+        roles=(CODER,),
+        prompt=_same(CODER),
+        leaves=(),
+        signal=CodeDone.kind,
+        check=completion.implementing,
+        archives=(layout.IMPLEMENTATION, layout.REVIEW, layout.COMPLETION),
+        next=Phase.REVIEWING,
+    ),
+    PhaseDescriptor(
+        phase=Phase.REVIEWING,
+        folder=layout.REVIEW,
+        roles=REVIEWERS,
+        prompt=_same(*REVIEWERS),
+        leaves=("review_logic.yaml", "review_quality.yaml", "review_expert.yaml"),
+        signal=ReviewDone.kind,
+        check=completion.reviewing,
+        archives=_REVIEWS,
+        next=Phase.COMPLETING,
+    ),
+    PhaseDescriptor(
+        phase=Phase.FIXING,
+        folder=layout.IMPLEMENTATION,
+        roles=(CODER,),
+        prompt={CODER: "coder-fix"},
+        leaves=(),
+        signal=CodeDone.kind,
+        check=completion.fixing,
+        archives=(done_marker(1), *_REVIEWS),
+        next=Phase.REVIEWING,
+    ),
+    PhaseDescriptor(
+        phase=Phase.COMPLETING,
+        folder=layout.COMPLETION,
+        roles=REVIEWERS,
+        prompt=dict.fromkeys(REVIEWERS, "summary"),
+        leaves=("summary.md",),
+        signal=SummaryDone.kind,
+        check=completion.completing,
+        archives=(layout.COMPLETION,),
+        next=Phase.DONE,
+    ),
+)
+
+PIPELINE: Final[Mapping[Phase, PhaseDescriptor]] = {each.phase: each for each in PHASE_REGISTRY}
+
+TERMINAL: Final = frozenset(set(Phase) - set(PIPELINE))
+
+# Fixing of iteration k comes before reviewing of iteration k, although the walk meets it later.
+_ORDER: Final[Mapping[Phase, float]] = {
+    **{each.phase: float(place) for place, each in enumerate(PHASE_REGISTRY)},
+    Phase.FIXING: list(PIPELINE).index(Phase.REVIEWING) - 0.5,
+}
+
+
+def earlier(one: Phase, other: Phase) -> Phase:
+    """Return the phase that comes first in the life of an iteration; neither is terminal."""
+    return min(one, other, key=_ORDER.__getitem__)

@@ -1,0 +1,125 @@
+"""Between frozen dataclasses and JSON: one table of field types, checked in both directions.
+
+A *record* is a frozen dataclass whose fields have one of the types in ``_DECODERS``. Encoding and
+decoding are inverse; a field with a default may be absent, an unknown field is left alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, fields
+from typing import Any, Final, TypeVar
+
+from agentmux.errors import DataError
+
+Json = Mapping[str, object]
+R = TypeVar("R")
+
+
+class FieldError(DataError):
+    """A value does not have the type that its field wants."""
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError("text")
+    return value
+
+
+def _number(value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**63:
+        raise TypeError("a whole number, not negative")
+    return value
+
+
+def _truth(value: object) -> bool:
+    if not isinstance(value, bool):
+        raise TypeError("true or false")
+    return value
+
+
+def _mapping(value: object) -> Json:
+    if not isinstance(value, dict):
+        raise TypeError("a mapping")
+    return value
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    if not isinstance(value, (list, tuple)):
+        raise TypeError("a list of texts")
+    return tuple(_text(item) for item in value)
+
+
+def _numbers(value: object) -> tuple[int, ...]:
+    if not isinstance(value, (list, tuple)):
+        raise TypeError("a list of whole numbers")
+    return tuple(_number(item) for item in value)
+
+
+def _mappings(value: object) -> tuple[Json, ...]:
+    if not isinstance(value, (list, tuple)):
+        raise TypeError("a list of mappings")
+    return tuple(_mapping(item) for item in value)
+
+
+def _text_map(value: object) -> Mapping[str, str]:
+    return {key: _text(item) for key, item in _mapping(value).items()}
+
+
+def _optional(decode: Callable[[object], object]) -> Callable[[object], object]:
+    return lambda value: None if value is None else decode(value)
+
+
+_DECODERS: Final[Mapping[str, Callable[[object], object]]] = {
+    "str": _text,
+    "str | None": _optional(_text),
+    "int": _number,
+    "int | None": _optional(_number),
+    "bool": _truth,
+    "bool | None": _optional(_truth),
+    "Json": _mapping,
+    "Json | None": _optional(_mapping),
+    "tuple[str, ...]": _texts,
+    "tuple[str, ...] | None": _optional(_texts),
+    "tuple[int, ...]": _numbers,
+    "tuple[Json, ...]": _mappings,
+    "Mapping[str, str]": _text_map,
+}
+
+
+def to_fields(record: Any) -> dict[str, object]:  # noqa: ANN401 (any dataclass)
+    """Return the record as a mapping that ``json`` can write; tuples become lists."""
+    return {
+        field.name: _plain(getattr(record, field.name)) for field in fields(record) if field.repr
+    }
+
+
+def _plain(value: object) -> object:
+    return list(value) if isinstance(value, tuple) else value
+
+
+def from_fields(record: type[R], values: Json, *, where: str) -> R:
+    """Return the record that ``values`` describe.
+
+    Raises:
+        FieldError: A field is missing or of another type; the message names ``where`` and it.
+    """
+    found: dict[str, Any] = {}
+    for field in fields(record):  # type: ignore[arg-type]  # R is a dataclass by contract
+        if field.name in values:
+            found[field.name] = decode_field(str(field.type), values[field.name], where, field.name)
+        elif field.default is MISSING and field.default_factory is MISSING:
+            raise FieldError(f"{where}: `{field.name}` is missing")
+    return record(**found)
+
+
+def decode_field(kind: str, value: object, where: str, name: str) -> object:
+    """Return ``value`` as the type named ``kind`` (a key of the table above).
+
+    Raises:
+        FieldError: It has another type.
+    """
+    try:
+        return _DECODERS[kind](value)
+    except TypeError as error:
+        raise FieldError(f"{where}: `{name}` is not {error}") from None

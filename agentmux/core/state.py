@@ -1,0 +1,275 @@
+"""The state of one session: what ``state.json`` holds, as a frozen value.
+
+The fields and their meaning are documented in docs/reference/session-files.md. Only ``phase`` is
+required of a file; fields that this version does not know survive a rewrite (``extra``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, Final, TypeVar
+
+from agentmux.core.phase import Phase, ResearchKind
+from agentmux.core.records import FieldError, Json, decode_field, from_fields, to_fields
+
+SCHEMA_VERSION: Final = 1
+DISPATCHED: Final = "dispatched"
+RESEARCHED: Final = "done"
+CAPPED: Final = "capped"
+PASSED: Final = "passed"
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seat:
+    """The launch that holds a seat now.
+
+    Attributes:
+        launch: Its id; only signals of this launch count for the seat.
+        status: ``launched``, or why it is gone: a cause of `events.AgentExited`.
+        attempt: 1, then +1 for each relaunch of the same work.
+        reached: A prompt of ours is proven to have arrived.
+        since: When it was launched (UTC, ISO 8601).
+    """
+
+    launch: str
+    role: str
+    phase: str
+    mode: str
+    reason: str
+    since: str
+    subplan: int | None = None
+    topic: str = ""
+    attempt: int = 1
+    status: str = "launched"
+    exit_status: int | None = None
+    exit_signal: int | None = None
+    reached: bool = False
+    nudged: bool = False
+    stalled: bool = False
+    prompt_bytes: int = 0
+    fresh_prompt_bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Interruption:
+    """Why the session is not going on: ``cause`` in words, and where it was."""
+
+    cause: str
+    seat: str = ""
+    phase: str = ""
+    at: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Archive:
+    """Artifacts that no longer count and are to be moved: ``paths`` go into the folder ``to``."""
+
+    to: str
+    paths: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Research:
+    """Who asked for a topic, and who has been told that it is done."""
+
+    question: str
+    owners: tuple[str, ...] = ()
+    told: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Commit:
+    """How far the commit is: ``committing``, ``made``, ``failed`` or ``none`` (nothing due)."""
+
+    status: str
+    approval: str = ""
+    commit: str | None = None
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """What was chosen at the start and holds for the whole session.
+
+    Attributes:
+        agents: Role to agent name, from ``--agent`` and ``--role``; ``*`` is every other role.
+        models: Role to model, likewise.
+        commit: The result is committed (false outside a git repository).
+        base: The commit that was checked out at the start; None outside git or before the first.
+        dirty: Files that were dirty at the start and are left out of the commit.
+    """
+
+    agents: Mapping[str, str] = field(default_factory=dict)
+    models: Mapping[str, str] = field(default_factory=dict)
+    single_coder: bool = False
+    require_approval: bool = True
+    commit: bool = False
+    base: str | None = None
+    dirty: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionState:
+    """The fold of a journal up to ``applied_offset`` (bytes); see the contract's section 5."""
+
+    phase: Phase
+    schema_version: int = SCHEMA_VERSION
+    revision: int = 0
+    journal_id: str = ""
+    applied_offset: int = 0
+    last_event_id: str = ""
+    last_event: str = ""
+    session_id: str = ""
+    session_name: str = ""
+    feature: str = ""
+    feature_dir: str = ""
+    branch: str | None = None
+    worktree: str | None = None
+    tmux_socket: str = ""
+    cycle: int = 1
+    review_iteration: int | None = None
+    review_outcome: str | None = None
+    max_review_iterations: int = 3
+    product_manager: bool = False
+    needs_design: bool | None = None
+    reviewer_nominations: tuple[str, ...] = ()
+    verdicts: Mapping[str, str] = field(default_factory=dict)
+    subplan_count: int = 0
+    completed_subplans: tuple[int, ...] = ()
+    implementation_groups: tuple[Json, ...] = ()
+    implementation_group_total: int = 0
+    implementation_group_index: int = 0
+    implementation_group_mode: str = ""
+    implementation_active_plan_ids: tuple[int, ...] = ()
+    implementation_completed_group_ids: tuple[str, ...] = ()
+    implementation_single_coder: bool = False
+    research_tasks: Mapping[str, str] = field(default_factory=dict)
+    web_research_tasks: Mapping[str, str] = field(default_factory=dict)
+    research: Mapping[str, Research] = field(default_factory=dict)
+    summary_submitted: bool = False
+    approval: str | None = None
+    commit: Commit | None = None
+    change_request: str | None = None
+    interruption: Interruption | None = None
+    seats: Mapping[str, Seat] = field(default_factory=dict)
+    agents: Mapping[str, Json] = field(default_factory=dict)
+    signals: tuple[str, ...] = ()
+    pending_archive: tuple[Archive, ...] = ()
+    options: Options = field(default_factory=Options)
+    updated_at: str = ""
+    updated_by: str = ""
+    extra: Json = field(default_factory=dict)
+
+    def tasks(self, kind: ResearchKind) -> Mapping[str, str]:
+        """Topic to status of the research of one kind."""
+        return self.research_tasks if kind is ResearchKind.CODE else self.web_research_tasks
+
+    @property
+    def iteration(self) -> int:
+        """The review/fix round inside the cycle; an older state without one counts as 0."""
+        return self.review_iteration or 0
+
+
+def _record(record: type[T]) -> tuple[Callable[[T], object], Callable[[object, str], T]]:
+    def decode(value: object, where: str) -> T:
+        if not isinstance(value, dict):
+            raise FieldError(f"{where} is not a mapping")
+        return from_fields(record, value, where=where)
+
+    return to_fields, decode
+
+
+def _optional(record: type[T]) -> tuple[Callable[[Any], object], Callable[[object, str], T | None]]:
+    encode, decode = _record(record)
+    return (
+        lambda value: None if value is None else encode(value),
+        lambda value, where: None if value is None else decode(value, where),
+    )
+
+
+def _map_of(
+    record: type[T],
+) -> tuple[Callable[[Any], object], Callable[[object, str], Mapping[str, T]]]:
+    encode, decode = _record(record)
+
+    def decode_map(value: object, where: str) -> Mapping[str, T]:
+        if not isinstance(value, dict):
+            raise FieldError(f"{where} is not a mapping")
+        return {key: decode(item, f"{where}.{key}") for key, item in value.items()}
+
+    return lambda value: {key: encode(item) for key, item in value.items()}, decode_map
+
+
+def _list_of(
+    record: type[T],
+) -> tuple[Callable[[Any], object], Callable[[object, str], tuple[T, ...]]]:
+    encode, decode = _record(record)
+
+    def decode_list(value: object, where: str) -> tuple[T, ...]:
+        items = [value] if isinstance(value, dict) else value
+        if items is None:
+            return ()
+        if not isinstance(items, list):
+            raise FieldError(f"{where} is not a list")
+        return tuple(decode(item, f"{where}[{i}]") for i, item in enumerate(items))
+
+    return lambda value: [encode(item) for item in value], decode_list
+
+
+def _plain_mappings(value: object, where: str) -> Mapping[str, Json]:
+    if not isinstance(value, dict) or not all(isinstance(item, dict) for item in value.values()):
+        raise FieldError(f"{where} is not a mapping of mappings")
+    return value
+
+
+def _phase(value: object, where: str) -> Phase:
+    try:
+        return Phase(str(value))
+    except ValueError:
+        raise FieldError(f"{where}: `{value}` is not a phase") from None
+
+
+_NESTED: Final[Mapping[str, tuple[Callable[[Any], object], Callable[[object, str], object]]]] = {
+    "phase": (str, _phase),
+    "research": _map_of(Research),
+    "commit": _optional(Commit),
+    "interruption": _optional(Interruption),
+    "seats": _map_of(Seat),
+    "agents": (dict, _plain_mappings),
+    "pending_archive": _list_of(Archive),
+    "options": _record(Options),
+}
+
+
+def encode(state: SessionState) -> dict[str, object]:
+    """Return the state as the fields of ``state.json``."""
+    made = to_fields(state)
+    for name, (encode_field, _) in _NESTED.items():
+        made[name] = encode_field(getattr(state, name))
+    extra = made.pop("extra")
+    return {**extra, **made} if isinstance(extra, dict) else made
+
+
+def decode(values: Json, *, where: str) -> SessionState:
+    """Return the state that ``values`` describe; the inverse of `encode`.
+
+    Raises:
+        FieldError: ``phase`` is missing or unknown, or a field has another type.
+    """
+    found: dict[str, Any] = {}
+    for each in fields(SessionState):
+        if each.name not in values or each.name == "extra":
+            continue
+        value, place = values[each.name], f"{where}: {each.name}"
+        if each.name in _NESTED:
+            found[each.name] = _NESTED[each.name][1](value, place)
+        else:
+            found[each.name] = decode_field(str(each.type), value, where, each.name)
+    if "phase" not in found:
+        raise FieldError(f"{where}: `phase` is missing")
+    known = {each.name for each in fields(SessionState)}
+    extra = {key: value for key, value in values.items() if key not in known}
+    return SessionState(**found, extra=extra)

@@ -1,0 +1,143 @@
+"""How a session moves from phase to phase: what entering one archives, forgets and schedules."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from agentmux.core import layout
+from agentmux.core.phase import Phase
+from agentmux.core.pipeline import PIPELINE
+from agentmux.core.plan import ExecutionPlan
+from agentmux.core.records import Json
+from agentmux.core.review import Verdict, outcome
+from agentmux.core.state import CAPPED, PASSED, Archive, SessionState
+
+# What a phase decides, and so what is forgotten when it, or a phase before it, is entered anew.
+_DECIDED_BY: Final[tuple[tuple[Phase, Mapping[str, object]], ...]] = (
+    (Phase.ARCHITECTING, {"reviewer_nominations": (), "change_request": None}),
+    (
+        Phase.PLANNING,
+        {
+            "needs_design": None,
+            "subplan_count": 0,
+            "implementation_groups": (),
+            "implementation_group_total": 0,
+        },
+    ),
+    (
+        Phase.IMPLEMENTING,
+        {
+            "completed_subplans": (),
+            "implementation_group_index": 0,
+            "implementation_group_mode": "",
+            "implementation_active_plan_ids": (),
+            "implementation_completed_group_ids": (),
+            "review_iteration": 0,
+        },
+    ),
+    (Phase.REVIEWING, {"verdicts": {}, "review_outcome": None}),
+    (Phase.COMPLETING, {"summary_submitted": False, "approval": None, "commit": None}),
+)
+
+
+def enter(state: SessionState, phase: Phase) -> SessionState:
+    """Enter ``phase`` anew: earlier attempts are archived and forgotten, their seats given up."""
+    if phase not in PIPELINE:
+        return replace(state, phase=phase, seats={})
+    archive = Archive(
+        to=layout.history(state.cycle, state.iteration), paths=PIPELINE[phase].archives
+    )
+    researchers = {name: seat for name, seat in state.seats.items() if seat.topic}
+    entered = replace(
+        forget(state, phase),
+        phase=phase,
+        seats=researchers,
+        pending_archive=(*state.pending_archive, archive),
+    )
+    if phase is Phase.IMPLEMENTING:
+        single = state.options.single_coder
+        return schedule(replace(entered, implementation_single_coder=single))
+    return entered
+
+
+def forget(state: SessionState, phase: Phase) -> SessionState:
+    """Reset what ``phase`` and the phases behind it have decided."""
+    at = phase if phase is not Phase.FIXING else Phase.REVIEWING
+    order = list(PIPELINE)
+    forgotten: dict[str, Any] = {}
+    for owner, values in _DECIDED_BY:
+        if order.index(owner) >= order.index(at):
+            forgotten.update(values)
+    return replace(state, **forgotten)
+
+
+def go_on(state: SessionState) -> SessionState:
+    """Leave the phase, which is complete, for the one behind it."""
+    following = PIPELINE[state.phase].next
+    if following is Phase.DESIGNING and not state.needs_design:
+        following = Phase.IMPLEMENTING
+    return enter(state, following)
+
+
+def schedule(state: SessionState) -> SessionState:
+    """Point at the first group that is not done, and at its sub-plans that may be worked on."""
+    groups = [_Group(fields) for fields in state.implementation_groups]
+    done = set(state.completed_subplans)
+    finished = tuple(g.id for g in groups if done.issuperset(g.plans))
+    at = next((i for i, g in enumerate(groups) if not done.issuperset(g.plans)), None)
+    if at is None:
+        active: tuple[int, ...] = ()
+    elif state.implementation_single_coder:
+        active = tuple(n for g in groups for n in g.plans if n not in done)
+    else:
+        active = groups[at].ready(done)
+    return replace(
+        state,
+        implementation_group_total=len(groups),
+        implementation_group_index=len(groups) if at is None else at,
+        implementation_group_mode="" if at is None else groups[at].mode,
+        implementation_active_plan_ids=active,
+        implementation_completed_group_ids=finished,
+    )
+
+
+class _Group:
+    """A group of the execution plan, as state keeps it."""
+
+    def __init__(self, fields: Json) -> None:
+        plans = fields.get("plans")
+        self.id = str(fields.get("group_id", ""))
+        self.mode = str(fields.get("mode", "serial"))
+        self.plans = tuple(int(p["index"]) for p in plans) if isinstance(plans, list) else ()
+
+    def ready(self, done: set[int]) -> tuple[int, ...]:
+        """The sub-plans that may be worked on now: all at once, or the next one."""
+        left = tuple(n for n in self.plans if n not in done)
+        return left if self.mode == "parallel" else left[:1]
+
+
+def plan_values(plan: ExecutionPlan) -> dict[str, Any]:
+    """Return what the state keeps of an execution plan."""
+    groups = plan.to_fields()["groups"]
+    return {
+        "needs_design": plan.needs_design,
+        "subplan_count": plan.subplan_count,
+        "implementation_groups": tuple(groups) if isinstance(groups, list) else (),
+        "implementation_group_total": len(plan.groups),
+    }
+
+
+def decide_review(state: SessionState) -> SessionState:
+    """Leave reviewing as soon as its verdicts decide it; a fail at the cap ends the iterations."""
+    nominated = state.reviewer_nominations
+    verdict = outcome(nominated, {role: Verdict(v) for role, v in state.verdicts.items()})
+    if verdict is None:
+        return state
+    if verdict is Verdict.PASS:
+        return replace(go_on(state), review_outcome=PASSED)
+    if state.iteration >= state.max_review_iterations:
+        return replace(go_on(state), review_outcome=CAPPED)
+    fixing = enter(state, Phase.FIXING)
+    return replace(fixing, review_iteration=state.iteration + 1)
