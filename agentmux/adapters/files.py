@@ -186,11 +186,11 @@ def read_strict(path: Path, limit: int) -> bytes | None:
     except OSError as error:
         if error.errno in {errno.ELOOP, errno.ENXIO, errno.EMLINK}:
             raise ValueError(_NOT_REGULAR) from error
-        raise _unreadable(path, error) from error
+        raise unreadable(path, error) from error
     try:
         return _read_regular(fd, limit)
     except OSError as error:
-        raise _unreadable(path, error) from error
+        raise unreadable(path, error) from error
     finally:
         os.close(fd)
 
@@ -237,6 +237,12 @@ def explained(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise _unwritable(path, error) from error
+
+
+def unreadable(path: Path, error: OSError) -> DataError:
+    """Say that the system does not let us read ``path``."""
+    reason = (error.strerror or str(error)).lower()
+    return DataError(f"cannot read `{path}`: {reason}", hints=(f"see who owns it: ls -l {path}",))
 
 
 def sync(fd: int) -> None:
@@ -399,8 +405,3 @@ def _unwritable(path: Path, error: OSError) -> DataError:
     if error.errno == errno.EFBIG:
         return DataError(message, hints=("raise the limit on file sizes: ulimit -f",))
     return DataError(message)
-
-
-def _unreadable(path: Path, error: OSError) -> DataError:
-    reason = (error.strerror or str(error)).lower()
-    return DataError(f"cannot read `{path}`: {reason}", hints=(f"see who owns it: ls -l {path}",))

@@ -1,0 +1,163 @@
+"""The session lock: a kernel lock that its holder's death frees, and a note of who holds it.
+
+The lock file is never removed: whoever removed it would let a second holder in. The note beside it
+is for messages only and may be out of date; the lock alone decides.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import stat
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from agentmux.adapters import files
+from agentmux.core import layout
+from agentmux.errors import BlockedError, DataError
+
+if TYPE_CHECKING:
+    from filelock import FileLock
+
+_POLL_S: Final = 0.02
+_HOLDER_MAX: Final = 1 << 16
+_OPEN: Final = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+
+
+class SessionLock:
+    """The lock of one session's directory. One object per process; free until `acquire`."""
+
+    def __init__(self, folder: Path) -> None:
+        self._session = folder.name
+        self._path = folder / layout.LOCK
+        self._holder = folder / layout.LOCK_HOLDER
+        self._lock: FileLock | None = None
+        self._witness = -1
+
+    def acquire(self, timeout_s: float, holder: Mapping[str, Any]) -> None:
+        """Take the lock and leave ``holder`` (``pid``, ``host``, ``since``) for messages.
+
+        Args:
+            timeout_s: How long to wait while another holds it; 0 is one attempt.
+            holder: JSON-compatible.
+
+        Raises:
+            BlockedError: Another process holds it (reason ``locked``).
+            DataError: The file system has no locks, or does not let us write.
+        """
+        if self._lock is not None:
+            msg = "the lock is held already"
+            raise RuntimeError(msg)
+        with files.explained(self._path):
+            self._take(timeout_s)
+            try:
+                self._check_path()
+                files.replace(self._holder, files.json_bytes(holder))
+            except BaseException:
+                self._let_go()
+                raise
+
+    def release(self) -> None:
+        """Let go; the lock file stays, the note goes. Not holding it is fine."""
+        if self._lock is None:
+            return
+        try:
+            if self.still_mine():
+                files.remove(self._holder)
+        finally:
+            self._let_go()
+
+    def still_mine(self) -> bool:
+        """Whether we hold the very file that is at the path: a deleted one keeps nobody out."""
+        if self._lock is None or not self._lock.is_locked:
+            return False
+        try:
+            return os.path.samestat(os.fstat(self._witness), os.lstat(self._path))
+        except OSError:
+            return False
+
+    def holder(self) -> dict[str, Any] | None:
+        """Return the note of the last holder; None without a readable one."""
+        data = files.read_limited(self._holder, _HOLDER_MAX)
+        try:
+            return files.json_fields(data) if data is not None else None
+        except ValueError:
+            return None
+
+    def is_held(self) -> bool:
+        """Whether any process holds the lock now; a passing look that makes nothing.
+
+        Who takes the lock at that very moment has to try again: give `acquire` a second.
+
+        Raises:
+            DataError: The lock file is there but cannot be looked at.
+        """
+        try:
+            fd = os.open(self._path, os.O_RDONLY | _OPEN)
+        except FileNotFoundError:
+            return False
+        except OSError as error:
+            raise files.unreadable(self._path, error) from error
+        try:
+            fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        except OSError as error:
+            raise files.unreadable(self._path, error) from error
+        finally:
+            os.close(fd)
+        return False
+
+    def _take(self, timeout_s: float) -> None:
+        # Imported here because it costs as much as the rest of a short command together.
+        from filelock import FileLock, Timeout  # noqa: PLC0415
+
+        # Opened first: equal to the path afterwards, it is the file that was locked in between.
+        self._witness = self._open_witness()
+        # thread_local: release may come from another thread than acquire.
+        # fallback_to_soft: a lock that is only a file's existence outlives its holder.
+        self._lock = FileLock(
+            self._path, mode=files.FILE_MODE, thread_local=False, fallback_to_soft=False
+        )
+        try:
+            self._lock.acquire(timeout=timeout_s, poll_interval=_POLL_S)
+        except Timeout:
+            self._let_go()
+            raise self._blocked() from None
+        except BaseException:
+            self._let_go()
+            raise
+
+    def _open_witness(self) -> int:
+        fd = os.open(self._path, os.O_RDWR | os.O_CREAT | _OPEN, files.FILE_MODE)
+        if stat.S_ISREG(os.fstat(fd).st_mode):
+            return fd
+        os.close(fd)
+        raise DataError(f"the lock file `{self._path}` is not a regular file")
+
+    def _check_path(self) -> None:
+        if not self.still_mine():
+            raise self._blocked()
+
+    def _let_go(self) -> None:
+        lock, self._lock = self._lock, None
+        witness, self._witness = self._witness, -1
+        if witness >= 0:
+            os.close(witness)
+        if lock is not None:
+            lock.release(force=True)
+
+    def _blocked(self) -> BlockedError:
+        note = self.holder() or {}
+        named = [
+            f"{word} {note[key]}"
+            for word, key in (("process", "pid"), ("on", "host"), ("since", "since"))
+            if key in note
+        ]
+        by = " ".join(named) or "another process"
+        return BlockedError(
+            f"session `{self._session}` is held by {by}",
+            reason="locked",
+            hints=(f"see it: agentmux status {self._session}",),
+        )

@@ -1,0 +1,79 @@
+"""Hints that files below some directories changed: the reserve behind the wake pipe.
+
+Events are hints only. Files made in a directory that was itself just made are missed by design of
+the kernel's interface, so whoever waits for a file looks for it at every hint.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Iterable
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, Final
+
+from agentmux.core import layout
+
+if TYPE_CHECKING:
+    from watchfiles import Change
+
+logger = logging.getLogger(__name__)
+
+STEP_MS: Final = 100
+"""Below 100 ms an idle watch costs measurable CPU (0.4 % at 50 ms, 0.00 % here)."""
+
+DEBOUNCE_MS: Final = 200
+
+_OURS: Final = frozenset({
+    layout.STATE, layout.STATE_BACKUP, layout.CURSOR, layout.RUNTIME, layout.LOCK,
+    layout.LOCK_HOLDER, layout.WAKE, layout.LOG,
+})  # fmt: skip
+
+
+async def changes(paths: Iterable[Path], stop: asyncio.Event) -> AsyncIterator[None]:
+    """Yield whenever something changed below ``paths``, until ``stop`` is set.
+
+    What the orchestrator itself writes all the time (state, log, snapshots, temporary files) gives
+    no hint, so that answering a hint causes none. Where watching is impossible, because a path is
+    gone or the kernel's limit is reached, that is logged and no hint ever comes.
+    """
+    from watchfiles import awatch  # noqa: PLC0415 (this is its only importer, at need)
+
+    halt = _Halt(stop)
+    try:
+        async for _ in awatch(
+            *paths,
+            watch_filter=_is_news,
+            debounce=DEBOUNCE_MS,
+            step=STEP_MS,
+            stop_event=halt,
+            force_polling=False,
+            ignore_permission_denied=True,
+        ):
+            yield
+    except OSError as error:
+        logger.warning("could not watch files: %s", error)
+        await stop.wait()
+
+
+def _is_news(_change: Change, path: str) -> bool:
+    pure = PurePath(path)
+    return (
+        pure.name not in _OURS
+        and not pure.name.startswith(".tmp-")
+        and layout.SNAPSHOTS not in pure.parts[-2:]
+    )
+
+
+class _Halt:
+    """Says stop to the watching thread; unlike the caller's event it is also set on a cancel."""
+
+    def __init__(self, stop: asyncio.Event) -> None:
+        self._stop = stop
+        self._cancelled = False
+
+    def is_set(self) -> bool:
+        return self._cancelled or self._stop.is_set()
+
+    def set(self) -> None:
+        self._cancelled = True
