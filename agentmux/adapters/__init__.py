@@ -1,1 +1,1 @@
-"""The outside world behind the ports: one library or outside thing each."""
+"""One outside thing each: tmux, processes, files, git. They implement ``agentmux.ports``."""

@@ -1,0 +1,292 @@
+"""The program in every agent's pane: starts the agent and leaves a record of how it ended.
+
+Runs alone (``python -IS wrapper.py <launch dir>``) and imports nothing of agentmux: its start-up
+stands between tmux and the agent. What it is told stands in ``launch.json``; what it leaves is
+``started`` just before the agent runs, and ``exit.json`` when the agent has gone. tmux itself loses
+the status of up to 42 in 100 programs (it drops a SIGCHLD around its utempter helper), the record
+none.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import json
+import os
+import signal
+import sys
+import time
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+CLAIM_TAKEN = 75  # EX_TEMPFAIL of sysexits.h
+UNREADABLE = 78  # EX_CONFIG of sysexits.h
+NOT_FOUND = 127  # what every shell says
+NOT_STARTED = 126
+
+PR_SET_PDEATHSIG = 1  # linux/prctl.h
+
+LINGER_S = 0.05
+"""Between closing the terminal and the exit: lets tmux get over EOF before the SIGCHLD comes."""
+
+_FORWARDED = (signal.SIGHUP, signal.SIGTERM)
+_IGNORED = (signal.SIGINT, signal.SIGQUIT, signal.SIGTSTP, signal.SIGTTOU, signal.SIGTTIN)
+
+
+class Refusal(Exception):  # noqa: N818 (not an error: the agent was not started, for this reason)
+    """The agent was not started."""
+
+    def __init__(self, status: int, says: str) -> None:
+        self.status = status
+        self.says = says
+        super().__init__(says)
+
+
+class Wrapper:
+    """One launch, from its file to its record."""
+
+    def __init__(self, folder: str) -> None:
+        self.folder = folder
+        self.agent = 0
+        self.grace_s = 3.0
+        self.hup = False
+        self.ending = False
+        self.claim = -1
+        self.started_at: str | None = None
+
+    def run(self) -> int:
+        """Start the agent, wait for its end, write the record; returns our own exit status."""
+        status: int | None = None
+        number: int | None = None
+        try:
+            self.start()
+            status, number = self.wait()
+            says = (
+                f"agent ended by {_signal_name(number)}"
+                if number
+                else f"agent exited with {status}"
+            )
+        except Refusal as refusal:
+            status, says = refusal.status, refusal.says
+        self.record(status, number)
+        _say(says)
+        return 128 + number if number else status or 0
+
+    def start(self) -> None:
+        """Do all that can refuse, then start the agent in the terminal's foreground."""
+        launch = self.read()
+        self.take_claim(launch.get("claim"))
+        try:
+            os.chdir(launch["cwd"])
+        except OSError as error:
+            raise Refusal(NOT_STARTED, f"cannot enter {launch['cwd']}: {error.strerror}") from None
+        for number in _IGNORED:
+            signal.signal(number, signal.SIG_IGN)
+        # Until the agent's pid is known there is nobody to forward a signal to.
+        signal.pthread_sigmask(signal.SIG_BLOCK, _FORWARDED)
+        for number in _FORWARDED:
+            signal.signal(number, self.forward)
+        signal.signal(signal.SIGALRM, self.kill)
+        self.started_at = _now()
+        self.leave("started", self.started_at + "\n")
+        self.fork(launch["argv"], environment(launch))
+
+    def read(self) -> dict:  # type: ignore[type-arg]  # fields are used right here
+        """Read the launch file."""
+        try:
+            with open(self.folder + "/launch.json", encoding="utf-8") as file:  # noqa: PTH123
+                launch = json.load(file)
+            self.grace_s = float(launch.get("grace_s", self.grace_s))
+            launch["argv"][0], launch["cwd"][0]
+        except (OSError, ValueError, LookupError, TypeError) as error:
+            raise Refusal(UNREADABLE, f"cannot read launch.json: {error}") from None
+        return launch  # type: ignore[no-any-return]  # checked above as far as it matters
+
+    def take_claim(self, path: str | None) -> None:
+        """Hold the conversation for as long as this process lives, or refuse."""
+        if not path:
+            return
+        try:
+            os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)  # noqa: PTH103, PTH120
+            self.claim = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+            fcntl.flock(self.claim, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise Refusal(CLAIM_TAKEN, "another pane holds this conversation") from None
+        except OSError as error:
+            raise Refusal(NOT_STARTED, f"cannot take {path}: {error.strerror}") from None
+
+    def fork(self, argv: list[str], env: dict[str, str]) -> None:
+        """Start the agent; returns when it runs."""
+        prctl = _prctl()
+        reads, writes = os.pipe()  # closed by exec: what comes through is why exec failed
+        parent = os.getpid()
+        self.agent = os.fork()
+        if self.agent == 0:
+            try:
+                _become(argv, env, prctl, parent)
+            except OSError as error:
+                os.write(writes, str(error.errno).encode())
+            finally:
+                os._exit(NOT_FOUND)
+        os.close(writes)
+        _to_foreground(self.agent)
+        why = os.read(reads, 16)
+        os.close(reads)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _FORWARDED)
+        if why:
+            os.waitpid(self.agent, 0)
+            self.agent = 0
+            code = int(why)
+            status = NOT_FOUND if code in {errno.ENOENT, errno.ENOTDIR} else NOT_STARTED
+            raise Refusal(status, f"cannot start {argv[0]}: {os.strerror(code)}")
+
+    def wait(self) -> tuple[int | None, int | None]:
+        """Wait for the agent; returns its exit status, or the signal that ended it."""
+        while True:
+            found = os.waitid(os.P_PID, self.agent, os.WEXITED | os.WSTOPPED | os.WNOWAIT)
+            if found is None or found.si_code != os.CLD_STOPPED:
+                break
+            # No shell is here to bring a stopped agent back: Ctrl-Z must not freeze the pane.
+            os.waitid(os.P_PID, self.agent, os.WSTOPPED)
+            self.signal_agent(signal.SIGCONT)
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        if self.ending:  # what it left behind goes too; its group id is ours until it is reaped
+            self.signal_agent(signal.SIGKILL)
+        signal.pthread_sigmask(signal.SIG_BLOCK, (*_FORWARDED, signal.SIGALRM))
+        code = os.waitstatus_to_exitcode(os.waitpid(self.agent, 0)[1])
+        return (code, None) if code >= 0 else (None, -code)
+
+    def forward(self, number: int, _frame: object) -> None:
+        """Hand HUP or TERM to the agent, and give it its time."""
+        self.hup = self.hup or number == signal.SIGHUP
+        self.signal_agent(number)
+        if not self.ending:
+            self.ending = True
+            signal.setitimer(signal.ITIMER_REAL, max(self.grace_s, 0.001))
+
+    def kill(self, _number: int, _frame: object) -> None:
+        """End an agent that did not go in its time."""
+        self.signal_agent(signal.SIGKILL)
+
+    def signal_agent(self, number: int) -> None:
+        """Signal the agent and all it has in its process group."""
+        if self.agent:
+            _try(os.killpg, self.agent, number)  # gone, or all of it a zombie
+
+    def record(self, status: int | None, number: int | None) -> None:
+        """Leave the exit record; a launch folder that is gone wants none."""
+        self.leave(
+            "exit.json",
+            json.dumps(
+                {
+                    "status": status,
+                    "signal": number,
+                    "hup": self.hup,
+                    "claim_taken": status == CLAIM_TAKEN and self.started_at is None,
+                    "started_at": self.started_at,
+                    "ended_at": _now(),
+                }
+            )
+            + "\n",
+        )
+
+    def leave(self, name: str, text: str) -> None:
+        """Write a file of the launch whole: temporary, flushed, renamed, folder flushed."""
+        path = f"{self.folder}/{name}"
+        try:
+            file = os.open(path + ".tmp", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+            os.write(file, text.encode())
+            os.fsync(file)
+            os.close(file)
+            os.rename(path + ".tmp", path)  # noqa: PTH104
+            folder = os.open(self.folder, os.O_RDONLY)
+            os.fsync(folder)
+            os.close(folder)
+        except OSError as error:
+            _say(f"cannot write {name}: {error.strerror}")
+
+
+def environment(launch: dict) -> dict[str, str]:  # type: ignore[type-arg]  # JSON
+    """Our environment without what is to be unset (a ``*`` ends a prefix), under the overlay."""
+    unset = launch.get("unset") or []
+    names = {name for name in unset if not name.endswith("*")}
+    prefixes = tuple(name[:-1] for name in unset if name.endswith("*"))
+    kept = {
+        name: value
+        for name, value in os.environ.items()  # noqa: TID251 (it is ours to hand on)
+        if name not in names and not (prefixes and name.startswith(prefixes))
+    }
+    return kept | (launch.get("env") or {})
+
+
+def _become(argv: list[str], env: dict[str, str], prctl: object, parent: int) -> None:
+    """Turn the child into the agent: own group, in the foreground, signals as at login."""
+    os.setpgid(0, 0)
+    _to_foreground(os.getpid())
+    if callable(prctl):
+        prctl(PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
+        if os.getppid() != parent:
+            os._exit(NOT_STARTED)
+    for number in (*_IGNORED, *_FORWARDED, signal.SIGALRM, signal.SIGPIPE, signal.SIGXFSZ):
+        signal.signal(number, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, _FORWARDED)
+    os.execvpe(argv[0], argv, env)  # noqa: S606 (that is what this program is for)
+
+
+def _to_foreground(group: int) -> None:
+    """Give the terminal to ``group``; both sides of the fork do it, so neither can be late."""
+    _try(os.setpgid, group, group)  # done by the other side, or past exec
+    _try(os.tcsetpgrp, 0, group)  # no terminal here
+
+
+def _try(call: Callable[..., object], *arguments: object) -> None:
+    """Call what may fail for a good reason (contextlib would be one import more at start-up)."""
+    try:  # noqa: SIM105
+        call(*arguments)
+    except OSError:
+        pass
+
+
+def _prctl() -> object:
+    """The function that ties the agent's life to ours; None where the system has none."""
+    if sys.platform != "linux":
+        return None
+    import ctypes  # noqa: PLC0415 (Linux only)
+
+    return getattr(ctypes.CDLL(None), "prctl", None)
+
+
+def _now() -> str:
+    moment = time.time()
+    return (
+        time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(moment)) + f".{int(moment % 1 * 1000):03d}Z"
+    )
+
+
+def _signal_name(number: int | None) -> str:
+    try:
+        return signal.Signals(number or 0).name
+    except ValueError:
+        return f"signal {number}"
+
+
+def _say(text: str) -> None:
+    """Show one dim line; the record matters more than a terminal that does not take it."""
+    clean = "".join(char if char.isprintable() else "?" for char in text)
+    line = f"\r\n\x1b[0;2m[{clean}]\x1b[0m\x1b[?25h\r\n"
+    _try(os.set_blocking, 1, False)
+    _try(os.write, 1, line.encode())
+
+
+def main() -> int:
+    """Run the launch named on the command line."""
+    status = Wrapper(sys.argv[1]).run()
+    os.closerange(0, 3)
+    time.sleep(LINGER_S)  # noqa: TID251 (see LINGER_S)
+    return status
+
+
+if __name__ == "__main__":
+    os._exit(main())
