@@ -5,8 +5,10 @@ Adapters implement these protocols and do not know each other; operations take t
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 from typing import Protocol
 
@@ -74,6 +76,8 @@ class NewPane:
 class Pane:
     """One pane of the session, as tmux has it now.
 
+    The monitor's pane is among them, with an empty launch and seat.
+
     Attributes:
         id: ``%7``; stable for the pane's life.
         pid: Of the program tmux started there.
@@ -113,6 +117,60 @@ class Screen:
     cursor_col: int
 
 
+class PaneStatus(StrEnum):
+    """What a screen says about its agent."""
+
+    BUSY = "busy"
+    IDLE = "idle"
+    WAITING = "waiting"
+    TRUST = "trust"
+    LIMIT = "limit"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScreenPatterns:
+    """How to read the screens of one agent; None where it has no such mark.
+
+    Attributes:
+        ready: The prompt of the composer, up to where the user's text begins; lines are searched
+            from their beginning (compile with ``re.MULTILINE`` to use ``^``).
+        busy: It works.
+        waiting: It asks its user something, or for a permission.
+        trust: It asks whether to trust the directory, to log in, or to update.
+        limit: Its usage limit is reached.
+    """
+
+    ready: re.Pattern[str] | None = None
+    busy: re.Pattern[str] | None = None
+    waiting: re.Pattern[str] | None = None
+    trust: re.Pattern[str] | None = None
+    limit: re.Pattern[str] | None = None
+
+
+class DeliveryResult(StrEnum):
+    """What became of a text that was to be typed into a pane.
+
+    After ``typed_not_submitted`` and ``unknown`` the text may be in the pane: never type it again.
+    """
+
+    SUBMITTED = "submitted"
+    QUEUED = "queued"
+    TYPED_NOT_SUBMITTED = "typed_not_submitted"
+    REFUSED_DRAFT = "refused_draft"
+    REFUSED_DIALOG = "refused_dialog"
+    PANE_GONE = "pane_gone"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Delivery:
+    """The result of typing into a pane, and in words what it rests on."""
+
+    result: DeliveryResult
+    evidence: str
+
+
 class Terminal(Protocol):
     """All of one tmux server that one session needs.
 
@@ -137,6 +195,15 @@ class Terminal(Protocol):
 
         Raises:
             BlockedError: The name is taken (reason ``name_taken``).
+        """
+
+    def reopen_monitor(self, session: str, *, cwd: Path, argv: Sequence[str]) -> str:
+        """Run ``argv`` as the monitor of a session that lives on without its orchestrator.
+
+        What still runs in the monitor's pane is ended; where that pane is gone, another is made.
+
+        Returns:
+            The id of the monitor's pane.
         """
 
     def panes(self, session: str) -> tuple[Pane, ...]:
