@@ -1,0 +1,206 @@
+"""The parts of `./dev` that can be tried without a network and without changing this machine.
+
+Each test runs a copy of the script in a project of its own, with a PATH that holds only what the
+test puts there.
+"""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+TOOLS = ("cat", "cksum", "dirname", "env", "sed", "sh", "true")
+
+
+class Machine:
+    """A project folder with `dev` in it, and a folder of programs that is all of PATH."""
+
+    def __init__(self, folder: Path) -> None:
+        self.project = folder / "my project's"
+        self.bin = folder / "bin"
+        self.calls = folder / "calls"
+        self.project.mkdir()
+        self.bin.mkdir()
+        self.calls.write_text("")
+        shutil.copy(ROOT / "dev", self.project / "dev")
+        shutil.copy(ROOT / "pyproject.toml", self.project)
+        for tool in TOOLS:
+            found = shutil.which(tool)
+            assert found, tool
+            (self.bin / tool).symlink_to(found)
+        self.has("id", "echo 1000")
+
+    def has(self, name: str, body: str = "exit 0") -> None:
+        """Put a program on PATH that notes how it was called."""
+        program = self.bin / name
+        program.unlink(missing_ok=True)
+        program.write_text(f'#!/bin/sh\necho "{name} $*" >>"{self.calls}"\n{body}\n')
+        program.chmod(0o755)
+
+    def has_everything(self) -> None:
+        self.has("tmux", "echo tmux 3.2a")
+        self.has("git")
+        self.has("python3.12")
+
+    def dev(self, *argv: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [str(self.project / "dev"), *argv],
+            cwd="/",
+            env={"PATH": str(self.bin), "CDPATH": "/tmp:/", **environment},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    return Machine(tmp_path)
+
+
+def test_help_names_every_command(machine: Machine) -> None:
+    done = machine.dev("help")
+    assert done.returncode == 0
+    for command in ("demo", "test", "check", "bench", "test-real", "setup"):
+        assert f"\n  {command} " in done.stdout
+
+
+def test_an_unknown_command_is_a_usage_error(machine: Machine) -> None:
+    done = machine.dev("frobnicate")
+    assert done.returncode == 2
+    assert "no command `frobnicate`" in done.stderr
+
+
+def test_no_python_is_said(machine: Machine) -> None:
+    machine.has("python3", "exit 1")
+    done = machine.dev("setup")
+    assert done.returncode == 6
+    assert "no Python 3.11 or later was found" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("manager", "command"),
+    [
+        ("apt-get", "sudo apt-get -y -q -o DPkg::Lock::Timeout=120 install"),
+        ("dnf", "sudo dnf -y install tmux git"),
+        ("pacman", "sudo pacman -Sy --noconfirm --needed tmux git"),
+        ("apk", "sudo apk add --no-cache tmux git"),
+    ],
+)
+def test_without_root_the_exact_command_is_printed(
+    machine: Machine, manager: str, command: str
+) -> None:
+    machine.has("python3.12")
+    machine.has(manager)
+    done = machine.dev("setup")
+    assert done.returncode == 6
+    assert f"hint: {command}" in done.stderr
+    assert "tmux git" in done.stderr
+    assert f"{manager} " not in machine.calls.read_text()
+
+
+def test_no_package_manager_is_said(machine: Machine) -> None:
+    machine.has("python3.12")
+    done = machine.dev("test")
+    assert done.returncode == 6
+    assert "this machine lacks: tmux git" in done.stderr
+
+
+@pytest.mark.parametrize("way", ["root", "sudo"])
+def test_what_is_missing_is_installed_where_it_may_be(machine: Machine, way: str) -> None:
+    machine.has("python3.12")
+    machine.has("git")
+    machine.has("tmux", "echo tmux 3.1c")
+    made = f'printf "#!/bin/sh\\necho tmux 3.4\\n" >"{machine.bin}/tmux"'
+    machine.has("apt-get", f'case "$*" in *install*tmux) {made} ;; esac')
+    if way == "root":
+        machine.has("id", "echo 0")
+    else:
+        machine.has("sudo", 'shift; exec "$@"')
+    done = machine.dev("setup")
+    assert "installing tmux with apt-get" in done.stderr
+    calls = machine.calls.read_text()
+    assert calls.index("apt-get -q -o DPkg::Lock::Timeout=120 update") < calls.index(
+        "install --no-install-recommends tmux"
+    )
+    assert "making .venv with" in done.stderr  # it went on
+
+
+def test_an_install_that_does_not_help_is_said(machine: Machine) -> None:
+    machine.has_everything()
+    machine.has("tmux", "echo tmux 3.1c")
+    machine.has("id", "echo 0")
+    machine.has("dnf")
+    done = machine.dev("setup")
+    assert done.returncode == 6
+    assert "still lacks: tmux (tmux must be 3.2 or later)" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("version", "enough"),
+    [
+        ("tmux 2.9", False),
+        ("tmux 3.1c", False),
+        ("tmux 3.2", True),
+        ("tmux 3.10", True),
+        ("tmux 4.0", True),
+        ("tmux next-3.6", True),
+        ("tmux master", True),
+    ],
+)
+def test_which_tmux_is_enough(machine: Machine, version: str, enough: bool) -> None:
+    machine.has_everything()
+    machine.has("tmux", f"echo {version}")
+    assert ("lacks: tmux" in machine.dev("setup").stderr) is not enough
+
+
+def test_an_installed_venv_is_left_alone_until_the_project_changes(machine: Machine) -> None:
+    machine.has_everything()
+    bin_folder = machine.project / ".venv/bin"
+    bin_folder.mkdir(parents=True)
+    (bin_folder / "python").symlink_to(machine.bin / "python3.12")
+    arguments = machine.calls.parent / "python calls"
+    machine.has("python3.12", f'printf "%s|" "$@" >>"{arguments}"; echo >>"{arguments}"')
+
+    def installs() -> int:
+        return arguments.read_text().count("-m|pip|install|")
+
+    for _ in range(2):
+        assert machine.dev("setup").returncode == 0
+    assert installs() == 1
+    done = machine.dev("test", "a b", "-k", "x y", PYTHONPATH="/nowhere")
+    assert done.returncode == 0
+    assert installs() == 1
+    assert arguments.read_text().endswith("-m|pytest|a b|-k|x y|\n")
+    with (machine.project / "pyproject.toml").open("a") as file:
+        file.write("\n# changed\n")
+    assert machine.dev("setup").returncode == 0
+    assert installs() == 2
+
+
+def test_the_callers_python_settings_do_not_reach_the_project(machine: Machine) -> None:
+    machine.has_everything()
+    bin_folder = machine.project / ".venv/bin"
+    bin_folder.mkdir(parents=True)
+    (bin_folder / "python").symlink_to(machine.bin / "python3.12")
+    seen = machine.calls.parent / "seen"
+    machine.has("python3.12", f'env >"{seen}"')
+    done = machine.dev(
+        "test",
+        "x",
+        PYTHONPATH="/nowhere",
+        PIP_TARGET="/nowhere",
+        VIRTUAL_ENV="/nowhere",
+        PIP_INDEX_URL="https://packages.example.org/simple",
+        PIP_FIND_LINKS="/wheels",
+    )
+    assert done.returncode == 0
+    lines = seen.read_text().split(os.linesep)
+    assert not [line for line in lines if line.endswith("=/nowhere")]
+    assert "PIP_INDEX_URL=https://packages.example.org/simple" in lines
+    assert "PIP_FIND_LINKS=/wheels" in lines
