@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Final, TypeVar
 
-from agentmux.core import layout
 from agentmux.core.acceptance import Answer, is_signal, judge, working_phase
+from agentmux.core.artifacts import change_request_path
 from agentmux.core.events import (
     AgentExited,
     AgentLaunched,
@@ -147,8 +147,12 @@ def _code_done(state: SessionState, event: Event, fact: CodeDone) -> SessionStat
 
 
 def _review_done(state: SessionState, event: Event, fact: ReviewDone) -> SessionState:
-    verdicts = {**state.verdicts, fact.role: fact.verdict}
-    return decide_review(_without_seat(replace(state, verdicts=verdicts), event.seat))
+    given = replace(
+        state,
+        verdicts={**state.verdicts, fact.role: fact.verdict},
+        reviews={**state.reviews, fact.role: fact.review},
+    )
+    return decide_review(_without_seat(given, event.seat))
 
 
 def _summary_done(state: SessionState, event: Event, fact: SummaryDone) -> SessionState:
@@ -204,12 +208,6 @@ def _changes_requested(state: SessionState, event: Event, fact: ChangesRequested
     request = change_request_path(state)
     entered = enter(state, Phase.ARCHITECTING)
     return replace(entered, cycle=state.cycle + 1, change_request=request)
-
-
-def change_request_path(state: SessionState) -> str:
-    """Where the text of a change request lies that is made in ``state``."""
-    folder = f"{layout.history(state.cycle, state.iteration)}/{layout.COMPLETION}"
-    return f"{folder}/changes.md"
 
 
 # -- facts ---------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from agentmux.core import layout
 from agentmux.core.phase import REVIEWER_LOGIC
 from agentmux.core.plan import ExecutionPlan
+from agentmux.core.records import Json
 from agentmux.core.review import Verdict, is_reviewer, long, outcome, review_files
 from agentmux.core.state import SessionState
 
@@ -25,6 +26,7 @@ class Artifacts:
         nominations: The reviewers that ``architecture.md`` names (long names); None where it
             names none.
         verdicts: Path of a review file (or of ``review.md``) to the verdict in it.
+        reviews: Path of a review file to its parsed fields.
         problems: Path to why it does not count although something is there.
     """
 
@@ -32,6 +34,7 @@ class Artifacts:
     execution_plan: ExecutionPlan | None = None
     nominations: tuple[str, ...] | None = None
     verdicts: Mapping[str, Verdict] = field(default_factory=dict)
+    reviews: Mapping[str, Json] = field(default_factory=dict)
     problems: Mapping[str, str] = field(default_factory=dict)
 
     def exists(self, path: str) -> bool:
@@ -74,17 +77,30 @@ def nominations(state: SessionState, artifacts: Artifacts) -> tuple[str, ...]:
     return named or artifacts.nominations or (REVIEWER_LOGIC,)
 
 
+def review_paths(nominated: tuple[str, ...], artifacts: Artifacts) -> Mapping[str, str]:
+    """Reviewer (long name) to the path of the review that counts, where one is on disk."""
+    found: dict[str, str] = {}
+    for role in nominated:
+        for name in review_files(role, alone=len(nominated) == 1):
+            path = f"{layout.REVIEW}/{name}"
+            if path in artifacts.verdicts:
+                found.setdefault(role, path)
+    return found
+
+
+def reviews(nominated: tuple[str, ...], artifacts: Artifacts) -> Mapping[str, Json]:
+    """Reviewer (long name) to the parsed fields of its review, where it is on disk."""
+    places = review_paths(nominated, artifacts)
+    return {role: artifacts.reviews.get(path, {}) for role, path in places.items()}
+
+
 def verdicts(nominated: tuple[str, ...], artifacts: Artifacts) -> Mapping[str, Verdict]:
     """Reviewer (long name) to verdict, for every nominated reviewer whose verdict is on disk.
 
     A lone ``review.md`` (hand-made, or of an older session) speaks for all of them.
     """
-    found: dict[str, Verdict] = {}
-    for role in nominated:
-        for name in review_files(role, alone=len(nominated) == 1):
-            verdict = artifacts.verdicts.get(f"{layout.REVIEW}/{name}")
-            if verdict is not None:
-                found.setdefault(role, verdict)
+    places = review_paths(nominated, artifacts)
+    found = {role: artifacts.verdicts[path] for role, path in places.items()}
     lone = artifacts.verdicts.get(REVIEW_MD)
     if not found and lone is not None and set(artifacts.verdicts) == {REVIEW_MD}:
         return dict.fromkeys(nominated, lone)
@@ -98,5 +114,21 @@ def review_outcome(state: SessionState, artifacts: Artifacts) -> Verdict | None:
 
 
 def is_fix_iteration(state: SessionState, artifacts: Artifacts) -> bool:
-    """Whether a failed review is being mended, or has been."""
-    return artifacts.has_content(FIX_REQUEST) and state.review_iteration != 0
+    """Whether a failed review is being mended, or has been.
+
+    The request counts also where only its copy in history is left: it is put back from there.
+    """
+    if state.review_iteration == 0:
+        return False
+    return artifacts.has_content(FIX_REQUEST) or artifacts.has_content(kept_fix_request(state))
+
+
+def kept_fix_request(state: SessionState) -> str:
+    """Where history keeps the fix request of the current iteration."""
+    return f"{layout.history(state.cycle, max(state.iteration - 1, 0))}/{FIX_REQUEST}"
+
+
+def change_request_path(state: SessionState) -> str:
+    """Where the text of a change request lies that is made in ``state``."""
+    folder = f"{layout.history(state.cycle, state.iteration)}/{layout.COMPLETION}"
+    return f"{folder}/changes.md"

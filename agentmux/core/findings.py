@@ -10,10 +10,12 @@ from agentmux.core.artifacts import (
     completed_subplans,
     needs_design,
     nominations,
+    reviews,
     subplan_count,
     verdicts,
 )
 from agentmux.core.records import Json
+from agentmux.core.review import Verdict
 from agentmux.core.state import SessionState
 
 
@@ -27,6 +29,11 @@ class Found:
     implementation_groups: tuple[Json, ...] = ()
     completed_subplans: tuple[int, ...] = ()
     verdicts: Json = field(default_factory=dict)
+    reviews: Json = field(default_factory=dict)
+
+    def outcomes(self) -> dict[str, Verdict]:
+        """Reviewer (long name) to its verdict."""
+        return {role: Verdict(str(value)) for role, value in self.verdicts.items()}
 
     def values(self) -> dict[str, Any]:
         """The same as keyword arguments for the state."""
@@ -40,6 +47,7 @@ def found(state: SessionState, artifacts: Artifacts) -> Found:
     if artifacts.execution_plan is not None:
         fields = artifacts.execution_plan.to_fields()["groups"]
         groups = tuple(fields) if isinstance(fields, list) else groups
+    given = {role: fields for role, fields in reviews(nominated, artifacts).items() if fields}
     return Found(
         reviewer_nominations=nominated,
         needs_design=needs_design(state, artifacts),
@@ -47,4 +55,5 @@ def found(state: SessionState, artifacts: Artifacts) -> Found:
         implementation_groups=groups,
         completed_subplans=completed_subplans(state, artifacts),
         verdicts={role: verdict.value for role, verdict in verdicts(nominated, artifacts).items()},
+        reviews={**state.reviews, **given},
     )

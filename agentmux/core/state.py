@@ -137,6 +137,7 @@ class SessionState:
     needs_design: bool | None = None
     reviewer_nominations: tuple[str, ...] = ()
     verdicts: Mapping[str, str] = field(default_factory=dict)
+    reviews: Mapping[str, Json] = field(default_factory=dict)
     subplan_count: int = 0
     completed_subplans: tuple[int, ...] = ()
     implementation_groups: tuple[Json, ...] = ()
@@ -239,6 +240,7 @@ _NESTED: Final[Mapping[str, tuple[Callable[[Any], object], Callable[[object, str
     "interruption": _optional(Interruption),
     "seats": _map_of(Seat),
     "agents": (dict, _plain_mappings),
+    "reviews": (dict, _plain_mappings),
     "pending_archive": _list_of(Archive),
     "options": _record(Options),
 }

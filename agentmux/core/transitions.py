@@ -37,7 +37,7 @@ _DECIDED_BY: Final[tuple[tuple[Phase, Mapping[str, object]], ...]] = (
             "review_iteration": 0,
         },
     ),
-    (Phase.REVIEWING, {"verdicts": {}, "review_outcome": None}),
+    (Phase.REVIEWING, {"verdicts": {}, "reviews": {}, "review_outcome": None}),
     (Phase.COMPLETING, {"summary_submitted": False, "approval": None, "commit": None}),
 )
 

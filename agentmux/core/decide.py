@@ -1,0 +1,327 @@
+"""What a session wants done now, as data: ``next_actions(state, facts)``.
+
+Pure and total. The orchestrator performs what is returned, records what happened, and asks again;
+where nothing is returned, the session waits for a signal, a death or the user.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Final, TypeAlias
+
+from agentmux.core.artifacts import Artifacts
+from agentmux.core.findings import Found, found
+from agentmux.core.phase import CODER, Phase, ResearchKind, researcher
+from agentmux.core.pipeline import PIPELINE
+from agentmux.core.review import outcome
+from agentmux.core.state import DISPATCHED, PASSED, RESEARCHED, Seat, SessionState
+
+# One relaunch after a crash; a further crash fails the session.
+MAX_ATTEMPTS: Final = 2
+
+LAUNCHED: Final = "launched"
+CRASHED: Final = "crashed"
+REJECTED: Final = "rejected"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exit:
+    """The exit record of a launch, in the wrapper's words."""
+
+    status: int | None = None
+    signal: int | None = None
+    hup: bool = False
+    claim_taken: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LaunchFact:
+    """What is seen of one launch.
+
+    Attributes:
+        pane: Its pane, where tmux has one.
+        alive: The pane's program runs.
+        started: The wrapper ran in its pane, now or earlier.
+        exit: Its exit record, where there is one.
+        rejected: Its last screen says that its conversation is unknown.
+    """
+
+    pane: str | None = None
+    alive: bool = False
+    started: bool = False
+    exit: Exit | None = None
+    rejected: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """The world as it was just read: artifacts that count, and launches by id."""
+
+    artifacts: Artifacts
+    launches: Mapping[str, LaunchFact] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Work:
+    """Work that wants a seat."""
+
+    seat: str
+    role: str
+    subplan: int | None = None
+    topic: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FinishArchive:
+    """Move what is in ``pending_archive``, after the panes that could write there are gone."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndPanes:
+    """End the panes of launches that hold no seat any more."""
+
+    launches: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settle:
+    """The phase is entered with its outcome on disk: record it, prompt nobody."""
+
+    phase: Phase
+    found: Found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Launch:
+    """Start an agent for this work; ``attempt`` counts the starts for the same work."""
+
+    work: Work
+    attempt: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenPane:
+    """A launch is on record that never happened: do it now."""
+
+    seat: str
+    launch: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordExit:
+    """The program of this launch has gone; ``cause`` as in `events.AgentExited`."""
+
+    seat: str
+    launch: str
+    cause: str
+    status: int | None = None
+    signal: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fail:
+    """The pipeline cannot go on by itself."""
+
+    seat: str
+    cause: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tell:
+    """Tell a seat that the research it asked for is done."""
+
+    seat: str
+    launch: str
+    research: ResearchKind
+    topic: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApproveByItself:
+    """A review that passed is approved without the user, as configured."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MakeCommit:
+    """Commit the approved result, or adopt the commit that carries this approval's id."""
+
+    approval: str
+    started: bool
+
+
+Action: TypeAlias = (
+    FinishArchive
+    | EndPanes
+    | Settle
+    | Launch
+    | OpenPane
+    | RecordExit
+    | Fail
+    | Tell
+    | ApproveByItself
+    | MakeCommit
+)
+
+
+def next_actions(state: SessionState, facts: Facts) -> tuple[Action, ...]:
+    """Return what is to be done now, in this order; empty when the session waits."""
+    if state.pending_archive:
+        return (FinishArchive(),)
+    if state.phase not in PIPELINE:
+        return tuple(_exits(state, facts))
+    settled = _settled(state, facts.artifacts)
+    if settled is not None:
+        return (settled,)
+    return (
+        *_exits(state, facts),
+        *_launches(state, facts),
+        *_strays(state, facts),
+        *_tellings(state, facts),
+        *_closing(state),
+    )
+
+
+def wanted(state: SessionState) -> tuple[Work, ...]:
+    """Return the seats that the session's phase, and the research under way, want now."""
+    if state.phase not in PIPELINE:
+        return ()
+    return (*_phase_work(state), *_research_work(state))
+
+
+def _phase_work(state: SessionState) -> tuple[Work, ...]:
+    match state.phase:
+        case Phase.IMPLEMENTING if state.implementation_single_coder:
+            return (Work(seat=CODER, role=CODER),)
+        case Phase.IMPLEMENTING:
+            active = state.implementation_active_plan_ids
+            return tuple(Work(seat=f"{CODER}-{n}", role=CODER, subplan=n) for n in active)
+        case Phase.REVIEWING:
+            waiting = (r for r in state.reviewer_nominations if r not in state.verdicts)
+            return tuple(Work(seat=role, role=role) for role in waiting)
+        case Phase.COMPLETING:
+            role = next(iter(state.reviewer_nominations), PIPELINE[Phase.COMPLETING].startup_role)
+            return () if state.summary_submitted else (Work(seat=role, role=role),)
+        case _:
+            role = PIPELINE[state.phase].startup_role
+            return (Work(seat=role, role=role),)
+
+
+def _research_work(state: SessionState) -> Iterator[Work]:
+    for kind in ResearchKind:
+        role = researcher(kind)
+        for topic, status in state.tasks(kind).items():
+            if status == DISPATCHED:
+                yield Work(seat=f"{role}-{topic}", role=role, topic=topic)
+
+
+def _settled(state: SessionState, artifacts: Artifacts) -> Settle | None:
+    """Only right after a resume: later, an artifact without its signal is not finished work."""
+    if state.last_event != "resumed":
+        return None
+    decided = PIPELINE[state.phase].check(state, artifacts).complete
+    if state.phase is Phase.REVIEWING and not decided:
+        found_now = found(state, artifacts)
+        decided = outcome(state.reviewer_nominations, found_now.outcomes()) is not None
+    return Settle(phase=state.phase, found=found(state, artifacts)) if decided else None
+
+
+def _exits(state: SessionState, facts: Facts) -> Iterator[RecordExit]:
+    for name, seat in state.seats.items():
+        fact = facts.launches.get(seat.launch, LaunchFact())
+        gone = not fact.alive and (fact.exit is not None or fact.started)
+        if seat.status == LAUNCHED and gone:
+            yield _exit_of(name, seat, fact)
+
+
+def _exit_of(name: str, seat: Seat, fact: LaunchFact) -> RecordExit:
+    record = fact.exit or Exit()
+    return RecordExit(
+        seat=name,
+        launch=seat.launch,
+        cause=_cause(seat, fact),
+        status=record.status,
+        signal=record.signal,
+    )
+
+
+def _cause(seat: Seat, fact: LaunchFact) -> str:
+    record = fact.exit
+    if record is None:
+        return CRASHED
+    if record.claim_taken:
+        return "claim_taken"
+    if record.hup:
+        return "ended_by_user"
+    if fact.rejected and seat.mode == "native":
+        return REJECTED
+    return "finished" if record.status == 0 else CRASHED
+
+
+def _launches(state: SessionState, facts: Facts) -> Iterator[Action]:
+    for work in wanted(state):
+        seat = state.seats.get(work.seat)
+        if seat is None:
+            yield Launch(work=work)
+        elif seat.status == LAUNCHED:
+            fact = facts.launches.get(seat.launch, LaunchFact())
+            if fact.pane is None and not fact.started:
+                yield OpenPane(seat=work.seat, launch=seat.launch)
+        else:
+            yield from _after_exit(work, seat)
+
+
+def _after_exit(work: Work, seat: Seat) -> Iterator[Action]:
+    if seat.status in {REJECTED, "claim_taken"}:
+        yield Launch(work=work, attempt=seat.attempt)
+    elif seat.status == CRASHED and seat.attempt < MAX_ATTEMPTS:
+        yield Launch(work=work, attempt=seat.attempt + 1)
+    elif seat.status == CRASHED:
+        yield Fail(seat=work.seat, cause=f"{work.seat} was lost twice ({_how(seat)})")
+
+
+def _how(seat: Seat) -> str:
+    if seat.exit_signal is not None:
+        return f"signal {seat.exit_signal}"
+    return "no exit record" if seat.exit_status is None else f"exit {seat.exit_status}"
+
+
+def _strays(state: SessionState, facts: Facts) -> Iterator[EndPanes]:
+    held = {seat.launch for seat in state.seats.values()}
+    strays = tuple(
+        launch
+        for launch, fact in facts.launches.items()
+        if launch not in held and fact.pane is not None
+    )
+    if strays:
+        yield EndPanes(launches=strays)
+
+
+def _tellings(state: SessionState, facts: Facts) -> Iterator[Tell]:
+    for kind in ResearchKind:
+        for topic, status in state.tasks(kind).items():
+            asked = state.research.get(f"{kind}-{topic}")
+            if status != RESEARCHED or asked is None:
+                continue
+            for owner in asked.owners:
+                seat = state.seats.get(owner)
+                if owner in asked.told or seat is None or seat.status != LAUNCHED:
+                    continue
+                if facts.launches.get(seat.launch, LaunchFact()).alive:
+                    yield Tell(seat=owner, launch=seat.launch, research=kind, topic=topic)
+
+
+def _closing(state: SessionState) -> Iterator[Action]:
+    if state.phase is not Phase.COMPLETING:
+        return
+    if state.approval is not None:
+        started = state.commit is not None and state.commit.status == "committing"
+        yield MakeCommit(approval=state.approval, started=started)
+    elif _approves_by_itself(state):
+        yield ApproveByItself()
+
+
+def _approves_by_itself(state: SessionState) -> bool:
+    unhindered = state.commit is None or state.commit.status != "failed"
+    passed = state.review_outcome == PASSED
+    return state.summary_submitted and passed and unhindered and not state.options.require_approval

@@ -1,0 +1,138 @@
+"""What an accepted event implies on disk: artifacts that are added before the state is committed.
+
+Adding is idempotent, so that a crash anywhere replays to the same files.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from agentmux.core import layout
+from agentmux.core.acceptance import Answer, is_signal, judge
+from agentmux.core.apply import research_kind
+from agentmux.core.artifacts import (
+    FIX_REQUEST,
+    REVIEW_MD,
+    change_request_path,
+    done_marker,
+    kept_fix_request,
+)
+from agentmux.core.completion import EXECUTION_PLAN, PM_DONE
+from agentmux.core.events import (
+    Approved,
+    ChangesRequested,
+    CodeDone,
+    CodeResearchDispatched,
+    Event,
+    PhaseSettled,
+    PlanDone,
+    PmDone,
+    ResearchDone,
+    ReviewDone,
+    WebResearchDispatched,
+)
+from agentmux.core.phase import Phase
+from agentmux.core.plan import check_plan, plan_md, subplan_file, subplan_md, tasks_file, tasks_md
+from agentmux.core.records import Json
+from agentmux.core.review import Review, check_review, fix_request_md, review_md
+from agentmux.core.state import SessionState
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Implied:
+    """One file to add, at a path relative to the session directory.
+
+    Exactly one of these says what is in it: ``text``; ``fields`` (written as YAML); or
+    ``copy_of``, another path, from which the file is put back where it is missing.
+    """
+
+    path: str
+    text: str | None = None
+    fields: Json | None = None
+    copy_of: str | None = None
+
+
+def implied(before: SessionState, event: Event, after: SessionState) -> tuple[Implied, ...]:
+    """Return the files that ``event``, which led from ``before`` to ``after``, adds."""
+    if is_signal(event) and judge(before, event).answer is not Answer.ACCEPTED:
+        return ()
+    return (*_of_event(before, event), *_of_review(before, event, after), *_of_fixing(after))
+
+
+def _of_event(before: SessionState, event: Event) -> tuple[Implied, ...]:
+    match event.fact:
+        case PmDone():
+            return (Implied(path=PM_DONE, text=""),)
+        case PlanDone(plan=plan):
+            return _of_plan(plan)
+        case CodeDone(subplan_index=index):
+            return (Implied(path=done_marker(index or 1), text=""),)
+        case CodeResearchDispatched() | WebResearchDispatched():
+            return _of_research(before, event.fact)
+        case ResearchDone(research=kind, topic=topic):
+            return (Implied(path=f"{layout.research(kind, topic)}/done", text=""),)
+        case Approved():
+            approval: Json = {"event": event.id, "at": event.at, "by": event.seat}
+            return (Implied(path=f"{layout.COMPLETION}/approval.json", fields=approval),)
+        case ChangesRequested(text=text):
+            return (Implied(path=change_request_path(before), text=text),)
+        case _:
+            return ()
+
+
+def _of_plan(value: Json) -> tuple[Implied, ...]:
+    plan, _ = check_plan(value)
+    if plan is None:
+        return ()
+    folder = layout.PLANNING
+    texts = [Implied(path=f"{folder}/plan.md", text=plan_md(plan))]
+    for each in plan.subplans:
+        texts += [
+            Implied(path=f"{folder}/{subplan_file(each.index)}", text=subplan_md(plan, each.index)),
+            Implied(path=f"{folder}/{tasks_file(each.index)}", text=tasks_md(plan, each.index)),
+        ]
+    # Last, because its being there says that planning is complete.
+    return (*texts, Implied(path=EXECUTION_PLAN, fields=plan.execution.to_fields()))
+
+
+def _of_research(
+    before: SessionState, fact: CodeResearchDispatched | WebResearchDispatched
+) -> tuple[Implied, ...]:
+    kind = research_kind(fact)
+    if fact.topic in before.tasks(kind):
+        return ()
+    path = f"{layout.research(kind, fact.topic)}/request.md"
+    return (Implied(path=path, text=f"# {fact.topic}\n\n{fact.question}\n"),)
+
+
+def _of_review(before: SessionState, event: Event, after: SessionState) -> tuple[Implied, ...]:
+    """When reviewing is left by its verdicts: the review, and on a fail the fix request."""
+    if before.phase is not Phase.REVIEWING or after.phase not in {Phase.FIXING, Phase.COMPLETING}:
+        return ()
+    reviews = _reviews(before, event)
+    summary = (Implied(path=REVIEW_MD, text=review_md(reviews)),) if reviews else ()
+    if after.phase is Phase.COMPLETING:
+        return summary
+    request = fix_request_md(reviews, after.iteration)
+    if not reviews:
+        lone = f"{layout.history(before.cycle, before.iteration)}/{REVIEW_MD}"
+        request += f"\nThe findings are in `{lone}`.\n"
+    kept = Implied(path=kept_fix_request(after), text=request)
+    return (*summary, kept, Implied(path=FIX_REQUEST, text=request))
+
+
+def _reviews(before: SessionState, event: Event) -> tuple[Review, ...]:
+    given: dict[str, object] = dict(before.reviews)
+    if isinstance(event.fact, ReviewDone):
+        given[event.fact.role] = event.fact.review
+    if isinstance(event.fact, PhaseSettled):
+        found = event.fact.found.get("reviews")
+        given.update(found if isinstance(found, dict) else {})
+    checked = (check_review(fields, role, strict=False)[0] for role, fields in given.items())
+    return tuple(review for review in checked if review is not None)
+
+
+def _of_fixing(after: SessionState) -> tuple[Implied, ...]:
+    if after.phase is not Phase.FIXING:
+        return ()
+    return (Implied(path=FIX_REQUEST, copy_of=kept_fix_request(after)),)
