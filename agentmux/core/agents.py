@@ -442,9 +442,10 @@ def with_resume(spec: AgentSpec, commands: Commands) -> AgentSpec:
     by_id = any("{session_id}" in word for word in words)
     if not words or (by_id and old.kind not in _WITH_ID):
         return replace(spec, strategies=())
-    kind = old.kind if by_id else StrategyKind.CONTINUE
-    first = not words[0].startswith("-")
-    new = replace(old, kind=kind, resume=words, resume_first=first, probe={})
+    new = replace(old, resume=words, resume_first=not words[0].startswith("-"))
+    if not by_id:
+        launch = () if any("{session_id}" in word for word in old.launch) else old.launch
+        new = replace(new, kind=StrategyKind.CONTINUE, launch=launch, probe={})
     return replace(spec, strategies=(new,))
 
 

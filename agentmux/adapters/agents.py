@@ -1,0 +1,224 @@
+"""The agent registry as it holds for one configuration, and what the installed programs can do.
+
+A program is asked at most once, by its ``--help``; the answer is kept until the program changes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+import functools
+import hashlib
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from agentmux.core.agents import (
+    AgentSpec,
+    Hooks,
+    Mcp,
+    Probe,
+    ProbeResult,
+    PromptBy,
+    Strategy,
+    StrategyKind,
+    TurnEnd,
+)
+from agentmux.core.settings import Settings
+from agentmux.errors import ConfigError
+
+BUILT_IN: Final = Path(__file__).parent.parent / "agents.yaml"
+PROBE_TIMEOUT_S: Final = 10.0
+_MOST_OUTPUT: Final = 200_000
+_ANSI: Final = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|.\x08")
+
+Values = Mapping[str, Any]
+
+
+def load_registry(settings: Settings) -> Mapping[str, AgentSpec]:
+    """Return every agent by name: the built-in ones first, under the configuration's entries.
+
+    Raises:
+        ConfigError: An entry is ``like`` one that does not exist, or like itself.
+    """
+    from agentmux.adapters.config import merge  # noqa: PLC0415 (loads yaml; the probe does not)
+
+    table: Mapping[str, Any] = merge(_built_in(), settings.agents)
+    return {name: _spec(name, _whole(name, table, ())) for name in table}
+
+
+@functools.cache
+def _built_in() -> Mapping[str, Any]:
+    from agentmux.adapters import config, schema  # noqa: PLC0415 (as above)
+
+    name = f"{BUILT_IN.parent.name}/{BUILT_IN.name}"
+    node = schema.parse(config.read_text(BUILT_IN, name) or "", name)
+    found = schema.read(node, config.AGENTS) if node is not None else {}
+    return found if isinstance(found, dict) else {}
+
+
+def _whole(name: str, table: Values, seen: tuple[str, ...]) -> Values:
+    """Return the entry with what it takes over from the one it is ``like``, except ``match``."""
+    own = table[name]
+    base = own.get("like")
+    if base is None:
+        return own  # type: ignore[no-any-return]  # checked by the schema
+    if base not in table or base in (*seen, name):
+        close = difflib.get_close_matches(base, [each for each in table if each != name], n=1)
+        hints = (f"did you mean `{close[0]}`?",) if close else ("agentmux agents",)
+        raise ConfigError(f"`agents.{name}.like`: `{base}` is no other agent", hints=hints)
+    return {**_whole(base, table, (*seen, name)), "match": (), **own}
+
+
+def _spec(name: str, values: Values) -> AgentSpec:
+    command = values.get("command", (name,))
+    parts = {
+        "prompt": PromptBy(values.get("prompt", PromptBy.PASTE)),
+        "resume_prompt": _or_none(PromptBy, values.get("resume_prompt")),
+        "turn_end": TurnEnd(values.get("turn_end", TurnEnd.SCREEN)),
+        "match": values.get("match", (Path(command[0]).name,)),
+        "mcp": _or_none(lambda given: Mcp(**given), values.get("mcp")),
+        "hooks": _or_none(lambda given: Hooks(**given), values.get("hooks")),
+        "probe": Probe(**values.get("probe", {})),
+        "strategies": tuple(
+            Strategy(**{**each, "kind": StrategyKind(each["kind"])})
+            for each in values.get("strategies", ())
+        ),
+    }
+    plain = {key: value for key, value in values.items() if key != "like"}
+    return AgentSpec(name=name, **{**plain, "command": command, **parts})
+
+
+def _or_none(make: Any, value: object) -> Any:  # noqa: ANN401 (any of the parts above)
+    return None if value is None else make(value)
+
+
+def find_program(command: str, path: str) -> Path | None:
+    """Return where ``command`` lies on ``path`` (as in ``$PATH``); None where it does not."""
+    found = shutil.which(command, path=path)
+    return Path(found).absolute() if found else None
+
+
+def probe(
+    spec: AgentSpec,
+    *,
+    path_env: str,
+    cache_dir: Path | None,
+    timeout_s: float = PROBE_TIMEOUT_S,
+) -> ProbeResult:
+    """Look at the program that is installed under the agent's command.
+
+    It runs without a terminal and with nothing to read, at most once; the answer is kept in
+    ``cache_dir`` (None: not kept) by the program's path, size and time, and a cache that cannot
+    be read or written is as none. An agent without features to look for is not run at all.
+    """
+    program = find_program(spec.command[0], path_env)
+    if program is None:
+        return ProbeResult(installed=False, problem=f"`{spec.command[0]}` is not on PATH")
+    if not any(strategy.probe for strategy in spec.strategies) and spec.probe.version is None:
+        return _judged(spec, program, "")
+    argv = (str(program), *spec.command[1:], *spec.probe.argv)
+    try:
+        key = _key(program, argv)
+        output = _recall(cache_dir, key)
+        if output is None:
+            output = _ask(argv, path_env, timeout_s)
+            _keep(cache_dir, key, output)
+    except subprocess.TimeoutExpired:
+        problem = f"`{' '.join(argv)}` did not end within {timeout_s:g} s"
+        return _judged(spec, program, "", problem)
+    except OSError as error:
+        return _judged(spec, program, "", f"`{program}` cannot be run: {error.strerror}")
+    return _judged(spec, program, output)
+
+
+def _judged(spec: AgentSpec, program: Path, output: str, problem: str | None = None) -> ProbeResult:
+    missing = {
+        strategy.kind: tuple(
+            name
+            for name, pattern in strategy.probe.items()
+            if not re.search(pattern, output, re.MULTILINE)
+        )
+        for strategy in spec.strategies
+    }
+    version = re.search(spec.probe.version, output, re.MULTILINE) if spec.probe.version else None
+    return ProbeResult(
+        installed=True,
+        path=str(program),
+        version=version[version.lastindex or 0] if version else "",
+        strategies={kind: not names for kind, names in missing.items()},
+        missing={kind: names for kind, names in missing.items() if names},
+        problem=problem,
+    )
+
+
+def _ask(argv: Sequence[str], path_env: str, timeout_s: float) -> str:
+    """Return what the program prints, both streams, without colours.
+
+    The whole process group ends with the time: some of these programs leave children behind.
+    """
+    env = {**os.environ, "PATH": path_env, "NO_COLOR": "1", "TERM": "dumb", "COLUMNS": "200"}  # noqa: TID251 (a program is started as the user would)
+    with tempfile.TemporaryFile() as output:
+        process = subprocess.Popen(
+            argv,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            env=env,
+            start_new_session=True,
+        )
+        try:
+            process.wait(timeout_s)
+        finally:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        output.seek(0)
+        return _ANSI.sub("", output.read(_MOST_OUTPUT).decode(errors="replace"))
+
+
+def _key(program: Path, argv: Sequence[str]) -> dict[str, object]:
+    """Return what a kept answer belongs to; the facts are those behind a link."""
+    facts = program.stat()
+    return {
+        "v": 1,
+        "argv": list(argv),
+        "real": str(program.resolve()),
+        "size": facts.st_size,
+        "mtime_ns": facts.st_mtime_ns,
+    }
+
+
+def _kept_at(cache_dir: Path, key: Mapping[str, object]) -> Path:
+    name = hashlib.sha256(json.dumps(key["argv"]).encode()).hexdigest()[:16]
+    return cache_dir / "probes" / f"{name}.json"
+
+
+def _recall(cache_dir: Path | None, key: Mapping[str, object]) -> str | None:
+    if cache_dir is None:
+        return None
+    try:
+        kept = json.loads(_kept_at(cache_dir, key).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    same = isinstance(kept, dict) and kept.get("key") == key
+    output = kept.get("output") if same else None
+    return output if isinstance(output, str) else None
+
+
+def _keep(cache_dir: Path | None, key: Mapping[str, object], output: str) -> None:
+    if cache_dir is None:
+        return
+    path = _kept_at(cache_dir, key)
+    with contextlib.suppress(OSError):
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        fresh = path.with_suffix(f".{os.getpid()}")
+        fresh.write_text(json.dumps({"key": key, "output": output}), encoding="utf-8")
+        fresh.replace(path)

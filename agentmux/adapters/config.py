@@ -1,0 +1,290 @@
+"""Read the configuration: built-in values, then the files of user, project and ``--config``.
+
+The schema below is the whole language; ``docs/reference/configuration.md`` explains each key.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+import stat
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields, is_dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from agentmux.adapters import schema
+from agentmux.core.agents import PromptBy, StrategyKind, TurnEnd
+from agentmux.core.phase import CODER, REVIEWERS, ROLES
+from agentmux.core.settings import Policy, RoleSettings, Settings
+from agentmux.errors import ConfigError
+
+BUILT_IN: Final = "built-in"
+LARGEST: Final = 1_000_000
+"""Bytes; a configuration beyond it is a mistake."""
+
+_NAME: Final = r"[A-Za-z0-9][A-Za-z0-9_.-]*"
+_VARIABLE: Final = r"[A-Za-z_][A-Za-z0-9_]*"
+_CONVERSATION: Final = ("session_id", "checkpoint_dir", "checkpoint")
+_SERVER: Final = ("mcp_file", "mcp_json", "mcp_command", "mcp_args")
+_LINE: Final = schema.text()
+
+
+def _template(*places: str) -> schema.Reader:
+    """Words that may hold these places in braces, and no others."""
+
+    def reader(node: schema.Node, path: str) -> object:
+        for item in node.value if isinstance(node.value, list) else ():
+            _known_places(item, places)
+        return schema.words(node, path)
+
+    return reader
+
+
+def _known_places(node: schema.Node, places: tuple[str, ...]) -> None:
+    for place in re.findall(r"\{([a-z_]+)\}", str(node.value)):
+        if place not in places:
+            close = difflib.get_close_matches(place, places, n=1)
+            hint = f"did you mean `{{{close[0]}}}`?" if close else ""
+            schema.fail(node.at, f"nothing is known by `{{{place}}}`", *filter(None, (hint,)))
+
+
+def _command(node: schema.Node, path: str) -> object:
+    """One program, or a list of words."""
+    return schema.words(node, path) if isinstance(node.value, list) else (_LINE(node, path),)
+
+
+def _prose(node: schema.Node, path: str) -> object:
+    """Text of any number of lines."""
+    return node.value if isinstance(node.value, str) else schema.wrong(node, path, "text")
+
+
+def _place_text(node: schema.Node, path: str) -> object:
+    _known_places(node, _CONVERSATION)
+    return _LINE(node, path)
+
+
+_STRATEGY: Final[schema.Schema] = {
+    "kind": schema.choice(*StrategyKind),
+    "launch": _template(*_CONVERSATION),
+    "resume": _template(*_CONVERSATION),
+    "resume_first": schema.flag,
+    "probe": schema.Each(schema.pattern),
+    "learn": schema.text(f"hook|{_VARIABLE}", "`hook` or the name of a variable"),
+    "env": schema.Each(_place_text, pattern=_VARIABLE),
+}
+
+_listed: Final = schema.listing(_STRATEGY, unique="kind")
+
+
+def _strategies(node: schema.Node, path: str) -> object:
+    """A list of strategies, each with what its kind cannot do without."""
+    found = _listed(node, path)
+    items = node.value if isinstance(node.value, list) else []
+    for item, strategy in zip(items, found, strict=True):
+        kind = strategy["kind"]
+        if kind != StrategyKind.NONE and not strategy.get("resume"):
+            schema.fail(item.at, f"strategy `{kind}` in `{path}` has no `resume` words")
+        if kind == StrategyKind.LEARN and not strategy.get("learn"):
+            schema.fail(item.at, f"strategy `learn` in `{path}` does not say where: `learn`")
+    return found
+
+
+AGENT: Final[schema.Schema] = {
+    "like": schema.text(_NAME, "the name of another agent"),
+    "match": schema.words,
+    "command": _command,
+    "args": schema.words,
+    "model_flag": schema.optional(_LINE),
+    "prompt": schema.choice(*PromptBy),
+    "prompt_flag": schema.optional(_LINE),
+    "resume_prompt": schema.optional(schema.choice(*PromptBy)),
+    "permission_args": schema.words,
+    "unattended_args": schema.words,
+    "mcp": schema.optional({"args": _template(*_SERVER)}, required="args"),
+    "hooks": schema.optional({"flag": _LINE, "format": schema.choice("claude")}, required="flag"),
+    "turn_end": schema.choice(*TurnEnd),
+    "ready": schema.optional(schema.pattern),
+    "busy": schema.optional(schema.pattern),
+    "waiting": schema.optional(schema.pattern),
+    "trust": schema.optional(schema.pattern),
+    "limit": schema.optional(schema.pattern),
+    "rejected": schema.optional(schema.pattern),
+    "probe": {"argv": schema.words, "version": schema.optional(schema.pattern)},
+    "home_env": schema.optional(schema.text(_VARIABLE, "the name of a variable")),
+    "model_bound": schema.flag,
+    "env": schema.Each(_LINE, pattern=_VARIABLE),
+    "unset": schema.words,
+    "keep": schema.words,
+    "notes": _prose,
+    "strategies": _strategies,
+}
+"""One entry of the agent registry; `core.agents.AgentSpec` says what each field means."""
+
+AGENTS: Final = schema.Each(AGENT, pattern=_NAME)
+
+_ROLE: Final[Mapping[str, schema.Schema]] = {
+    "agent": schema.optional(_LINE),
+    "model": schema.optional(_LINE),
+    "args": schema.words,
+}
+_OTHER_SPELLINGS: Final = {
+    **{role.replace("-", "_"): role for role in ROLES},
+    **{role.removeprefix("reviewer_"): role for role in REVIEWERS},
+}
+
+
+def _version(node: schema.Node, path: str) -> object:
+    if node.value != "1":
+        schema.fail(node.at, f"`{path}` must be 1: this agentmux reads no other", "agentmux init")
+    return 1
+
+
+_ROLES: Final = {
+    role: {**_ROLE, "single": schema.flag} if role == CODER else _ROLE for role in ROLES
+}
+
+SCHEMA: Final[Mapping[str, schema.Schema]] = {
+    "version": _version,
+    "defaults": {
+        "agent": _LINE,
+        "model": schema.optional(_LINE),
+        "session_name": schema.text(r"[A-Za-z0-9_-]+", "letters, digits, `-` and `_`"),
+        "max_review_iterations": schema.whole(0, 100),
+    },
+    "roles": schema.Renamed(_ROLES, _OTHER_SPELLINGS),
+    "agents": AGENTS,
+    "resume": {
+        "native": schema.flag,
+        "policy": schema.optional(schema.choice(*Policy)),
+        "max_age": schema.duration(),
+        "reject_after": schema.duration(),
+        "commands": schema.Each(_template("session_id")),
+    },
+    "snapshots": {"interval": schema.duration(least_s=0.1)},
+    "tmux": {
+        "socket_name": schema.optional(schema.text(_NAME, "a name as for `tmux -L`")),
+        "size": schema.pair(schema.whole(40, 1000), schema.whole(10, 1000)),
+    },
+    "stall": {"nudge_after": schema.duration(), "report_after": schema.duration()},
+    "completion": {"require_approval": schema.flag, "commit": schema.flag},
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadedSettings:
+    """The configuration, and where each value of it came from.
+
+    Attributes:
+        sources: Dotted key (``roles.coder.model``) to ``file:line`` or ``built-in``.
+        files: Those that were there, lowest layer first.
+    """
+
+    settings: Settings
+    sources: Mapping[str, str]
+    files: tuple[Path, ...]
+
+
+def load_settings(
+    user_dir: Path | None, project_dir: Path, explicit: Path | None
+) -> LoadedSettings:
+    """Merge the layers; maps merge, scalars and lists replace.
+
+    ``user_dir`` is ``$XDG_CONFIG_HOME/agentmux``, ``explicit`` the file of ``--config``. A file
+    that is not there is no error, except ``explicit``.
+
+    Raises:
+        ConfigError: Something is wrong; the message has file and line.
+    """
+    merged: dict[str, object] = {}
+    sources = dict.fromkeys((key for key in schema.keys(SCHEMA) if "*" not in key), BUILT_IN)
+    found: list[Path] = []
+    for path in _layers(user_dir, project_dir, explicit):
+        content = read_text(path, name := _shown(path, project_dir))
+        if content is None and path == explicit:
+            raise ConfigError(f"{name}: no such file", hints=("check the path after --config",))
+        if content is None:
+            continue
+        found.append(path)
+        node = schema.parse(content, name)
+        if node is not None:
+            merged = merge(merged, _mapping(schema.read(node, SCHEMA)))
+            sources.update(schema.leaves(node, SCHEMA))
+    return LoadedSettings(settings=_settings(merged), sources=sources, files=tuple(found))
+
+
+def _layers(user_dir: Path | None, project_dir: Path, explicit: Path | None) -> Iterator[Path]:
+    if user_dir is not None:
+        yield user_dir / "config.yaml"
+    yield project_dir / ".agentmux" / "config.yaml"
+    if explicit is not None:
+        yield explicit
+
+
+def _shown(path: Path, project_dir: Path) -> str:
+    return str(path.relative_to(project_dir)) if path.is_relative_to(project_dir) else str(path)
+
+
+def read_text(path: Path, name: str) -> str | None:
+    """Return the text of a regular file of at most `LARGEST` bytes; None where there is none.
+
+    Raises:
+        ConfigError: It is something else, too large, unreadable or not UTF-8.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise ConfigError(f"{name}: cannot be read: {error.strerror}") from None
+    with os.fdopen(descriptor, "rb") as file:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise ConfigError(f"{name}: is not a regular file")
+        data = file.read(LARGEST + 1)
+    if len(data) > LARGEST:
+        raise ConfigError(f"{name}: is larger than {LARGEST} bytes")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise ConfigError(f"{name}:{line}: is not UTF-8") from None
+
+
+def merge(lower: Mapping[str, object], upper: Mapping[str, object]) -> dict[str, object]:
+    """Return ``lower`` under ``upper``: maps merge, anything else is replaced."""
+    merged = dict(lower)
+    for key, value in upper.items():
+        old = merged.get(key)
+        both = isinstance(old, dict) and isinstance(value, dict)
+        merged[key] = merge(old, value) if both else value  # type: ignore[arg-type]  # both are
+    return merged
+
+
+def _mapping(value: object) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _settings(values: Mapping[str, object]) -> Settings:
+    """Return the settings that these checked values describe over the built-in ones."""
+    roles = {
+        role: RoleSettings(**_mapping(given))
+        for role, given in _mapping(values.get("roles")).items()
+    }
+    agents = _mapping(values.get("agents"))
+    built_in = Settings()
+    sections = {
+        field.name: _section(getattr(built_in, field.name), _mapping(values.get(field.name)))
+        for field in fields(Settings)
+        if is_dataclass(getattr(built_in, field.name))
+    }
+    return Settings(roles=roles, agents=agents, **sections)
+
+
+def _section(built_in: Any, values: Mapping[str, Any]) -> Any:  # noqa: ANN401 (any section)
+    given = {}
+    for field in fields(built_in):
+        key = field.name.removesuffix("_s")
+        value = values.get(key, getattr(built_in, field.name))
+        given[field.name] = Policy(value) if key == "policy" and value else value
+    return type(built_in)(**given)

@@ -1,0 +1,398 @@
+"""Check a YAML text against a schema that is data; every complaint has its file and line.
+
+A schema is a mapping of keys to schemas (a closed record), `Each` (free keys), `Renamed`, or a
+`Reader`.
+Anchors, tags, duplicate keys and deep nesting are refused, so that no file can cost more than its
+size.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, NoReturn
+
+import yaml
+
+from agentmux.errors import ConfigError
+
+DEEPEST: Final = 16
+_Loader: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_RESOLVER: Final = yaml.resolver.Resolver()
+_UNIT_S: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
+_NOT_TEXT: Final = {
+    "tag:yaml.org,2002:bool": "true or false",
+    "tag:yaml.org,2002:int": "a number",
+    "tag:yaml.org,2002:float": "a number",
+    "tag:yaml.org,2002:null": "nothing",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A value and its line (from 1); ``value`` is a text, a list of nodes, or a dict of `Entry`.
+
+    Attributes:
+        tag: For a text, what YAML makes of it.
+        at: ``file:line``.
+    """
+
+    value: str | list[Node] | dict[str, Entry]
+    at: str
+    tag: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A key's line and its value."""
+
+    at: str
+    node: Node
+
+
+Reader = Callable[[Node, str], object]
+
+
+@dataclass(frozen=True, slots=True)
+class Each:
+    """A mapping whose keys are free.
+
+    Attributes:
+        pattern: What a key must look like.
+    """
+
+    schema: Schema
+    pattern: str = r".+"
+
+
+@dataclass(frozen=True, slots=True)
+class Renamed:
+    """A closed record some of whose keys have other spellings too (other spelling to key)."""
+
+    record: Mapping[str, Schema]
+    spellings: Mapping[str, str]
+
+
+Nested = Mapping[str, "Schema"] | Each | Renamed
+Schema = Nested | Reader
+_NESTED: Final = (Each, Renamed, Mapping)
+
+
+def fail(at: str, what: str, *hints: str) -> NoReturn:
+    """Refuse the configuration at ``file:line``."""
+    raise ConfigError(f"{at}: {what}", hints=hints)
+
+
+def parse(text: str, name: str) -> Node | None:
+    """Return the one document of ``text``; None when it is empty.
+
+    Raises:
+        ConfigError: It is not YAML, or uses what is refused here.
+    """
+    try:
+        events = (
+            event
+            for event in yaml.parse(text, Loader=_Loader)
+            if not isinstance(event, (yaml.StreamStartEvent, yaml.StreamEndEvent))
+        )
+        return _document(events, name)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        fail(f"{name}:{mark.line + 1 if mark else 1}", f"not YAML: {error.problem}")
+    except yaml.YAMLError as error:
+        fail(f"{name}:1", f"not YAML: {str(error).splitlines()[0]}")
+
+
+def _document(events: Iterator[yaml.Event], name: str) -> Node | None:
+    if next(events, None) is None:
+        return None
+    node = _node(next(events), events, name, 0)
+    next(events)
+    more = next(events, None)
+    if more is not None:
+        fail(_at(name, more), "a second document is not read")
+    empty = node.value == "" and node.tag == "tag:yaml.org,2002:null"
+    return None if empty else node
+
+
+def _node(event: yaml.Event, events: Iterator[yaml.Event], name: str, depth: int) -> Node:
+    at = _at(name, event)
+    _refuse(event, at, depth)
+    if isinstance(event, yaml.ScalarEvent):
+        tag = _RESOLVER.resolve(yaml.ScalarNode, event.value, event.implicit)  # type: ignore[no-untyped-call]  # the stubs leave it bare
+        return Node(event.value, at, tag)
+    if isinstance(event, yaml.SequenceStartEvent):
+        items: list[Node] = []
+        while not isinstance(event := next(events), yaml.SequenceEndEvent):
+            items.append(_node(event, events, name, depth + 1))
+        return Node(items, at)
+    return Node(_entries(events, name, depth), at)
+
+
+def _entries(events: Iterator[yaml.Event], name: str, depth: int) -> dict[str, Entry]:
+    entries: dict[str, Entry] = {}
+    while not isinstance(event := next(events), yaml.MappingEndEvent):
+        key = _node(event, events, name, depth + 1)
+        if not isinstance(key.value, str):
+            fail(key.at, "a key must be plain text")
+        if key.value in entries:
+            first = entries[key.value].at.rpartition(":")[2]
+            fail(key.at, f"key `{key.value}` stands here twice, first in line {first}")
+        entries[key.value] = Entry(key.at, _node(next(events), events, name, depth + 1))
+    return entries
+
+
+def _at(name: str, event: yaml.Event) -> str:
+    return f"{name}:{event.start_mark.line + 1 if event.start_mark else 1}"
+
+
+def _refuse(event: yaml.Event, at: str, depth: int) -> None:
+    if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
+        fail(at, "anchors and aliases are not allowed", "write the value out")
+    tag = getattr(event, "tag", None)
+    if tag:
+        fail(at, f"tags are not allowed (`{tag}`)")
+    if depth > DEEPEST:
+        fail(at, f"nested deeper than {DEEPEST} levels")
+
+
+def read(node: Node, schema: Schema, path: str = "") -> object:
+    """Return the plain value of ``node``, checked; a record holds the keys that were given.
+
+    Raises:
+        ConfigError: At the first thing that is wrong.
+    """
+    if isinstance(schema, _NESTED):
+        return {
+            key: read(entry.node, inner, at) for key, at, entry, inner in _items(node, schema, path)
+        }
+    return schema(node, path)
+
+
+def leaves(node: Node, schema: Schema, path: str = "") -> Iterator[tuple[str, str]]:
+    """Yield the dotted key and the ``file:line`` of every value that ``node`` (checked) sets."""
+    if not isinstance(schema, _NESTED):
+        yield path, node.at
+        return
+    for _, at, entry, inner in _items(node, schema, path):
+        if isinstance(inner, _NESTED):
+            yield from leaves(entry.node, inner, at)
+        else:
+            yield at, entry.at
+
+
+def keys(schema: Schema, path: str = "") -> Iterator[str]:
+    """Yield the dotted key of every value that the schema names; a free key is ``*``."""
+    if not isinstance(schema, _NESTED):
+        yield path
+    elif isinstance(schema, Each):
+        yield from keys(schema.schema, _join(path, "*"))
+    else:
+        for key, inner in _record(schema).items():
+            yield from keys(inner, _join(path, key))
+
+
+def _record(schema: Mapping[str, Schema] | Renamed) -> Mapping[str, Schema]:
+    return schema.record if isinstance(schema, Renamed) else schema
+
+
+def _join(path: str, key: str) -> str:
+    return f"{path}.{key}" if path else key
+
+
+def _items(node: Node, schema: Nested, path: str) -> Iterator[tuple[str, str, Entry, Schema]]:
+    if _is_null(node):
+        return
+    if not isinstance(node.value, dict):
+        fail(node.at, f"{_what(path)} must be a mapping, not {_kind(node)}")
+    seen: set[str] = set()
+    for written, entry in node.value.items():
+        key, inner = _field(written, entry, schema, path)
+        if key in seen:
+            fail(entry.at, f"`{_join(path, key)}` stands here twice, once as `{written}`")
+        seen.add(key)
+        yield key, _join(path, key), entry, inner
+
+
+def _field(written: str, entry: Entry, schema: Nested, path: str) -> tuple[str, Schema]:
+    if isinstance(schema, Each):
+        if not re.fullmatch(schema.pattern, written):
+            fail(entry.at, f"`{written}` cannot be a key of {_what(path)}")
+        return written, schema.schema
+    record = _record(schema)
+    key = schema.spellings.get(written, written) if isinstance(schema, Renamed) else written
+    if key not in record:
+        place = f" in `{path}`" if path else ""
+        fail(entry.at, f"unknown key `{written}`{place}", *_nearest(written, record))
+    return key, record[key]
+
+
+def _nearest(word: str, known: Iterable[str]) -> tuple[str, ...]:
+    words = list(known)
+    close = difflib.get_close_matches(word, words, n=1)
+    if close:
+        return (f"did you mean `{close[0]}`?",)
+    return (f"known: {', '.join(words)}",)
+
+
+def _what(path: str) -> str:
+    return f"`{path}`" if path else "the file"
+
+
+def _is_null(node: Node) -> bool:
+    return node.tag == "tag:yaml.org,2002:null"
+
+
+def _kind(node: Node) -> str:
+    if isinstance(node.value, list):
+        return "a list"
+    if isinstance(node.value, dict):
+        return "a mapping"
+    return _NOT_TEXT.get(node.tag, f"`{node.value[:40]}`")
+
+
+def wrong(node: Node, path: str, wanted: str, *hints: str) -> NoReturn:
+    """Refuse the value of ``path``; ``wanted`` says what it must be."""
+    found = _kind(node)
+    if isinstance(node.value, str) and not _is_null(node):
+        found = f"`{node.value[:40]}`"
+    fail(node.at, f"`{path}` must be {wanted}, not {found}", *hints)
+
+
+def text(pattern: str = r"[^\x00-\x1f\x7f]+", wanted: str = "text on one line") -> Reader:
+    """Text that matches ``pattern`` as a whole."""
+    whole = re.compile(pattern)
+
+    def reader(node: Node, path: str) -> object:
+        if not isinstance(node.value, str) or _is_null(node):
+            wrong(node, path, wanted)
+        if node.tag in _NOT_TEXT:
+            wrong(node, path, wanted, f'put it in quotes: "{node.value}"')
+        if not whole.fullmatch(node.value):
+            wrong(node, path, wanted)
+        return node.value
+
+    return reader
+
+
+def choice(*values: str) -> Reader:
+    """One of these words."""
+
+    def reader(node: Node, path: str) -> object:
+        if not isinstance(node.value, str) or node.value not in values:
+            word = node.value if isinstance(node.value, str) else ""
+            close = difflib.get_close_matches(word, values, n=1)
+            hints = (f"did you mean `{close[0]}`?",) if close else ()
+            wrong(node, path, "one of " + ", ".join(f"`{value}`" for value in values), *hints)
+        return node.value
+
+    return reader
+
+
+def optional(schema: Schema, *, required: str = "") -> Reader:
+    """The same, or nothing; either replaces what a lower layer says.
+
+    ``required`` is the key that a record cannot do without.
+    """
+
+    def reader(node: Node, path: str) -> object:
+        if _is_null(node):
+            return None
+        value = read(node, schema, path)
+        if required and isinstance(value, dict) and required not in value:
+            fail(node.at, f"`{path}` has no `{required}`")
+        return value
+
+    return reader
+
+
+def flag(node: Node, path: str) -> object:
+    """True or false, in these words."""
+    if node.tag != "tag:yaml.org,2002:bool" or node.value not in ("true", "false"):
+        wrong(node, path, "`true` or `false`")
+    return node.value == "true"
+
+
+def whole(least: int, most: int) -> Reader:
+    """A whole number between the two."""
+
+    def reader(node: Node, path: str) -> object:
+        wanted = f"a whole number from {least} to {most}"
+        if not isinstance(node.value, str) or node.tag != "tag:yaml.org,2002:int":
+            wrong(node, path, wanted)
+        if not re.fullmatch(r"\d{1,9}", node.value) or not least <= int(node.value) <= most:
+            wrong(node, path, wanted)
+        return int(node.value)
+
+    return reader
+
+
+def duration(least_s: float = 0.0) -> Reader:
+    """A number with its unit, read as seconds."""
+
+    def reader(node: Node, path: str) -> object:
+        wanted = "a duration such as `500ms`, `15s`, `10m`, `2h` or `7d`"
+        found = None
+        if isinstance(node.value, str):
+            found = re.fullmatch(r"(\d{1,9}(?:\.\d{1,6})?)(ms|s|m|h|d)", node.value)
+        if found is None:
+            wrong(node, path, wanted)
+        seconds = float(found[1]) * _UNIT_S[found[2]]
+        if seconds < least_s:
+            wrong(node, path, f"at least {least_s:g}s")
+        return seconds
+
+    return reader
+
+
+def words(node: Node, path: str) -> object:
+    """A list of command-line words, each taken as it is written."""
+    if not isinstance(node.value, list):
+        wrong(node, path, 'a list of words such as ["--flag", "value"]')
+    for item in node.value:
+        if not isinstance(item.value, str) or _is_null(item) or "\x00" in item.value:
+            wrong(item, path, "a list of words")
+    return tuple(str(item.value) for item in node.value)
+
+
+def pattern(node: Node, path: str) -> object:
+    """A regular expression, tried on lines."""
+    if not isinstance(node.value, str) or _is_null(node) or not node.value:
+        wrong(node, path, "a regular expression")
+    try:
+        re.compile(node.value, re.MULTILINE)
+    except re.error as error:
+        fail(node.at, f"`{path}` is not a regular expression: {error}")
+    return node.value
+
+
+def pair(first: Reader, second: Reader) -> Reader:
+    """A list of exactly two values."""
+
+    def reader(node: Node, path: str) -> object:
+        if not isinstance(node.value, list) or len(node.value) != 2:
+            wrong(node, path, "a list of two values")
+        return (first(node.value[0], path), second(node.value[1], path))
+
+    return reader
+
+
+def listing(schema: Schema, *, unique: str) -> Callable[[Node, str], tuple[dict[str, Any], ...]]:
+    """A list of records, each with another value under the key ``unique``."""
+
+    def reader(node: Node, path: str) -> tuple[dict[str, Any], ...]:
+        if not isinstance(node.value, list):
+            wrong(node, path, "a list")
+        found: dict[object, dict[str, Any]] = {}
+        for index, item in enumerate(node.value):
+            record = read(item, schema, f"{path}[{index}]")
+            if not isinstance(record, dict) or unique not in record:
+                fail(item.at, f"`{path}[{index}]` has no `{unique}`")
+            if record[unique] in found:
+                fail(item.at, f"`{path}` has two entries with `{unique}: {record[unique]}`")
+            found[record[unique]] = record
+        return tuple(found.values())
+
+    return reader
