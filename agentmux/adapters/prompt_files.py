@@ -1,0 +1,41 @@
+"""The files that prompts are made of: the built-in templates, and what a project adds to them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from agentmux.core.prompts import parts
+from agentmux.errors import ConfigError
+
+BUILT_IN: Final = Path(__file__).resolve().parent.parent / "prompts"
+EXTENSIONS: Final = ".agentmux/prompts"
+EXTENSION_MAX: Final = 256 * 1024
+"""Bytes; an agent reads all of it at each start."""
+
+
+def template(name: str, *, again: bool = False) -> str:
+    """Return the text to render for the template ``name``, with its frame (see `parts`)."""
+    texts = (_built_in(part) for part in parts(name, again=again))
+    return "".join(texts)
+
+
+def extension(project_dir: Path, role: str) -> str | None:
+    """Return what the project adds to the prompts of ``role``; None when it adds nothing.
+
+    Raises:
+        ConfigError: The file is there but cannot be used.
+    """
+    path = project_dir / EXTENSIONS / f"{role}.md"
+    if not path.exists():
+        return None
+    if not path.is_file() or path.stat().st_size > EXTENSION_MAX:
+        raise ConfigError(f"{path} must be a regular file of at most {EXTENSION_MAX >> 10} kB")
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path} cannot be read: {error}") from error
+
+
+def _built_in(name: str) -> str:
+    return (BUILT_IN / f"{name}.md").read_text(encoding="utf-8")

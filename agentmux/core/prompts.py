@@ -1,0 +1,271 @@
+"""From a phase and its artifacts to the text that an agent is given.
+
+A template is plain text with ``{{name}}`` in it. All names are replaced in one pass, so nothing
+that a user wrote is ever read as a template; text of users is quoted line by line (``> ``), so it
+cannot pass for an instruction line or a command block either.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from agentmux.core import layout
+from agentmux.core.phase import (
+    ARCHITECT,
+    CODER,
+    DESIGNER,
+    PLANNER,
+    PRODUCT_MANAGER,
+    RESEARCHERS,
+    REVIEWERS,
+    Phase,
+)
+from agentmux.core.review import review_file
+
+FIX: Final = "coder-fix"
+SINGLE: Final = "coder-single"
+SUMMARY: Final = "summary"
+CONTEXT: Final = "context"
+CONTINUE: Final = "continue"
+NUDGE: Final = "nudge"
+TOLD: Final = "told"
+
+MAY_ASK: Final = (PRODUCT_MANAGER, ARCHITECT, PLANNER, DESIGNER)
+"""Roles whose prompt says how to ask for research."""
+
+WORK_TEMPLATES: Final = (
+    *MAY_ASK, *RESEARCHERS, CODER, SINGLE, FIX, *REVIEWERS, SUMMARY,
+)  # fmt: skip
+"""Templates of whole pieces of work, which the frame (opening, ending) goes around."""
+
+HELLO: Final = (
+    "Before anything else run `agentmux submit hello`: it lets this conversation be found again."
+)
+FEATURE_SHOWN: Final = 600
+"""Characters of the request that a prompt repeats; all of it is in ``requirements.md``."""
+
+# A name on a line of its own takes the empty line after it away when it has nothing to say.
+_NAME = re.compile(r"^\{\{(?P<block>\w+)\}\}\n(?:\n|\Z)|\{\{(?P<word>\w+)\}\}", re.MULTILINE)
+_SIGNALS: Final = {
+    PRODUCT_MANAGER: "pm-done",
+    ARCHITECT: "architecture",
+    PLANNER: "plan",
+    DESIGNER: "design",
+}
+_ARTIFACTS: Final = {
+    PRODUCT_MANAGER: f"{layout.PRODUCT_MANAGEMENT}/requirements.md",
+    ARCHITECT: f"{layout.ARCHITECTING}/architecture.md",
+    PLANNER: f"{layout.PLANNING}/plan.yaml",
+    DESIGNER: f"{layout.DESIGN}/design.md",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PromptInputs:
+    """Everything that a prompt can say.
+
+    Attributes:
+        session_dir: Absolute path.
+        project_dir: Absolute path.
+        subplan: The sub-plan of a coder's seat; None in fixing and in single-coder mode.
+        subplans: In single-coder mode, index and title of each sub-plan that is still to do.
+        question: Of a research topic, in the words of whoever asked.
+        feature: The user's request; prompts repeat its beginning.
+        inputs: Absolute paths to read, besides ``context.md`` and ``requirements.md``; for `TOLD`
+            the path of the topic's ``summary.md``.
+        change_request_path: Of the request that began this cycle; None in the first.
+        hello: The agent tells us its conversation in its first call.
+        extension: Text of the project's ``.agentmux/prompts/<role>.md``.
+        submitted: For a resume: what was handed in and applied, one line each.
+        open_items: For a resume: what is still to do, one line each.
+        instruction_file: For `CONTINUE` and `NUDGE`: absolute path of the full prompt.
+    """
+
+    session_dir: str
+    project_dir: str
+    phase: Phase = Phase.ARCHITECTING
+    role: str = ""
+    seat: str = ""
+    cycle: int = 1
+    iteration: int = 0
+    subplan: int | None = None
+    subplan_title: str = ""
+    subplans: tuple[tuple[int, str], ...] = ()
+    topic: str = ""
+    question: str = ""
+    feature: str = ""
+    inputs: tuple[str, ...] = ()
+    change_request_path: str | None = None
+    nominated: tuple[str, ...] = ()
+    hello: bool = False
+    extension: str | None = None
+    submitted: tuple[str, ...] = ()
+    open_items: tuple[str, ...] = ()
+    instruction_file: str = ""
+
+
+def template_for(phase: Phase, role: str, *, single: bool = False) -> str:
+    """Return the name of the template for what ``role`` does in ``phase``.
+
+    Args:
+        phase: The phase that needs the seat.
+        role: Any role; a researcher's prompt does not depend on the phase.
+        single: One coder has the whole plan.
+    """
+    if phase is Phase.COMPLETING and role in REVIEWERS:
+        return SUMMARY
+    if role == CODER and phase is Phase.FIXING:
+        return FIX
+    return SINGLE if role == CODER and single else role
+
+
+def parts(name: str, *, again: bool = False) -> tuple[str, ...]:
+    """Return the files whose texts, joined, make the template ``name``.
+
+    With ``again``, for a fresh start on a resume, the warning about unfinished work comes first.
+    """
+    if name not in WORK_TEMPLATES:
+        return (name,)
+    before = ("opening", "fresh-again") if again else ("opening",)
+    between = ("research",) if name in MAY_ASK else ()
+    return (*before, name, *between, "ending")
+
+
+def launch_line(path: str) -> str:
+    """Return the one line that an agent is started with."""
+    return f"Read the file {path} and do what it says."
+
+
+def artifacts(inputs: PromptInputs) -> tuple[str, ...]:
+    """Return the absolute paths of what the seat has to leave; empty for coders."""
+    return tuple(f"{inputs.session_dir}/{path}" for path in _artifacts(inputs))
+
+
+def _artifacts(inputs: PromptInputs) -> tuple[str, ...]:
+    if inputs.phase is Phase.COMPLETING and inputs.role in REVIEWERS:
+        return (f"{layout.COMPLETION}/summary.md",)
+    if inputs.role in REVIEWERS:
+        return (f"{layout.REVIEW}/{review_file(inputs.role)}",)
+    if inputs.role in RESEARCHERS:
+        folder = layout.research(inputs.role.partition("-")[0], inputs.topic)
+        return (f"{folder}/summary.md", f"{folder}/detail.md")
+    return (_ARTIFACTS[inputs.role],) if inputs.role in _ARTIFACTS else ()
+
+
+def signals(inputs: PromptInputs) -> tuple[str, ...]:
+    """Return the shell commands by which the seat says that it is done, in order."""
+    return tuple(f"agentmux submit {words}" for words in _signals(inputs))
+
+
+def _signals(inputs: PromptInputs) -> tuple[str, ...]:
+    if inputs.role == CODER:
+        return _coder_signals(inputs)
+    if inputs.phase is Phase.COMPLETING and inputs.role in REVIEWERS:
+        return ("summary",)
+    if inputs.role in REVIEWERS:
+        return (f"review --role {inputs.role}",)
+    if inputs.role in RESEARCHERS:
+        return (f"research-done --topic {inputs.topic}",)
+    return (_SIGNALS[inputs.role],) if inputs.role in _SIGNALS else ()
+
+
+def _coder_signals(inputs: PromptInputs) -> tuple[str, ...]:
+    if inputs.phase is Phase.FIXING:
+        return ("done",)
+    if inputs.subplan is not None:
+        return (f"done --subplan {inputs.subplan}",)
+    return tuple(f"done --subplan {index}" for index, _ in inputs.subplans)
+
+
+def render(template_text: str, inputs: PromptInputs) -> str:
+    """Fill a template; the text of `parts`, joined.
+
+    Raises:
+        KeyError: The template has a name that is not in `NAMES` (a mistake in a built-in file).
+    """
+
+    def value(match: re.Match[str]) -> str:
+        block = match["block"]
+        if block is None:
+            return NAMES[match["word"]](inputs)
+        text = NAMES[block](inputs)
+        return f"{text}\n\n" if text else ""
+
+    return _NAME.sub(value, template_text).strip() + "\n"
+
+
+def quote(text: str, limit: int | None = None) -> str:
+    """Return a user's text as a Markdown quotation, cut at ``limit`` characters."""
+    cut = text if limit is None or len(text) <= limit else text[:limit] + " […]"
+    lines = cut.strip().split("\n") if cut.strip() else []
+    return "\n".join(f"> {line}" if line else ">" for line in lines)
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _list(texts: tuple[str, ...], empty: str) -> str:
+    return "\n".join(f"- {_one_line(text)}" for text in texts) or f"- {empty}"
+
+
+def _read(inputs: PromptInputs) -> str:
+    own = (layout.CONTEXT, layout.REQUIREMENTS)
+    paths = dict.fromkeys((*(f"{inputs.session_dir}/{name}" for name in own), *inputs.inputs))
+    return "\n".join(f"- `{path}`" for path in paths)
+
+
+def _change_request(inputs: PromptInputs) -> str:
+    if inputs.change_request_path is None:
+        return ""
+    return (
+        f"This is cycle {inputs.cycle}: the user looked at the finished work and asked for changes."
+        f" The change request is `{inputs.change_request_path}`; read it. It comes before all that"
+        " is older. What the earlier cycles built is in the working tree, and their documents are"
+        f" under `{inputs.session_dir}/{layout.HISTORY}/`."
+    )
+
+
+def _feature(inputs: PromptInputs) -> str:
+    quoted = quote(inputs.feature, FEATURE_SHOWN)
+    return f"The request begins (all of it is in `requirements.md`):\n\n{quoted}" if quoted else ""
+
+
+def _signal_block(inputs: PromptInputs) -> str:
+    return "\n".join(("```sh", *signals(inputs), "```")) if signals(inputs) else ""
+
+
+def _extension(inputs: PromptInputs) -> str:
+    text = (inputs.extension or "").strip()
+    return f"## Rules of this project\n\n{text}" if text else ""
+
+
+NAMES: Final[dict[str, Callable[[PromptInputs], str]]] = {
+    "change_request": _change_request,
+    "command": lambda inputs: " && ".join(signals(inputs)[:1]),
+    "cycle": lambda inputs: str(inputs.cycle),
+    "extension": _extension,
+    "feature": _feature,
+    "file": lambda inputs: ", ".join(inputs.inputs[:1]),
+    "hello": lambda inputs: HELLO if inputs.hello else "",
+    "instruction_file": lambda inputs: inputs.instruction_file,
+    "iteration": lambda inputs: str(inputs.iteration),
+    "open_items": lambda inputs: _list(inputs.open_items, "all of it"),
+    "project_dir": lambda inputs: inputs.project_dir,
+    "question": lambda inputs: quote(inputs.question),
+    "read": _read,
+    "session_dir": lambda inputs: inputs.session_dir,
+    "signal": _signal_block,
+    "submitted": lambda inputs: _list(inputs.submitted, "nothing"),
+    "subplan": lambda inputs: "" if inputs.subplan is None else str(inputs.subplan),
+    "subplan_title": lambda inputs: _one_line(inputs.subplan_title),
+    "subplans": lambda inputs: "\n".join(
+        f"{index}. {_one_line(title)}" for index, title in inputs.subplans
+    ),
+    "topic": lambda inputs: inputs.topic,
+    "write": lambda inputs: "\n".join(f"Write: `{path}`" for path in artifacts(inputs)),
+}
+"""What each name in a template stands for."""
