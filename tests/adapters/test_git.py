@@ -195,11 +195,12 @@ def test_awkward_names_survive_the_way_into_a_commit(
     started: Path, git: Git, run: Run, name: str
 ) -> None:
     (started / "bystander.txt").write_text("not this one\n")
+    run("add", "bystander.txt")
     (started / name).write_text("x\n")
     assert name in git.dirty()
     git.commit("Add one", [name], trailer=TRAILER)
     assert committed(run) == {name}
-    assert git.dirty() == ("bystander.txt",)
+    assert run("status", "--porcelain") == "A  bystander.txt\n"
 
 
 def test_what_was_dirty_at_start_is_left_out_unless_named(started: Path, git: Git) -> None:
