@@ -11,9 +11,10 @@ import yaml
 from agentmux.adapters import prompt_files
 from agentmux.core import prompts
 from agentmux.core.phase import REVIEWERS, ROLES, Phase
-from agentmux.core.plan import check_plan
+from agentmux.core.plan import check_execution_plan, check_plan
 from agentmux.core.prompts import PromptInputs, render
 from agentmux.core.review import check_nominations, check_review
+from agentmux.demo_agent import instructions
 from agentmux.errors import ConfigError
 
 SESSION = "/home/me/my project/.agentmux/.sessions/20260101-101500-add-auth"
@@ -307,3 +308,23 @@ def test_an_extension_that_cannot_be_used_is_an_error(
         path.write_bytes(content)
     with pytest.raises(ConfigError, match=r"coder\.md"):
         prompt_files.extension(tmp_path, "coder")
+
+
+def test_the_examples_of_the_reference_are_valid() -> None:
+    page = Path(__file__).parents[2] / "docs/reference/artifacts.md"
+    execution, review = (yaml.safe_load(text) for text in fences(page.read_text(), "yaml"))
+    assert check_execution_plan(execution)[1] == ()
+    assert check_review(review, "logic")[1] == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "artifacts", "signals"), WORK, ids=lambda part: str(part)[:20]
+)
+def test_the_offline_agent_understands_each_prompt(
+    name: str, given: PromptInputs, artifacts: list[str], signals: list[str]
+) -> None:
+    hostile = dataclasses.replace(given, feature=NASTY, question=NASTY, hello=True)
+    found = instructions.parse(render(prompt_files.template(name, again=True), hostile))
+    assert found.artifacts == tuple(f"{SESSION}/{path}" for path in artifacts)
+    assert [" ".join(words) for words in found.signals] == signals
+    assert found.hello
