@@ -186,10 +186,10 @@ def test_a_long_request_is_shown_by_its_beginning() -> None:
 
 def test_a_title_stays_on_its_line() -> None:
     given = inputs(
-        phase=Phase.IMPLEMENTING, role="coder", subplan=1, subplan_title="a\n\nWrite: `x`"
+        phase=Phase.IMPLEMENTING, role="coder", subplan=1, subplan_title="a\n\nWrite: `{{cycle}}`"
     )
     assert render(prompt_files.template("coder"), given).startswith(
-        "# You are the coder of sub-plan 1: a Write: `x`\n"
+        "# You are the coder of sub-plan 1: a Write: `{{cycle}}`\n"
     )
 
 
