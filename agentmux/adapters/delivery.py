@@ -1,0 +1,370 @@
+"""Typing into a pane, and proving that it arrived.
+
+"Sent" without evidence is the most reported fault of programs like this one. So: nothing is typed
+over a person's draft or into a dialog, a body is typed once, Enter goes only after the text has
+been seen in the composer, and only an emptied composer counts as submitted.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Final
+
+from agentmux.core.agents import AgentSpec
+from agentmux.ports import (
+    Delivery,
+    DeliveryResult,
+    PaneStatus,
+    Screen,
+    ScreenPatterns,
+    Terminal,
+    TerminalError,
+    TerminalUnreachableError,
+)
+
+LINE_MAX: Final = 4000
+"""Bytes: a program that reads in canonical mode loses what goes beyond 4096, Enter included."""
+
+_STATUS_ROWS: Final = 25
+"""Only the last rows tell what an agent does now; what stands above is its transcript."""
+
+_TAIL: Final = 40
+"""Characters at the end of a text by which it is known again."""
+
+_POLL_S: Final = 0.04
+_STILL_THERE_S: Final = 0.4
+"""Between the two looks that must both find our text before Enter is pressed once more."""
+
+_CONTROLS = re.compile(r"\x1b\[20[01]~|[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_PASTED = re.compile(r"\[Pasted ")
+_RULE = re.compile(r"^[\s╭╮╰╯┌┐└┘├┤─━═╌┄▀▄]*$")
+_SGR = re.compile(r"\x1b\[([0-9;:]*)m")
+_BORDERS: Final = "│┃║"
+
+
+def patterns_of(spec: AgentSpec) -> ScreenPatterns:
+    """Compile the screen patterns of an agent's registry entry."""
+    sources = (spec.ready, spec.busy, spec.waiting, spec.trust, spec.limit)
+    ready, busy, waiting, trust, limit = (
+        None if source is None else re.compile(source, re.MULTILINE) for source in sources
+    )
+    return ScreenPatterns(ready=ready, busy=busy, waiting=waiting, trust=trust, limit=limit)
+
+
+def clean(text: str) -> str:
+    """Take out of a text what would end the paste early or act on the terminal; tabs stay."""
+    return _CONTROLS.sub("", text.replace("\r\n", "\n").replace("\r", "\n")).strip()
+
+
+def read_status(text: str, patterns: ScreenPatterns) -> PaneStatus:
+    """Tell from a screen what its agent does; one look, so "idle" wants a second one.
+
+    Args:
+        text: `Screen.text`; an empty one says nothing.
+        patterns: Of the agent that runs there.
+    """
+    rows = [row for row in text.splitlines() if row.strip()][-_STATUS_ROWS:]
+    shown = "\n".join(rows)
+    marks = (
+        (PaneStatus.TRUST, patterns.trust),
+        (PaneStatus.WAITING, patterns.waiting),
+        (PaneStatus.BUSY, patterns.busy),
+        (PaneStatus.LIMIT, patterns.limit),
+        (PaneStatus.IDLE, patterns.ready),
+    )
+    for status, pattern in marks:
+        if pattern is not None and pattern.search(shown):
+            return status
+    return PaneStatus.UNKNOWN
+
+
+def undimmed(ansi: str) -> str:
+    """The plain text of a screen with its placeholders blanked.
+
+    Dim text in a composer is a suggestion, not a draft; so is the one inverse character in front
+    of it that some agents draw as their cursor.
+    """
+    cells: list[str] = []
+    marks: list[str] = []
+    dim = inverse = False
+    for index, part in enumerate(_SGR.split(ansi)):
+        if index % 2:
+            dim, inverse = _style(part, dim=dim, inverse=inverse)
+            continue
+        cells.extend(part)
+        marks.extend(("d" if dim else "i" if inverse else " ") * len(part))
+    text = "".join(cells)
+    for match in re.finditer(r"(?<!i)i(?=d)|d+", "".join(marks)):
+        blank = re.sub(r"[^\n]", " ", text[match.start() : match.end()])
+        text = text[: match.start()] + blank + text[match.end() :]
+    return text
+
+
+def _style(codes: str, *, dim: bool, inverse: bool) -> tuple[bool, bool]:
+    numbers = iter(codes.split(";"))
+    for number in numbers:
+        if number in {"38", "48", "58"}:  # a colour: its numbers are not styles
+            for _ in range(1 if next(numbers, "") == "5" else 3):
+                next(numbers, None)
+        elif number in {"", "0"}:
+            dim = inverse = False
+        elif number in {"1", "22"}:
+            dim = False
+        elif number == "2":
+            dim = True
+        elif number in {"7", "27"}:
+            inverse = number == "7"
+    return dim, inverse
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Composer:
+    """Where an agent takes text in, as one screen shows it.
+
+    Attributes:
+        draft: What stands in it, without placeholder.
+        body: All from it to the end of the screen, with nothing between the characters.
+        above: All before it, likewise.
+    """
+
+    draft: str
+    body: str
+    above: str
+
+
+def find_composer(screen: Screen, patterns: ScreenPatterns) -> Composer | None:
+    """Find the composer: after the last prompt, or up to the cursor where no prompt is known."""
+    text = undimmed(screen.ansi)
+    if patterns.ready is None:
+        rows = text.split("\n")[: screen.cursor_row + 1]
+        return Composer(draft="", body=_squeezed("\n".join(rows[-10:])), above="")
+    found = list(patterns.ready.finditer(text))
+    if not found:
+        return None
+    start = found[-1].end()
+    lines: list[str] = []
+    for line in text[start:].split("\n"):
+        if lines and _RULE.match(line):
+            break
+        lines.append(line.rstrip().rstrip(_BORDERS).strip(" " + _BORDERS))
+    return Composer(
+        draft="\n".join(lines).strip(),
+        body=_squeezed(text[start:]),
+        above=_squeezed(text[: found[-1].start()]),
+    )
+
+
+def _squeezed(text: str) -> str:
+    """Without blanks and borders: agents wrap text where they like."""
+    return re.sub(rf"[\s{_BORDERS}]", "", text)
+
+
+class _Typing:
+    """One text on its way into one pane."""
+
+    def __init__(  # noqa: PLR0913 (what `deliver` was given)
+        self,
+        terminal: Terminal,
+        pane: str,
+        text: str,
+        patterns: ScreenPatterns,
+        *,
+        deadline: float,
+        clock: Callable[[], float],
+        pause: Callable[[float], Awaitable[object]],
+    ) -> None:
+        self.terminal = terminal
+        self.pane = pane
+        self.text = text
+        self.tail = _squeezed(text)[-_TAIL:]
+        self.patterns = patterns
+        self.deadline = deadline
+        self.clock = clock
+        self.pause = pause
+        self.was_busy = False
+        self.typed = False
+        self.held_since: float | None = None
+        self.pressed_again = False
+
+    def look(self) -> Screen | None:
+        return self.terminal.capture([self.pane]).get(self.pane)
+
+    def has_time(self) -> bool:
+        return self.clock() < self.deadline
+
+    def status(self, screen: Screen) -> PaneStatus:
+        return read_status(screen.text, self.patterns)
+
+    def holds_text(self, composer: Composer) -> bool:
+        """Whether our text, or the marker that stands for it, is in the composer."""
+        if self.patterns.ready is None:
+            return composer.body.endswith(self.tail) or bool(_PASTED.search(composer.draft))
+        return self.tail in composer.body or bool(_PASTED.search(composer.draft))
+
+    async def run(self) -> Delivery:
+        refusal = await self.wait_for_room()
+        if refusal is not None:
+            return refusal
+        self.typed = True
+        self.terminal.paste(self.pane, self.text)
+        missing = await self.see_text()
+        if missing is not None:
+            return missing
+        self.terminal.press_enter(self.pane)
+        return await self.see_submitted()
+
+    async def wait_for_room(self) -> Delivery | None:
+        """Wait for an empty composer, the same on two looks; else say why nothing was typed."""
+        last: tuple[DeliveryResult | None, str] | None = None
+        while True:
+            screen = self.look()
+            if screen is None:
+                return _said(DeliveryResult.PANE_GONE, "the pane is gone; nothing was typed")
+            found = self.judge(screen)
+            if found == last and found[1] != _NO_COMPOSER:
+                self.was_busy = self.status(screen) is PaneStatus.BUSY
+                return _said(found[0], found[1] + "; nothing was typed") if found[0] else None
+            if not self.has_time():
+                return _said(DeliveryResult.UNKNOWN, f"{found[1] or 'no calm'}; nothing was typed")
+            last = found
+            await self.pause(_POLL_S)
+
+    def judge(self, screen: Screen) -> tuple[DeliveryResult | None, str]:
+        """What speaks against typing now; None with an empty reason where nothing does."""
+        status = self.status(screen)
+        if status in {PaneStatus.TRUST, PaneStatus.WAITING}:
+            return DeliveryResult.REFUSED_DIALOG, f"the screen shows a dialog ({status})"
+        composer = find_composer(screen, self.patterns)
+        if composer is None:
+            return None, _NO_COMPOSER
+        if composer.draft:
+            return DeliveryResult.REFUSED_DRAFT, "somebody's draft is in the composer"
+        return None, ""
+
+    async def see_text(self) -> Delivery | None:
+        """Wait until the pasted text is seen; else say what is known of it."""
+        while True:
+            screen = self.look()
+            if screen is None:
+                return _said(DeliveryResult.PANE_GONE, "the pane went away after the paste")
+            composer = find_composer(screen, self.patterns)
+            if composer is not None and self.holds_text(composer):
+                return None
+            if not self.has_time():
+                return _said(DeliveryResult.UNKNOWN, "pasted, but not seen in the composer")
+            await self.pause(_POLL_S)
+
+    async def see_submitted(self) -> Delivery:
+        """Wait for the emptied composer and a sign of work; press Enter once more at most."""
+        emptied = 0
+        while True:
+            screen = self.look()
+            if screen is None:
+                return _said(DeliveryResult.PANE_GONE, "the pane went away after Enter")
+            composer = find_composer(screen, self.patterns)
+            holds = composer is not None and self.holds_text(composer)
+            self.press_again(holds=holds)
+            if composer is not None and not holds and not composer.draft:
+                emptied += 1
+                proof = self.proof(screen, composer, emptied)
+                if proof is not None:
+                    return proof
+            else:
+                emptied = 0
+            if not self.has_time():
+                return self.unproved(screen, holds=holds)
+            await self.pause(_POLL_S)
+
+    def press_again(self, *, holds: bool) -> None:
+        """Press Enter a second and last time for a text that two looks found still there."""
+        if not holds:
+            self.held_since = None
+        elif self.held_since is None:
+            self.held_since = self.clock()
+        elif not self.pressed_again and self.clock() - self.held_since >= _STILL_THERE_S:
+            self.pressed_again = True
+            self.terminal.press_enter(self.pane)
+
+    def proof(self, screen: Screen, composer: Composer, emptied: int) -> Delivery | None:
+        """What an empty composer proves, together with the rest of the screen."""
+        busy = self.status(screen) is PaneStatus.BUSY
+        if busy and self.was_busy:
+            return _said(DeliveryResult.QUEUED, "the composer is empty, the agent was busy before")
+        if busy:
+            return _said(DeliveryResult.SUBMITTED, "the composer is empty, the agent is busy")
+        if emptied > 1 and self.tail in composer.above:
+            return _said(
+                DeliveryResult.SUBMITTED, "the composer is empty, the text is in the transcript"
+            )
+        if emptied > 1 and self.patterns.busy is None:
+            return _said(DeliveryResult.SUBMITTED, "the text has left the composer")
+        return None
+
+    def unproved(self, screen: Screen, *, holds: bool) -> Delivery:
+        if holds:
+            return _said(DeliveryResult.TYPED_NOT_SUBMITTED, "the text is still in the composer")
+        status = self.status(screen)
+        return _said(DeliveryResult.UNKNOWN, f"Enter was sent; the screen says {status}")
+
+
+_NO_COMPOSER: Final = "no composer was seen"
+
+
+def _said(result: DeliveryResult, evidence: str) -> Delivery:
+    return Delivery(result=result, evidence=evidence)
+
+
+async def deliver(  # noqa: PLR0913 (clock and pause are the environment)
+    terminal: Terminal,
+    pane: str,
+    text: str,
+    patterns: ScreenPatterns,
+    *,
+    deadline_s: float,
+    clock: Callable[[], float] = time.monotonic,
+    pause: Callable[[float], Awaitable[object]] = asyncio.sleep,
+) -> Delivery:
+    """Type ``text`` into a pane, submit it with one Enter, and say what became of it.
+
+    One call per pane at a time is the caller's duty. Never presses Escape, never types twice.
+
+    Args:
+        terminal: Where the pane is.
+        pane: Its id.
+        text: Control characters are taken out; newlines stay newlines.
+        patterns: Of the agent that runs there.
+        deadline_s: For all of it.
+        clock: Monotonic seconds.
+        pause: Lets that many seconds pass.
+
+    Raises:
+        ValueError: The text is empty, or has a line of more than `LINE_MAX` bytes.
+    """
+    text = clean(text)
+    if not text or max(len(line.encode()) for line in text.split("\n")) > LINE_MAX:
+        raise ValueError(f"a text to type has 1 to {LINE_MAX} bytes a line; put it into a file")
+    typing = _Typing(
+        terminal,
+        pane,
+        text,
+        patterns,
+        deadline=clock() + deadline_s,
+        clock=clock,
+        pause=pause,
+    )
+    try:
+        return await typing.run()
+    except TerminalUnreachableError as error:
+        return _said(DeliveryResult.UNKNOWN, error.message + _typed(typing))
+    except TerminalError as error:
+        gone = pane not in terminal.capture([pane])
+        result = DeliveryResult.PANE_GONE if gone else DeliveryResult.UNKNOWN
+        return _said(result, error.message + _typed(typing))
+
+
+def _typed(typing: _Typing) -> str:
+    return "; the text may have been typed" if typing.typed else "; nothing was typed"

@@ -1,0 +1,159 @@
+"""What every test stands on: an environment that reaches nothing of the user's, private tmux
+servers that are ended with everything they started, and waiting on conditions.
+"""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from agentmux.adapters.processes import end, is_alive, start_time
+from agentmux.adapters.tmux import TmuxTerminal
+from agentmux.ports import Terminal
+from tests.fakes.terminal import FakeTerminal
+
+TEST_ID = "AGENTMUX_TEST_ID"
+"""Stands in the environment of all that a test starts, so that it can be found and ended."""
+
+HOSTILE = """\
+set -g base-index 1
+setw -g pane-base-index 1
+set -g remain-on-exit off
+set -g default-shell /bin/sh
+set -g default-command "exec /bin/sh"
+set -g prefix C-a
+set -g status off
+set -g renumber-windows on
+set -g automatic-rename on
+set -g window-size smallest
+setw -g aggressive-resize on
+set-hook -g after-new-window 'set -g @hooked 1'
+set-hook -g after-split-window 'select-layout even-vertical'
+set-hook -g window-linked 'set -g @linked 1'
+set-hook -g pane-died 'set -g @died 1'
+"""
+"""A configuration in which whoever counts windows or trusts defaults goes wrong."""
+
+WRAPPER = Path(__file__).parent.parent / "agentmux" / "adapters" / "wrapper.py"
+
+WaitUntil = Callable[..., None]
+
+
+def _wait_until(
+    condition: Callable[[], object], deadline_s: float = 10.0, what: object = ""
+) -> None:
+    """Wait until ``condition()`` is true; fail with ``what`` (called, where it can be) if never."""
+    deadline = time.monotonic() + deadline_s
+    while not condition():
+        if time.monotonic() > deadline:
+            shown = what() if callable(what) else what
+            pytest.fail(f"not within {deadline_s:g} s: {shown or condition}")
+        time.sleep(0.01)
+
+
+@pytest.fixture
+def wait_until() -> WaitUntil:
+    return _wait_until
+
+
+@pytest.fixture
+def short_dir() -> Iterator[Path]:
+    """A directory with a path short enough for a socket."""
+    folder = Path(tempfile.mkdtemp(prefix="amx-", dir="/tmp"))
+    yield folder
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(autouse=True)
+def isolated(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[str]:
+    """Put home, configuration and the default tmux server out of reach; end what was started.
+
+    The value is the id in the environment of everything that the test starts.
+    """
+    for name in tuple(os.environ):
+        if name.startswith(("TMUX", "XDG_", "AGENTMUX_", "CLAUDE", "CODEX_", "GIT_")):
+            monkeypatch.delenv(name)
+    home = tmp_path / "home"
+    home.mkdir()
+    monkeypatch.setenv("HOME", str(home))
+    for name in ("CONFIG", "STATE", "DATA", "CACHE"):
+        monkeypatch.setenv(f"XDG_{name}_HOME", str(home / name.lower()))
+    monkeypatch.setenv("TMUX_TMPDIR", str(home / "no-such-dir"))
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:{os.environ['PATH']}")
+    test_id = uuid.uuid4().hex
+    monkeypatch.setenv(TEST_ID, test_id)
+    yield test_id
+    _end_all(test_id)
+
+
+def _end_all(test_id: str) -> None:
+    """End every process that carries the test's id, apart from this one."""
+    word = f"{TEST_ID}={test_id}".encode()
+    left: list[tuple[int, int]] = []
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdecimal() or int(entry.name) == os.getpid():
+            continue
+        try:
+            if word in (entry / "environ").read_bytes().split(b"\0"):
+                left.append((int(entry.name), start_time(int(entry.name))))
+        except OSError:
+            continue
+    for pid, started in left:  # a stopped process takes no TERM
+        if is_alive(pid, started):
+            os.kill(pid, signal.SIGCONT)
+    end(left, grace_s=0.2)
+
+
+@pytest.fixture(params=["plain", "hostile"])
+def tmux_config(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """A configuration for a tmux server: none, and one that breaks careless programs."""
+    if request.param == "plain":
+        return "/dev/null"
+    path = tmp_path / "hostile.conf"
+    path.write_text(HOSTILE)
+    return str(path)
+
+
+@pytest.fixture
+def tmux(short_dir: Path) -> Iterator[TmuxTerminal]:
+    """A private tmux server without configuration; it starts with its first session."""
+    terminal = TmuxTerminal(str(short_dir / "s"), config_file="/dev/null", timeout_s=10)
+    yield terminal
+    end_server(terminal)
+
+
+@pytest.fixture
+def tmux_under(short_dir: Path, tmux_config: str) -> Iterator[TmuxTerminal]:
+    """The same, once without configuration and once with a hostile one."""
+    terminal = TmuxTerminal(str(short_dir / "s"), config_file=tmux_config, timeout_s=10)
+    yield terminal
+    end_server(terminal)
+
+
+@pytest.fixture
+def fake_terminal() -> Iterator[FakeTerminal]:
+    terminal = FakeTerminal()
+    yield terminal
+    terminal.close()
+
+
+@pytest.fixture(params=["fake", "tmux"])
+def terminal(request: pytest.FixtureRequest) -> Terminal:
+    """The fake and the real one: what holds for both is the contract."""
+    name = "fake_terminal" if request.param == "fake" else "tmux"
+    found: Terminal = request.getfixturevalue(name)
+    return found
+
+
+def end_server(terminal: TmuxTerminal) -> None:
+    subprocess.run(
+        ["tmux", "-S", terminal.socket, "kill-server"], capture_output=True, check=False, timeout=10
+    )

@@ -1,0 +1,348 @@
+"""A terminal without tmux: real processes under ptys, everything else in memory.
+
+It passes the contract of ``tests/adapters/test_terminal_contract.py``, as the real one does. The
+screen is a plain one: text, newlines, carriage returns, clearing, SGR; no cursor movement.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import pty
+import re
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from agentmux.adapters.processes import start_time
+from agentmux.errors import BlockedError
+from agentmux.ports import (
+    CreatedSession,
+    NewPane,
+    Pane,
+    Screen,
+    Server,
+    TerminalError,
+    TerminalUnreachableError,
+    TmuxSession,
+)
+
+_SGR = re.compile(r"\x1b\[[0-9;]*m")
+_CLEAR = re.compile(r"\x1b\[[0-3]?J|\x1bc|\x1b\[\?1049[hl]")
+_OTHER = re.compile(
+    r"\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b\[[0-9;?]*[@-ln-~]|\x1b[()].|\x1b[^\[\]]"
+)
+_END_OF_PASTE = "\x1b[201~"
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class FakePane:
+    """A process, its pty, and what it has printed."""
+
+    id: str
+    window: str
+    program: subprocess.Popen[bytes]
+    master: int
+    size: tuple[int, int]
+    seat: str = ""
+    launch: str = ""
+    label: str = ""
+    output: bytes = b""
+    typed: list[str] = field(default_factory=list)
+    activity: int = 0
+    killed: bool = False
+    reader: threading.Thread | None = None
+
+    def is_dead(self) -> bool:
+        """Whether the program has ended and its last words are on the screen."""
+        if self.program.poll() is None:
+            return False
+        if self.reader is not None:
+            self.reader.join(timeout=0.05)  # a child that it left may hold the pty
+        return True
+
+    def read(self) -> None:
+        """Take in the program's output until its end; runs in a thread of its own."""
+        while True:
+            try:
+                more = os.read(self.master, 65536)
+            except OSError:
+                more = b""
+            if not more:
+                return
+            self.output = (self.output + more)[-1_000_000:]
+            self.activity = int(time.time())
+
+    def lines(self) -> list[str]:
+        """The rows on the screen."""
+        text = _CLEAR.split(self.output.decode(errors="replace"))[-1]
+        rows = [
+            row.rpartition("\r")[2]
+            for row in _OTHER.sub("", text).replace("\r\n", "\n").split("\n")
+        ]
+        return rows[-self.size[1] :]
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class FakeSession:
+    """A session and its panes, the monitor first."""
+
+    facts: TmuxSession
+    panes: dict[str, FakePane]
+    monitor: str
+    size: tuple[int, int]
+
+
+class FakeTerminal:
+    """`agentmux.ports.Terminal` in memory."""
+
+    def __init__(self, socket: str = "/nowhere/fake", env: Mapping[str, str] | None = None) -> None:
+        self._socket = socket
+        self._env = dict(os.environ if env is None else env)
+        self._sessions: dict[str, FakeSession] = {}
+        self._numbers = itertools.count()
+        self._server: subprocess.Popen[bytes] | None = None
+        self.frozen = False
+        self.zoomed = False
+
+    # What tests do to it.
+
+    def freeze(self) -> None:
+        """Answer nothing from now on."""
+        self.frozen = True
+
+    def thaw(self) -> None:
+        """Answer again."""
+        self.frozen = False
+
+    def kill_server(self) -> None:
+        """Take every session away at once, as kill -9 of a tmux server does."""
+        for session in self._sessions.values():
+            for pane in session.panes.values():
+                _hang_up(pane)
+        self._sessions.clear()
+        if self._server is not None:
+            self._server.kill()
+            self._server.wait()
+            self._server = None
+
+    def close(self) -> None:
+        """End everything, whatever it takes."""
+        panes = [pane for session in self._sessions.values() for pane in session.panes.values()]
+        self.thaw()
+        self.kill_server()
+        for pane in panes:
+            try:
+                pane.program.wait(timeout=5)
+            except subprocess.TimeoutExpired:
+                pane.program.kill()
+                pane.program.wait()
+
+    def pane(self, pane: str) -> FakePane:
+        """A pane with all that was done to it; KeyError where it is gone."""
+        return next(one.panes[pane] for one in self._sessions.values() if pane in one.panes)
+
+    # The protocol.
+
+    @property
+    def socket(self) -> str:
+        return self._socket
+
+    def server(self) -> Server:
+        self._answer()
+        pid = self._server.pid if self._server else 0
+        return Server(socket=self._socket, pid=pid, started=start_time(pid))
+
+    def sessions(self) -> tuple[TmuxSession, ...]:
+        self._answer()
+        return tuple(session.facts for session in self._sessions.values())
+
+    def create_session(
+        self, *, name: str, uuid: str, cwd: Path, size: tuple[int, int], argv: Sequence[str]
+    ) -> CreatedSession:
+        self._answer()
+        if any(session.facts.name == name for session in self._sessions.values()):
+            raise BlockedError(f"a tmux session named {name} exists already", reason="name_taken")
+        if self._server is None:
+            self._server = subprocess.Popen(["sleep", "1000000"], start_new_session=True)
+        facts = TmuxSession(id=f"${next(self._numbers)}", name=name, uuid=uuid)
+        monitor = self._start(argv, size=size, cwd=cwd)
+        self._sessions[facts.id] = FakeSession(
+            facts=facts, panes={monitor.id: monitor}, monitor=monitor.id, size=size
+        )
+        return CreatedSession(session=facts, pane=monitor.id, server=self.server())
+
+    def reopen_monitor(self, session: str, *, cwd: Path, argv: Sequence[str]) -> str:
+        self._answer()
+        found = self._session(session)
+        old = found.panes.pop(found.monitor, None)
+        if old is not None:
+            _hang_up(old)
+        made = self._start(argv, size=found.size, cwd=cwd)
+        if old is not None:
+            made.id, made.window = old.id, old.window
+        found.panes = {made.id: made} | found.panes
+        found.monitor = made.id
+        return made.id
+
+    def panes(self, session: str) -> tuple[Pane, ...]:
+        self._answer()
+        found = self._sessions.get(session)
+        if found is None:
+            return ()
+        window = found.panes[found.monitor].window if found.monitor in found.panes else ""
+        return tuple(
+            Pane(
+                id=pane.id,
+                window=pane.window,
+                pid=pane.program.pid,
+                dead=pane.is_dead(),
+                seat=pane.seat,
+                launch=pane.launch,
+                visible=pane.window == window,
+                activity=pane.activity,
+            )
+            for pane in found.panes.values()
+        )
+
+    def open_panes(self, session: str, panes: Sequence[NewPane]) -> Mapping[str, str]:
+        self._answer()
+        found = self._session(session)
+        for new in panes:
+            made = self._start(new.argv, size=found.size, cwd=None)
+            made.seat, made.launch, made.label = new.seat, new.launch, new.label
+            found.panes[made.id] = made
+        launches = {new.launch for new in panes}
+        return {pane.launch: pane.id for pane in found.panes.values() if pane.launch in launches}
+
+    def arrange(self, session: str, visible: Sequence[str]) -> None:
+        self._answer()
+        found = self._sessions.get(session)
+        if found is None or found.monitor not in found.panes or self.zoomed:
+            return
+        window = found.panes[found.monitor].window
+        for pane in found.panes.values():
+            if pane.launch and pane.id in visible:
+                pane.window = window
+            elif pane.launch and pane.window == window:
+                pane.window = f"@{next(self._numbers)}"
+
+    def label(self, labels: Mapping[str, str]) -> None:
+        self._answer()
+        for pane in self._all():
+            pane.label = labels.get(pane.id, pane.label)
+
+    def capture(self, panes: Sequence[str], *, colours: bool = True) -> Mapping[str, Screen]:
+        self._answer()
+        return {pane.id: _screen(pane, colours=colours) for pane in self._all() if pane.id in panes}
+
+    def paste(self, pane: str, text: str) -> None:
+        framed = b"\x1b[?2004h" in self._write_to(pane).output
+        self._type(pane, f"\x1b[200~{text}{_END_OF_PASTE}" if framed else text)
+        self._write_to(pane).typed.append(text)
+
+    def press_enter(self, pane: str) -> None:
+        self._type(pane, "\r")
+        self._write_to(pane).typed.append("\r")
+
+    def close_panes(self, panes: Sequence[str]) -> None:
+        self._answer()
+        for session in tuple(self._sessions.values()):
+            for pane in panes:
+                if pane in session.panes:
+                    _hang_up(session.panes.pop(pane))
+            if not session.panes:
+                del self._sessions[session.facts.id]
+        self._exit_when_empty()
+
+    def kill_session(self, session: str) -> None:
+        self._answer()
+        if session in self._sessions:
+            self.close_panes(tuple(self._sessions[session].panes))
+
+    def _exit_when_empty(self) -> None:
+        if not self._sessions:
+            self.kill_server()
+
+    def _answer(self) -> None:
+        if self.frozen:
+            raise TerminalUnreachableError("the fake server does not answer")
+
+    def _session(self, session: str) -> FakeSession:
+        if not self._sessions:
+            raise TerminalUnreachableError("no server running")
+        if session not in self._sessions:
+            raise TerminalError(f"tmux refused: can't find session: {session}")
+        return self._sessions[session]
+
+    def _all(self) -> list[FakePane]:
+        return [pane for session in self._sessions.values() for pane in session.panes.values()]
+
+    def _start(self, argv: Sequence[str], *, size: tuple[int, int], cwd: Path | None) -> FakePane:
+        master, slave = pty.openpty()
+        number = next(self._numbers)
+        program = subprocess.Popen(
+            argv,
+            stdin=slave,
+            stdout=slave,
+            stderr=slave,
+            start_new_session=True,
+            cwd=cwd,
+            env=self._env | {"TERM": "screen", "AGENTMUX_SESSION_ID": ""},
+        )
+        os.close(slave)
+        pane = FakePane(
+            id=f"%{number}",
+            window=f"@{number}",
+            program=program,
+            master=master,
+            size=size,
+            activity=int(time.time()),
+        )
+        pane.reader = threading.Thread(target=pane.read, daemon=True)
+        pane.reader.start()
+        return pane
+
+    def _write_to(self, pane: str) -> FakePane:
+        self._answer()
+        found = next((one for one in self._all() if one.id == pane), None)
+        if found is None:
+            raise TerminalError(f"tmux refused: can't find pane: {pane}")
+        return found
+
+    def _type(self, pane: str, keys: str) -> None:
+        os.write(self._write_to(pane).master, keys.encode())
+
+
+def _screen(pane: FakePane, *, colours: bool) -> Screen:
+    rows = pane.lines()
+    plain = [_SGR.sub("", row) for row in rows]
+    blank = [""] * (pane.size[1] - len(rows))
+    text = "\n".join(plain + blank)
+    return Screen(
+        ansi="\n".join(rows + blank) if colours else text,
+        text=text,
+        cols=pane.size[0],
+        rows=pane.size[1],
+        cursor_row=len(rows) - 1,
+        cursor_col=len(plain[-1]),
+    )
+
+
+def _hang_up(pane: FakePane) -> None:
+    """What closing the terminal does to the program in it."""
+    if pane.killed:
+        return
+    pane.killed = True
+    if pane.program.poll() is None:
+        os.kill(pane.program.pid, signal.SIGHUP)
+    threading.Thread(target=_reap, args=(pane,), daemon=True).start()
+
+
+def _reap(pane: FakePane) -> None:
+    pane.program.wait()
+    os.close(pane.master)
