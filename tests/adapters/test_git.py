@@ -25,7 +25,7 @@ AWKWARD = (
 
 @pytest.fixture
 def environment(tmp_path: Path) -> dict[str, str]:
-    home = tmp_path / "home"
+    home = tmp_path / "git home"
     home.mkdir()
     settings = {"user.name": "Tess", "user.email": "tess@example.com", "user.useConfigOnly": "true"}
     return {
@@ -258,6 +258,19 @@ def test_deletions_renames_links_and_modes_are_committed(started: Path, git: Git
     }
 
 
+def test_a_folder_that_became_a_file_is_committed(started: Path, git: Git, run: Run) -> None:
+    (started / "thing").mkdir()
+    (started / "thing/inner").write_text("x\n")
+    git.commit("Add a folder", git.dirty(), trailer=TRAILER)
+    (started / "thing/inner").unlink()
+    (started / "thing").rmdir()
+    (started / "thing").write_text("a file now\n")
+    assert git.dirty() == ("thing", "thing/inner")
+    git.commit("Make it a file", git.dirty(), trailer=TRAILER)
+    assert git.dirty() == ()
+    assert run("show", "HEAD:thing") == "a file now\n"
+
+
 def test_a_path_that_came_and_went_is_no_obstacle(started: Path, git: Git, run: Run) -> None:
     (started / "agent.txt").write_text("x\n")
     git.commit("Add", ["agent.txt", "went-again.txt"], trailer=TRAILER)
@@ -406,7 +419,9 @@ def test_a_branch_before_the_first_commit(git: Git) -> None:
 
 
 @pytest.mark.parametrize("name", ["", "-f", "a b", "a..b", "@{-1}", "x.lock", "a\nb", "HEAD"])
-def test_names_no_branch_can_have_are_refused(started: Path, git: Git, name: str) -> None:
+def test_names_no_branch_can_have_are_refused(started: Path, git: Git, run: Run, name: str) -> None:
+    run("checkout", "-q", "-b", "before")  # so that `@{-1}` has a meaning
+    run("checkout", "-q", "main")
     with pytest.raises(UsageError, match="cannot be the name of a branch"):
         git.create_branch(name)
     assert git.head().branch == "main"
