@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Final, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Final, NamedTuple, NoReturn
 
 from agentmux.demo_agent import commands, instructions
 from agentmux.demo_agent.conversation import (
     Conversation,
-    Store,
     asks_code_word,
     write_checkpoint,
 )
 from agentmux.demo_agent.errors import QuitError, TurnCancelledError
 from agentmux.demo_agent.face import Face
 from agentmux.demo_agent.hooks import Hooks
-from agentmux.demo_agent.ids import new_id
 from agentmux.demo_agent.options import HELP, VERSION, Options
 from agentmux.demo_agent.scenario import Life
 from agentmux.demo_agent.seat import Seat
 from agentmux.demo_agent.trace import Trace
-from agentmux.demo_agent.work import Work
+
+if TYPE_CHECKING:
+    from agentmux.demo_agent.work import Work
 
 THREAD_VARIABLE: Final = "DEMO_THREAD_ID"
 LIMIT: Final = "You have reached your usage limit · it resets at 5pm"
@@ -42,14 +42,21 @@ class Agent:
     """Takes prompts one after the other until the user or the scenario ends it."""
 
     def __init__(
-        self, setting: Setting, store: Store, conversation: Conversation, face: Face, hooks: Hooks
+        self,
+        setting: Setting,
+        conversation: Conversation,
+        face: Face,
+        hooks: Hooks,
+        *,
+        renew: Callable[[], Conversation],
     ) -> None:
-        """Take the parts that ``main`` made."""
-        self._setting, self._store, self._face, self._hooks = setting, store, face, hooks
+        """Take the parts that ``main`` made; ``renew`` makes a conversation for ``/clear``."""
+        self._setting, self._renew, self._face, self._hooks = setting, renew, face, hooks
         self._conversation = conversation
         self._trace = Trace(setting.env.get("AGENTMUX_DEMO_TRACE"), setting.seat)
         self._held: instructions.Instructions | None = None
         self._awaited: list[tuple[str, str]] = []
+        self._is_answered = False
         self._prompts = 0
 
     def run(self, source: str) -> NoReturn:
@@ -69,33 +76,33 @@ class Agent:
             return "done"
         self._prompts += 1
         self._trace.did("prompted", prompt)
-        self._face.say(f"> {words}")
+        self._face.say("> " + words.replace("\n", "\n  "))
         self._conversation.begin(prompt)
         self._fire("UserPromptSubmit", prompt=prompt)
+        self._face.busy(True)
         answer, outcome = self._turn(prompt)
-        self._face.say(f"● {answer}" if answer else "")
+        # What is remembered is on disk before the screen says that the turn is over.
         self._close_turn(answer, outcome)
+        self._face.busy(False)
+        self._face.say(f"● {answer}" if answer else "")
+        self._fire("Stop", outcome=outcome)
         return outcome
 
     # one turn
 
     def _turn(self, prompt: str) -> tuple[str, str]:
-        self._face.busy(True)
         try:
             return self._answer(prompt)
         except TurnCancelledError:
             return "Interrupted by the user.", "cancelled"
         except OSError as error:
             return f"Error: {error}", "failed"
-        finally:
-            self._face.busy(False)
 
     def _close_turn(self, answer: str, outcome: str) -> None:
         self._conversation.end(answer, outcome)
         folder = self._setting.options.checkpoint_dir
         if folder:
             write_checkpoint(Path(folder), self._conversation)
-        self._fire("Stop", outcome=outcome)
 
     def _answer(self, prompt: str) -> tuple[str, str]:
         life = self._setting.life
@@ -119,7 +126,7 @@ class Agent:
         if path is not None:
             text = Path(path).read_text(encoding="utf-8", errors="replace")
             self._conversation.read(text)
-            self._held, self._awaited = None, []
+            self._held, self._awaited, self._is_answered = None, [], False
             return instructions.parse(text), f"{prompt}\n{text}"
         if self._awaited and not self._is_told(prompt):
             return None, prompt
@@ -134,7 +141,8 @@ class Agent:
             for kind, topic in self._awaited
             if topic not in prompt and not worker.is_researched(kind, topic)
         ]
-        return not self._awaited
+        self._is_answered = not self._awaited
+        return self._is_answered
 
     def _is_silent(self, asked: instructions.Instructions | None) -> bool:
         silent = self._setting.life.silent
@@ -152,10 +160,10 @@ class Agent:
 
     def _work(self, asked: instructions.Instructions) -> str:
         told = self._setting.life.submit == "when-told" and self._prompts > 1
-        worker = self._worker(submit="yes" if told else None)
+        worker = self._worker(only_submit=told)
         if asked.hello:
             worker.hello()
-        self._awaited = worker.needed_research()
+        self._awaited = [] if self._is_answered else worker.needed_research()
         if self._awaited:
             self._held = asked
             return "Waiting for research: " + ", ".join(topic for _, topic in self._awaited)
@@ -163,9 +171,11 @@ class Agent:
             self._held = asked
         return worker.do(asked)
 
-    def _worker(self, submit: str | None = None) -> Work:
+    def _worker(self, *, only_submit: bool = False) -> Work:
+        from agentmux.demo_agent.work import Work  # noqa: PLC0415 (a prompt is handled first)
+
         setting = self._setting
-        life = setting.life._replace(submit=submit) if submit else setting.life
+        life = setting.life._replace(submit="yes", write="none") if only_submit else setting.life
         return Work(setting.seat, life, self._trace, run=self._run, counters=setting.counters)
 
     def _run(self, argv: Sequence[str]) -> commands.Ran:
@@ -199,14 +209,15 @@ class Agent:
         if turns:
             self._face.say(f"  (resumed, {len(turns)} turns)")
         for turn in turns[-3:]:
-            self._face.say(f"> {turn.prompt}\n● {turn.answer}")
+            prompt = turn.prompt.strip().replace("\n", "\n  ")
+            self._face.say(f"> {prompt}\n● {turn.answer}")
 
     def _slash(self, word: str) -> None:
         if word in {"/exit", "/quit"}:
             raise QuitError(0)
         if word == "/clear":
-            self._conversation = self._store.new(new_id(), self._setting.options.model)
-            self._held, self._awaited = None, []
+            self._conversation = self._renew()
+            self._held, self._awaited, self._is_answered = None, [], False
             self._face.say("(a new conversation)")
             self._fire("SessionStart", source="clear")
         else:

@@ -52,6 +52,13 @@ def build(root: Path, plan: dict[str, Any], index: int, files: dict[str, str]) -
     return owned
 
 
+def first_file(plan: dict[str, Any]) -> str:
+    """Return the first file that the plan's first sub-plan owns."""
+    parts = subplans_of(plan) or subplans_of(whole_plan({}))
+    owned = parts[min(parts)].get("owned_files") or ["README.md"]
+    return str(owned[0])
+
+
 def mend(root: Path, request: str, attempt: str, files: dict[str, str]) -> list[str]:
     """Mend the files below ``root`` that a fix request names; return their paths."""
     if files:

@@ -71,12 +71,12 @@ def _plan(_seat: Seat, life: Life) -> str:
     return yaml.safe_dump(made, sort_keys=False, allow_unicode=True)
 
 
-def _review(seat: Seat, life: Life) -> str:
+def _review(_seat: Seat, life: Life) -> str:
     """JSON strings are YAML strings: no library is needed to quote them."""
     passed = life.verdict == "pass"
     said = life.summary or ("Looks good." if passed else "One thing has to change.")
     lines = [f"verdict: {life.verdict}", f"summary: {_quoted(said)}"]
-    findings = life.findings if life.findings is not None else [] if passed else [_finding(seat)]
+    findings = life.findings if life.findings is not None else []
     lines.append("findings:" if findings else "findings: []")
     for finding in findings:
         fields = [f"{key}: {_quoted(str(value))}" for key, value in finding.items()]
@@ -86,9 +86,10 @@ def _review(seat: Seat, life: Life) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _finding(seat: Seat) -> dict[str, str]:
+def finding(seat: Seat, path: str) -> dict[str, str]:
+    """Return what a reviewer finds in ``path`` when the scenario says no more than fail."""
     return {
-        "location": "demo_part_1.py:1",
+        "location": f"{path}:1",
         "issue": f"The {seat.role.removeprefix('reviewer_') or 'code'} is not right yet.",
         "severity": "major",
         "recommendation": "Mend it.",

@@ -36,6 +36,9 @@ def main() -> int:
     except RefusedError as refused:
         os.write(2, f"{refused}\n".encode())
         return refused.exit_code
+    except OSError as error:
+        os.write(2, f"Error: {error}\n".encode())
+        return 1
 
 
 def _run(options: Options, env: Mapping[str, str]) -> int:
@@ -44,14 +47,19 @@ def _run(options: Options, env: Mapping[str, str]) -> int:
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
     store = Store(_home(env), setting.cwd)
     conversation = _conversation(options, store, setting.cwd)
+
+    def renew() -> Conversation:
+        anew = options._replace(session_id=None, resume=None, continue_latest=False)
+        return _conversation(anew, store, setting.cwd)
+
     hooks = Hooks(options.settings, env)
     _wait(setting.life.banner_delay)
     if not (os.isatty(0) and os.isatty(1)):
-        return _run_plain(Agent(setting, store, conversation, Plain(), hooks), options)
+        return _run_plain(Agent(setting, conversation, Plain(), hooks, renew=renew), options)
     from agentmux.demo_agent.terminal import Terminal  # noqa: PLC0415 (not without a terminal)
 
     face = Terminal(0, survive_hangup=setting.life.ignore_hup)
-    agent = Agent(setting, store, conversation, face, hooks)
+    agent = Agent(setting, conversation, face, hooks, renew=renew)
     try:
         _ask_first(face, setting, store.home)
         agent.run("resume" if conversation.turns else "startup")

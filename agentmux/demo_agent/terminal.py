@@ -6,6 +6,7 @@ change. Only the block's rows are counted, so the transcript may wrap as the ter
 
 from __future__ import annotations
 
+import contextlib
 import os
 import select
 import signal
@@ -52,8 +53,8 @@ class Terminal:
         self._watch_size()
 
     def say(self, text: str) -> None:
-        """Add lines to the transcript, above the block."""
-        lines = text.split("\n")
+        """Add lines to the transcript, above the block; control characters are left out."""
+        lines = ["".join(filter(str.isprintable, line)) for line in text.split("\n")]
         self._transcript.extend(lines)
         self._draw(self._block(), above="".join(f"{line}\r\n" for line in lines))
 
@@ -81,7 +82,8 @@ class Terminal:
     def choose(self, head: Sequence[str], choices: Sequence[str], selected: int) -> int:
         """Show a dialog; arrows or digits select, Enter confirms, other text is ignored."""
         while True:
-            self._draw((_dialog(head, choices, selected), (0, 0)))
+            rows = _dialog(head, choices, selected)
+            self._draw(([row[: self._width() - 1] for row in rows], (0, 0)))
             for key in self._read(None):
                 if key is Key.ENTER:
                     self._draw(self._block())
@@ -92,9 +94,11 @@ class Terminal:
 
     def close(self) -> None:
         """Leave the last screen in place and the tty as it was."""
+        if self._lost:
+            return
         rows = len(self._block()[0]) - self._row - 1
         self._write(f"\x1b[{rows}B\r\n{_PASTE_OFF}" if rows > 0 else f"\r\n{_PASTE_OFF}")
-        if not self._lost:
+        with contextlib.suppress(termios.error):
             termios.tcsetattr(self._fd, termios.TCSANOW, self._saved)
 
     # keys
@@ -171,7 +175,7 @@ class Terminal:
             rows += [f"✻ Working… ({spent}s · esc to interrupt)", ""]
         rows += [f"  (queued) {text.splitlines()[0]}"[: width - 1] for text in self._inbox]
         draft = self._composer.shown
-        typed = _wrapped(draft, width - 3)
+        typed = _wrapped(draft, width - 3)[-max(1, self._height() - 8) :]
         top = [*rows, "─" * (width - 1)]
         body = [(f"{GLYPH} " if at == 0 else "  ") + row for at, row in enumerate(typed)]
         column = _cells(body[-1])
@@ -201,23 +205,22 @@ class Terminal:
 
     def _width(self) -> int:
         try:
-            return max(20, os.get_terminal_size(self._fd).columns)
+            return max(20, os.get_terminal_size(self._fd).columns or 80)
         except OSError:
             return 80
 
     def _height(self) -> int:
         try:
-            return max(6, os.get_terminal_size(self._fd).lines)
+            return max(6, os.get_terminal_size(self._fd).lines or 24)
         except OSError:
             return 24
 
     def _write(self, text: str) -> None:
-        data = text.encode()
-        try:
+        """Write all of ``text``; that the terminal is gone is for the reader to find out."""
+        data = text.encode("utf-8", "replace")
+        with contextlib.suppress(OSError):
             while data and not self._lost:
                 data = data[os.write(self._fd, data) :]
-        except OSError:
-            self._hung_up()
 
     def _watch_size(self) -> None:
         self._wake, waker = os.pipe()

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from agentmux.demo_agent import coding
 from agentmux.demo_agent.commands import Ran
-from agentmux.demo_agent.drafts import draft
+from agentmux.demo_agent.drafts import draft, finding
 from agentmux.demo_agent.errors import QuitError
 from agentmux.demo_agent.instructions import Instructions, subplan_of
 from agentmux.demo_agent.scenario import Life
@@ -82,11 +82,18 @@ class Work:
         for path in artifacts:
             if how == "none":
                 continue
-            text = draft(path, self._seat, self._life, wrong=wrong)
+            text = draft(path, self._seat, self._with_finding(), wrong=wrong)
             if how == "half" and not mended:
                 text = text[: len(text) // 2]
             coding.write_whole(Path(path), text)
             self._trace.did("wrote", path)
+
+    def _with_finding(self) -> Life:
+        """Name a file that exists, where a failing review is told nothing about findings."""
+        life = self._life
+        if life.verdict == "pass" or life.findings is not None:
+            return life
+        return life._replace(findings=[finding(self._seat, coding.first_file(self._plan()))])
 
     def _code(self, asked: Instructions) -> str:
         refused = []
@@ -104,13 +111,13 @@ class Work:
             return
         root, seat = Path.cwd(), self._seat
         request = Path(seat.session_dir, FIX_REQUEST) if seat.session_dir else None
-        index = subplan or seat.subplan
+        is_fixing = subplan is None and seat.seat == "coder"
         files = self._life.files or {}
-        if index is None and request and request.is_file():
+        if is_fixing and request and request.is_file():
             text = request.read_text(encoding="utf-8", errors="replace")
             names = coding.mend(root, text, f"{seat.cycle}.{seat.iteration}", files)
         else:
-            names = coding.build(root, self._plan(), index or 1, files)
+            names = coding.build(root, self._plan(), subplan or seat.subplan or 1, files)
         self._changed += names
         self._trace.did("wrote", " ".join(names))
 
