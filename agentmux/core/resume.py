@@ -1,0 +1,551 @@
+"""Whether an agent's conversation comes back: the record of it, the guards, and the ladder.
+
+Pure: what is true now comes in as `ResumeFacts`, the answer goes out as `Native` or `Fresh`, and
+either says why. Native only when every guard holds; the first that does not is named.
+Source: docs/explanation/resume.md.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Final, TypeAlias
+
+from agentmux.core.agents import StrategyKind, is_session_ref
+from agentmux.core.records import FieldError, Json, from_fields
+from agentmux.core.settings import Policy
+
+SESSION_ID: Final = "{session_id}"
+CHECKPOINT: Final = "{checkpoint}"
+RESTART_FRESH: Final = "fresh"
+"""What a record's ``restart`` says when the user does not want the conversation."""
+
+_BY_ID: Final = (StrategyKind.ASSIGN, StrategyKind.LEARN)
+# Most of an id that still tells conversations apart in a line of text.
+_SHORT: Final = 8
+_LONGEST_VALUE: Final = 40
+_LONGEST_PATH: Final = 60
+
+
+class Guard(StrEnum):
+    """What can stand between an agent and its conversation, in the order of asking."""
+
+    SWITCH = "switch"
+    RECORD = "record"
+    AGENT = "agent"
+    HOST = "host"
+    CWD = "cwd"
+    HOME = "home"
+    RUNTIME = "runtime"
+    EPOCH = "epoch"
+    AMBIGUOUS = "ambiguous"
+    CLAIM = "claim"
+    AGE = "age"
+    HEALTH = "health"
+
+
+class CheckpointState(StrEnum):
+    """What the file that resuming opens looks like; ``none`` where there is no such file."""
+
+    OK = "ok"
+    MISSING = "missing"
+    CORRUPT = "corrupt"
+    OTHER_MODEL = "other-model"
+    NONE = "none"
+
+
+class Rung(StrEnum):
+    """How a pane comes back, best first."""
+
+    NATIVE = "native"
+    FRESH = "fresh"
+    SHELL = "shell"
+    SCREEN = "screen"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResumeRecord:
+    """What a launch leaves behind so that its conversation can be found again.
+
+    Attributes:
+        strategy: A `StrategyKind`.
+        resume_argv: Without a prompt; holds the id, or ``{session_id}`` while that is not known
+            (and ``{checkpoint}`` for the file named in ``checkpoint``). Empty when nothing
+            resumes. See `resolved`.
+        latest_argv: For *learn*: what resumes the latest conversation while the id is unknown.
+        argv_ref: The id that stands in ``resume_argv``; ``session_ref`` may have moved on since.
+        env: The variables that decide which conversation is found, such as a config home.
+        cwd: Real path.
+        home: Path of the config home, or empty.
+        runtime: Which program it was: a version, or path, size and time of change.
+        epoch: What the conversation is about: ``phase``, ``cycle``, ``iteration``, ``subplan``,
+            and ``files`` (path named in the launch prompt to SHA-256; empty where it is absent).
+        reached: How often a prompt of ours is proven to have arrived in the conversation.
+        captured_at: UTC, ISO 8601.
+        unsure: It may have become another conversation, and nothing told us which.
+        rejected: The agent refused it once.
+        restart: What the user asked for when bringing the stopped seat back, or empty.
+        previous: The seat's last record that was good, without one of its own.
+    """
+
+    agent: str
+    strategy: str
+    launch_argv: tuple[str, ...] = ()
+    resume_argv: tuple[str, ...] = ()
+    latest_argv: tuple[str, ...] = ()
+    env: Mapping[str, str] = field(default_factory=dict)
+    session_ref: str | None = None
+    argv_ref: str | None = None
+    host: str = ""
+    boot: str = ""
+    cwd: str = ""
+    home: str = ""
+    runtime: str = ""
+    model: str | None = None
+    epoch: Json = field(default_factory=dict)
+    policy: str = ""
+    reached: int = 0
+    captured_at: str = ""
+    unsure: bool = False
+    rejected: bool = False
+    launch: str = ""
+    checkpoint: str = ""
+    restart: str = ""
+    previous: Json | None = None
+
+
+_UNRECORDED: Final = ResumeRecord(agent="", strategy=StrategyKind.NONE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResumeFacts:
+    """What is true now, on this host, of the seat and of the conversation in `standing_record`.
+
+    Attributes:
+        agent: The name of the agent that plays the seat now.
+        binds_model: A conversation of this agent is of use only with its own model.
+        home_exists: Of no account where ``home`` is empty.
+        runtime: As in the record; empty where no program answers.
+        runtime_resumes: What the probe shows; None where nothing was probed.
+        epoch: As in the record, of the same files now.
+        ambiguous: Another launch of the same agent in the same directory and home came after it.
+        claim_held_by: Who holds the conversation on this host, in words; None when nobody does.
+        now: Aware.
+        fresh_flag: The user wants no conversation for this seat.
+    """
+
+    agent: str
+    host: str
+    cwd: str
+    home: str
+    runtime: str
+    epoch: Json
+    now: datetime
+    max_age_s: float
+    model: str | None = None
+    binds_model: bool = False
+    home_exists: bool = True
+    runtime_resumes: bool | None = None
+    ambiguous: bool = False
+    claim_held_by: str | None = None
+    native_enabled: bool = True
+    fresh_flag: bool = False
+    policy: str = Policy.AUTO
+    checkpoint: CheckpointState = CheckpointState.NONE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Native:
+    """The conversation comes back with this argv (no prompt in it) and these variables."""
+
+    argv: tuple[str, ...]
+    env: Mapping[str, str]
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fresh:
+    """A new conversation with the full prompt; ``guard`` is the first that does not hold."""
+
+    reason: str
+    guard: Guard
+
+
+Decision: TypeAlias = Native | Fresh
+
+
+# -- the record ----------------------------------------------------------------------------------
+
+
+def decode_record(fields: object) -> ResumeRecord | None:
+    """Return the record that ``fields`` describe, or None where they are none; never raises.
+
+    An older record may lack fields; the guards treat what is missing as not matching.
+    """
+    made = _decoded(fields)
+    return made if isinstance(made, ResumeRecord) else None
+
+
+def record_problem(fields: object) -> str | None:
+    """Return why ``fields`` are no record; None when they are one."""
+    made = _decoded(fields)
+    return None if isinstance(made, ResumeRecord) else made
+
+
+def _decoded(fields: object) -> ResumeRecord | str:
+    if not isinstance(fields, Mapping):
+        return "the resume record is not a mapping"
+    try:
+        return from_fields(ResumeRecord, fields, where="resume record")
+    except FieldError as error:
+        return error.message
+
+
+def standing_record(record: ResumeRecord | None) -> ResumeRecord | None:
+    """Return the record that decides: this one, or ``previous`` where this one never reached.
+
+    A failed attempt erases nothing, but what it found out stays: a conversation that it saw
+    rejected stays rejected. Facts are to be gathered about what this returns.
+    """
+    if record is None or record.reached:
+        return record
+    before = decode_record(record.previous)
+    if before is None or not before.reached:
+        return record
+    rejected = before.rejected or (record.rejected and _same_conversation(record, before))
+    return replace(before, rejected=rejected, restart=record.restart, previous=None)
+
+
+def next_previous(fields: object) -> Json | None:
+    """Return what the next launch's record keeps as ``previous``, given the seat's record now."""
+    record = decode_record(fields)
+    if record is None or not isinstance(fields, Mapping):
+        return None
+    if record.reached and not record.rejected:
+        return {key: value for key, value in fields.items() if key != "previous"}
+    before = decode_record(record.previous)
+    if before is None or (record.rejected and _same_conversation(record, before)):
+        return None
+    return record.previous
+
+
+def _same_conversation(one: ResumeRecord, other: ResumeRecord) -> bool:
+    return (one.agent, one.session_ref) == (other.agent, other.session_ref)
+
+
+def resolved(record: ResumeRecord) -> ResumeRecord:
+    """Return the record with ``resume_argv`` as it would run now.
+
+    The id and the checkpoint are filled in; an id that was in place is replaced where the
+    conversation has moved on. What has no value yet stays as it is. Twice is the same as once.
+    """
+    if conversation_kind(record) is StrategyKind.CONTINUE and record.strategy == StrategyKind.LEARN:
+        return replace(record, resume_argv=record.latest_argv)
+    places = {CHECKPOINT: record.checkpoint} if record.checkpoint else {}
+    ref = record.session_ref
+    if ref is not None and is_session_ref(ref):
+        places[SESSION_ID] = ref
+    argv = record.resume_argv
+    if SESSION_ID in places and record.argv_ref:
+        stale = _naming(record.argv_ref)
+        argv = tuple(stale.sub(lambda _: SESSION_ID, word) for word in argv)
+    argv_ref = places.get(SESSION_ID, record.argv_ref)
+    return replace(record, resume_argv=_filled(argv, places), argv_ref=argv_ref)
+
+
+def _filled(argv: tuple[str, ...], places: Mapping[str, str]) -> tuple[str, ...]:
+    if not places:
+        return argv
+    # One pass, so that a value that looks like a place is left as it is.
+    place = re.compile("|".join(map(re.escape, places)))
+    return tuple(place.sub(lambda found: places[found[0]], word) for word in argv)
+
+
+def _naming(ref: str) -> re.Pattern[str]:
+    """Match ``ref`` as a word, a value behind ``=`` or the name of a file; not part of an id."""
+    return re.compile(rf"(?<![A-Za-z0-9._:-]){re.escape(ref)}(?![A-Za-z0-9_:-])")
+
+
+def conversation_kind(record: ResumeRecord) -> StrategyKind:
+    """Return how the conversation is found: *learn* counts as *continue* while its id is unknown.
+
+    An unknown strategy counts as *none*.
+    """
+    kinds = {kind.value: kind for kind in StrategyKind}
+    kind = kinds.get(record.strategy, StrategyKind.NONE)
+    if kind is StrategyKind.LEARN and record.session_ref is None:
+        return StrategyKind.CONTINUE
+    return kind
+
+
+# -- the guards ----------------------------------------------------------------------------------
+
+Check: TypeAlias = Callable[[ResumeRecord, ResumeFacts], str | None]
+
+
+def _first(checks: tuple[Check, ...], record: ResumeRecord, facts: ResumeFacts) -> str | None:
+    return next((why for check in checks if (why := check(record, facts)) is not None), None)
+
+
+def _switch(record: ResumeRecord, facts: ResumeFacts) -> str | None:
+    if facts.fresh_flag or record.restart == RESTART_FRESH:
+        return "a fresh start was asked for"
+    if not facts.native_enabled:
+        return "`resume.native` is off"
+    return "the resume policy is `never`" if facts.policy == Policy.NEVER else None
+
+
+def _is_recorded(record: ResumeRecord, _: ResumeFacts) -> str | None:
+    if conversation_kind(record) is StrategyKind.NONE:
+        return "no conversation was recorded"
+    if record.resume_argv:
+        return None
+    if record.strategy == StrategyKind.LEARN:
+        return "the id of its conversation was never learned"
+    return "no command that resumes its conversation was recorded"
+
+
+def _was_reached(record: ResumeRecord, _: ResumeFacts) -> str | None:
+    return None if record.reached else "none of our prompts ever reached its conversation"
+
+
+def _is_sure(record: ResumeRecord, _: ResumeFacts) -> str | None:
+    return "the id of its conversation is unsure" if record.unsure else None
+
+
+def _is_named(record: ResumeRecord, _: ResumeFacts) -> str | None:
+    ref = record.session_ref
+    if any(SESSION_ID in word or CHECKPOINT in word for word in record.resume_argv):
+        return f"no value for {_unfilled(record)} in its resume command"
+    if conversation_kind(record) not in _BY_ID:
+        return None
+    if ref is None or not is_session_ref(ref):
+        return f"`{_clipped(ref)}` is not the id of a conversation"
+    named = sum(_naming(ref).search(word) is not None for word in record.resume_argv)
+    return None if named == 1 else f"its resume command names the conversation {_times(named)}"
+
+
+def _unfilled(record: ResumeRecord) -> str:
+    return SESSION_ID if any(SESSION_ID in word for word in record.resume_argv) else CHECKPOINT
+
+
+def _has_checkpoint(record: ResumeRecord, facts: ResumeFacts) -> str | None:
+    name = _tail(record.checkpoint) if record.checkpoint else "of the conversation"
+    match facts.checkpoint:
+        case CheckpointState.MISSING:
+            return f"the checkpoint {name} is missing"
+        case CheckpointState.CORRUPT:
+            return f"the checkpoint {name} is corrupt"
+        case CheckpointState.OTHER_MODEL:
+            return f"the checkpoint {name} was made with another model"
+        case CheckpointState.NONE if conversation_kind(record) is StrategyKind.CHECKPOINT:
+            return "no checkpoint was left"
+        case _:
+            return None
+
+
+_RECORD_CHECKS: Final[tuple[Check, ...]] = (
+    _is_recorded,
+    _was_reached,
+    _is_sure,
+    _is_named,
+    _has_checkpoint,
+)
+
+
+def _record(record: ResumeRecord, facts: ResumeFacts) -> str | None:
+    return _first(_RECORD_CHECKS, record, facts)
+
+
+def _agent(record: ResumeRecord, facts: ResumeFacts) -> str | None:
+    if record.agent != facts.agent:
+        return f"the seat was played by `{record.agent}`, now it is `{facts.agent}`"
+    if not facts.binds_model or record.model == facts.model:
+        return None
+    then, now = record.model or "the default", facts.model or "the default"
+    return f"the conversation belongs to model `{then}`, now it is `{now}`"
+
+
+def _host(record: ResumeRecord, facts: ResumeFacts) -> str | None:
+    if record.host == facts.host:
+        return None
+    return f"recorded on host `{record.host}`, this is `{facts.host}`"
+
+
+def _cwd(record: ResumeRecord, facts: ResumeFacts) -> str | None:
+    if record.cwd == facts.cwd:
+        return None
+    return f"recorded in the directory `{record.cwd}`, this is `{facts.cwd}`"
+
+
+def _home(record: ResumeRecord, facts: ResumeFacts) -> str | None:
+    if record.home != facts.home:
+        return f"recorded with the config home `{record.home}`, now it is `{facts.home}`"
+    gone = facts.home and not facts.home_exists
+    return f"the config home `{facts.home}` is gone" if gone else None
+
+
+def _runtime(record: ResumeRecord, facts: ResumeFacts) -> str | None:
+    if not facts.runtime and record.runtime:
+        return f"no program answers as `{record.agent}`"
+    if record.runtime != facts.runtime:
+        return f"another program answers: `{record.runtime}` then, `{facts.runtime}` now"
+    if facts.runtime_resumes is False:
+        return "the installed program does not show that it can resume"
+    return None
+
+
+def _epoch(record: ResumeRecord, facts: ResumeFacts) -> str | None:
+    return ", ".join(epoch_differences(record.epoch, facts.epoch)) or None
+
+
+def _ambiguous(record: ResumeRecord, facts: ResumeFacts) -> str | None:
+    if conversation_kind(record) is not StrategyKind.CONTINUE or not facts.ambiguous:
+        return None
+    return (
+        f"`{record.agent}` was started again in the same directory and home since, "
+        "so its latest conversation may be another one"
+    )
+
+
+def _claim(_: ResumeRecord, facts: ResumeFacts) -> str | None:
+    if facts.claim_held_by is None:
+        return None
+    return f"the conversation is held by {facts.claim_held_by or 'another pane'} on this host"
+
+
+def _age(record: ResumeRecord, facts: ResumeFacts) -> str | None:
+    try:
+        captured = datetime.fromisoformat(record.captured_at)
+    except ValueError:
+        return "no time was recorded"
+    if captured.tzinfo is None:
+        captured = captured.replace(tzinfo=UTC)
+    age_s = (facts.now - captured).total_seconds()
+    if age_s <= facts.max_age_s:
+        return None
+    return f"recorded {_span(age_s)} ago, `resume.max_age` is {_span(facts.max_age_s)}"
+
+
+def _health(record: ResumeRecord, _: ResumeFacts) -> str | None:
+    return "the agent has rejected this conversation before" if record.rejected else None
+
+
+GUARDS: Final[tuple[tuple[Guard, Check], ...]] = (
+    (Guard.SWITCH, _switch),
+    (Guard.RECORD, _record),
+    (Guard.AGENT, _agent),
+    (Guard.HOST, _host),
+    (Guard.CWD, _cwd),
+    (Guard.HOME, _home),
+    (Guard.RUNTIME, _runtime),
+    (Guard.EPOCH, _epoch),
+    (Guard.AMBIGUOUS, _ambiguous),
+    (Guard.CLAIM, _claim),
+    (Guard.AGE, _age),
+    (Guard.HEALTH, _health),
+)
+
+
+def decide_resume(record: ResumeRecord | None, facts: ResumeFacts) -> Decision:
+    """Say whether the seat's conversation comes back; total, and always with a reason.
+
+    ``record`` is the seat's newest; `standing_record` of it is what is decided on.
+    """
+    standing = standing_record(record)
+    found = resolved(standing or _UNRECORDED)
+    for guard, check in GUARDS:
+        why = check(found, facts)
+        if why is not None:
+            return Fresh(reason=why, guard=guard)
+    kept = "" if standing is record else ", kept over an attempt that reached nothing"
+    reason = f"{_conversation(found)} reached {_times(found.reached)}{kept}, all guards hold"
+    return Native(argv=found.resume_argv, env=found.env, reason=reason)
+
+
+def epoch_differences(recorded: Json, now: Json) -> tuple[str, ...]:
+    """Return what has changed since the launch prompt, in words; empty when nothing has.
+
+    Only files that were recorded count: a file that nobody was told to read changes nothing.
+    """
+    places = tuple(
+        f"{word} {_clipped(recorded.get(name))} became {_clipped(now.get(name))}"
+        for name, word in _EPOCH
+        if recorded.get(name) != now.get(name)
+    )
+    then_files, now_files = _files(recorded), _files(now)
+    changed = ((path, _file_change(then, now_files.get(path))) for path, then in then_files.items())
+    return (*places, *(f"{_tail(path)} {change}" for path, change in changed if change))
+
+
+_EPOCH: Final = (
+    ("phase", "phase"),
+    ("cycle", "cycle"),
+    ("iteration", "iteration"),
+    ("subplan", "sub-plan"),
+)
+
+
+def _files(epoch: Json) -> Json:
+    files = epoch.get("files")
+    return files if isinstance(files, Mapping) else {}
+
+
+def _file_change(then: object, now: object) -> str:
+    if (then or None) == (now or None):
+        return ""
+    if not now:
+        return "is gone since the prompt"
+    return "changed since the prompt" if then else "came after the prompt"
+
+
+# -- the ladder ----------------------------------------------------------------------------------
+
+
+def plan_rung(
+    decision: Decision, *, program_found: bool, fresh_failed: bool, shell_found: bool
+) -> Rung:
+    """Return the first rung that holds.
+
+    ``fresh_failed``: a fresh start of this seat was tried on this resume and did not work.
+    """
+    if program_found and isinstance(decision, Native):
+        return Rung.NATIVE
+    if program_found and not fresh_failed:
+        return Rung.FRESH
+    return Rung.SHELL if shell_found else Rung.SCREEN
+
+
+# -- words ---------------------------------------------------------------------------------------
+
+
+def _conversation(record: ResumeRecord) -> str:
+    if conversation_kind(record) in _BY_ID and record.session_ref:
+        return f"conversation {_clipped(record.session_ref, _SHORT)}"
+    if conversation_kind(record) is StrategyKind.CHECKPOINT:
+        return "the conversation of the checkpoint"
+    return "the latest conversation"
+
+
+def _clipped(value: object, longest: int = _LONGEST_VALUE) -> str:
+    text = "none" if value is None else str(value)
+    return text if len(text) <= longest else text[:longest] + "…"
+
+
+def _tail(path: str) -> str:
+    return path if len(path) <= _LONGEST_PATH else "…" + path[-_LONGEST_PATH:]
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count} times"
+
+
+def _span(seconds: float) -> str:
+    for unit_s, unit in ((86400, "day"), (3600, "hour"), (60, "minute")):
+        if seconds >= unit_s:
+            count = f"{seconds / unit_s:.1f}".removesuffix(".0")
+            return f"{count} {unit}" + ("" if count == "1" else "s")
+    return f"{seconds:g} s"
