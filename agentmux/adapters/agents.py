@@ -22,6 +22,7 @@ from typing import Any, Final
 
 from agentmux.core.agents import (
     AgentSpec,
+    HookFormat,
     Hooks,
     Mcp,
     Probe,
@@ -85,7 +86,7 @@ def _spec(name: str, values: Values) -> AgentSpec:
         "turn_end": TurnEnd(values.get("turn_end", TurnEnd.SCREEN)),
         "match": values.get("match", (Path(command[0]).name,)),
         "mcp": _or_none(lambda given: Mcp(**given), values.get("mcp")),
-        "hooks": _or_none(lambda given: Hooks(**given), values.get("hooks")),
+        "hooks": _or_none(_hooks, values.get("hooks")),
         "probe": Probe(**values.get("probe", {})),
         "strategies": tuple(
             Strategy(**{**each, "kind": StrategyKind(each["kind"])})
@@ -94,6 +95,10 @@ def _spec(name: str, values: Values) -> AgentSpec:
     }
     plain = {key: value for key, value in values.items() if key != "like"}
     return AgentSpec(name=name, **{**plain, "command": command, **parts})
+
+
+def _hooks(given: Values) -> Hooks:
+    return Hooks(flag=given["flag"], format=HookFormat(given.get("format", HookFormat.CLAUDE)))
 
 
 def _or_none(make: Any, value: object) -> Any:  # noqa: ANN401 (any of the parts above)

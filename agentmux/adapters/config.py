@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from agentmux.adapters import schema
-from agentmux.core.agents import PromptBy, StrategyKind, TurnEnd
+from agentmux.core.agents import HookFormat, PromptBy, StrategyKind, TurnEnd
 from agentmux.core.phase import CODER, REVIEWERS, ROLES
 from agentmux.core.settings import Policy, RoleSettings, Settings
 from agentmux.errors import ConfigError
@@ -103,7 +103,9 @@ AGENT: Final[schema.Schema] = {
     "permission_args": schema.words,
     "unattended_args": schema.words,
     "mcp": schema.optional({"args": _template(*_SERVER)}, required="args"),
-    "hooks": schema.optional({"flag": _LINE, "format": schema.choice("claude")}, required="flag"),
+    "hooks": schema.optional(
+        {"flag": _LINE, "format": schema.choice(*HookFormat)}, required="flag"
+    ),
     "turn_end": schema.choice(*TurnEnd),
     "ready": schema.optional(schema.pattern),
     "busy": schema.optional(schema.pattern),
@@ -238,9 +240,10 @@ def read_text(path: Path, name: str) -> str | None:
         return None
     except OSError as error:
         raise ConfigError(f"{name}: cannot be read: {error.strerror}") from None
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise ConfigError(f"{name}: is not a regular file")
     with os.fdopen(descriptor, "rb") as file:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise ConfigError(f"{name}: is not a regular file")
         data = file.read(LARGEST + 1)
     if len(data) > LARGEST:
         raise ConfigError(f"{name}: is larger than {LARGEST} bytes")

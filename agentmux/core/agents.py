@@ -75,6 +75,13 @@ class StrategyKind(StrEnum):
     NONE = "none"
 
 
+class HookFormat(StrEnum):
+    """How an agent wants to be told what to run: claude's settings, or an argv per event."""
+
+    CLAUDE = "claude"
+    ARGV = "argv"
+
+
 class ScreenMark(StrEnum):
     """What an agent's screen says about it."""
 
@@ -169,11 +176,11 @@ class Hooks:
 
     Attributes:
         flag: Takes the path of a file with `hook_document`.
-        format: The form of that file; ``claude`` is the only one.
+        format: The form of that file.
     """
 
     flag: str
-    format: str = "claude"
+    format: HookFormat = HookFormat.CLAUDE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -526,10 +533,12 @@ def hook_words(spec: AgentSpec, hook_file: str) -> tuple[str, ...]:
     return () if spec.hooks is None else (spec.hooks.flag, hook_file)
 
 
-def hook_document(command: str) -> str:
-    """Return settings in claude's form that run ``command`` (a shell line) at `HOOK_EVENTS`.
+def hook_document(hooks: Hooks, command: Sequence[str]) -> str:
+    """Return the text of a file that makes the agent run ``command`` at `HOOK_EVENTS`.
 
     The event's name and the conversation's id come to the command as JSON on its stdin.
     """
-    entry = [{"hooks": [{"type": "command", "command": command}]}]
+    entry: Sequence[object] = list(command)
+    if hooks.format is HookFormat.CLAUDE:  # a shell line there
+        entry = [{"hooks": [{"type": "command", "command": shlex.join(command)}]}]
     return json.dumps({"hooks": dict.fromkeys(HOOK_EVENTS, entry)})
