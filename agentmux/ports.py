@@ -6,13 +6,18 @@ Adapters implement these protocols and do not know each other; operations take t
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Protocol
+from typing import Literal, Protocol
 
-from agentmux.errors import MissingError
+from agentmux.core.artifacts import Artifacts
+from agentmux.core.decide import Exit
+from agentmux.core.events import Event
+from agentmux.core.implied import Implied
+from agentmux.core.state import Archive, SessionState
+from agentmux.errors import AgentmuxError, MissingError
 
 
 class TerminalError(MissingError):
@@ -242,3 +247,240 @@ class Terminal(Protocol):
 
     def kill_session(self, session: str) -> None:
         """Kill the session with id ``session``; a session already gone is fine."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadedSession:
+    """A session as its files have it, before anything is done about it.
+
+    Attributes:
+        state: The last committed state.
+        known: False where no phase could be read: then the one in ``state`` is made up.
+        source: ``state.json``, ``backup``, ``journal`` or ``none``.
+        tail: Events behind the cursor, each with the offset behind its line.
+        foreign: An older session, to be imported before anything is appended.
+        warnings: For people, one sentence each.
+    """
+
+    state: SessionState
+    known: bool
+    source: str
+    tail: tuple[tuple[Event, int], ...]
+    foreign: bool = False
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LaunchRecord:
+    """What a launch left in its folder: whether its wrapper ran, and its exit record."""
+
+    started: bool
+    exit: Exit | None
+
+
+class SessionFiles(Protocol):
+    """The directory of one session. Writing raises `DataError` and leaves the old file intact."""
+
+    @property
+    def path(self) -> Path:
+        """The directory, absolute."""
+
+    def load(self) -> LoadedSession:
+        """Read state and journal; changes nothing.
+
+        Raises:
+            DataError: Unreadable, from a newer version, or the journal is not this session's.
+        """
+
+    def tail(self, offset: int) -> tuple[tuple[Event, int], ...]:
+        """Return the acknowledged events behind ``offset``; waits for a writer at work.
+
+        Raises:
+            UnknownEventError: A line is of an unknown kind or a newer version.
+        """
+
+    def append(self, event: Event) -> None:
+        """Append one line to the journal, durably."""
+
+    def save(self, state: SessionState, *, after: int | None) -> None:
+        """Commit ``state``, then mirror the cursor; ``after`` is the revision that it follows.
+
+        Raises:
+            BlockedError: Somebody else has committed since.
+        """
+
+    def import_session(self, state: SessionState, events: Sequence[Event]) -> SessionState:
+        """Begin a new journal with ``events`` for an older session; the old one is kept aside."""
+
+    def artifacts(self, state: SessionState) -> Artifacts:
+        """Read what lies in the phase folders, without what ``state`` wants archived."""
+
+    def add(self, implied: Implied) -> None:
+        """Add a file whole, unless it is there already with this content."""
+
+    def archive(self, archive: Archive) -> None:
+        """Move files one by one; those already moved, or never there, are fine."""
+
+    def write(self, path: str, data: str) -> Path:
+        """Write a private file at a path relative to the session; returns where it lies."""
+
+    def digest(self, path: Path) -> str:
+        """SHA-256 of a file, in hex; empty where there is no regular file of a readable size."""
+
+    def launch_record(self, launch: str) -> LaunchRecord:
+        """Read what a launch left."""
+
+
+InProgress = Literal["rebase", "merge", "cherry-pick", "revert"]
+
+
+class GitError(AgentmuxError):
+    """Git failed, with its own words in the message."""
+
+
+class GitRefusedError(GitError):
+    """The commit was not made: a hook, a signature or git itself said no.
+
+    Attributes:
+        output: What git and the hooks printed.
+    """
+
+    def __init__(self, message: str, *, output: str = "", hints: tuple[str, ...] = ()) -> None:
+        self.output = output
+        super().__init__(message, hints=hints)
+
+
+class HeadMovedError(GitError):
+    """HEAD is not where the caller expected it.
+
+    Attributes:
+        expected: Where it should be.
+        found: Where it is.
+    """
+
+    def __init__(self, expected: Head, found: Head) -> None:
+        self.expected = expected
+        self.found = found
+        super().__init__(
+            f"HEAD moved: expected {expected.describe()}, found {found.describe()}",
+            hints=("look at what changed: git log --oneline --all -n 10",),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Head:
+    """Where HEAD is.
+
+    Attributes:
+        commit: None before the first commit.
+        branch: Short name; None when detached.
+        in_progress: What git waits for the user to finish, if anything.
+    """
+
+    commit: str | None
+    branch: str | None
+    in_progress: InProgress | None = None
+
+    @property
+    def detached(self) -> bool:
+        """HEAD names a commit, not a branch."""
+        return self.branch is None
+
+    def describe(self) -> str:
+        """For messages: ``1a2b3c4d5e6f on main``."""
+        commit = self.commit[:12] if self.commit else "no commit"
+        return f"{commit} on {self.branch}" if self.branch else f"{commit}, detached"
+
+
+class Repository(Protocol):
+    """Git, for one project. Paths are relative to the top level."""
+
+    def top_level(self) -> Path | None:
+        """The top of the work tree; None outside a repository."""
+
+    def head(self) -> Head:
+        """Where HEAD is."""
+
+    def require_head(self, expected: Head) -> None:
+        """Raise `HeadMovedError` unless HEAD is where ``expected`` says."""
+
+    def dirty(self) -> tuple[str, ...]:
+        """Files that differ from HEAD or are untracked; never those of ``.agentmux``."""
+
+    def changed_since(
+        self, dirty_at_start: Collection[str], *, named: Collection[str] = ()
+    ) -> tuple[str, ...]:
+        """Dirty files that were not dirty then, and those that are named."""
+
+    def find_commit(self, trailer: tuple[str, str], *, since: str | None) -> str | None:
+        """Return the commit after ``since`` that carries the trailer."""
+
+    def settle_index(self, commit: str) -> None:
+        """Finish what a kill right after the commit left undone; safe to repeat."""
+
+    def create_branch(self, name: str) -> None:
+        """Make a branch at HEAD and switch to it."""
+
+    def commit(
+        self,
+        message: str,
+        paths: Collection[str],
+        *,
+        trailer: tuple[str, str],
+        onto: Head | None = None,
+    ) -> str:
+        """Commit exactly these files; what the user has staged stays staged."""
+
+
+class ProcessWatch(Protocol):
+    """Tells when a process has gone, without asking about it again and again."""
+
+    def watch(self, pid: int, ended: Callable[[int], object]) -> None:
+        """Call ``ended(pid)`` once when the process has gone (at once if it has already)."""
+
+    def forget(self, pid: int) -> None:
+        """Watch it no more."""
+
+    def close(self) -> None:
+        """Watch nothing any more."""
+
+
+class Typist(Protocol):
+    """Types into panes and proves that the text arrived."""
+
+    async def __call__(
+        self, pane: str, text: str, patterns: ScreenPatterns, *, deadline_s: float
+    ) -> Delivery:
+        """Type ``text``, submit it with one Enter, and say what became of it."""
+
+
+class WakePipe(Protocol):
+    """Where signals wake the orchestrator."""
+
+    def fileno(self) -> int:
+        """For the event loop; readable when somebody poked."""
+
+    def drain(self) -> set[bytes]:
+        """Take what was written: ``w`` lines to wake, ``s`` to stop."""
+
+    def close(self) -> None:
+        """Let nobody wake us any more."""
+
+
+class Lock(Protocol):
+    """The session's lock, held for an orchestrator's whole life."""
+
+    def acquire(self, timeout_s: float, holder: Mapping[str, object]) -> None:
+        """Take it, or raise `BlockedError` with the holder's name."""
+
+    def release(self) -> None:
+        """Give it back."""
+
+    def still_mine(self) -> bool:
+        """Whether the file that we hold is still the one at the path."""
+
+    def is_held(self) -> bool:
+        """Whether somebody holds it; changes nothing."""
+
+    def holder(self) -> Mapping[str, object] | None:
+        """Who holds it, by their own word."""

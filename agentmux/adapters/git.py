@@ -16,11 +16,11 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final
 
-from agentmux.errors import AgentmuxError, MissingError, UsageError
+from agentmux.errors import MissingError, UsageError
+from agentmux.ports import GitError, GitRefusedError, Head, HeadMovedError, InProgress
 
-InProgress = Literal["rebase", "merge", "cherry-pick", "revert"]
 
 READ_TIMEOUT_S: Final = 30.0
 WRITE_TIMEOUT_S: Final = 600.0
@@ -60,64 +60,6 @@ _IN_PROGRESS: Final[tuple[tuple[str, InProgress], ...]] = (
     ("CHERRY_PICK_HEAD", "cherry-pick"),
     ("REVERT_HEAD", "revert"),
 )
-
-
-class GitError(AgentmuxError):
-    """Git failed, with its own words in the message."""
-
-
-class GitRefusedError(GitError):
-    """The commit was not made: a hook, a signature or git itself said no.
-
-    Attributes:
-        output: What git and the hooks printed.
-    """
-
-    def __init__(self, message: str, *, output: str = "", hints: tuple[str, ...] = ()) -> None:
-        self.output = output
-        super().__init__(message, hints=hints)
-
-
-class HeadMovedError(GitError):
-    """HEAD is not where the caller expected it.
-
-    Attributes:
-        expected: Where it should be.
-        found: Where it is.
-    """
-
-    def __init__(self, expected: Head, found: Head) -> None:
-        self.expected = expected
-        self.found = found
-        super().__init__(
-            f"HEAD moved: expected {expected.describe()}, found {found.describe()}",
-            hints=("look at what changed: git log --oneline --all -n 10",),
-        )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Head:
-    """Where HEAD is.
-
-    Attributes:
-        commit: None before the first commit.
-        branch: Short name; None when detached.
-        in_progress: What git waits for the user to finish, if anything.
-    """
-
-    commit: str | None
-    branch: str | None
-    in_progress: InProgress | None = None
-
-    @property
-    def detached(self) -> bool:
-        """HEAD names a commit, not a branch."""
-        return self.branch is None
-
-    def describe(self) -> str:
-        """For messages: ``1a2b3c4d5e6f on main``."""
-        commit = self.commit[:12] if self.commit else "no commit"
-        return f"{commit} on {self.branch}" if self.branch else f"{commit}, detached"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

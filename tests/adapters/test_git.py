@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from agentmux.adapters.git import Git, GitError, GitRefusedError, Head, HeadMovedError
+from agentmux.adapters.git import Git
 from agentmux.errors import MissingError, UsageError
+from agentmux.ports import GitError, GitRefusedError, Head, HeadMovedError
 
 TRAILER = ("Agentmux-Event", "6f1c1a52-6a51-5d53-9d31-0a4ff2f8a001")
 AWKWARD = (

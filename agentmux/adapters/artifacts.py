@@ -1,0 +1,149 @@
+"""Read what agents left in the phase folders, once, as `Artifacts`.
+
+Nothing here follows a link, blocks on a pipe or reads more than its bound; what is no regular
+file, is too large or does not parse counts as missing, with the reason.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from agentmux.adapters import files
+from agentmux.core.artifacts import FIX_REQUEST, REVIEW_MD, Artifacts, kept_fix_request
+from agentmux.core.completion import ARCHITECTURE, EXECUTION_PLAN
+from agentmux.core.pipeline import PHASE_REGISTRY
+from agentmux.core.plan import ExecutionPlan, check_execution_plan
+from agentmux.core.review import Verdict, check_nominations, check_review, verdict_in
+from agentmux.core.state import SessionState
+
+YAML_MAX: Final = 1 << 20
+TEXT_MAX: Final = 8 << 20
+
+_FOLDERS: Final = tuple(dict.fromkeys(each.folder for each in PHASE_REGISTRY))
+
+
+def read_artifacts(session: Path, state: SessionState) -> Artifacts:
+    """Read the artifacts of ``session`` that count: not those that are waiting to be archived."""
+    return _Reader(session, state).read()
+
+
+class _Reader:
+    """One pass over a session's phase folders."""
+
+    def __init__(self, session: Path, state: SessionState) -> None:
+        self._session = session
+        self._state = state
+        self._absent = tuple(path for each in state.pending_archive for path in each.paths)
+        self._sizes: dict[str, int] = {}
+        self._problems: dict[str, str] = {}
+
+    def read(self) -> Artifacts:
+        for folder in _FOLDERS:
+            self._list(folder)
+        self._note(kept_fix_request(self._state))
+        plan = self._execution_plan()
+        verdicts, reviews = self._reviews()
+        return Artifacts(
+            sizes=self._sizes,
+            execution_plan=plan,
+            nominations=self._nominations(),
+            verdicts=verdicts,
+            reviews=reviews,
+            problems=self._problems,
+        )
+
+    def _counts(self, path: str) -> bool:
+        return not any(path == gone or path.startswith(f"{gone}/") for gone in self._absent)
+
+    def _list(self, folder: str) -> None:
+        try:
+            with os.scandir(self._session / folder) as entries:
+                names = sorted(entry.name for entry in entries)
+        except OSError:
+            return
+        for name in names:
+            if self._counts(f"{folder}/{name}"):
+                self._note(f"{folder}/{name}")
+
+    def _note(self, path: str) -> None:
+        try:
+            found = (self._session / path).lstat()
+        except OSError:
+            return
+        limit = YAML_MAX if path.endswith(".yaml") else TEXT_MAX
+        if not stat.S_ISREG(found.st_mode):
+            self._problems[path] = "not a regular file"
+        elif found.st_size > limit:
+            self._problems[path] = f"larger than {limit} bytes"
+        else:
+            self._sizes[path] = found.st_size
+
+    def _bytes(self, path: str) -> bytes | None:
+        if path not in self._sizes:
+            return None
+        limit = YAML_MAX if path.endswith(".yaml") else TEXT_MAX
+        return files.read_limited(self._session / path, limit)
+
+    def _execution_plan(self) -> ExecutionPlan | None:
+        data = self._bytes(EXECUTION_PLAN)
+        if data is None:
+            return None
+        plan, problems = check_execution_plan(self._parsed(EXECUTION_PLAN, data))
+        if plan is None:
+            self._problems.setdefault(EXECUTION_PLAN, f"not valid: {'; '.join(problems[:3])}")
+        return plan
+
+    def _parsed(self, path: str, data: bytes) -> Any:  # noqa: ANN401 (plain values)
+        """Parse YAML; what we wrote ourselves is JSON, which is YAML and quicker to read."""
+        if data.startswith(b"{"):
+            try:
+                return json.loads(data)
+            except (ValueError, RecursionError):
+                pass
+        from agentmux.adapters.documents import load_yaml  # noqa: PLC0415 (yaml costs 20 ms)
+
+        loaded = load_yaml(data)
+        if loaded.problems:
+            self._problems[path] = f"not readable: {'; '.join(loaded.problems[:3])}"
+        return loaded.value
+
+    def _nominations(self) -> tuple[str, ...] | None:
+        if self._state.reviewer_nominations:
+            return None
+        data = self._bytes(ARCHITECTURE)
+        if not data or not data.lstrip(b"\xef\xbb\xbf").startswith(b"---"):
+            return None
+        from agentmux.adapters.documents import front_matter  # noqa: PLC0415 (yaml costs 20 ms)
+
+        head, _, _ = front_matter(data.decode("utf-8", "replace"))
+        nominated, problems = check_nominations(head.get("reviewers"))
+        return nominated if head.get("reviewers") and not problems else None
+
+    def _reviews(self) -> tuple[dict[str, Verdict], dict[str, Any]]:
+        verdicts: dict[str, Verdict] = {}
+        reviews: dict[str, Any] = {}
+        for path in self._review_files():
+            role = path.rpartition("/")[2].removesuffix(".yaml").removeprefix("review_")
+            data = self._bytes(path) or b""
+            review, problems = check_review(
+                self._parsed(path, data), role if role != "review.yaml" else "logic", strict=False
+            )
+            if review is None:
+                self._problems.setdefault(path, f"not valid: {'; '.join(problems[:3])}")
+            else:
+                verdicts[path], reviews[path] = review.verdict, review.to_fields()
+        lone = verdict_in((self._bytes(REVIEW_MD) or b"").decode("utf-8", "replace"))
+        if lone is not None:
+            verdicts[REVIEW_MD] = lone
+        return verdicts, reviews
+
+    def _review_files(self) -> Iterator[str]:
+        known = {path for each in PHASE_REGISTRY for path in each.archives}
+        for path in self._sizes:
+            if path in known and path.endswith(".yaml") and path != FIX_REQUEST:
+                yield path

@@ -1,0 +1,130 @@
+"""One session in the hands of one writer: record a fact, fold it, commit, and only then act."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime
+
+from agentmux.core.apply import advance
+from agentmux.core.artifacts import Artifacts
+from agentmux.core.events import (
+    ORCHESTRATOR,
+    Event,
+    Fact,
+    JournalCreated,
+    SessionImported,
+)
+from agentmux.core.findings import found
+from agentmux.core.implied import implied
+from agentmux.core.inference import Inference, infer
+from agentmux.core.phase import Phase
+from agentmux.core.state import SessionState, encode
+from agentmux.ports import LoadedSession, SessionFiles
+
+
+def stamp(now: datetime) -> str:
+    """Return an instant as the journal writes it: UTC, ISO 8601, milliseconds, ``Z``."""
+    return now.strftime("%Y-%m-%dT%H:%M:%S.") + f"{now.microsecond // 1000:03d}Z"
+
+
+class Session:
+    """The state of a session and the files it comes from.
+
+    Attributes:
+        files: The session's directory.
+        state: The last committed state.
+        warnings: What was found amiss while reading, one sentence each.
+    """
+
+    def __init__(
+        self, files: SessionFiles, *, now: Callable[[], datetime], new_id: Callable[[], str]
+    ) -> None:
+        self.files = files
+        self.now = now
+        self.new_id = new_id
+        loaded = files.load()
+        self.state = loaded.state
+        self.warnings = loaded.warnings
+        self._loaded = loaded
+
+    @property
+    def loaded(self) -> LoadedSession:
+        """What the files said when this was made."""
+        return self._loaded
+
+    def take_over(self) -> Inference:
+        """Fold what is pending, commit, and say where the session resumes; dispatches nothing.
+
+        An older session is imported here, the only place that knows of older forms.
+        """
+        pending = len(self._loaded.tail)
+        if self._loaded.foreign:
+            self._import()
+        elif self._loaded.source != "state.json":
+            self.files.save(self.state, after=None)
+        self.catch_up()
+        artifacts = self.files.artifacts(self.state)
+        return infer(self.state, artifacts, state_is_known=self._loaded.known, pending=pending)
+
+    def _import(self) -> None:
+        for event, offset in self._loaded.tail:
+            self._handle(event, offset, commit=False)
+        journal = self.new_id()
+        taken = replace(
+            self.state,
+            session_id=self.state.session_id or self.new_id(),
+            session_name=self.state.session_name,
+            updated_by=ORCHESTRATOR,
+        )
+        events = [
+            self._event(JournalCreated(journal_id=journal)),
+            self._event(SessionImported(state=encode(taken))),
+        ]
+        self.state = self.files.import_session(taken, events)
+
+    def record(self, fact: Fact, *, seat: str = ORCHESTRATOR, launch: str = "") -> None:
+        """Append a fact to the journal, and fold it with all that came before it."""
+        self.files.append(self._event(fact, seat=seat, launch=launch))
+        self.catch_up()
+
+    def catch_up(self) -> tuple[Event, ...]:
+        """Fold what others have appended, each event committed before the next; return them."""
+        tail = self.files.tail(self.state.applied_offset)
+        for event, offset in tail:
+            self._handle(event, offset)
+        return tuple(event for event, _ in tail)
+
+    def artifacts(self) -> Artifacts:
+        """Read the artifacts that count now."""
+        return self.files.artifacts(self.state)
+
+    def _handle(self, event: Event, offset: int, *, commit: bool = True) -> None:
+        """Add what the event implies, then commit the state with its new offset."""
+        after = advance(self.state, event, offset)
+        for each in implied(self.state, event, after):
+            self.files.add(each)
+        if commit:
+            self.files.save(after, after=self.state.revision)
+        self.state = after
+
+    def _event(self, fact: Fact, *, seat: str = ORCHESTRATOR, launch: str = "") -> Event:
+        return Event(
+            id=self.new_id(),
+            at=stamp(self.now()),
+            seat=seat,
+            launch=launch,
+            cycle=self.state.cycle,
+            fact=fact,
+        )
+
+
+def resumed_values(state: SessionState, artifacts: Artifacts, phase: Phase) -> dict[str, object]:
+    """Return the absolute values that a ``resumed`` event records for ``phase``."""
+    from agentmux.core.records import to_fields  # noqa: PLC0415
+
+    values = to_fields(found(state, artifacts))
+    if phase is not Phase.REVIEWING and state.reviews:
+        values["reviews"] = dict(state.reviews)
+        values["verdicts"] = dict(state.verdicts)
+    return values

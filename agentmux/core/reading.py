@@ -1,0 +1,69 @@
+"""What an agent has to read before it works: the files that its prompt names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from agentmux.core import layout
+from agentmux.core.artifacts import FIX_REQUEST, REVIEW_MD, Artifacts
+from agentmux.core.completion import ARCHITECTURE, DESIGN, PLAN
+from agentmux.core.decide import Work
+from agentmux.core.phase import CODER, RESEARCHERS, Phase, ResearchKind
+from agentmux.core.plan import subplan_file, tasks_file
+from agentmux.core.state import RESEARCHED, SessionState
+
+PM_REQUIREMENTS: Final = f"{layout.PRODUCT_MANAGEMENT}/requirements.md"
+PLAN_MD: Final = f"{layout.PLANNING}/plan.md"
+
+_BEFORE: Final[dict[Phase, tuple[str, ...]]] = {
+    Phase.PRODUCT_MANAGEMENT: (),
+    Phase.ARCHITECTING: (PM_REQUIREMENTS,),
+    Phase.PLANNING: (PM_REQUIREMENTS, ARCHITECTURE),
+    Phase.DESIGNING: (PM_REQUIREMENTS, ARCHITECTURE, PLAN_MD),
+    Phase.IMPLEMENTING: (ARCHITECTURE, PLAN_MD, DESIGN),
+    Phase.REVIEWING: (PM_REQUIREMENTS, ARCHITECTURE, PLAN, DESIGN),
+    Phase.FIXING: (FIX_REQUEST, ARCHITECTURE, PLAN_MD, DESIGN),
+    Phase.COMPLETING: (PM_REQUIREMENTS, ARCHITECTURE, PLAN_MD, REVIEW_MD),
+}
+_RESEARCH_FOR: Final = frozenset({Phase.ARCHITECTING, Phase.PLANNING, Phase.DESIGNING})
+
+
+def reading(state: SessionState, work: Work, artifacts: Artifacts) -> tuple[str, ...]:
+    """Return what there is to read for ``work``, by path relative to the session, in order.
+
+    Files that every agent reads (the request, the rules) are not among them.
+    """
+    return tuple(dict.fromkeys(_reading(state, work, artifacts)))
+
+
+def _reading(state: SessionState, work: Work, artifacts: Artifacts) -> Iterator[str]:
+    if work.role in RESEARCHERS:
+        yield f"{layout.research(work.role.partition('-')[0], work.topic)}/request.md"
+        return
+    if state.change_request is not None:
+        yield state.change_request
+    for path in _BEFORE.get(state.phase, ()):
+        if artifacts.has_content(path):
+            yield path
+    if work.role == CODER and state.phase is Phase.IMPLEMENTING:
+        yield from _plan_of(state, work)
+    if state.phase is Phase.REVIEWING and state.iteration > 0:
+        last = layout.history(state.cycle, state.iteration - 1)
+        yield from (f"{last}/{REVIEW_MD}", FIX_REQUEST)
+    if state.phase in _RESEARCH_FOR:
+        yield from _research(state)
+
+
+def _plan_of(state: SessionState, work: Work) -> Iterator[str]:
+    ids = state.implementation_active_plan_ids if work.subplan is None else (work.subplan,)
+    for index in ids:
+        yield f"{layout.PLANNING}/{subplan_file(index)}"
+        yield f"{layout.PLANNING}/{tasks_file(index)}"
+
+
+def _research(state: SessionState) -> Iterator[str]:
+    for kind in ResearchKind:
+        for topic, status in state.tasks(kind).items():
+            if status == RESEARCHED:
+                yield f"{layout.research(kind, topic)}/summary.md"
