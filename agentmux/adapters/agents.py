@@ -1,24 +1,22 @@
 """The agent registry as it holds for one configuration, and what the installed programs can do.
 
 A program is asked at most once, by its ``--help``; the answer is kept until the program changes.
+What only a mistake or an actual call needs is imported there: commands that just look stay quick.
 """
 
 from __future__ import annotations
 
 import contextlib
-import difflib
 import functools
-import hashlib
 import json
 import os
 import re
 import shutil
 import signal
-import subprocess
-import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
+from zlib import crc32
 
 from agentmux.core.agents import (
     AgentSpec,
@@ -72,6 +70,8 @@ def _whole(name: str, table: Values, seen: tuple[str, ...]) -> Values:
     if base is None:
         return own  # type: ignore[no-any-return]  # checked by the schema
     if base not in table or base in (*seen, name):
+        import difflib  # noqa: PLC0415 (only paid for when there is a mistake)
+
         close = difflib.get_close_matches(base, [each for each in table if each != name], n=1)
         hints = (f"did you mean `{close[0]}`?",) if close else ("agentmux agents",)
         raise ConfigError(f"`agents.{name}.like`: `{base}` is no other agent", hints=hints)
@@ -136,7 +136,7 @@ def probe(
         if output is None:
             output = _ask(argv, path_env, timeout_s)
             _keep(cache_dir, key, output)
-    except subprocess.TimeoutExpired:
+    except TimeoutError:
         problem = f"`{' '.join(argv)}` did not end within {timeout_s:g} s"
         return _judged(spec, program, "", problem)
     except OSError as error:
@@ -167,8 +167,14 @@ def _judged(spec: AgentSpec, program: Path, output: str, problem: str | None = N
 def _ask(argv: Sequence[str], path_env: str, timeout_s: float) -> str:
     """Return what the program prints, both streams, without colours.
 
-    The whole process group ends with the time: some of these programs leave children behind.
+    The whole process group ends with it: some of these programs leave children behind.
+
+    Raises:
+        TimeoutError: It did not end in time.
     """
+    import subprocess  # noqa: PLC0415 (a kept answer needs no process)
+    import tempfile  # noqa: PLC0415
+
     env = {**os.environ, "PATH": path_env, "NO_COLOR": "1", "TERM": "dumb", "COLUMNS": "200"}  # noqa: TID251 (a program is started as the user would)
     with tempfile.TemporaryFile() as output:
         process = subprocess.Popen(
@@ -181,6 +187,8 @@ def _ask(argv: Sequence[str], path_env: str, timeout_s: float) -> str:
         )
         try:
             process.wait(timeout_s)
+        except subprocess.TimeoutExpired:
+            raise TimeoutError from None
         finally:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(process.pid, signal.SIGKILL)
@@ -202,7 +210,7 @@ def _key(program: Path, argv: Sequence[str]) -> dict[str, object]:
 
 
 def _kept_at(cache_dir: Path, key: Mapping[str, object]) -> Path:
-    name = hashlib.sha256(json.dumps(key["argv"]).encode()).hexdigest()[:16]
+    name = f"{crc32(json.dumps(key['argv']).encode()):08x}"  # the whole key is inside the file
     return cache_dir / "probes" / f"{name}.json"
 
 

@@ -5,7 +5,6 @@ The schema below is the whole language; ``docs/reference/configuration.md`` expl
 
 from __future__ import annotations
 
-import difflib
 import os
 import re
 import stat
@@ -45,9 +44,12 @@ def _template(*places: str) -> schema.Reader:
 def _known_places(node: schema.Node, places: tuple[str, ...]) -> None:
     for place in re.findall(r"\{([a-z_]+)\}", str(node.value)):
         if place not in places:
-            close = difflib.get_close_matches(place, places, n=1)
-            hint = f"did you mean `{{{close[0]}}}`?" if close else ""
-            schema.fail(node.at, f"nothing is known by `{{{place}}}`", *filter(None, (hint,)))
+            known = [f"{{{each}}}" for each in places]
+            schema.fail(
+                node.at,
+                f"nothing is known by `{{{place}}}`",
+                *schema.nearest(f"{{{place}}}", known),
+            )
 
 
 def _command(node: schema.Node, path: str) -> object:

@@ -8,7 +8,6 @@ size.
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -230,11 +229,15 @@ def _field(written: str, entry: Entry, schema: Nested, path: str) -> tuple[str, 
 
 
 def _nearest(word: str, known: Iterable[str]) -> tuple[str, ...]:
-    words = list(known)
-    close = difflib.get_close_matches(word, words, n=1)
-    if close:
-        return (f"did you mean `{close[0]}`?",)
-    return (f"known: {', '.join(words)}",)
+    return nearest(word, known) or (f"known: {', '.join(known)}",)
+
+
+def nearest(word: str, known: Iterable[str]) -> tuple[str, ...]:
+    """Return the hint that names what was probably meant; none where nothing is close."""
+    import difflib  # noqa: PLC0415 (only paid for when there is a mistake)
+
+    close = difflib.get_close_matches(word, list(known), n=1)
+    return (f"did you mean `{close[0]}`?",) if close else ()
 
 
 def _what(path: str) -> str:
@@ -283,9 +286,8 @@ def choice(*values: str) -> Reader:
     def reader(node: Node, path: str) -> object:
         if not isinstance(node.value, str) or node.value not in values:
             word = node.value if isinstance(node.value, str) else ""
-            close = difflib.get_close_matches(word, values, n=1)
-            hints = (f"did you mean `{close[0]}`?",) if close else ()
-            wrong(node, path, "one of " + ", ".join(f"`{value}`" for value in values), *hints)
+            wanted = "one of " + ", ".join(f"`{value}`" for value in values)
+            wrong(node, path, wanted, *nearest(word, values))
         return node.value
 
     return reader
