@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple, NoReturn
@@ -139,7 +140,7 @@ class Agent:
         self._awaited = [
             (kind, topic)
             for kind, topic in self._awaited
-            if topic not in prompt and not worker.is_researched(kind, topic)
+            if not _names(prompt, topic) and not worker.is_researched(kind, topic)
         ]
         self._is_answered = not self._awaited
         return self._is_answered
@@ -227,6 +228,11 @@ class Agent:
         if not self._setting.options.learn:
             fields["session_id"] = self._conversation.id
         self._hooks.fire(event, cwd=self._setting.cwd, **fields)
+
+
+def _names(prompt: str, topic: str) -> bool:
+    """Whether ``topic`` stands in ``prompt`` as a word; ``auth`` does not in ``auth-web``."""
+    return re.search(rf"(?<![\w-]){re.escape(topic)}(?![\w-])", prompt) is not None
 
 
 _SLASH: Final = frozenset({"/exit", "/quit", "/clear", "/help", "?"})

@@ -100,8 +100,8 @@ class Store:
     """The conversations of one home."""
 
     def __init__(self, home: Path, cwd: str) -> None:
-        """Take the home, which need not exist yet, and the real path of the working directory."""
-        self.home, self._cwd = home, cwd
+        """Take the home and the real path of the working directory."""
+        self._cwd = cwd
         self._folder = home / "conversations"
 
     def new(self, cid: str, model: str | None) -> Conversation:
@@ -114,7 +114,6 @@ class Store:
         if path.exists():
             raise RefusedError(f"Error: Session ID {cid} is already in use.")
         self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        self.home.chmod(0o700)
         return Conversation(cid, path, cwd=self._cwd, model=model)
 
     def resume(self, cid: str, model: str | None) -> Conversation:

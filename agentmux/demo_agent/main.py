@@ -61,7 +61,7 @@ def _run(options: Options, env: Mapping[str, str]) -> int:
     face = Terminal(0, survive_hangup=setting.life.ignore_hup)
     agent = Agent(setting, conversation, face, hooks, renew=renew)
     try:
-        _ask_first(face, setting, store.home)
+        _ask_first(face, setting, _home(env))
         agent.run("resume" if conversation.turns else "startup")
     except QuitError as quit_:
         return quit_.exit_code
@@ -80,6 +80,7 @@ def _run_plain(agent: Agent, options: Options) -> int:
 def _setting(options: Options, env: Mapping[str, str]) -> Setting:
     seat = seat_from(env)
     data = scenario.load(options.scenario or env.get("AGENTMUX_DEMO_SCENARIO"))
+    _home(env).mkdir(parents=True, exist_ok=True, mode=0o700)
     counters = Path(env.get("AGENTMUX_DEMO_COUNTERS") or _home(env) / "counters")
     counters.mkdir(parents=True, exist_ok=True, mode=0o700)
     life = scenario.live(data, seat, _count_launch(counters, seat))

@@ -43,7 +43,7 @@ class World:
         self.root = root
         self.project, self.session = root / "project", root / "session"
         self.log, self.trace = root / "calls", root / "trace"
-        for folder in (self.project, self.session, root / "bin"):
+        for folder in (root, self.project, self.session, root / "bin"):
             folder.mkdir()
         fake = root / "bin" / "agentmux"
         fake.write_text(FAKE_AGENTMUX)
@@ -188,7 +188,7 @@ class Pane:
 
 @pytest.fixture
 def world(tmp_path: Path) -> World:
-    return World(tmp_path)
+    return World(tmp_path / "demo")
 
 
 @pytest.fixture

@@ -6,6 +6,9 @@ import sys
 import pytest
 import yaml
 
+from agentmux.core.plan import check_plan
+from agentmux.core.review import check_review
+
 SIGNAL = "agentmux submit architecture"
 
 
@@ -86,10 +89,11 @@ def test_attempts_choose_by_iteration_and_launch(world):
     world.run(prompt)
     review = yaml.safe_load(path.read_text())
     assert review["verdict"] == "fail"
-    assert set(review["findings"][0]) == {"location", "issue", "severity", "recommendation"}
+    assert check_review(review, "logic")[1] == ()
     world.env["AGENTMUX_ITERATION"] = "1"
     world.run(prompt)
     review = yaml.safe_load(path.read_text())
+    assert check_review(review, "logic")[1] == ()
     assert (review["verdict"], review["commit_message"]) == ("pass", 'Add "it": all')
     assert world.run(prompt).returncode == 1
 
@@ -126,12 +130,14 @@ def test_default_plan_has_one_parallel_group_of_two(world):
     assert [(group["mode"], len(group["plans"])) for group in plan["groups"]] == [("parallel", 2)]
     owned = [name for part in plan["subplans"] for name in part["owned_files"]]
     assert len(set(owned)) == len(owned) == 4
+    assert check_plan(plan)[1] == ()
 
 
 def test_short_and_whole_plans(world):
     groups = [{"mode": "serial", "plans": [1]}, {"plans": [2, 3]}]
     plan = _plan(world, parts=3, groups=groups, needs_design=True)
     assert plan["needs_design"] is True
+    assert check_plan(plan)[1] == ()
     assert [group["mode"] for group in plan["groups"]] == ["serial", "parallel"]
     assert _plan(world, version=2, subplans=[]) == {"version": 2, "subplans": []}
 
@@ -194,18 +200,18 @@ def _tree(root):
 
 def test_research_is_asked_and_its_end_awaited(world, start):
     prompt = _architect(
-        world, research=[{"kind": "code", "topic": "auth"}, {"kind": "web", "topic": "jwt"}]
+        world, research=[{"kind": "code", "topic": "auth"}, {"kind": "web", "topic": "auth-web"}]
     )
     child = start(prompt)
-    child.expect("Waiting for research: auth, jwt")
+    child.expect("Waiting for research: auth, auth-web")
     assert world.calls() == [
         "|research code --topic auth What must we know about auth?",
-        "|research web --topic jwt What must we know about jwt?",
+        "|research web --topic auth-web What must we know about auth-web?",
     ]
-    child.send("the research on `auth` is done\r")
+    child.send("the research on `auth-web` is done\r")
     child.expect("I heard")
     assert not (world.session / "architecture.md").exists()
-    child.send("the research on `jwt` is done\r")
+    child.send("the research on `auth` is done\r")
     child.expect("Done: architecture.md")
     assert world.calls()[2:] == ["|submit architecture"]
 
@@ -239,3 +245,17 @@ def test_examples_with_placeholders_are_not_run(world):
         world.prompt("agentmux submit done --subplan <N>", "rm -rf x", "agentmux submit plan")
     )
     assert world.calls() == ["|submit plan"]
+
+
+@pytest.mark.parametrize(
+    ("role", "name", "check"),
+    [
+        ("planner", "plan.yaml", check_plan),
+        ("reviewer_logic", "review_logic.yaml", lambda value: check_review(value, "logic")),
+    ],
+)
+def test_what_is_written_wrong_breaks_the_rules(world, role, name, check):
+    world.play(role)
+    world.scenario(default={"write": "wrong"})
+    world.run(world.prompt("agentmux submit x", write=(name,)))
+    assert check(yaml.safe_load((world.session / name).read_text()))[1] != ()
