@@ -1,0 +1,748 @@
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agentmux.core import resume
+from agentmux.core.agents import StrategyKind
+from agentmux.core.records import to_fields
+from agentmux.core.resume import (
+    CheckpointState,
+    Decision,
+    Fresh,
+    Guard,
+    Native,
+    ResumeFacts,
+    ResumeRecord,
+    Rung,
+    decide_resume,
+    decode_record,
+    epoch_differences,
+    next_previous,
+    plan_rung,
+    record_problem,
+    resolved,
+    standing_record,
+)
+
+NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+REF = "5f2c1111-2222-4333-8444-555566667777"
+OTHER_REF = "0a0b0c0d-2222-4333-8444-555566667777"
+DAY_S = 86400.0
+EPOCH: Mapping[str, object] = {
+    "phase": "implementing",
+    "cycle": 1,
+    "iteration": 0,
+    "subplan": 2,
+    "files": {"04_planning/plan_2.md": "aa", "context.md": "bb", "notes.md": ""},
+}
+
+ASSIGN = ResumeRecord(
+    agent="claude",
+    strategy="assign",
+    launch_argv=("claude", "--session-id", REF, "Read the file /s/prompt.md"),
+    resume_argv=("claude", "--model", "opus", "--resume", REF),
+    env={"CLAUDE_CONFIG_DIR": "/home/u/.claude"},
+    session_ref=REF,
+    argv_ref=REF,
+    host="a",
+    boot="boot-1",
+    cwd="/work",
+    home="/home/u/.claude",
+    runtime="2.1.330",
+    model="opus",
+    epoch=EPOCH,
+    policy="auto",
+    reached=3,
+    captured_at="2026-11-20T12:00:00Z",
+    launch="0123456789ab",
+)
+LEARN = replace(
+    ASSIGN,
+    strategy="learn",
+    resume_argv=("codex", "resume", "{session_id}", "-m", "opus"),
+    latest_argv=("codex", "resume", "--last", "-m", "opus"),
+    argv_ref=None,
+)
+LEARNING = replace(LEARN, session_ref=None)
+CONTINUE = replace(
+    ASSIGN, strategy="continue", resume_argv=("amp", "--continue"), session_ref=None, argv_ref=None
+)
+CHECKPOINT = replace(
+    ASSIGN,
+    strategy="checkpoint",
+    resume_argv=("demo", "--checkpoint-dir", "/s/c", "--resume", "{checkpoint}"),
+    session_ref=None,
+    argv_ref=None,
+    checkpoint="/s/c/7.json",
+)
+FACTS = ResumeFacts(
+    agent="claude",
+    model="opus",
+    host="a",
+    cwd="/work",
+    home="/home/u/.claude",
+    runtime="2.1.330",
+    runtime_resumes=True,
+    epoch=EPOCH,
+    now=NOW,
+    max_age_s=7 * DAY_S,
+)
+KEPT = replace(FACTS, checkpoint=CheckpointState.OK)
+
+
+def facts_for(record: ResumeRecord) -> ResumeFacts:
+    return KEPT if record.strategy == StrategyKind.CHECKPOINT else FACTS
+
+
+def epoch(**changed: object) -> Mapping[str, object]:
+    return {**EPOCH, **changed}
+
+
+def files(**changed: object) -> Mapping[str, object]:
+    return epoch(files={"04_planning/plan_2.md": "aa", "context.md": "bb", **changed})
+
+
+@pytest.mark.parametrize(
+    ("record", "argv", "reason"),
+    [
+        (ASSIGN, ASSIGN.resume_argv, "conversation 5f2c1111… reached 3 times, all guards hold"),
+        (
+            LEARN,
+            ("codex", "resume", REF, "-m", "opus"),
+            "conversation 5f2c1111… reached 3 times, all guards hold",
+        ),
+        (
+            LEARNING,
+            ("codex", "resume", "--last", "-m", "opus"),
+            "the latest conversation reached 3 times, all guards hold",
+        ),
+        (
+            replace(CONTINUE, reached=1),
+            ("amp", "--continue"),
+            "the latest conversation reached once, all guards hold",
+        ),
+        (
+            CHECKPOINT,
+            ("demo", "--checkpoint-dir", "/s/c", "--resume", "/s/c/7.json"),
+            "the conversation of the checkpoint reached 3 times, all guards hold",
+        ),
+    ],
+    ids=["assign", "learn", "learn-unknown", "continue", "checkpoint"],
+)
+def test_a_conversation_comes_back_when_every_guard_holds(
+    record: ResumeRecord, argv: tuple[str, ...], reason: str
+) -> None:
+    assert decide_resume(record, facts_for(record)) == Native(
+        argv=argv, env={"CLAUDE_CONFIG_DIR": "/home/u/.claude"}, reason=reason
+    )
+
+
+Change = Mapping[str, Any]
+# guard, the record, what is changed in it, what is changed in the facts, the reason.
+FLIPS: list[tuple[Guard, ResumeRecord, Change, Change, str]] = [
+    (Guard.SWITCH, ASSIGN, {}, {"fresh_flag": True}, "a fresh start was asked for"),
+    (Guard.SWITCH, ASSIGN, {"restart": "fresh"}, {}, "a fresh start was asked for"),
+    (Guard.SWITCH, ASSIGN, {}, {"native_enabled": False}, "`resume.native` is off"),
+    (Guard.SWITCH, ASSIGN, {}, {"policy": "never"}, "the resume policy is `never`"),
+    (Guard.RECORD, ASSIGN, {"strategy": "none"}, {}, "no conversation was recorded"),
+    (Guard.RECORD, ASSIGN, {"strategy": "telepathy"}, {}, "no conversation was recorded"),
+    (
+        Guard.RECORD,
+        ASSIGN,
+        {"resume_argv": ()},
+        {},
+        "no command that resumes its conversation was recorded",
+    ),
+    (
+        Guard.RECORD,
+        LEARNING,
+        {"latest_argv": ()},
+        {},
+        "the id of its conversation was never learned",
+    ),
+    (
+        Guard.RECORD,
+        ASSIGN,
+        {"reached": 0},
+        {},
+        "none of our prompts ever reached its conversation",
+    ),
+    (Guard.RECORD, ASSIGN, {"unsure": True}, {}, "the id of its conversation is unsure"),
+    (
+        Guard.RECORD,
+        LEARNING,
+        {"unsure": True},
+        {},
+        "the id of its conversation is unsure",
+    ),
+    (
+        Guard.RECORD,
+        ASSIGN,
+        {"session_ref": None},
+        {},
+        "`none` is not the id of a conversation",
+    ),
+    (
+        Guard.RECORD,
+        LEARN,
+        {"session_ref": "--dangerous"},
+        {},
+        "no value for {session_id} in its resume command",
+    ),
+    (
+        Guard.RECORD,
+        ASSIGN,
+        {"session_ref": "--dangerous"},
+        {},
+        "`--dangerous` is not the id of a conversation",
+    ),
+    (
+        Guard.RECORD,
+        ASSIGN,
+        {"resume_argv": ("claude", "--continue")},
+        {},
+        "its resume command names the conversation 0 times",
+    ),
+    (
+        Guard.RECORD,
+        ASSIGN,
+        {"resume_argv": ("claude", REF, f"--resume={REF}")},
+        {},
+        "its resume command names the conversation 2 times",
+    ),
+    (
+        Guard.RECORD,
+        CHECKPOINT,
+        {"checkpoint": ""},
+        {},
+        "no value for {checkpoint} in its resume command",
+    ),
+    (
+        Guard.RECORD,
+        CHECKPOINT,
+        {},
+        {"checkpoint": CheckpointState.MISSING},
+        "the checkpoint /s/c/7.json is missing",
+    ),
+    (
+        Guard.RECORD,
+        CHECKPOINT,
+        {},
+        {"checkpoint": CheckpointState.CORRUPT},
+        "the checkpoint /s/c/7.json is corrupt",
+    ),
+    (
+        Guard.RECORD,
+        CHECKPOINT,
+        {},
+        {"checkpoint": CheckpointState.OTHER_MODEL},
+        "the checkpoint /s/c/7.json was made with another model",
+    ),
+    (
+        Guard.RECORD,
+        CHECKPOINT,
+        {},
+        {"checkpoint": CheckpointState.NONE},
+        "no checkpoint was left",
+    ),
+    (
+        Guard.RECORD,
+        ASSIGN,
+        {},
+        {"checkpoint": CheckpointState.MISSING},
+        "the checkpoint of the conversation is missing",
+    ),
+    (
+        Guard.AGENT,
+        ASSIGN,
+        {},
+        {"agent": "codex"},
+        "the seat was played by `claude`, now it is `codex`",
+    ),
+    (
+        Guard.AGENT,
+        ASSIGN,
+        {},
+        {"binds_model": True, "model": None},
+        "the conversation belongs to model `opus`, now it is `the default`",
+    ),
+    (Guard.HOST, ASSIGN, {}, {"host": "b"}, "recorded on host `a`, this is `b`"),
+    (
+        Guard.CWD,
+        ASSIGN,
+        {},
+        {"cwd": "/moved"},
+        "recorded in the directory `/work`, this is `/moved`",
+    ),
+    (
+        Guard.HOME,
+        ASSIGN,
+        {},
+        {"home": "/other"},
+        "recorded with the config home `/home/u/.claude`, now it is `/other`",
+    ),
+    (
+        Guard.HOME,
+        ASSIGN,
+        {},
+        {"home_exists": False},
+        "the config home `/home/u/.claude` is gone",
+    ),
+    (
+        Guard.RUNTIME,
+        ASSIGN,
+        {},
+        {"runtime": "3.0"},
+        "another program answers: `2.1.330` then, `3.0` now",
+    ),
+    (Guard.RUNTIME, ASSIGN, {}, {"runtime": ""}, "no program answers as `claude`"),
+    (
+        Guard.RUNTIME,
+        ASSIGN,
+        {},
+        {"runtime_resumes": False},
+        "the installed program does not show that it can resume",
+    ),
+    (Guard.EPOCH, ASSIGN, {}, {"epoch": epoch(cycle=2)}, "cycle 1 became 2"),
+    (Guard.EPOCH, ASSIGN, {}, {"epoch": epoch(iteration=1)}, "iteration 0 became 1"),
+    (Guard.EPOCH, ASSIGN, {}, {"epoch": epoch(subplan=None)}, "sub-plan 2 became none"),
+    (
+        Guard.EPOCH,
+        ASSIGN,
+        {},
+        {"epoch": epoch(phase="fixing", iteration=1)},
+        "phase implementing became fixing, iteration 0 became 1",
+    ),
+    (
+        Guard.EPOCH,
+        ASSIGN,
+        {},
+        {"epoch": files(**{"04_planning/plan_2.md": "ab"})},
+        "04_planning/plan_2.md changed since the prompt",
+    ),
+    (
+        Guard.EPOCH,
+        ASSIGN,
+        {},
+        {"epoch": files(**{"context.md": None})},
+        "context.md is gone since the prompt",
+    ),
+    (
+        Guard.EPOCH,
+        ASSIGN,
+        {},
+        {"epoch": files(**{"notes.md": "cc"})},
+        "notes.md came after the prompt",
+    ),
+    *(
+        (
+            Guard.AMBIGUOUS,
+            record,
+            {},
+            {"ambiguous": True},
+            (
+                "`claude` was started again in the same directory and home since, "
+                "so its latest conversation may be another one"
+            ),
+        )
+        for record in (CONTINUE, LEARNING)
+    ),
+    (
+        Guard.CLAIM,
+        ASSIGN,
+        {},
+        {"claim_held_by": "process 71"},
+        "the conversation is held by process 71 on this host",
+    ),
+    (
+        Guard.CLAIM,
+        ASSIGN,
+        {},
+        {"claim_held_by": ""},
+        "the conversation is held by another pane on this host",
+    ),
+    (
+        Guard.AGE,
+        ASSIGN,
+        {},
+        {"now": NOW + timedelta(days=6, hours=12)},
+        "recorded 7.5 days ago, `resume.max_age` is 7 days",
+    ),
+    (
+        Guard.AGE,
+        ASSIGN,
+        {},
+        {"max_age_s": 3600.0},
+        "recorded 1 day ago, `resume.max_age` is 1 hour",
+    ),
+    (Guard.AGE, ASSIGN, {"captured_at": "yesterday"}, {}, "no time was recorded"),
+    (
+        Guard.HEALTH,
+        ASSIGN,
+        {"rejected": True},
+        {},
+        "the agent has rejected this conversation before",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("guard", "record", "then", "now", "reason"),
+    FLIPS,
+    ids=[f"{i}-{row[0]}" for i, row in enumerate(FLIPS)],
+)
+def test_one_guard_alone_makes_it_fresh_and_is_named(
+    guard: Guard, record: ResumeRecord, then: Change, now: Change, reason: str
+) -> None:
+    facts = facts_for(record)
+    assert isinstance(decide_resume(record, facts), Native)
+    decision = decide_resume(replace(record, **then), replace(facts, **now))
+    assert decision == Fresh(reason=reason, guard=guard)
+
+
+def test_every_guard_has_a_row_and_its_place() -> None:
+    assert {row[0] for row in FLIPS} == set(Guard)
+    assert tuple(guard for guard, _ in resume.GUARDS) == tuple(Guard)
+
+
+# One way for each guard to fail that is independent of the others, on one continue conversation.
+_ALONE: Mapping[Guard, tuple[Change, Change]] = {
+    Guard.SWITCH: ({}, {"fresh_flag": True}),
+    Guard.RECORD: ({"unsure": True}, {}),
+    Guard.AGENT: ({}, {"agent": "codex"}),
+    Guard.HOST: ({}, {"host": "b"}),
+    Guard.CWD: ({}, {"cwd": "/moved"}),
+    Guard.HOME: ({}, {"home_exists": False}),
+    Guard.RUNTIME: ({}, {"runtime_resumes": False}),
+    Guard.EPOCH: ({}, {"epoch": epoch(cycle=2)}),
+    Guard.AMBIGUOUS: ({}, {"ambiguous": True}),
+    Guard.CLAIM: ({}, {"claim_held_by": "process 71"}),
+    Guard.AGE: ({}, {"max_age_s": 1.0}),
+    Guard.HEALTH: ({"rejected": True}, {}),
+}
+
+
+def broken(*guards: Guard) -> Decision:
+    record, facts = CONTINUE, FACTS
+    for guard in guards:
+        then, now = _ALONE[guard]
+        record, facts = replace(record, **then), replace(facts, **now)
+    return decide_resume(record, facts)
+
+
+@pytest.mark.parametrize(("first", "later"), list(itertools.combinations(Guard, 2)))
+def test_of_two_guards_the_first_is_named(first: Guard, later: Guard) -> None:
+    decision = broken(later, first)
+    assert isinstance(decision, Fresh)
+    assert decision.guard is first
+    assert decision == broken(first)
+
+
+@given(st.sets(st.sampled_from(Guard), min_size=1))
+def test_of_any_guards_the_first_is_named(guards: set[Guard]) -> None:
+    decision = broken(*guards)
+    assert isinstance(decision, Fresh)
+    assert decision.guard is next(guard for guard in Guard if guard in guards)
+
+
+def test_without_a_record_nothing_was_recorded() -> None:
+    assert decide_resume(None, FACTS) == Fresh(
+        reason="no conversation was recorded", guard=Guard.RECORD
+    )
+    switched = decide_resume(None, replace(FACTS, fresh_flag=True))
+    assert switched == Fresh(reason="a fresh start was asked for", guard=Guard.SWITCH)
+
+
+@pytest.mark.parametrize(
+    "now",
+    [
+        {"ambiguous": True},
+        {"model": "sonnet"},
+        {"runtime_resumes": None},
+        {"policy": "confirm"},
+        {"now": NOW - timedelta(days=30)},
+        {"now": NOW + timedelta(days=6)},
+        {"epoch": files(**{"src/unrelated.py": "dd"})},
+        {"epoch": files(**{"notes.md": None})},
+    ],
+    ids=str,
+)
+def test_what_does_not_concern_the_conversation_keeps_it(now: Change) -> None:
+    assert isinstance(decide_resume(ASSIGN, replace(FACTS, **now)), Native)
+
+
+def test_no_home_at_all_cannot_be_gone() -> None:
+    facts = replace(FACTS, home="", home_exists=False)
+    assert isinstance(decide_resume(replace(ASSIGN, home=""), facts), Native)
+
+
+def test_a_time_without_a_zone_is_utc() -> None:
+    record = replace(ASSIGN, captured_at="2026-11-20T12:00:00")
+    facts = replace(FACTS, max_age_s=DAY_S)
+    assert isinstance(decide_resume(record, facts), Native)
+    assert isinstance(decide_resume(record, replace(facts, max_age_s=DAY_S - 1)), Fresh)
+
+
+# -- the id in the argv --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("was", "now"),
+    [
+        (("claude", "--resume", REF), ("claude", "--resume", OTHER_REF)),
+        (("copilot", f"--resume={REF}"), ("copilot", f"--resume={OTHER_REF}")),
+        (("pi", "--session", f"/s/{REF}.jsonl"), ("pi", "--session", f"/s/{OTHER_REF}.jsonl")),
+        (("copilot", "--resume={session_id}"), ("copilot", f"--resume={OTHER_REF}")),
+        (("a", f"{REF}-2", "{session_id}"), ("a", f"{REF}-2", OTHER_REF)),
+    ],
+)
+def test_the_argv_follows_the_conversation(was: tuple[str, ...], now: tuple[str, ...]) -> None:
+    moved = resolved(replace(ASSIGN, resume_argv=was, session_ref=OTHER_REF))
+    assert moved.resume_argv == now
+    assert moved.argv_ref == OTHER_REF
+    assert resolved(moved) == moved
+    decision = decide_resume(replace(ASSIGN, resume_argv=was, session_ref=OTHER_REF), FACTS)
+    assert isinstance(decision, Native)
+    assert decision.argv == now
+
+
+def test_a_value_that_looks_like_a_place_stays_a_value() -> None:
+    record = replace(
+        CHECKPOINT, checkpoint="/s/{session_id}", session_ref=REF, resume_argv=("d", "{checkpoint}")
+    )
+    assert resolved(record).resume_argv == ("d", "/s/{session_id}")
+
+
+_refs = st.from_regex(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,40}", fullmatch=True)
+_words = st.lists(st.text(max_size=12), max_size=5).map(tuple)
+_slots = st.sampled_from(["{session_id}", "--resume={session_id}", "/d/{session_id}.jsonl"])
+
+
+@given(_refs, _words, _words, _slots, st.sampled_from(["assign", "learn"]))
+def test_native_by_id_names_its_conversation_in_exactly_one_element(
+    ref: str, before: tuple[str, ...], after: tuple[str, ...], slot: str, strategy: str
+) -> None:
+    record = replace(
+        ASSIGN,
+        strategy=strategy,
+        resume_argv=("agent", *before, slot, *after),
+        session_ref=ref,
+        argv_ref=None,
+    )
+    decision = decide_resume(record, FACTS)
+    word = slot.replace("{session_id}", ref)
+    if isinstance(decision, Fresh):
+        # Only when another word holds the id too, or a place of its own.
+        assert decision.guard is Guard.RECORD
+        assert any(ref in w or "{" in w for w in ("agent", *before, *after))
+    else:
+        assert decision.argv == ("agent", *before, word, *after)
+        assert [w for w in decision.argv if w == word] == [word]
+
+
+# -- records of failed attempts ------------------------------------------------------------------
+
+
+def test_an_attempt_that_reached_nothing_leaves_the_last_good_record() -> None:
+    attempt = replace(
+        ASSIGN, session_ref=OTHER_REF, argv_ref=None, reached=0, previous=next_previous(good())
+    )
+    decision = decide_resume(attempt, FACTS)
+    assert isinstance(decision, Native)
+    assert decision.argv == ASSIGN.resume_argv
+    assert decision.reason == (
+        "conversation 5f2c1111… reached 3 times, kept over an attempt that reached nothing, "
+        "all guards hold"
+    )
+    standing = standing_record(attempt)
+    assert standing == ASSIGN
+    assert standing_record(standing) == standing
+
+
+def good() -> dict[str, object]:
+    return to_fields(ASSIGN)
+
+
+def test_an_attempt_that_reached_is_what_counts() -> None:
+    attempt = replace(ASSIGN, host="b", previous=good())
+    assert standing_record(attempt) is attempt
+    assert decide_resume(attempt, FACTS) == Fresh(
+        reason="recorded on host `b`, this is `a`", guard=Guard.HOST
+    )
+
+
+def test_a_rejection_stays_with_the_conversation() -> None:
+    again = replace(ASSIGN, reached=0, rejected=True, previous=good())
+    assert decide_resume(again, FACTS) == Fresh(
+        reason="the agent has rejected this conversation before", guard=Guard.HEALTH
+    )
+    other = replace(again, session_ref=OTHER_REF)
+    assert isinstance(decide_resume(other, FACTS), Native)
+
+
+def test_a_wish_for_a_fresh_start_outlives_the_attempt() -> None:
+    attempt = replace(ASSIGN, reached=0, restart="fresh", previous=good())
+    decision = decide_resume(attempt, FACTS)
+    assert isinstance(decision, Fresh)
+    assert decision.guard is Guard.SWITCH
+
+
+@pytest.mark.parametrize("previous", [{}, {"agent": "claude"}, {**good(), "reached": 0}, None])
+def test_a_previous_record_that_was_not_good_does_not_help(
+    previous: Mapping[str, object] | None,
+) -> None:
+    attempt = replace(ASSIGN, reached=0, previous=previous)
+    decision = decide_resume(attempt, FACTS)
+    assert isinstance(decision, Fresh)
+    assert decision.guard is Guard.RECORD
+
+
+def test_what_the_next_record_keeps() -> None:
+    older = {**good(), "session_ref": OTHER_REF, "previous": None}
+    assert next_previous({**good(), "previous": older, "x": 1}) == {
+        key: value for key, value in {**good(), "x": 1}.items() if key != "previous"
+    }
+    assert next_previous({**good(), "reached": 0, "previous": older}) == older
+    assert next_previous({**good(), "rejected": True, "previous": older}) == older
+    assert next_previous({**good(), "rejected": True, "previous": good()}) is None
+    assert next_previous({**good(), "reached": 0}) is None
+    assert next_previous({"agent": 3}) is None
+    assert next_previous(None) is None
+
+
+# -- decoding ------------------------------------------------------------------------------------
+
+
+def test_a_record_survives_its_fields() -> None:
+    for record in (ASSIGN, LEARN, LEARNING, CONTINUE, CHECKPOINT, replace(ASSIGN, previous=good())):
+        assert decode_record(json.loads(json.dumps(to_fields(record)))) == record
+        assert record_problem(to_fields(record)) is None
+
+
+@pytest.mark.parametrize(
+    ("value", "problem"),
+    [
+        (None, "the resume record is not a mapping"),
+        ([], "the resume record is not a mapping"),
+        ({}, "resume record: `agent` is missing"),
+        ({"agent": "claude"}, "resume record: `strategy` is missing"),
+        (
+            {**good(), "resume_argv": "claude"},
+            "resume record: `resume_argv` is not a list of texts",
+        ),
+        ({**good(), "reached": -1}, "resume record: `reached` is not a whole number, not negative"),
+    ],
+)
+def test_what_is_no_record_says_why(value: object, problem: str) -> None:
+    assert decode_record(value) is None
+    assert record_problem(value) == problem
+
+
+def test_an_older_record_with_less_in_it_is_read_and_started_afresh() -> None:
+    record = decode_record({"agent": "claude", "strategy": "assign", "later_field": [1]})
+    assert record == ResumeRecord(agent="claude", strategy="assign")
+    decision = decide_resume(record, FACTS)
+    assert isinstance(decision, Fresh)
+    assert decision.guard is Guard.RECORD
+
+
+_json = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4)
+    ),
+    max_leaves=12,
+)
+# Half of the values fit their field, so that decoding often succeeds and the guards get work.
+_kinds: Mapping[str, st.SearchStrategy[object]] = {
+    "str": st.text(max_size=20) | st.sampled_from([*StrategyKind, "claude", "2026-11-20T12:00Z"]),
+    "str | None": st.none() | st.text(max_size=20) | st.just(REF),
+    "int": st.integers(0, 3),
+    "bool": st.booleans(),
+    "tuple[str, ...]": st.lists(st.text(max_size=9) | st.sampled_from(["{session_id}", REF])),
+    "Mapping[str, str]": st.dictionaries(st.text(max_size=5), st.text(max_size=5), max_size=2),
+    "Json": st.dictionaries(st.sampled_from(["phase", "cycle", "files", "x"]), _json),
+    "Json | None": st.none() | st.dictionaries(st.text(max_size=8), _json, max_size=4),
+}
+_records = st.fixed_dictionaries(
+    {"agent": st.just("claude"), "strategy": _kinds["str"]},
+    optional={
+        each.name: _kinds[str(each.type)]
+        for each in fields(ResumeRecord)
+        if each.name not in {"agent", "strategy"}
+    },
+)
+
+
+@given(_json | _records | _records.flatmap(lambda r: st.just({**good(), **r})), st.data())
+def test_any_json_gets_one_decision_with_a_reason(value: object, data: st.DataObject) -> None:
+    then = data.draw(st.none() | _records)
+    if isinstance(value, dict) and then is not None:
+        value = {**value, "previous": then}
+    record = decode_record(value)
+    assert (record is None) == bool(record_problem(value))
+    next_previous(value)
+    decision = decide_resume(record, data.draw(st.sampled_from([FACTS, KEPT])))
+    assert isinstance(decision, Native) != isinstance(decision, Fresh)
+    assert decision.reason
+    if isinstance(decision, Native):
+        assert decision.argv
+        assert not any("{session_id}" in word for word in decision.argv)
+
+
+@given(_records)
+def test_filling_in_twice_is_filling_in_once(value: dict[str, object]) -> None:
+    record = decode_record(value)
+    if record is not None:
+        assert resolved(resolved(record)) == resolved(record)
+
+
+@given(_json, _json)
+def test_epochs_of_any_shape_compare(one: object, other: object) -> None:
+    then, now = {"cycle": one, "files": one}, {"cycle": other, "files": other}
+    assert bool(epoch_differences(then, now)) or one == other or one != one
+    assert all(epoch_differences(then, now))
+
+
+def test_a_long_path_keeps_its_end() -> None:
+    path = "/a" * 60 + "/plan_2.md"
+    (difference,) = epoch_differences({"files": {path: "a"}}, {"files": {path: "b"}})
+    assert difference.startswith("…")
+    assert difference.endswith("/plan_2.md changed since the prompt")
+    assert len(difference) < 100
+
+
+# -- the ladder ----------------------------------------------------------------------------------
+
+NATIVE = Native(argv=("claude",), env={}, reason="r")
+FRESH = Fresh(reason="r", guard=Guard.HOST)
+
+
+@pytest.mark.parametrize(
+    ("decision", "program", "failed", "shell", "rung"),
+    [
+        (NATIVE, True, False, True, Rung.NATIVE),
+        (NATIVE, True, True, True, Rung.NATIVE),
+        (NATIVE, False, False, True, Rung.SHELL),
+        (NATIVE, False, False, False, Rung.SCREEN),
+        (FRESH, True, False, False, Rung.FRESH),
+        (FRESH, True, True, True, Rung.SHELL),
+        (FRESH, True, True, False, Rung.SCREEN),
+        (FRESH, False, False, True, Rung.SHELL),
+        (FRESH, False, True, False, Rung.SCREEN),
+    ],
+)
+def test_the_first_rung_that_holds_is_taken(
+    decision: Decision, program: bool, failed: bool, shell: bool, rung: Rung
+) -> None:
+    taken = plan_rung(decision, program_found=program, fresh_failed=failed, shell_found=shell)
+    assert taken is rung
