@@ -31,6 +31,9 @@ PR_SET_PDEATHSIG = 1  # linux/prctl.h
 LINGER_S = 0.05
 """Between closing the terminal and the exit: lets tmux get over EOF before the SIGCHLD comes."""
 
+SETTLE_S = 1.0
+"""How long to wait for the answer of a terminal that may have none."""
+
 _FORWARDED = (signal.SIGHUP, signal.SIGTERM)
 _IGNORED = (signal.SIGINT, signal.SIGQUIT, signal.SIGTSTP, signal.SIGTTOU, signal.SIGTTIN)
 
@@ -70,8 +73,11 @@ class Wrapper:
             )
         except Refusal as refusal:
             status, says = refusal.status, refusal.says
-        self.record(status, number)
+        # Who reads the record may look at the screen and start the next agent at once.
+        self.drop_claim()
         _say(says)
+        self.settle()
+        self.record(status, number)
         return 128 + number if number else status or 0
 
     def start(self) -> None:
@@ -116,6 +122,12 @@ class Wrapper:
             raise Refusal(CLAIM_TAKEN, "another pane holds this conversation") from None
         except OSError as error:
             raise Refusal(NOT_STARTED, f"cannot take {path}: {error.strerror}") from None
+
+    def drop_claim(self) -> None:
+        """Let the conversation go."""
+        if self.claim >= 0:
+            os.close(self.claim)
+            self.claim = -1
 
     def fork(self, argv: list[str], env: dict[str, str]) -> None:
         """Start the agent; returns when it runs."""
@@ -174,6 +186,27 @@ class Wrapper:
         """Signal the agent and all it has in its process group."""
         if self.agent:
             _try(os.killpg, self.agent, number)  # gone, or all of it a zombie
+
+    def settle(self) -> None:
+        """Wait until tmux shows all that was printed: it answers a status report when it gets there.
+
+        When a program ends, tmux drops what it has not read yet; a busy server lost the last words
+        of 2 in 100.
+        """
+        import select  # noqa: PLC0415 (not needed at start-up)
+        import termios  # noqa: PLC0415
+
+        try:
+            os.tcsetpgrp(0, os.getpgrp())
+            mode = termios.tcgetattr(0)
+            mode[3] &= ~(termios.ECHO | termios.ICANON)
+            termios.tcsetattr(0, termios.TCSAFLUSH, mode)
+            os.write(1, b"\x1b[5n")
+            select.select([0], [], [], SETTLE_S)
+        except (OSError, termios.error):
+            return  # no terminal, or gone
+        if self.agent:  # what the agent left behind gets its HUP when we go
+            _try(os.tcsetpgrp, 0, self.agent)
 
     def record(self, status: int | None, number: int | None) -> None:
         """Leave the exit record; a launch folder that is gone wants none."""

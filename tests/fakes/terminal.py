@@ -36,6 +36,7 @@ _CLEAR = re.compile(r"\x1b\[[0-3]?J|\x1bc|\x1b\[\?1049[hl]")
 _OTHER = re.compile(
     r"\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b\[[0-9;?]*[@-ln-~]|\x1b[()].|\x1b[^\[\]]"
 )
+_STATUS_REPORT = b"\x1b[5n"  # ECMA-48 DSR: asked by who wants to know that all was read
 _END_OF_PASTE = "\x1b[201~"
 
 
@@ -74,6 +75,8 @@ class FakePane:
                 more = b""
             if not more:
                 return
+            if _STATUS_REPORT in more:
+                os.write(self.master, b"\x1b[0n")
             self.output = (self.output + more)[-1_000_000:]
             self.activity = int(time.time())
 

@@ -1,0 +1,202 @@
+"""Who is alive, who outlived tmux, and how they end."""
+
+import asyncio
+import os
+import signal
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from agentmux.adapters.processes import (
+    ProcessWatch,
+    end,
+    is_alive,
+    start_time,
+    survivors,
+    wake_server,
+)
+from agentmux.adapters.tmux import TmuxTerminal
+from tests.conftest import WaitUntil
+
+SESSION = "0b9c4f43-1d0c-4c35-9a4e-4f4bb9d4a001"
+
+
+@pytest.fixture
+def started() -> Iterator[list[subprocess.Popen[bytes]]]:
+    processes: list[subprocess.Popen[bytes]] = []
+    yield processes
+    for process in processes:
+        process.kill()
+        process.wait()
+        if process.stdout is not None:
+            process.stdout.close()
+
+
+def sleeper(
+    started: list[subprocess.Popen[bytes]], script: str = "", **env: str
+) -> subprocess.Popen[bytes]:
+    words = ["sh", "-c", script] if script else ["sleep", "1000"]
+    process = subprocess.Popen(words, env=os.environ | env, stdout=subprocess.PIPE)
+    started.append(process)
+    if script:
+        assert process.stdout is not None
+        process.stdout.readline()
+    return process
+
+
+def test_a_process_is_told_by_its_start_time(started: list[subprocess.Popen[bytes]]) -> None:
+    process = sleeper(started)
+    now = start_time(process.pid)
+    assert now > start_time(os.getpid()) > 0
+    assert is_alive(process.pid)
+    assert is_alive(process.pid, now)
+    assert not is_alive(process.pid, now - 1)
+
+
+def test_a_zombie_is_not_alive(
+    started: list[subprocess.Popen[bytes]], wait_until: WaitUntil
+) -> None:
+    process = sleeper(started)
+    os.kill(process.pid, signal.SIGKILL)
+    wait_until(lambda: not is_alive(process.pid))
+    assert Path(f"/proc/{process.pid}").exists()
+    process.wait()
+    assert not is_alive(process.pid)
+    assert start_time(process.pid) == 0
+
+
+@pytest.mark.parametrize("pid", [0, -1])
+def test_nobody_is_not_alive(pid: int) -> None:
+    assert not is_alive(pid)
+    assert start_time(pid) == 0
+
+
+def test_an_odd_name_is_read_over(started: list[subprocess.Popen[bytes]], tmp_path: Path) -> None:
+    odd = tmp_path / "a) Z 1 ("
+    odd.symlink_to("/bin/sleep")
+    process = subprocess.Popen([str(odd), "1000"])
+    started.append(process)
+    assert is_alive(process.pid, start_time(process.pid))
+    assert start_time(process.pid) >= start_time(os.getpid())
+
+
+def test_every_end_is_called_back_once(started: list[subprocess.Popen[bytes]]) -> None:
+    processes = [sleeper(started) for _ in range(20)]
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    ended: list[int] = []
+
+    async def watch() -> None:
+        watcher = ProcessWatch(asyncio.get_running_loop())
+        for process in processes:
+            watcher.watch(process.pid, ended.append)
+            watcher.watch(process.pid, ended.append)
+        watcher.watch(gone.pid, ended.append)
+        watcher.forget(processes[0].pid)
+        watcher.forget(processes[0].pid)
+        for process in processes[:-1]:
+            process.kill()
+        async with asyncio.timeout(10):
+            while len(ended) < 19:
+                await asyncio.sleep(0.005)
+        watcher.close()
+        processes[-1].kill()
+        processes[-1].wait()
+        await asyncio.sleep(0)
+
+    before = len(list(Path("/proc/self/fd").iterdir()))
+    asyncio.run(watch())
+    assert sorted(ended) == sorted([gone.pid, *(process.pid for process in processes[1:-1])])
+    assert len(list(Path("/proc/self/fd").iterdir())) == before
+
+
+def test_survivors_are_found_by_their_environment(
+    started: list[subprocess.Popen[bytes]],
+) -> None:
+    mine = sleeper(
+        started, AGENTMUX_SESSION_ID=SESSION, AGENTMUX_LAUNCH_ID="abc", AGENTMUX_SEAT="coder-2"
+    )
+    bare = sleeper(started, AGENTMUX_SESSION_ID=SESSION)
+    sleeper(started, AGENTMUX_SESSION_ID=SESSION + "0")
+    sleeper(started, NOT_AGENTMUX_SESSION_ID=SESSION)
+
+    found = survivors(SESSION)
+
+    assert {(one.pid, one.launch, one.seat, one.argv0) for one in found} == {
+        (mine.pid, "abc", "coder-2", "sleep"),
+        (bare.pid, "", "", "sleep"),
+    }
+    assert all(one.started == start_time(one.pid) for one in found)
+    assert survivors("") == ()
+
+
+def test_who_looks_is_no_survivor_nor_what_started_it(
+    started: list[subprocess.Popen[bytes]],
+) -> None:
+    program = "from agentmux.adapters.processes import survivors; print(len(survivors(%r)))"
+    done = subprocess.run(
+        ["sh", "-c", f'python -c "{program % SESSION}"; :'],
+        env=os.environ | {"AGENTMUX_SESSION_ID": SESSION},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == "0\n"
+
+
+def test_a_tmux_server_is_no_survivor(
+    tmux: TmuxTerminal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wait_until: WaitUntil
+) -> None:
+    monkeypatch.setenv("AGENTMUX_SESSION_ID", SESSION)
+    made = tmux.create_session(
+        name="agentmux-a", uuid="u", cwd=tmp_path, size=(80, 24), argv=("sleep", "1000")
+    )
+    environ = Path(f"/proc/{made.server.pid}/environ")
+    wait_until(lambda: SESSION.encode() in environ.read_bytes())
+    monkeypatch.delenv("AGENTMUX_SESSION_ID")
+    assert survivors(SESSION) == ()
+
+
+def test_ending_is_gentle_first(started: list[subprocess.Popen[bytes]]) -> None:
+    polite = sleeper(started, "trap 'exit 7' TERM; echo ready; while :; do sleep 0.01; done")
+    deaf = sleeper(started, "trap '' TERM; echo ready; while :; do sleep 0.01; done")
+    other = sleeper(started)
+
+    left = end(
+        [
+            (polite.pid, start_time(polite.pid)),
+            (deaf.pid, 0),
+            (other.pid, start_time(other.pid) + 1),
+        ],
+        grace_s=0.5,
+    )
+
+    assert left == ()
+    assert polite.wait() == 7
+    assert deaf.wait() == -signal.SIGKILL
+    assert other.poll() is None
+
+
+def test_a_deleted_socket_comes_back(
+    tmux: TmuxTerminal, tmp_path: Path, wait_until: WaitUntil
+) -> None:
+    made = tmux.create_session(
+        name="agentmux-a", uuid="u", cwd=tmp_path, size=(80, 24), argv=("sleep", "1000")
+    )
+    Path(tmux.socket).unlink()
+    assert tmux.server().pid == 0
+
+    assert not wake_server(made.server.pid, made.server.started + 1)
+    assert not wake_server(made.server.pid, 0)
+    assert wake_server(made.server.pid, made.server.started)
+
+    wait_until(lambda: tmux.server() == made.server)
+    assert tmux.sessions() == (made.session,)
+
+
+def test_a_server_that_is_gone_is_not_woken() -> None:
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    assert not wake_server(gone.pid, 12345)

@@ -1,0 +1,336 @@
+"""The wrapper in real panes: how agents start, how they end, and what is left of it."""
+
+import fcntl
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agentmux.adapters.processes import is_alive
+from agentmux.adapters.tmux import TmuxTerminal
+from agentmux.ports import NewPane
+from tests.conftest import WRAPPER, WaitUntil
+
+
+class Launch:
+    """One wrapped program in a pane."""
+
+    def __init__(self, folder: Path, terminal: TmuxTerminal, session: str) -> None:
+        self.folder = folder
+        self.terminal = terminal
+        self.session = session
+        self.pane = ""
+
+    def screen(self) -> str:
+        return self.terminal.capture([self.pane])[self.pane].text
+
+    def wrapper(self) -> int:
+        return next(one.pid for one in self.terminal.panes(self.session) if one.id == self.pane)
+
+    def is_dead(self) -> bool:
+        return next(one.dead for one in self.terminal.panes(self.session) if one.id == self.pane)
+
+    def record(self) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads((self.folder / "exit.json").read_text())
+        return found
+
+    def has_record(self) -> bool:
+        return (self.folder / "exit.json").exists()
+
+    def keys(self, *keys: str) -> None:
+        self.terminal.run("send-keys", "-t", self.pane, *keys)
+
+
+Start = Callable[..., Launch]
+
+
+def argv(folder: Path) -> tuple[str, ...]:
+    return (sys.executable, "-IS", str(WRAPPER), str(folder))
+
+
+def write(folder: Path, program: list[str], **fields: object) -> Path:
+    folder.mkdir(parents=True)
+    launch = {"argv": program, "env": {}, "unset": [], "cwd": "/", "claim": None, "grace_s": 0.3}
+    (folder / "launch.json").write_text(json.dumps(launch | fields))
+    return folder
+
+
+@pytest.fixture
+def start(tmux_under: TmuxTerminal, tmp_path: Path) -> Start:
+    made = tmux_under.create_session(
+        name="agentmux-w", uuid="u", cwd=tmp_path, size=(220, 60), argv=("sleep", "1000")
+    )
+    count = iter(range(1000))
+
+    def started(program: list[str] | str, **fields: object) -> Launch:
+        number = next(count)
+        words = ["/bin/sh", "-c", program] if isinstance(program, str) else program
+        folder = write(tmp_path / f"launch {number} #(touch pwned) 'x';", words, **fields)
+        launch = Launch(folder, tmux_under, made.session.id)
+        opened = tmux_under.open_panes(
+            made.session.id,
+            [NewPane(seat="coder", launch=f"{number:012}", label="coder", argv=argv(folder))],
+        )
+        launch.pane = opened[f"{number:012}"]
+        return launch
+
+    return started
+
+
+def test_every_exit_leaves_its_record(
+    tmux_under: TmuxTerminal, tmp_path: Path, wait_until: WaitUntil
+) -> None:
+    made = tmux_under.create_session(
+        name="agentmux-w", uuid="u", cwd=tmp_path, size=(220, 60), argv=("sleep", "1000")
+    )
+    folders = [
+        write(tmp_path / f"launch {number}", ["/bin/sh", "-c", f"exit {number}"])
+        for number in range(50)
+    ]
+    opened = tmux_under.open_panes(
+        made.session.id,
+        [
+            NewPane(seat="coder", launch=f"{number:012}", label="coder", argv=argv(folder))
+            for number, folder in enumerate(folders)
+        ],
+    )
+    assert len(opened) == 50
+
+    wait_until(lambda: all((folder / "exit.json").exists() for folder in folders), 30)
+    wait_until(lambda: sum(pane.dead for pane in tmux_under.panes(made.session.id)) == 50)
+
+    records = [json.loads((folder / "exit.json").read_text()) for folder in folders]
+    assert [record["status"] for record in records] == list(range(50))
+    assert {record["signal"] for record in records} == {None}
+    shown = tmux_under.capture(list(opened.values()))
+    for number, pane in enumerate(opened.values()):
+        assert f"[agent exited with {number}]" in shown[pane].text
+
+
+def test_the_agent_gets_its_directory_environment_and_words(
+    start: Start, tmp_path: Path, wait_until: WaitUntil, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "work ü #(touch pwned)"
+    folder.mkdir()
+    words = ["ends;", ";", "\\;", "$(touch pwned)", "#(touch pwned)", "a\nb", "", "{", "~", "%if"]
+    program = (
+        "import json, os, sys\n"
+        "names = ('NEW', 'HOME', 'GONE', 'GONE_TOO')\n"
+        "found = [os.getcwd(), sys.argv[1:], [os.environ.get(n) for n in names]]\n"
+        "json.dump(found, open('found', 'w'))"
+    )
+    launch = start(
+        [sys.executable, "-c", program, *words],
+        cwd=str(folder),
+        env={"NEW": "ü;#", "GONE_X": "1", "PATH": os.environ["PATH"]},
+        unset=["HOME", "GONE*"],
+    )
+    wait_until(launch.has_record)
+    assert launch.record()["status"] == 0
+    assert (launch.folder / "started").exists()
+    assert json.loads((folder / "found").read_text()) == [
+        str(folder),
+        words,
+        ["ü;#", None, None, None],
+    ]
+    assert not list(tmp_path.rglob("pwned"))
+
+
+def test_what_the_server_carries_is_unset(
+    start: Start, wait_until: WaitUntil, tmp_path: Path
+) -> None:
+    probe = start("true")
+    wait_until(probe.has_record)
+    probe.terminal.run("set-environment", "-g", "CLAUDECODE", "1")
+    probe.terminal.run("set-environment", "-g", "CLAUDE_CODE_X", "1")
+    launch = start("env > env; exit 0", cwd=str(tmp_path), unset=["CLAUDECODE", "CLAUDE_CODE_*"])
+    wait_until(launch.has_record)
+    assert "CLAUDE" not in (tmp_path / "env").read_text()
+
+
+def test_a_launch_file_may_be_larger_than_a_tmux_command(
+    start: Start, wait_until: WaitUntil
+) -> None:
+    launch = start(["/bin/sh", "-c", 'exit "${#1}"', "sh", "x" * 100_000])
+    wait_until(launch.has_record)
+    assert launch.record()["status"] == 100_000 % 256
+
+
+def test_a_missing_program_is_told(start: Start, wait_until: WaitUntil) -> None:
+    launch = start(["no-such-agent"])
+    wait_until(launch.is_dead)
+    assert launch.record()["status"] == 127
+    assert "cannot start no-such-agent: No such file or directory" in launch.screen()
+
+
+def test_a_program_without_permission_is_told(
+    start: Start, wait_until: WaitUntil, tmp_path: Path
+) -> None:
+    (tmp_path / "plain").write_text("x")
+    launch = start([str(tmp_path / "plain")])
+    wait_until(launch.is_dead)
+    assert launch.record()["status"] == 126
+
+
+def test_a_missing_directory_is_told(start: Start, wait_until: WaitUntil) -> None:
+    launch = start("exit 0", cwd="/no/such/dir")
+    wait_until(launch.is_dead)
+    assert (launch.record()["status"], launch.record()["started_at"]) == (126, None)
+    assert "cannot enter /no/such/dir" in launch.screen()
+    assert not (launch.folder / "started").exists()
+
+
+def test_a_broken_launch_file_is_told(tmp_path: Path) -> None:
+    (tmp_path / "launch.json").write_text("{")
+    done = subprocess.run(argv(tmp_path), capture_output=True, check=False)
+    assert done.returncode == 78
+    assert json.loads((tmp_path / "exit.json").read_text())["status"] == 78
+
+
+def test_a_held_claim_is_refused_and_a_free_one_is_held(
+    start: Start, wait_until: WaitUntil, tmp_path: Path
+) -> None:
+    claim = tmp_path / "claims" / "c"
+    first = start("exec sleep 1000", claim=str(claim))
+    wait_until((first.folder / "started").exists)
+
+    second = start("exit 0", claim=str(claim))
+    wait_until(second.has_record)
+    assert (second.record()["status"], second.record()["claim_taken"]) == (75, True)
+    assert not (second.folder / "started").exists()
+
+    first.terminal.close_panes([first.pane])
+    wait_until(first.has_record)
+    third = start("exit 75", claim=str(claim))
+    wait_until(third.has_record)
+    assert (third.record()["status"], third.record()["claim_taken"]) == (75, False)
+
+
+def test_a_claim_is_free_though_a_child_of_the_agent_lives_on(
+    start: Start, wait_until: WaitUntil, tmp_path: Path
+) -> None:
+    claim = tmp_path / "c"
+    launch = start("setsid sleep 1000 & exit 0", claim=str(claim))
+    wait_until(launch.is_dead)
+    with claim.open() as file:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def test_a_signal_is_recorded_as_one(start: Start, wait_until: WaitUntil) -> None:
+    launch = start("kill -9 $$")
+    wait_until(launch.is_dead)
+    assert (launch.record()["status"], launch.record()["signal"]) == (None, 9)
+    assert "[agent ended by SIGKILL]" in launch.screen()
+
+
+def test_ctrl_c_reaches_the_agent(start: Start, wait_until: WaitUntil) -> None:
+    launch = start("echo ready; exec sleep 1000")
+    wait_until(lambda: "ready" in launch.screen())
+    launch.keys("C-c")
+    wait_until(launch.is_dead)
+    assert (launch.record()["signal"], launch.record()["hup"]) == (signal.SIGINT, False)
+
+
+def test_an_agent_that_handles_ctrl_c_goes_on(start: Start, wait_until: WaitUntil) -> None:
+    launch = start("trap 'echo handled' INT; echo ready; read x; read x; exit 5")
+    wait_until(lambda: "ready" in launch.screen())
+    launch.keys("C-c")
+    wait_until(lambda: "handled" in launch.screen())
+    launch.keys("x", "Enter", "y", "Enter")
+    wait_until(launch.is_dead)
+    assert launch.record()["status"] == 5
+
+
+@pytest.mark.parametrize("stop", ["C-z", "STOP"])
+def test_a_stopped_agent_is_brought_back(start: Start, wait_until: WaitUntil, stop: str) -> None:
+    launch = start("echo ready; read x; exit 6")
+    wait_until(lambda: "ready" in launch.screen())
+    if stop == "C-z":
+        launch.keys("C-z")
+    else:
+        os.kill(agent_of(launch.wrapper()), signal.SIGSTOP)
+    launch.keys("x", "Enter")
+    wait_until(launch.is_dead)
+    assert launch.record()["status"] == 6
+
+
+def test_closing_the_pane_ends_the_agent(start: Start, wait_until: WaitUntil) -> None:
+    launch = start("echo ready; exec sleep 1000")
+    wait_until(lambda: "ready" in launch.screen())
+    agent = agent_of(launch.wrapper())
+    launch.terminal.close_panes([launch.pane])
+    wait_until(launch.has_record)
+    wait_until(lambda: not is_alive(agent))
+    assert (launch.record()["signal"], launch.record()["hup"]) == (signal.SIGHUP, True)
+
+
+def test_an_agent_immune_to_hup_is_killed_after_its_grace(
+    start: Start, wait_until: WaitUntil
+) -> None:
+    launch = start("trap '' HUP TERM; (sleep 1000; :) & echo ready; while :; do sleep 1000; done")
+    wait_until(lambda: "ready" in launch.screen())
+    agent = agent_of(launch.wrapper())
+    group = [pid for pid in pids() if group_of(pid) == agent]
+    assert len(group) >= 3
+    launch.terminal.close_panes([launch.pane])
+    wait_until(launch.has_record)
+    assert (launch.record()["signal"], launch.record()["hup"]) == (signal.SIGKILL, True)
+    wait_until(lambda: not any(is_alive(pid) for pid in group))
+
+
+def test_term_is_forwarded(start: Start, wait_until: WaitUntil) -> None:
+    launch = start("trap 'exit 9' TERM; echo ready; while :; do sleep 0.02; done")
+    wait_until(lambda: "ready" in launch.screen())
+    os.kill(launch.wrapper(), signal.SIGTERM)
+    wait_until(launch.is_dead)
+    assert (launch.record()["status"], launch.record()["hup"]) == (9, False)
+
+
+def test_no_agent_outlives_a_killed_wrapper(start: Start, wait_until: WaitUntil) -> None:
+    launch = start("trap '' HUP TERM; echo ready; while :; do sleep 1000; done")
+    wait_until(lambda: "ready" in launch.screen())
+    wrapper = launch.wrapper()
+    agent = agent_of(wrapper)
+    os.kill(wrapper, signal.SIGKILL)
+    wait_until(lambda: not is_alive(agent))
+    assert not launch.has_record()
+
+
+def test_the_last_screen_stays_whole(start: Start, wait_until: WaitUntil) -> None:
+    launch = start(r"printf 'top\nnext'; exit 3")
+    wait_until(launch.is_dead)
+    assert launch.screen().split("\n")[:3] == ["top", "next", "[agent exited with 3]"]
+
+
+def test_a_terminal_that_takes_no_output_does_not_keep_the_pane(
+    start: Start, wait_until: WaitUntil
+) -> None:
+    launch = start("echo ready; read x; exit 4")
+    wait_until(lambda: "ready" in launch.screen())
+    launch.keys("C-s")
+    launch.terminal.paste(launch.pane, "x\n")
+    wait_until(launch.is_dead)
+    assert launch.record()["status"] == 4
+
+
+def agent_of(wrapper: int) -> int:
+    children = Path(f"/proc/{wrapper}/task/{wrapper}/children").read_text().split()
+    assert len(children) == 1
+    return int(children[0])
+
+
+def pids() -> list[int]:
+    return [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdecimal()]
+
+
+def group_of(pid: int) -> int:
+    try:
+        return os.getpgid(pid)
+    except ProcessLookupError:
+        return 0
