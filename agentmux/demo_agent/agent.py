@@ -115,11 +115,10 @@ class Agent:
         self._face.work(life.think)
         for number in range(1, life.flood + 1):
             self._face.say(f"  line {number} of {life.flood}")
-        if asks_code_word(text):
-            return self._recall(), "done"
-        if asked is None or not asked.has_work:
-            return f"I heard: {prompt.strip().splitlines()[0]}", "done"
-        return self._work(asked), "done"
+        recalled = (self._recall(),) if asks_code_word(text) else ()
+        if asked is not None and asked.has_work:
+            return "\n".join((self._work(asked), *recalled)), "done"
+        return recalled[0] if recalled else f"I heard: {prompt.strip().splitlines()[0]}", "done"
 
     def _asked(self, prompt: str) -> tuple[instructions.Instructions | None, str]:
         """Return what to do: what the named file asks for, else what was held back."""

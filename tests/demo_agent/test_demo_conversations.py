@@ -26,6 +26,16 @@ def test_code_word_in_the_prompt_file_is_remembered(world):
     assert "The code word is fig." in world.run("-r", CID, "what is the code word?").stdout
 
 
+def test_prompt_file_that_asks_for_the_code_word_is_worked_on_too(world):
+    world.run("--session-id", CID, "the code word is fig")
+    prompt = world.prompt(
+        "agentmux submit design", write=("design.md",), text="what is the code word?"
+    )
+    done = world.run("--resume", CID, prompt)
+    assert "Done: design.md.\nThe code word is fig." in done.stdout
+    assert world.calls() == ["|submit design"]
+
+
 def test_killed_in_its_first_turn_it_still_remembers(world, start):
     world.scenario(default={"think": 60})
     child = start("--session-id", CID, "the code word is plum")
