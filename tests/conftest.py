@@ -86,7 +86,9 @@ def isolated(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[str]:
     monkeypatch.setenv("HOME", str(home))
     for name in ("CONFIG", "STATE", "DATA", "CACHE"):
         monkeypatch.setenv(f"XDG_{name}_HOME", str(home / name.lower()))
-    monkeypatch.setenv("TMUX_TMPDIR", str(home / "no-such-dir"))
+    # tmux passes over a TMUX_TMPDIR that does not exist, but not over a file in its way.
+    (home / f"tmux-{os.getuid()}").touch()
+    monkeypatch.setenv("TMUX_TMPDIR", str(home))
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:{os.environ['PATH']}")
     test_id = uuid.uuid4().hex
     monkeypatch.setenv(TEST_ID, test_id)

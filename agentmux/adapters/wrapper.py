@@ -188,7 +188,7 @@ class Wrapper:
             _try(os.killpg, self.agent, number)  # gone, or all of it a zombie
 
     def settle(self) -> None:
-        """Wait until tmux shows all that was printed: it answers a status report when it gets there.
+        """Wait until tmux shows all that was printed: it answers a status report in its turn.
 
         When a program ends, tmux drops what it has not read yet; a busy server lost the last words
         of 2 in 100.

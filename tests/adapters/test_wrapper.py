@@ -56,7 +56,8 @@ def argv(folder: Path) -> tuple[str, ...]:
 
 def write(folder: Path, program: list[str], **fields: object) -> Path:
     folder.mkdir(parents=True)
-    launch = {"argv": program, "env": {}, "unset": [], "cwd": "/", "claim": None, "grace_s": 0.3}
+    launch: dict[str, object] = {"argv": program, "cwd": "/", "claim": None, "grace_s": 0.3}
+    launch |= {"env": {}, "unset": []}
     (folder / "launch.json").write_text(json.dumps(launch | fields))
     return folder
 

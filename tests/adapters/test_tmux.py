@@ -1,0 +1,459 @@
+"""What only the real tmux can do wrong, under no configuration and under a hostile one."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import libtmux
+import pytest
+
+from agentmux.adapters import tmux_commands
+from agentmux.adapters.processes import is_alive
+from agentmux.adapters.tmux import MINIMUM_VERSION, TmuxTerminal, socket_path, version
+from agentmux.errors import MissingError
+from agentmux.ports import CreatedSession, NewPane, Pane, TerminalError, TerminalUnreachableError
+from tests.conftest import WaitUntil
+
+SLEEP = ("sleep", "1000")
+
+
+def create(
+    terminal: TmuxTerminal, cwd: Path, *, size: tuple[int, int] = (220, 60)
+) -> CreatedSession:
+    return terminal.create_session(name="agentmux-a", uuid="u", cwd=cwd, size=size, argv=SLEEP)
+
+
+def new(number: int, argv: tuple[str, ...] = SLEEP) -> NewPane:
+    return NewPane(seat=f"coder-{number}", launch=f"{number:012}", label=f"c {number}", argv=argv)
+
+
+def ask(terminal: TmuxTerminal, target: str, fmt: str) -> str:
+    return terminal.run("display-message", "-p", "-t", target, fmt).stdout.rstrip("\n")
+
+
+def look(terminal: TmuxTerminal, session: str) -> dict[str, Pane]:
+    return {pane.id: pane for pane in terminal.panes(session)}
+
+
+@pytest.fixture
+def attach(tmux_under: TmuxTerminal) -> Iterator[object]:
+    """Attach a client of a given size, itself in a pane of another server."""
+    outer = TmuxTerminal(tmux_under.socket + "o", config_file="/dev/null")
+
+    def attached(session: str, columns: int, rows: int) -> None:
+        words = ["tmux", "-u", "-S", tmux_under.socket, "attach", "-t", session]
+        outer.create_session(
+            name="agentmux-client",
+            uuid="o",
+            cwd=Path("/"),
+            size=(columns, rows + 1),  # its status line takes one
+            argv=["env", "-u", "TMUX", *words],
+        )
+
+    yield attached
+    outer.run("kill-server")
+
+
+def test_words_reach_the_program_as_they_are(
+    tmux_under: TmuxTerminal, tmp_path: Path, wait_until: WaitUntil
+) -> None:
+    words = ["ends;", "\\;", ";", "a\\\\;", "x;;", "{;", "#(touch pwned)", "$(touch pwned)", "a\nb"]
+    words += ["", "{", "~", "%if", "#{pane_id}", "'", '"', "ü", "display-message"]
+    program = f"import sys; open({str(tmp_path / 'words')!r}, 'w').write(repr(sys.argv[1:]))"
+    session = create(tmux_under, tmp_path).session.id
+
+    tmux_under.open_panes(session, [new(1, (sys.executable, "-c", program, *words))])
+
+    wait_until(lambda: (tmp_path / "words").exists() and (tmp_path / "words").read_text())
+    assert (tmp_path / "words").read_text() == repr(words)
+
+
+def test_no_text_of_ours_runs_a_command(
+    tmux_under: TmuxTerminal, tmp_path: Path, wait_until: WaitUntil, attach: object
+) -> None:
+    assert callable(attach)
+    bad = "x #(touch pwned) $(touch pwned);"
+    folder = tmp_path / bad
+    folder.mkdir()
+    made = create(tmux_under, folder)
+    attach(made.session.id, 120, 40)
+    for number in range(25):
+        found = tmux_under.create_session(
+            name=f"n{number} {bad}",
+            uuid=bad,
+            cwd=folder,
+            size=(80, 24),
+            argv=("sh", "-c", "pwd; cat"),
+        )
+        launch = NewPane(seat=bad, launch=f"{number:012}", label=bad, argv=SLEEP)
+        opened = tmux_under.open_panes(made.session.id, [launch])
+        tmux_under.arrange(made.session.id, list(opened.values()))
+        tmux_under.label({found.pane: bad, made.pane: bad, **dict.fromkeys(opened.values(), bad)})
+        tmux_under.arrange(made.session.id, [])
+        assert found.session.uuid == bad
+        assert found.session in tmux_under.sessions()
+        assert ask(tmux_under, found.pane, "#{pane_current_path}") == str(folder)
+    # Formats run their commands beside the server: give them the time of one that surely ran.
+    ran = tmp_path / "ran"
+    wait_until(
+        lambda: (tmux_under.run("display-message", "-p", f"#(touch {ran})"), ran.exists())[1]
+    )
+    assert not [path for path in tmp_path.rglob("*") if path.name == "pwned"]
+    assert not Path("pwned").exists()
+    assert not (Path.home() / "pwned").exists()
+
+
+def test_a_name_that_begins_another_is_not_taken_for_it(
+    tmux_under: TmuxTerminal, tmp_path: Path
+) -> None:
+    longer = tmux_under.create_session(
+        name="agentmux-billing", uuid="long", cwd=tmp_path, size=(80, 24), argv=SLEEP
+    )
+    shorter = tmux_under.create_session(
+        name="agentmux-bill", uuid="short", cwd=tmp_path, size=(80, 24), argv=SLEEP
+    )
+    tmux_under.kill_session(shorter.session.id)
+    tmux_under.kill_session(shorter.session.id)
+    tmux_under.kill_session("=agentmux-bill")
+    assert tmux_under.sessions() == (longer.session,)
+
+
+def test_marks_fall_on_new_panes_and_the_focus_stays(
+    tmux_under: TmuxTerminal, tmp_path: Path, wait_until: WaitUntil
+) -> None:
+    other = tmux_under.create_session(
+        name="other", uuid="o", cwd=tmp_path, size=(80, 24), argv=SLEEP
+    )
+    session = create(tmux_under, tmp_path).session.id
+    # Launch ids of digits alone, the indices of windows among them, and programs that die at once.
+    numbers = range(50)
+    opened: dict[str, str] = {}
+    for number in numbers:
+        opened |= tmux_under.open_panes(session, [new(number, ("/bin/false", "x"))])
+
+    panes = look(tmux_under, session)
+    assert [panes[opened[f"{n:012}"]].seat for n in numbers] == [f"coder-{n}" for n in numbers]
+    assert [panes[opened[f"{n:012}"]].launch for n in numbers] == [f"{n:012}" for n in numbers]
+    wait_until(lambda: sum(pane.dead for pane in tmux_under.panes(session)) == 50)
+    active = tmux_under.run("list-windows", "-t", session, "-f", "#{window_active}", "-F", "#W")
+    assert active.stdout == "agentmux\n"
+    assert {pane.launch for pane in tmux_under.panes(other.session.id)} == {""}
+
+
+def test_many_panes_open_in_few_calls(tmux_under: TmuxTerminal, tmp_path: Path) -> None:
+    session = create(tmux_under, tmp_path).session.id
+    panes = [new(number, (*SLEEP[:1], *("1" for _ in range(40)), "1000")) for number in range(60)]
+    groups = [tmux_commands.open_pane(session, pane) for pane in panes]
+    calls = list(tmux_commands.batches(groups))
+    assert 1 < len(calls) < 10
+    assert all(sum(len(word) + 1 for word in call) <= 12_000 for call in calls)
+
+    opened = tmux_under.open_panes(session, panes)
+
+    assert {pane.launch: pane.id for pane in tmux_under.panes(session) if pane.launch} == opened
+    assert len(opened) == 60
+
+
+def test_the_monitor_keeps_its_columns(
+    tmux_under: TmuxTerminal, tmp_path: Path, wait_until: WaitUntil, attach: object
+) -> None:
+    assert callable(attach)
+    made = create(tmux_under, tmp_path)
+    opened = list(tmux_under.open_panes(made.session.id, [new(n) for n in range(5)]).values())
+    tmux_under.arrange(made.session.id, opened[:4])
+    assert ask(tmux_under, made.pane, "#{pane_width}") == "44"
+    assert [ask(tmux_under, pane, "#{pane_width}") for pane in opened] == ["175"] * 4 + ["220"]
+
+    attach(made.session.id, 100, 30)
+
+    wait_until(lambda: ask(tmux_under, made.pane, "#{window_width}") == "100")
+    wait_until(
+        lambda: ask(tmux_under, made.pane, "#{pane_width}") == "44",
+        what=lambda: ask(tmux_under, made.pane, "#{window_layout}"),
+    )
+    tmux_under.arrange(made.session.id, [opened[4], opened[0]])
+    assert ask(tmux_under, made.pane, "#{pane_width} #{pane_left}") == "44 0"
+
+
+def test_a_parked_pane_keeps_the_full_size(tmux_under: TmuxTerminal, tmp_path: Path) -> None:
+    made = create(tmux_under, tmp_path)
+    (pane,) = tmux_under.open_panes(made.session.id, [new(1)]).values()
+    for _ in range(3):
+        tmux_under.arrange(made.session.id, [pane])
+        tmux_under.arrange(made.session.id, [])
+        assert ask(tmux_under, pane, "#{pane_width}x#{pane_height} #W") == "220x60 coder-1"
+
+
+def test_without_room_the_last_panes_stay_parked(tmux_under: TmuxTerminal, tmp_path: Path) -> None:
+    made = create(tmux_under, tmp_path, size=(80, 24))
+    opened = list(tmux_under.open_panes(made.session.id, [new(n) for n in range(30)]).values())
+    tmux_under.arrange(made.session.id, opened)
+    panes = look(tmux_under, made.session.id)
+    shown = [pane for pane in opened if panes[pane].visible]
+    assert 4 <= len(shown) < 30
+    assert shown == opened[: len(shown)]
+
+
+def test_a_tiny_terminal_is_no_failure(tmux_under: TmuxTerminal, tmp_path: Path) -> None:
+    made = create(tmux_under, tmp_path, size=(20, 3))
+    opened = tmux_under.open_panes(made.session.id, [new(1), new(2)])
+    tmux_under.arrange(made.session.id, list(opened.values()))
+    assert len(look(tmux_under, made.session.id)) == 3
+
+
+def test_a_zoomed_pane_is_left_alone(tmux_under: TmuxTerminal, tmp_path: Path) -> None:
+    made = create(tmux_under, tmp_path)
+    first, second = tmux_under.open_panes(made.session.id, [new(1), new(2)]).values()
+    tmux_under.arrange(made.session.id, [first])
+    tmux_under.run("resize-pane", "-Z", "-t", first)
+
+    tmux_under.arrange(made.session.id, [second])
+
+    assert ask(tmux_under, first, "#{window_zoomed_flag}") == "1"
+    assert not look(tmux_under, made.session.id)[second].visible
+
+
+def test_panes_of_the_user_stay_where_they_are(tmux_under: TmuxTerminal, tmp_path: Path) -> None:
+    made = create(tmux_under, tmp_path)
+    split = tmux_under.run("split-window", "-P", "-F", "#{pane_id}", "-t", made.pane, "--", *SLEEP)
+    theirs = split.stdout.strip()
+    (pane,) = tmux_under.open_panes(made.session.id, [new(1)]).values()
+    tmux_under.arrange(made.session.id, [pane, theirs])
+    tmux_under.arrange(made.session.id, [])
+    panes = look(tmux_under, made.session.id)
+    assert (panes[theirs].visible, panes[theirs].launch) == (True, "")
+    assert not panes[pane].visible
+
+
+def test_a_monitor_that_was_moved_comes_back_to_the_left(
+    tmux_under: TmuxTerminal, tmp_path: Path
+) -> None:
+    made = create(tmux_under, tmp_path)
+    (pane,) = tmux_under.open_panes(made.session.id, [new(1)]).values()
+    tmux_under.arrange(made.session.id, [pane])
+    tmux_under.run("swap-pane", "-s", made.pane, "-t", pane)
+    tmux_under.arrange(made.session.id, [pane])
+    assert ask(tmux_under, made.pane, "#{pane_left} #{pane_width}") == "0 44"
+
+
+def test_a_capture_survives_every_kind_of_output(
+    tmux_under: TmuxTerminal, tmp_path: Path, wait_until: WaitUntil
+) -> None:
+    session = create(tmux_under, tmp_path).session.id
+    script = (
+        r"printf '\033)0a\016qx\017b\036c\037 \033[31mr\n\033[32mü日\033[0m  \033[7m  \033[0m\n%%1'"
+    )
+    opened = tmux_under.open_panes(
+        session, [new(1, ("sh", "-c", script + "; exec sleep 100")), new(2)]
+    )
+    first, second = opened.values()
+    wait_until(lambda: "%1" in tmux_under.capture([first])[first].text)
+
+    screens = tmux_under.capture([second, "%4711", first])
+
+    assert set(screens) == {first, second}
+    assert len(screens[second].text.split("\n")) == 60
+    rows = screens[first].text.split("\n")
+    assert [row.rstrip() for row in rows[:3]] == ["a─│bc r", "ü日", "%1"]
+    assert "\x0e" not in screens[first].ansi
+    assert rows[1].startswith("ü日    ")
+
+
+def test_sizes_of_windows_are_told_apart(tmux_under: TmuxTerminal, tmp_path: Path) -> None:
+    made = create(tmux_under, tmp_path)
+    (pane,) = tmux_under.open_panes(made.session.id, [new(1)]).values()
+    tmux_under.arrange(made.session.id, [pane])
+    screens = tmux_under.capture([made.pane, pane])
+    assert [(one.cols, one.rows) for one in screens.values()] == [(44, 59), (175, 59)]
+
+
+def test_fifty_screens_fit(tmux_under: TmuxTerminal, tmp_path: Path) -> None:
+    session = create(tmux_under, tmp_path).session.id
+    opened = tmux_under.open_panes(session, [new(number) for number in range(50)])
+    assert set(tmux_under.capture(list(opened.values()))) == set(opened.values())
+
+
+def test_typing_leaves_copy_mode(
+    tmux_under: TmuxTerminal, tmp_path: Path, wait_until: WaitUntil
+) -> None:
+    session = create(tmux_under, tmp_path).session.id
+    argv = ("sh", "-c", "read x; echo got $x; exec sleep 100")
+    (pane,) = tmux_under.open_panes(session, [new(1, argv)]).values()
+    tmux_under.run("copy-mode", "-t", pane)
+    tmux_under.paste(pane, "hello")
+    assert ask(tmux_under, pane, "#{pane_in_mode}") == "0"
+    tmux_under.run("copy-mode", "-t", pane)
+    tmux_under.press_enter(pane)
+    wait_until(lambda: "got hello" in tmux_under.capture([pane])[pane].text)
+
+
+def test_no_paste_buffer_is_left(tmux_under: TmuxTerminal, tmp_path: Path) -> None:
+    made = create(tmux_under, tmp_path)
+    tmux_under.paste(made.pane, "x" * 300_000)
+    with pytest.raises(TerminalError):
+        tmux_under.paste("%4711", "y")
+    assert tmux_under.run("list-buffers").stdout == ""
+
+
+def test_a_stopped_server_is_unknown_and_not_gone(short_dir: Path, tmp_path: Path) -> None:
+    terminal = TmuxTerminal(str(short_dir / "s"), config_file="/dev/null", timeout_s=0.3)
+    made = create(terminal, tmp_path)
+    os.kill(made.server.pid, signal.SIGSTOP)
+    try:
+        for act in (
+            terminal.server,
+            terminal.sessions,
+            lambda: terminal.panes("$0"),
+            lambda: terminal.capture(["%0"]),
+            lambda: terminal.close_panes(["%0"]),
+            lambda: terminal.kill_session("$9"),
+            lambda: terminal.arrange("$0", []),
+        ):
+            with pytest.raises(TerminalUnreachableError) as raised:
+                act()
+            assert raised.value.hints
+    finally:
+        os.kill(made.server.pid, signal.SIGCONT)
+        terminal.run("kill-server")
+
+
+def test_a_server_that_is_going_takes_no_new_session_along(
+    tmux_under: TmuxTerminal, tmp_path: Path
+) -> None:
+    for number in range(10):
+        made = create(tmux_under, tmp_path)
+        assert [session.uuid for session in tmux_under.sessions()] == ["u"], number
+        tmux_under.run("kill-server")
+        assert made.session.id == "$0"
+
+
+def test_a_dead_servers_socket_is_no_server(
+    tmux_under: TmuxTerminal, tmp_path: Path, wait_until: WaitUntil
+) -> None:
+    made = create(tmux_under, tmp_path)
+    os.kill(made.server.pid, signal.SIGKILL)
+    wait_until(lambda: not is_alive(made.server.pid))
+    assert Path(tmux_under.socket).exists()
+    assert tmux_under.server().pid == 0
+    assert tmux_under.panes(made.session.id) == ()
+    with pytest.raises(TerminalUnreachableError):
+        tmux_under.open_panes(made.session.id, [new(1)])
+    assert create(tmux_under, tmp_path).server.pid != made.server.pid
+
+
+def test_a_socket_of_somebody_else_is_unreachable(
+    tmp_path: Path, short_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (short_dir / "bin").mkdir()
+    fake = short_dir / "bin" / "tmux"
+    fake.write_text("#!/bin/sh\necho 'error connecting to /x (Permission denied)' >&2; exit 1\n")
+    fake.chmod(0o700)
+    monkeypatch.setenv("PATH", f"{fake.parent}:/bin:/usr/bin")
+    terminal = TmuxTerminal("/x")
+    with pytest.raises(TerminalUnreachableError, match="Permission denied"):
+        terminal.sessions()
+
+
+def test_a_refusal_has_the_words_of_tmux(tmux_under: TmuxTerminal, tmp_path: Path) -> None:
+    create(tmux_under, tmp_path)
+    with pytest.raises(TerminalError, match="can't find"):
+        tmux_under.open_panes("$77", [new(1)])
+
+
+def test_an_unsafe_socket_folder_is_refused(tmp_path: Path, short_dir: Path) -> None:
+    (short_dir / "open").mkdir()
+    (short_dir / "open").chmod(0o777)
+    with pytest.raises(TerminalError, match="unsafe permissions"):
+        create(TmuxTerminal(str(short_dir / "open" / "s")), tmp_path)
+
+
+def test_a_long_socket_path_is_refused(tmp_path: Path, short_dir: Path) -> None:
+    with pytest.raises(TerminalError, match="longer than 107 bytes"):
+        create(TmuxTerminal(str(short_dir / ("x" * 100))), tmp_path)
+
+
+def test_sockets_are_where_tmux_has_them(short_dir: Path, tmp_path: Path) -> None:
+    terminal = TmuxTerminal(name="named", tmux_tmpdir=str(short_dir), config_file="/dev/null")
+    create(terminal, tmp_path)
+    env = {"PATH": os.environ["PATH"], "TMUX_TMPDIR": str(short_dir)}
+    words = ["tmux", "-L", "named", "display-message", "-p", "#{socket_path}"]
+    theirs = subprocess.run(words, env=env, capture_output=True, text=True, check=True).stdout
+    terminal.run("kill-server")
+    assert terminal.socket == theirs.strip()
+    assert socket_path(tmux_tmpdir="/no/such/dir") == f"/tmp/tmux-{os.getuid()}/default"
+    assert (short_dir / f"tmux-{os.getuid()}").stat().st_mode & 0o777 == 0o700
+
+
+def test_no_session_of_another_agentmux_is_handed_on(
+    tmux_under: TmuxTerminal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wait_until: WaitUntil
+) -> None:
+    monkeypatch.setenv("AGENTMUX_SESSION_ID", "theirs")
+    argv = ("sh", "-c", 'echo "id <$AGENTMUX_SESSION_ID>"; exec sleep 1000')
+    made = tmux_under.create_session(
+        name="agentmux-a", uuid="u", cwd=tmp_path, size=(80, 24), argv=argv
+    )
+    wait_until(lambda: "id <>" in tmux_under.capture([made.pane])[made.pane].text)
+
+
+def test_tmux_missing_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(MissingError, match="tmux is not installed") as raised:
+        TmuxTerminal("/nowhere").sessions()
+    assert "apt install tmux" in raised.value.hints[0]
+    with pytest.raises(MissingError):
+        version()
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("tmux 3.3a", (3, 3)),
+        ("tmux next-3.6", (3, 6)),
+        ("tmux 3.2-rc4", (3, 2)),
+        ("tmux 10.11", (10, 11)),
+        ("tmux master", None),
+        ("", None),
+    ],
+)
+def test_versions_are_read_leniently(text: str, found: tuple[int, int] | None) -> None:
+    assert tmux_commands.parse_version(text) == found
+
+
+@pytest.mark.parametrize(("text", "fine"), [("tmux 3.1c", False), ("tmux 3.2", True)])
+def test_an_old_tmux_is_refused(
+    short_dir: Path, monkeypatch: pytest.MonkeyPatch, text: str, fine: bool
+) -> None:
+    fake = short_dir / "tmux"
+    fake.write_text(f"#!/bin/sh\necho '{text}'\n")
+    fake.chmod(0o700)
+    monkeypatch.setenv("PATH", f"{short_dir}:/bin:/usr/bin")
+    if fine:
+        assert version() == text
+    else:
+        with pytest.raises(MissingError, match=r"too old: 3\.2 or newer"):
+            version()
+    assert MINIMUM_VERSION == (3, 2)
+
+
+def test_the_users_own_server_is_out_of_reach_of_tests() -> None:
+    done = subprocess.run(
+        ["tmux", "new-session", "-d"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode != 0
+    assert "TMUX" not in os.environ
+    assert not [
+        name for name in os.environ if name.startswith("AGENTMUX_") and name != "AGENTMUX_TEST_ID"
+    ]
+    assert Path.home() != Path("/root")
+    assert str(Path.home()) in os.environ["XDG_STATE_HOME"]
+
+
+def test_libtmux_sees_what_was_made(tmux: TmuxTerminal, tmp_path: Path) -> None:
+    made = create(tmux, tmp_path)
+    server = libtmux.Server(socket_path=tmux.socket)
+    (session,) = server.sessions
+    assert (session.session_id, session.session_name) == (made.session.id, "agentmux-a")
+    assert session.show_option("@agentmux_id") == "u"
