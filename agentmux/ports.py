@@ -16,6 +16,7 @@ from agentmux.core.artifacts import Artifacts
 from agentmux.core.decide import Exit
 from agentmux.core.events import Event
 from agentmux.core.implied import Implied
+from agentmux.core.resume import CheckpointState
 from agentmux.core.state import Archive, SessionState
 from agentmux.errors import AgentmuxError, MissingError
 
@@ -324,11 +325,17 @@ class SessionFiles(Protocol):
     def write(self, path: str, data: str) -> Path:
         """Write a private file at a path relative to the session; returns where it lies."""
 
+    def make_folder(self, path: str) -> None:
+        """Make a private folder at a path relative to the session, unless it is there."""
+
     def digest(self, path: Path) -> str:
         """SHA-256 of a file, in hex; empty where there is no regular file of a readable size."""
 
     def launch_record(self, launch: str) -> LaunchRecord:
         """Read what a launch left."""
+
+    def checkpoint_state(self, path: str, model: str | None) -> CheckpointState:
+        """Look at an agent's checkpoint file (absolute path, inside the session)."""
 
 
 InProgress = Literal["rebase", "merge", "cherry-pick", "revert"]

@@ -21,7 +21,6 @@ from typing import Final
 from agentmux.errors import MissingError, UsageError
 from agentmux.ports import GitError, GitRefusedError, Head, HeadMovedError, InProgress
 
-
 READ_TIMEOUT_S: Final = 30.0
 WRITE_TIMEOUT_S: Final = 600.0
 """A commit runs the project's hooks, and those may run its tests."""

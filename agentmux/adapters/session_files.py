@@ -22,6 +22,7 @@ from agentmux.core.events import Event, JournalCreated, encode, parse
 from agentmux.core.implied import Implied
 from agentmux.core.phase import Phase
 from agentmux.core.records import FieldError, from_fields
+from agentmux.core.resume import CheckpointState
 from agentmux.core.state import Archive, SessionState
 from agentmux.core.state import decode as decode_state
 from agentmux.core.state import encode as encode_state
@@ -152,6 +153,20 @@ class FileSession:
         started = data is not None or os.path.lexists(folder / "started")
         return LaunchRecord(started=started, exit=None if data is None else _exit(data))
 
+    def checkpoint_state(self, path: str, model: str | None) -> CheckpointState:
+        """Look at an agent's checkpoint file; see `ports.SessionFiles`."""
+        if not os.path.lexists(path):
+            return CheckpointState.MISSING
+        data = files.read_limited(Path(path), _DIGEST_MAX)
+        try:
+            fields = json.loads(data or b"")
+        except (ValueError, RecursionError):
+            return CheckpointState.CORRUPT
+        made_with = fields.get("model") if isinstance(fields, dict) else None
+        if model and made_with and made_with != model:
+            return CheckpointState.OTHER_MODEL
+        return CheckpointState.OK
+
     # -- writing -----------------------------------------------------------------------------
 
     def append(self, event: Event) -> None:
@@ -211,6 +226,10 @@ class FileSession:
         files.make_dir(target.parent)
         files.replace(target, data.encode("utf-8", "surrogatepass"))
         return target
+
+    def make_folder(self, path: str) -> None:
+        """Make a private folder; see `ports.SessionFiles`."""
+        files.make_dir(self._path / path)
 
 
 def _files_below(session: Path, path: str) -> list[str]:

@@ -19,6 +19,7 @@ from agentmux.core.findings import found
 from agentmux.core.implied import implied
 from agentmux.core.inference import Inference, infer
 from agentmux.core.phase import Phase
+from agentmux.core.records import to_fields
 from agentmux.core.state import SessionState, encode
 from agentmux.ports import LoadedSession, SessionFiles
 
@@ -121,8 +122,6 @@ class Session:
 
 def resumed_values(state: SessionState, artifacts: Artifacts, phase: Phase) -> dict[str, object]:
     """Return the absolute values that a ``resumed`` event records for ``phase``."""
-    from agentmux.core.records import to_fields  # noqa: PLC0415
-
     values = to_fields(found(state, artifacts))
     if phase is not Phase.REVIEWING and state.reviews:
         values["reviews"] = dict(state.reviews)

@@ -229,7 +229,7 @@ def _settled(state: SessionState, artifacts: Artifacts) -> Settle | None:
 def _exits(state: SessionState, facts: Facts) -> Iterator[RecordExit]:
     for name, seat in state.seats.items():
         fact = facts.launches.get(seat.launch, LaunchFact())
-        gone = not fact.alive and (fact.exit is not None or fact.started)
+        gone = not fact.alive and (fact.exit is not None or fact.started or fact.pane is not None)
         if seat.status == LAUNCHED and gone:
             yield _exit_of(name, seat, fact)
 

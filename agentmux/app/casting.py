@@ -1,0 +1,148 @@
+"""Who plays a seat, and what is true now of the conversation that the seat had."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from agentmux.app.session import Session
+from agentmux.app.world import World
+from agentmux.core import layout
+from agentmux.core.agents import (
+    AgentSpec,
+    ProbeResult,
+    Strategy,
+    StrategyKind,
+    choose_strategy,
+    home_of,
+    strategy_env,
+)
+from agentmux.core.decide import Work
+from agentmux.core.records import Json
+from agentmux.core.resume import (
+    CheckpointState,
+    Decision,
+    Fresh,
+    Guard,
+    ResumeFacts,
+    ResumeRecord,
+    decide_resume,
+    decode_record,
+    standing_record,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Casting:
+    """Who plays a seat: the agent, the model, and how its conversation is found again.
+
+    Attributes:
+        name: As it was chosen: a name of the registry, or a command as typed.
+        args: The user's own words for the role, at launch and at resume.
+        env: What the agent gets on top of its environment.
+        home: The folder that decides where it keeps its conversations.
+        runtime: Which program answers.
+    """
+
+    name: str
+    spec: AgentSpec
+    model: str | None
+    args: tuple[str, ...]
+    probe: ProbeResult
+    strategy: Strategy
+    env: Mapping[str, str]
+    home: str
+    runtime: str
+    checkpoint_dir: str
+
+    @property
+    def installed(self) -> bool:
+        """Whether the agent's program is on this machine."""
+        return self.probe.installed
+
+
+class CastingOffice:
+    """Casts the seats of one session, and decides whether their conversations come back."""
+
+    def __init__(self, world: World, session: Session, fresh: frozenset[str]) -> None:
+        """``fresh`` holds the seats that are to start afresh; ``*`` is all of them."""
+        self._world = world
+        self._session = session
+        self._fresh = fresh
+
+    def cast(self, work: Work) -> Casting:
+        """Say who plays: by the flags of the start, the configuration, and its defaults."""
+        settings, options = self._world.settings, self._session.state.options
+        name = options.agents.get(work.role) or options.agents.get("*")
+        model = options.models.get(work.role)
+        if name is None:
+            name = settings.agent_for(work.role)
+            model = model or settings.model_for(work.role)
+        spec = self._world.spec(name)
+        probe = self._world.programs.probe(spec)
+        strategy = choose_strategy(spec, probe)
+        folder = str(self._session.files.path / layout.checkpoint(work.seat))
+        env = strategy_env(spec, strategy, checkpoint_dir=folder)
+        return Casting(
+            name=name,
+            spec=spec,
+            model=model,
+            args=settings.role(work.role).args,
+            probe=probe,
+            strategy=strategy,
+            env=env,
+            home=home_of(spec, {**self._world.environment, **env}),
+            runtime=self._world.programs.identity(probe.path) if probe.path else "",
+            checkpoint_dir=folder,
+        )
+
+    def decide(self, work: Work, casting: Casting, epoch: Json) -> Decision:
+        """Say whether the seat's conversation comes back; see `core.resume`."""
+        record = decode_record(self._session.state.agents.get(work.seat))
+        if record is None:
+            return Fresh(reason="first start of this seat", guard=Guard.RECORD)
+        standing = standing_record(record) or record
+        return decide_resume(record, self._facts(work, casting, standing, epoch))
+
+    def _facts(
+        self, work: Work, casting: Casting, standing: ResumeRecord, epoch: Json
+    ) -> ResumeFacts:
+        world, resume = self._world, self._world.settings.resume
+        cwd = str(world.project)
+        latest = world.claims.latest(casting.name, casting.home, cwd)
+        claim = self.claim(casting, standing.session_ref)
+        return ResumeFacts(
+            agent=casting.name,
+            model=casting.model,
+            binds_model=casting.spec.model_bound,
+            host=world.host,
+            cwd=cwd,
+            home=casting.home,
+            home_exists=world.programs.is_folder(casting.home),
+            runtime=casting.runtime,
+            runtime_resumes=casting.probe.strategies.get(standing.strategy),
+            epoch=epoch,
+            ambiguous=latest is not None and latest != standing.launch,
+            claim_held_by=world.claims.holder(claim) if claim is not None else None,
+            now=world.now(),
+            max_age_s=resume.max_age_s,
+            native_enabled=resume.native,
+            fresh_flag=bool(self._fresh & {work.seat, "*"}),
+            policy=resume.policy or "auto",
+            checkpoint=self._checkpoint(casting, standing),
+        )
+
+    def claim(self, casting: Casting, conversation: str | None) -> Path | None:
+        """Return the claim file of a conversation; None where its id is not known."""
+        if conversation is None:
+            return None
+        return self._world.claims.path(casting.name, casting.home, conversation)
+
+    def _checkpoint(self, casting: Casting, record: ResumeRecord) -> CheckpointState:
+        kept: str | None = record.checkpoint or None
+        if casting.strategy.kind is not StrategyKind.CHECKPOINT:
+            kept = casting.strategy.kept_file(record.session_ref, casting.checkpoint_dir)
+        if kept is None:
+            return CheckpointState.NONE
+        return self._session.files.checkpoint_state(kept, casting.model)

@@ -1,0 +1,373 @@
+"""Prepare a launch: conversation, argv, environment and prompt of one start of an agent.
+
+Everything is written to the launch folder and recorded in the journal before a pane is made.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+
+from agentmux.app.casting import Casting, CastingOffice
+from agentmux.app.session import Session, stamp
+from agentmux.app.world import World
+from agentmux.core import layout, prompts
+from agentmux.core.agents import (
+    StrategyKind,
+    hook_document,
+    hook_words,
+    launch_argv,
+    mcp_document,
+    mcp_words,
+    needs_mcp_file,
+    prompt_words,
+    resume_argv,
+    unset_names,
+)
+from agentmux.core.artifacts import Artifacts
+from agentmux.core.decide import Work
+from agentmux.core.events import AgentLaunched
+from agentmux.core.phase import CODER, Phase, ResearchKind
+from agentmux.core.progress import handed_in
+from agentmux.core.prompts import PromptInputs, launch_line
+from agentmux.core.reading import reading
+from agentmux.core.records import Json, to_fields
+from agentmux.core.resume import (
+    Decision,
+    Native,
+    ResumeRecord,
+    decode_record,
+    next_previous,
+    standing_record,
+)
+from agentmux.core.state import SessionState
+from agentmux.ports import NewPane
+
+# How long an agent that was told to end may take before it is killed.
+_GRACE_S: Final = 3.0
+# Stands for an id that is not known yet, while argv is made.
+_UNKNOWN_REF: Final = "AGENTMUX-CONVERSATION"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LaunchPlan:
+    """What a launch would be; nothing is written yet.
+
+    Attributes:
+        prompt: The text that is sent; for a native resume the short message.
+        full_prompt: The text that a fresh start is sent.
+        session_ref: The conversation's id, where it is known beforehand.
+    """
+
+    work: Work
+    casting: Casting
+    decision: Decision
+    launch: str
+    session_ref: str | None
+    prompt: str
+    full_prompt: str
+    epoch: Json
+    argv: tuple[str, ...]
+
+    @property
+    def mode(self) -> str:
+        """``native`` or ``fresh``."""
+        return "native" if isinstance(self.decision, Native) else "fresh"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PreparedLaunch:
+    """A launch whose folder is written: the fact to record, and the pane to open."""
+
+    plan: LaunchPlan
+    fact: AgentLaunched
+    pane: NewPane
+
+
+class Launcher:
+    """Plans and prepares the launches of one session."""
+
+    def __init__(
+        self, world: World, session: Session, *, fresh: frozenset[str] = frozenset()
+    ) -> None:
+        """``fresh`` holds the seats that are to start afresh; ``*`` is all of them."""
+        self._world = world
+        self._session = session
+        self.office = CastingOffice(world, session, fresh)
+
+    @property
+    def _state(self) -> SessionState:
+        return self._session.state
+
+    def plan(self, work: Work, artifacts: Artifacts) -> LaunchPlan:
+        """Decide how ``work`` is started now; reads, but writes nothing."""
+        casting = self.office.cast(work)
+        paths = reading(self._state, work, artifacts)
+        epoch = self._epoch(work, paths)
+        decision = self.office.decide(work, casting, epoch)
+        launch = self._world.new_id().replace("-", "")[:12]
+        full, message = self._texts(work, casting, paths, launch)
+        native = isinstance(decision, Native)
+        ref = self._conversation(work, casting, decision)
+        return LaunchPlan(
+            work=work,
+            casting=casting,
+            decision=decision,
+            launch=launch,
+            session_ref=ref,
+            prompt=message if native else full,
+            full_prompt=full,
+            epoch=epoch,
+            argv=self._argv(casting, decision, launch, ref),
+        )
+
+    def prepare(self, work: Work, attempt: int, artifacts: Artifacts) -> PreparedLaunch:
+        """Write the launch folder for ``work``; the pane is not made yet."""
+        plan = self.plan(work, artifacts)
+        self._write(plan)
+        fact = AgentLaunched(
+            role=work.role,
+            record=to_fields(self._record(plan)),
+            mode=plan.mode,
+            reason=plan.decision.reason,
+            attempt=attempt,
+            subplan=work.subplan,
+            topic=work.topic,
+            prompt_bytes=len(plan.prompt.encode()),
+            fresh_prompt_bytes=len(plan.full_prompt.encode()),
+        )
+        label = f"{work.seat} · {plan.casting.spec.name} · {plan.mode}"
+        return PreparedLaunch(plan=plan, fact=fact, pane=self.pane(work.seat, plan.launch, label))
+
+    def pane(self, seat: str, launch: str, label: str = "") -> NewPane:
+        """Return the pane that runs a launch whose folder is written."""
+        folder = self._session.files.path / layout.launch(launch)
+        argv = (*self._world.programs.wrapper, str(folder))
+        return NewPane(seat=seat, launch=launch, label=label or seat, argv=argv)
+
+    # -- argv and record ---------------------------------------------------------------------
+
+    def _conversation(self, work: Work, casting: Casting, decision: Decision) -> str | None:
+        if isinstance(decision, Native):
+            record = standing_record(decode_record(self._state.agents.get(work.seat)))
+            return record.session_ref if record is not None else None
+        return self._world.new_id() if casting.strategy.kind is StrategyKind.ASSIGN else None
+
+    def _standing_args(self, casting: Casting, launch: str) -> tuple[str, ...]:
+        """Return the words of ours that go in front of the user's own."""
+        folder = self._session.files.path / layout.launch(launch)
+        server = self._world.programs.mcp_server
+        return (
+            *mcp_words(casting.spec, server, str(folder / "mcp.json")),
+            *hook_words(casting.spec, str(folder / "hooks.json")),
+        )
+
+    def _argv(
+        self, casting: Casting, decision: Decision, launch: str, ref: str | None
+    ) -> tuple[str, ...]:
+        path = self._session.files.path / layout.launch(launch) / "prompt.md"
+        line = launch_line(str(path))
+        if isinstance(decision, Native):
+            words = prompt_words(casting.spec, line, resuming=True)
+            return (*decision.argv, *words)
+        return launch_argv(
+            casting.spec,
+            casting.strategy,
+            model=casting.model,
+            args=(*self._standing_args(casting, launch), *casting.args),
+            session_ref=ref,
+            checkpoint_dir=casting.checkpoint_dir,
+            prompt=line,
+        )
+
+    def _record(self, plan: LaunchPlan) -> ResumeRecord:
+        casting, strategy = plan.casting, plan.casting.strategy
+        fields = self._state.agents.get(plan.work.seat)
+        before = standing_record(decode_record(fields))
+        kept = before if isinstance(plan.decision, Native) else None
+        resume = self._resume_argv(plan)
+        return ResumeRecord(
+            agent=casting.name,
+            strategy=strategy.kind,
+            launch_argv=plan.argv,
+            resume_argv=kept.resume_argv if kept else resume,
+            latest_argv=self._latest_argv(plan),
+            env=casting.env,
+            session_ref=plan.session_ref,
+            argv_ref=plan.session_ref,
+            host=self._world.host,
+            boot=self._world.boot,
+            cwd=str(self._world.project),
+            home=casting.home,
+            runtime=casting.runtime,
+            model=casting.model,
+            epoch=plan.epoch,
+            policy=self._world.settings.resume.policy or "",
+            reached=kept.reached if kept else 0,
+            captured_at=stamp(self._world.now()),
+            unsure=kept.unsure if kept else False,
+            launch=plan.launch,
+            checkpoint=self._checkpoint(casting),
+            previous=next_previous(fields),
+        )
+
+    def _checkpoint(self, casting: Casting) -> str:
+        if casting.strategy.kind is not StrategyKind.CHECKPOINT:
+            return ""
+        return f"{casting.checkpoint_dir}/session-latest.json"
+
+    def _resume_argv(self, plan: LaunchPlan) -> tuple[str, ...]:
+        casting = plan.casting
+        if not casting.strategy.resume:
+            return ()
+        made = resume_argv(
+            casting.spec,
+            casting.strategy,
+            model=casting.model,
+            args=(*self._standing_args(casting, plan.launch), *casting.args),
+            session_ref=plan.session_ref or _UNKNOWN_REF,
+            checkpoint_dir=casting.checkpoint_dir,
+            checkpoint=self._checkpoint(casting) or None,
+        )
+        return tuple(word.replace(_UNKNOWN_REF, "{session_id}") for word in made)
+
+    def _latest_argv(self, plan: LaunchPlan) -> tuple[str, ...]:
+        casting = plan.casting
+        latest = (s for s in casting.spec.strategies if s.kind is StrategyKind.CONTINUE)
+        strategy = next(latest, None)
+        if casting.strategy.kind is not StrategyKind.LEARN or strategy is None:
+            return ()
+        args = (*self._standing_args(casting, plan.launch), *casting.args)
+        return resume_argv(casting.spec, strategy, model=casting.model, args=args)
+
+    # -- prompts -----------------------------------------------------------------------------
+
+    def _texts(
+        self, work: Work, casting: Casting, paths: tuple[str, ...], launch: str
+    ) -> tuple[str, str]:
+        """Return the full prompt, and the short message to a conversation that comes back."""
+        base = self._session.files.path
+        again = work.seat in self._state.agents
+        inputs = self._inputs(work, casting, paths, str(base / layout.launch(launch)))
+        name = prompts.template_for(self._state.phase, work.role, single=self._is_single(work))
+        text = self._world.templates.template
+        full = prompts.render(text(name, again), inputs)
+        return full, prompts.render(text(prompts.CONTINUE, False), inputs)
+
+    def _is_single(self, work: Work) -> bool:
+        implementing = self._state.phase is Phase.IMPLEMENTING
+        return work.role == CODER and work.subplan is None and implementing
+
+    def _inputs(
+        self, work: Work, casting: Casting, paths: tuple[str, ...], folder: str
+    ) -> PromptInputs:
+        state, base = self._state, str(self._session.files.path)
+        request = state.change_request
+        learns = casting.strategy.kind is StrategyKind.LEARN
+        made = PromptInputs(
+            session_dir=base,
+            project_dir=str(self._world.project),
+            phase=state.phase,
+            role=work.role,
+            seat=work.seat,
+            cycle=state.cycle,
+            iteration=state.iteration,
+            subplan=work.subplan,
+            subplan_title=self._title(work.subplan),
+            subplans=tuple((n, self._title(n)) for n in state.implementation_active_plan_ids),
+            topic=work.topic,
+            question=self._question(work),
+            feature=state.feature,
+            inputs=tuple(f"{base}/{path}" for path in paths),
+            change_request_path=f"{base}/{request}" if request else None,
+            nominated=state.reviewer_nominations,
+            hello=learns and casting.strategy.learn != "hook",
+            extension=self._world.templates.extension(work.role),
+            submitted=handed_in(state),
+            instruction_file=f"{folder}/instructions.md",
+        )
+        open_items = (*prompts.artifacts(made), *prompts.signals(made))
+        return replace(made, open_items=open_items)
+
+    def _title(self, index: int | None) -> str:
+        for group in self._state.implementation_groups:
+            plans = group.get("plans")
+            for plan in plans if isinstance(plans, list) else ():
+                if plan.get("index") == index:
+                    return str(plan.get("name", ""))
+        return ""
+
+    def _question(self, work: Work) -> str:
+        if not work.topic:
+            return ""
+        asked = self._state.research.get(f"{work.role.partition('-')[0]}-{work.topic}")
+        return asked.question if asked is not None else ""
+
+    def _epoch(self, work: Work, paths: tuple[str, ...]) -> Json:
+        state, files = self._state, self._session.files
+        named = (layout.CONTEXT, layout.REQUIREMENTS, *paths)
+        return {
+            "phase": state.phase.value,
+            "cycle": state.cycle,
+            "iteration": state.iteration,
+            "subplan": work.subplan,
+            "files": {path: files.digest(files.path / path) for path in named},
+        }
+
+    # -- writing -----------------------------------------------------------------------------
+
+    def _write(self, plan: LaunchPlan) -> None:
+        folder, files = layout.launch(plan.launch), self._session.files
+        spec = plan.casting.spec
+        if isinstance(plan.decision, Native):
+            files.write(f"{folder}/instructions.md", plan.full_prompt)
+        if needs_mcp_file(spec):
+            files.write(f"{folder}/mcp.json", mcp_document(self._world.programs.mcp_server))
+        if spec.hooks is not None:
+            files.write(
+                f"{folder}/hooks.json", hook_document(spec.hooks, self._world.programs.hook)
+            )
+        if plan.work.topic:
+            kind = ResearchKind(plan.work.role.partition("-")[0])
+            files.write(f"{layout.research(kind, plan.work.topic)}/prompt.md", plan.full_prompt)
+        files.write(f"{folder}/prompt.md", plan.prompt)
+        if plan.casting.strategy.private:
+            files.make_folder(layout.checkpoint(plan.work.seat))
+        if plan.casting.strategy.kind in {StrategyKind.CONTINUE, StrategyKind.LEARN}:
+            self._note_latest(plan)
+        files.write(f"{folder}/launch.json", json.dumps(self._launch_file(plan), indent=1))
+
+    def _note_latest(self, plan: LaunchPlan) -> None:
+        cwd = str(self._world.project)
+        self._world.claims.note_latest(plan.casting.name, plan.casting.home, cwd, plan.launch)
+
+    def _launch_file(self, plan: LaunchPlan) -> dict[str, object]:
+        spec = plan.casting.spec
+        claim = self.office.claim(plan.casting, plan.session_ref)
+        return {
+            "argv": list(plan.argv),
+            "env": self._environment(plan),
+            "unset": list(unset_names(spec, self._world.environment)),
+            "cwd": str(self._world.project),
+            "claim": None if claim is None else str(claim),
+            "grace_s": _GRACE_S,
+        }
+
+    def _environment(self, plan: LaunchPlan) -> Mapping[str, str]:
+        state, work = self._state, plan.work
+        return {
+            **plan.casting.env,
+            "PATH": self._world.programs.path,
+            "AGENTMUX_SESSION_DIR": str(self._session.files.path),
+            "AGENTMUX_SESSION_ID": state.session_id,
+            "AGENTMUX_LAUNCH_ID": plan.launch,
+            "AGENTMUX_ROLE": work.role,
+            "AGENTMUX_SEAT": work.seat,
+            "AGENTMUX_CYCLE": str(state.cycle),
+            "AGENTMUX_ITERATION": str(state.iteration),
+            "AGENTMUX_SUBPLAN": "" if work.subplan is None else str(work.subplan),
+            "AGENTMUX_TOPIC": work.topic,
+            "AGENTMUX_LEARN": plan.casting.strategy.learn,
+        }

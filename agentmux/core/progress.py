@@ -1,0 +1,31 @@
+"""What a session has behind it, in lines for an agent that goes on with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from agentmux.core.phase import Phase, ResearchKind
+from agentmux.core.pipeline import PHASE_REGISTRY, PIPELINE
+from agentmux.core.state import RESEARCHED, SessionState
+
+
+def handed_in(state: SessionState) -> tuple[str, ...]:
+    """Return what was submitted and applied in this cycle, oldest first."""
+    return tuple(_handed_in(state))
+
+
+def _handed_in(state: SessionState) -> Iterator[str]:
+    order = [each.phase for each in PHASE_REGISTRY]
+    here = order.index(state.phase) if state.phase in PIPELINE else len(order)
+    for phase in order[: min(here, order.index(Phase.IMPLEMENTING))]:
+        requested = phase is not Phase.PRODUCT_MANAGEMENT or state.product_manager
+        if requested and (phase is not Phase.DESIGNING or state.needs_design):
+            yield f"phase {phase}"
+    for index in state.completed_subplans:
+        yield f"sub-plan {index}"
+    for role, verdict in state.verdicts.items():
+        yield f"review of {role}: {verdict}"
+    for kind in ResearchKind:
+        for topic, status in state.tasks(kind).items():
+            if status == RESEARCHED:
+                yield f"{kind} research `{topic}`"
