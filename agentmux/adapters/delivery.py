@@ -141,7 +141,9 @@ def find_composer(screen: Screen, patterns: ScreenPatterns) -> Composer | None:
     text = undimmed(screen.ansi)
     if patterns.ready is None:
         rows = text.split("\n")[: screen.cursor_row + 1]
-        return Composer(draft="", body=_squeezed("\n".join(rows[-10:])), above="")
+        at_rest = not rows[-1][: screen.cursor_col].strip()
+        body = "" if at_rest else _squeezed("\n".join(rows[-10:]))
+        return Composer(draft="", body=body, above="")
     found = list(patterns.ready.finditer(text))
     if not found:
         return None

@@ -1,0 +1,295 @@
+"""Typing into a pane: what counts as arrived, and what is never done."""
+
+import asyncio
+import re
+import sys
+from ast import literal_eval
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from agentmux.adapters.delivery import (
+    LINE_MAX,
+    clean,
+    deliver,
+    find_composer,
+    patterns_of,
+    read_status,
+    undimmed,
+)
+from agentmux.adapters.tmux import TmuxTerminal
+from agentmux.core.agents import AgentSpec
+from agentmux.ports import (
+    Delivery,
+    DeliveryResult,
+    NewPane,
+    PaneStatus,
+    Screen,
+    ScreenPatterns,
+    Terminal,
+)
+from tests.conftest import WaitUntil
+
+COMPOSER = Path(__file__).parent.parent / "fakes" / "composer.py"
+PATTERNS = ScreenPatterns(
+    ready=re.compile(r"^> ?", re.MULTILINE),
+    busy=re.compile("esc to interrupt"),
+    waiting=re.compile(r"Do you want to"),
+    trust=re.compile(r"Do you trust"),
+    limit=re.compile("usage limit"),
+)
+TEXT = "Read the file /tmp/a b/prompt.md and do what it says; then #(stop)."
+
+
+class Agent:
+    """A composer program in a pane."""
+
+    def __init__(self, terminal: Terminal, pane: str, log: Path) -> None:
+        self.terminal = terminal
+        self.pane = pane
+        self.log = log
+
+    def read(self) -> list[str]:
+        return [literal_eval(line) for line in self.log.read_text().splitlines()]
+
+    def deliver(
+        self, text: str = TEXT, patterns: ScreenPatterns = PATTERNS, deadline_s: float = 5.0
+    ) -> Delivery:
+        return asyncio.run(deliver(self.terminal, self.pane, text, patterns, deadline_s=deadline_s))
+
+    def text(self) -> str:
+        return self.terminal.capture([self.pane])[self.pane].text
+
+
+Start = Callable[..., Agent]
+
+
+@pytest.fixture
+def start(tmux: TmuxTerminal, tmp_path: Path, wait_until: WaitUntil) -> Start:
+    def started(*habits: str, ready: str = "? for shortcuts") -> Agent:
+        made = tmux.create_session(
+            name="agentmux-d", uuid="u", cwd=tmp_path, size=(120, 40), argv=("sleep", "1000")
+        )
+        argv = (sys.executable, str(COMPOSER), str(tmp_path / "log"), *habits)
+        pane = NewPane(seat="coder", launch="0" * 12, label="coder", argv=argv)
+        agent = Agent(tmux, tmux.open_panes(made.session.id, [pane])["0" * 12], tmp_path / "log")
+        wait_until(lambda: ready in agent.text())
+        return agent
+
+    return started
+
+
+def framed(text: str) -> str:
+    return f"\x1b[200~{text}\x1b[201~"
+
+
+def test_a_text_is_pasted_once_and_submitted_by_one_enter(start: Start) -> None:
+    agent = start()
+    delivery = agent.deliver()
+    assert delivery.result is DeliveryResult.SUBMITTED, delivery
+    assert agent.read() == [framed(TEXT), "\r"]
+    assert "busy" in delivery.evidence
+
+
+def test_it_waits_for_a_composer_that_comes_late(start: Start) -> None:
+    agent = start("slow", ready="loading")
+    assert agent.deliver().result is DeliveryResult.SUBMITTED
+    assert agent.read() == [framed(TEXT), "\r"]
+
+
+def test_lines_and_a_marker_for_many_of_them(start: Start) -> None:
+    agent = start()
+    text = "first line\n\n" + "\n".join(f"line {number}" for number in range(100))
+    assert agent.deliver(text).result is DeliveryResult.SUBMITTED
+    read = "".join(agent.read())
+    assert read == framed(text) + "\r"
+
+
+def test_a_long_text_wraps_and_is_known_by_its_end(start: Start) -> None:
+    agent = start()
+    assert agent.deliver("word " * 70 + "end").result is DeliveryResult.SUBMITTED
+
+
+def test_nothing_in_a_text_ends_the_paste_early(start: Start) -> None:
+    agent = start()
+    agent.deliver("a\x1b[201~\rrm -rf /\r\x03\x1bb\x9b201~\x00")
+    assert agent.read() == [framed("a\nrm -rf /\nb201~"), "\r"]
+
+
+def test_a_busy_agent_queues(start: Start) -> None:
+    agent = start("busy")
+    assert agent.deliver().result is DeliveryResult.QUEUED
+
+
+def test_an_agent_that_is_done_at_once_shows_the_text(start: Start) -> None:
+    delivery = start("idle").deliver()
+    assert delivery.result is DeliveryResult.SUBMITTED
+    assert "transcript" in delivery.evidence
+
+
+def test_an_agent_that_shows_nothing_leaves_it_unknown(start: Start) -> None:
+    agent = start("idle", "silent")
+    assert agent.deliver(deadline_s=1).result is DeliveryResult.UNKNOWN
+    assert agent.read() == [framed(TEXT), "\r"]
+
+
+def test_a_lost_enter_is_pressed_once_more(start: Start) -> None:
+    agent = start("slow-enter")
+    assert agent.deliver().result is DeliveryResult.SUBMITTED
+    assert agent.read() == [framed(TEXT), "\r", "\r"]
+
+
+def test_a_text_that_stays_is_not_claimed_as_sent(start: Start) -> None:
+    agent = start("deaf")
+    assert agent.deliver(deadline_s=2).result is DeliveryResult.TYPED_NOT_SUBMITTED
+    assert agent.read() == [framed(TEXT), "\r", "\r"]
+
+
+def test_a_draft_is_left_alone(start: Start) -> None:
+    agent = start("draft=please do")
+    delivery = agent.deliver()
+    assert delivery.result is DeliveryResult.REFUSED_DRAFT
+    assert "nothing was typed" in delivery.evidence
+    assert agent.read() == []
+    assert "> please do" in agent.text()
+
+
+def test_a_dialog_is_left_alone(start: Start) -> None:
+    agent = start("dialog=rm")
+    assert agent.deliver().result is DeliveryResult.REFUSED_DIALOG
+    assert agent.read() == []
+
+
+def test_a_screen_without_a_composer_gets_nothing(start: Start) -> None:
+    agent = start()
+    patterns = ScreenPatterns(ready=re.compile("^no such prompt", re.MULTILINE))
+    delivery = agent.deliver(patterns=patterns, deadline_s=0.3)
+    assert delivery.result is DeliveryResult.UNKNOWN
+    assert "nothing was typed" in delivery.evidence
+    assert agent.read() == []
+
+
+def test_what_is_not_seen_gets_no_enter(start: Start) -> None:
+    agent = start("blind")
+    assert agent.deliver(deadline_s=0.5).result is DeliveryResult.UNKNOWN
+    assert agent.read() == [framed(TEXT)]
+
+
+def test_a_pane_that_is_gone_is_said(start: Start) -> None:
+    agent = start()
+    agent.terminal.close_panes([agent.pane])
+    assert agent.deliver().result is DeliveryResult.PANE_GONE
+
+
+def test_a_server_that_does_not_answer_leaves_it_unknown(fake_terminal: Terminal) -> None:
+    fake_terminal.freeze()  # type: ignore[attr-defined]
+    agent = Agent(fake_terminal, "%1", Path("/nowhere"))
+    delivery = agent.deliver()
+    assert delivery.result is DeliveryResult.UNKNOWN
+    assert "nothing was typed" in delivery.evidence
+
+
+def test_copy_mode_is_left_first(start: Start) -> None:
+    agent = start()
+    assert isinstance(agent.terminal, TmuxTerminal)
+    agent.terminal.run("copy-mode", "-t", agent.pane)
+    assert agent.deliver().result is DeliveryResult.SUBMITTED
+
+
+def test_without_any_pattern_the_cursor_tells(
+    tmux: TmuxTerminal, tmp_path: Path, wait_until: WaitUntil
+) -> None:
+    made = tmux.create_session(
+        name="agentmux-d",
+        uuid="u",
+        cwd=tmp_path,
+        size=(120, 40),
+        argv=("sh", "-c", "printf '? '; read x; echo got $x; exec sleep 1000"),
+    )
+    wait_until(lambda: "?" in tmux.capture([made.pane])[made.pane].text)
+    agent = Agent(tmux, made.pane, tmp_path)
+    delivery = agent.deliver("hello there", patterns=ScreenPatterns())
+    assert delivery.result is DeliveryResult.SUBMITTED, delivery
+    assert "got hello there" in agent.text()
+
+
+@pytest.mark.parametrize("text", ["", " \x1b\x00\n", "x" * (LINE_MAX + 1)])
+def test_a_text_that_cannot_be_typed_is_refused(fake_terminal: Terminal, text: str) -> None:
+    with pytest.raises(ValueError, match="a text to type"):
+        Agent(fake_terminal, "%1", Path("/nowhere")).deliver(text)
+
+
+@pytest.mark.parametrize(
+    ("screen", "status"),
+    [
+        ("", PaneStatus.UNKNOWN),
+        ("hello", PaneStatus.UNKNOWN),
+        ("> \n", PaneStatus.IDLE),
+        ("* Working (esc to interrupt)\n> ", PaneStatus.BUSY),
+        ("Do you want to run it?\nesc to interrupt\n> ", PaneStatus.WAITING),
+        ("Do you trust this?\nDo you want to run it?", PaneStatus.TRUST),
+        ("usage limit reached\n> ", PaneStatus.LIMIT),
+        ("usage limit\nesc to interrupt", PaneStatus.BUSY),
+        ("esc to interrupt\n" + "text\n" * 25 + "> ", PaneStatus.IDLE),
+    ],
+)
+def test_a_screen_tells_the_status(screen: str, status: PaneStatus) -> None:
+    assert read_status(screen, PATTERNS) is status
+
+
+def test_without_patterns_nothing_is_known() -> None:
+    assert read_status("> ", ScreenPatterns()) is PaneStatus.UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("ansi", "text"),
+    [
+        ("> \x1b[2mTry it\x1b[0m x", ">        x"),
+        ("> \x1b[7mT\x1b[0;2mry it\x1b[0m", ">       "),
+        ("> \x1b[7mT\x1b[0mry it", "> Try it"),
+        ("\x1b[38;5;2mgreen\x1b[38;2;2;2;2mrgb", "greenrgb"),
+        ("\x1b[2ma\nb\x1b[22mc", " \n c"),
+        ("\x1b[2;1mbold", "bold"),
+        ("\x1b[2ma\x1b[mb", " b"),
+    ],
+)
+def test_placeholders_are_no_text(ansi: str, text: str) -> None:
+    assert undimmed(ansi) == text
+
+
+@pytest.mark.parametrize(
+    ("rows", "draft"),
+    [
+        (["> old", "answer", "> ", "", "footer"], ""),
+        (["> old", "> half a", "  thought", "────", "footer"], "half a\nthought"),
+        (["╭────╮", "│ > │", "╰────╯"], ""),
+        (["╭────╮", "│ > hm │", "╰────╯"], "hm"),
+    ],
+)
+def test_the_last_composer_counts(rows: list[str], draft: str) -> None:
+    text = "\n".join(rows)
+    screen = Screen(ansi=text, text=text, cols=80, rows=24, cursor_row=0, cursor_col=0)
+    patterns = ScreenPatterns(ready=re.compile("^(│ )?> ?", re.MULTILINE))
+    composer = find_composer(screen, patterns)
+    assert composer is not None
+    assert composer.draft == draft
+
+
+def test_controls_are_taken_out_of_a_text() -> None:
+    assert clean("\ta\r\nb\rc\x1b[200~\x07\x85 ü\x1b[201~ ") == "a\nb\nc ü"
+
+
+def test_patterns_come_from_the_registry() -> None:
+    patterns = patterns_of(AgentSpec(name="x", command=("x",), ready="^> "))
+    assert patterns.ready is not None
+    assert patterns.ready.search("a\n> ")
+    assert patterns.waiting is None
+
+
+def test_a_pane_that_goes_with_the_text_is_said(start: Start) -> None:
+    agent = start("die")
+    delivery = agent.deliver(deadline_s=1)
+    # The pane stays with its last screen, without the text: what became of it nobody knows.
+    assert delivery.result is DeliveryResult.UNKNOWN
+    assert agent.read() == [framed(TEXT)]
