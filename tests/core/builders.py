@@ -1,0 +1,267 @@
+"""Small words for the core's tests: plans, events, sessions that are told facts, fake disks."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from agentmux.core.acceptance import Answer, Judgement, judge
+from agentmux.core.apply import advance
+from agentmux.core.artifacts import REVIEW_MD, Artifacts
+from agentmux.core.completion import ARCHITECTURE, EXECUTION_PLAN
+from agentmux.core.events import (
+    AgentLaunched,
+    ArchitectureDone,
+    CodeDone,
+    Event,
+    Fact,
+    PlanDone,
+    ReviewDone,
+    SummaryDone,
+)
+from agentmux.core.findings import found
+from agentmux.core.implied import Implied, implied
+from agentmux.core.phase import Phase
+from agentmux.core.plan import check_execution_plan, check_plan
+from agentmux.core.records import Json
+from agentmux.core.review import ROLES, Verdict, check_nominations, check_review, verdict_in
+from agentmux.core.review import review_files as names_of
+from agentmux.core.state import Seat, SessionState
+
+LOGIC, QUALITY, EXPERT = ROLES
+AT = "2026-01-01T10:15:00Z"
+
+
+def plan(*groups: tuple[str, list[int]], needs_design: bool = False) -> dict[str, Any]:
+    """A valid ``plan.yaml``: ``plan(("parallel", [1, 2]), ("serial", [3]))``."""
+    indices = sorted(i for _, members in groups for i in members)
+    return {
+        "version": 2,
+        "plan_overview": "what is to be done",
+        "needs_design": needs_design,
+        "needs_docs": False,
+        "doc_files": [],
+        "groups": [
+            {
+                "group_id": f"g{number}",
+                "mode": mode,
+                "plans": [{"index": i, "name": f"part {i}"} for i in members],
+            }
+            for number, (mode, members) in enumerate(groups, start=1)
+        ],
+        "subplans": [
+            {
+                "index": i,
+                "title": f"Part {i}",
+                "scope": "some",
+                "owned_files": [f"src/{i}.py"],
+                "dependencies": [],
+                "implementation_approach": "how",
+                "acceptance_criteria": ["it works"],
+                "tasks": ["do it"],
+            }
+            for i in indices
+        ],
+    }
+
+
+def execution_plan(*groups: tuple[str, list[int]], needs_design: bool = False) -> str:
+    """The text of the ``execution_plan.yaml`` that such a plan makes."""
+    made, problems = check_plan(plan(*groups, needs_design=needs_design))
+    assert made is not None, problems
+    return json.dumps(made.execution.to_fields())
+
+
+def review(verdict: str, **changed: Any) -> dict[str, Any]:
+    finding = {"location": "a.py:1", "issue": "wrong", "severity": "high", "recommendation": "mend"}
+    return {
+        "verdict": verdict,
+        "summary": f"it is a {verdict}",
+        "findings": [finding] if verdict == "fail" else [],
+        **changed,
+    }
+
+
+def seat(launch: str = "l1", role: str = "coder", **changed: Any) -> Seat:
+    values: dict[str, Any] = {
+        "launch": launch, "role": role, "phase": "implementing", "mode": "fresh",
+        "reason": "first", "since": AT, **changed,
+    }  # fmt: skip
+    return Seat(**values)
+
+
+def event(fact: Fact, seat: str = "orchestrator", launch: str = "", **changed: Any) -> Event:
+    values: dict[str, Any] = {
+        "id": f"{fact.kind}-{seat}-{launch}", "at": AT, "seat": seat, "launch": launch,
+        "cycle": 1, "fact": fact, **changed,
+    }  # fmt: skip
+    return Event(**values)
+
+
+# -- a session that is told facts ----------------------------------------------------------------
+
+
+class Session:
+    """A session that is told one fact after the other; it keeps what each one implied."""
+
+    def __init__(self, phase: Phase | SessionState = Phase.ARCHITECTING, **values: Any) -> None:
+        values.setdefault("journal_id", "j")
+        is_state = isinstance(phase, SessionState)
+        self.state = phase if is_state else SessionState(phase=Phase(phase), **values)
+        self.files: tuple[Implied, ...] = ()
+        self._numbers = itertools.count(1)
+
+    def tell(
+        self, fact: Fact, seat: str = "orchestrator", launch: str = "", **changed: Any
+    ) -> SessionState:
+        """Apply a fact, or a signal whatever its answer is."""
+        changed.setdefault("id", f"e{next(self._numbers)}")
+        changed.setdefault("cycle", self.state.cycle)
+        told = event(fact, seat, launch, **changed)
+        before = self.state
+        self.state = advance(before, told, before.applied_offset + 100)
+        self.files = implied(before, told, self.state)
+        return self.state
+
+    def judge(self, fact: Fact, seat: str, launch: str | None = None, **changed: Any) -> Judgement:
+        launch = self.state.seats[seat].launch if launch is None else launch
+        changed.setdefault("cycle", self.state.cycle)
+        return judge(self.state, event(fact, seat, launch, **{"id": "new", **changed}))
+
+    def launch(self, seat: str, role: str | None = None, **values: Any) -> str:
+        """Record a launch for a seat; return its id."""
+        launch = f"l{next(self._numbers)}"
+        values = {"record": {}, "mode": "fresh", "reason": "first", **values}
+        self.tell(AgentLaunched(role=role or seat, **values), seat, launch)
+        return launch
+
+    def signal(self, seat: str, fact: Fact, role: str | None = None, **values: Any) -> SessionState:
+        """Let a seat (launched now, where it is not yet) give a signal that must be accepted."""
+        if seat not in self.state.seats:
+            self.launch(seat, role, **values)
+        launch = self.state.seats[seat].launch
+        answer = self.judge(fact, seat, launch)
+        assert answer.answer is Answer.ACCEPTED, answer
+        return self.tell(fact, seat, launch)
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """Where the last event added files."""
+        return tuple(each.path for each in self.files)
+
+    def text(self, path: str) -> str:
+        """The text that the last event put at ``path``."""
+        return next(each.text for each in self.files if each.path == path and each.text is not None)
+
+    # -- whole phases ----------------------------------------------------------------------------
+
+    def architected(self, *reviewers: str) -> Session:
+        self.signal("architect", ArchitectureDone(reviewers=reviewers or (LOGIC,)))
+        return self
+
+    def planned(self, *groups: tuple[str, list[int]], needs_design: bool = False) -> Session:
+        fields = plan(*(groups or (("serial", [1]),)), needs_design=needs_design)
+        self.signal("planner", PlanDone(plan=fields))
+        return self
+
+    def coded(self, *indices: int) -> Session:
+        for index in indices:
+            single = self.state.implementation_single_coder
+            name = "coder" if single else f"coder-{index}"
+            subplan = None if single else index
+            self.signal(name, CodeDone(subplan_index=index), "coder", subplan=subplan)
+        return self
+
+    def reviewed(self, role: str, verdict: str) -> Session:
+        self.signal(role, ReviewDone(role=role, verdict=verdict, review=review(verdict)))
+        return self
+
+    def fixed(self) -> Session:
+        self.signal("coder", CodeDone())
+        return self
+
+    def summed_up(self) -> Session:
+        self.signal(self.state.reviewer_nominations[0], SummaryDone())
+        return self
+
+
+def at(phase: Phase, *reviewers: str, **values: Any) -> Session:
+    """A session that has come to ``phase`` by signals alone, with one sub-plan."""
+    nominated = reviewers or (LOGIC,)
+    session = Session(Phase.ARCHITECTING, **values)
+    if phase is not Phase.ARCHITECTING:
+        session.architected(*nominated)
+    if phase not in {Phase.ARCHITECTING, Phase.PLANNING}:
+        session.planned(needs_design=phase is Phase.DESIGNING)
+    if phase in {Phase.REVIEWING, Phase.FIXING, Phase.COMPLETING}:
+        session.coded(1)
+    if phase is Phase.FIXING:
+        session.reviewed(nominated[0], "fail")
+    if phase is Phase.COMPLETING:
+        for role in nominated:
+            session.reviewed(role, "pass")
+    assert session.state.phase is phase
+    return session
+
+
+# -- disks ---------------------------------------------------------------------------------------
+
+_REVIEW_PATHS = {f"07_review/{name}": role for role in ROLES for name in names_of(role, alone=True)}
+
+
+def artifacts(files: Mapping[str, str], absent: Iterable[str] = ()) -> Artifacts:
+    """What a reader would make of these files (path to text, mappings as JSON); never raises.
+
+    Paths in, or below, ``absent`` do not count.
+    """
+    gone = tuple(absent)
+    counted = {
+        path: text
+        for path, text in files.items()
+        if not any(path == each or path.startswith(f"{each}/") for each in gone)
+    }
+    execution, problems = None, {}
+    if EXECUTION_PLAN in counted:
+        execution, _ = check_execution_plan(_parsed(counted[EXECUTION_PLAN]))
+        if execution is None:
+            problems[EXECUTION_PLAN] = "not valid"
+    verdicts: dict[str, Verdict] = {}
+    reviews: dict[str, Json] = {}
+    for path, role in _REVIEW_PATHS.items():
+        checked, _ = check_review(_parsed(counted.get(path, "")), role, strict=False)
+        if path in counted and checked is not None:
+            verdicts[path] = checked.verdict
+            reviews[path] = checked.to_fields()
+    lone = verdict_in(counted.get(REVIEW_MD, ""))
+    if lone is not None:
+        verdicts[REVIEW_MD] = lone
+    return Artifacts(
+        sizes={path: len(text) for path, text in counted.items()},
+        execution_plan=execution,
+        nominations=_front_matter(counted.get(ARCHITECTURE, "")),
+        verdicts=verdicts,
+        reviews=reviews,
+        problems=problems,
+    )
+
+
+def _parsed(text: str) -> object:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return None
+
+
+def _front_matter(text: str) -> tuple[str, ...] | None:
+    head, _, _ = text.partition("\n")
+    if not head.startswith("reviewers: "):
+        return None
+    return check_nominations(head.removeprefix("reviewers: "))[0]
+
+
+def found_fields(state: SessionState, disk: Artifacts) -> dict[str, Any]:
+    """What a ``resumed`` or ``phase_settled`` event says of the artifacts, as a line holds it."""
+    made: dict[str, Any] = json.loads(json.dumps(found(state, disk).values()))
+    return made

@@ -1,0 +1,129 @@
+from __future__ import annotations
+
+import json
+from dataclasses import fields, replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agentmux.core.phase import Phase, ResearchKind
+from agentmux.core.records import FieldError
+from agentmux.core.state import (
+    Archive,
+    Commit,
+    Interruption,
+    Options,
+    Research,
+    Seat,
+    SessionState,
+    decode,
+    encode,
+)
+
+_TEXT = st.text(max_size=6)
+_NUMBER = st.integers(min_value=0, max_value=2**63 - 1)
+_JSON = st.dictionaries(_TEXT, _NUMBER | _TEXT | st.lists(_TEXT, max_size=2), max_size=2)
+_TEXTS = st.lists(_TEXT, max_size=3).map(tuple)
+_MAP = st.dictionaries(_TEXT, _TEXT, max_size=2)
+
+
+def values_of(record: type[Any]) -> st.SearchStrategy[Any]:
+    return st.builds(record, **{each.name: BY_TYPE[str(each.type)] for each in fields(record)})
+
+
+def maps_of(record: type[Any]) -> st.SearchStrategy[Any]:
+    return st.dictionaries(_TEXT, values_of(record), max_size=2)
+
+
+BY_TYPE: dict[str, st.SearchStrategy[Any]] = {
+    "str": _TEXT,
+    "str | None": st.none() | _TEXT,
+    "int": _NUMBER,
+    "int | None": st.none() | _NUMBER,
+    "bool": st.booleans(),
+    "bool | None": st.none() | st.booleans(),
+    "Phase": st.sampled_from(Phase),
+    "tuple[str, ...]": _TEXTS,
+    "tuple[int, ...]": st.lists(_NUMBER, max_size=3).map(tuple),
+    "tuple[Json, ...]": st.lists(_JSON, max_size=2).map(tuple),
+    "Mapping[str, str]": _MAP,
+    "Mapping[str, Json]": st.dictionaries(_TEXT, _JSON, max_size=2),
+}
+BY_TYPE |= {
+    "Mapping[str, Research]": maps_of(Research),
+    "Mapping[str, Seat]": maps_of(Seat),
+    "Commit | None": st.none() | values_of(Commit),
+    "Interruption | None": st.none() | values_of(Interruption),
+    "tuple[Archive, ...]": st.lists(values_of(Archive), max_size=2).map(tuple),
+    "Options": values_of(Options),
+    # A name that this version knows is no unknown field.
+    "Json": st.dictionaries(_TEXT.map(lambda name: f"x_{name}"), _NUMBER | _TEXT, max_size=2),
+}
+
+
+@given(values_of(SessionState))
+def test_decode_is_the_inverse_of_encode(state: SessionState) -> None:
+    assert decode(json.loads(json.dumps(encode(state))), where="state.json") == state
+
+
+def test_the_phase_alone_is_a_state() -> None:
+    assert decode({"phase": "failed"}, where="state.json") == SessionState(phase=Phase.FAILED)
+
+
+def test_fields_of_another_version_survive_a_rewrite() -> None:
+    read = decode({"phase": "planning", "mood": {"of": "the day"}}, where="state.json")
+    written = encode(replace(read, phase=Phase.DESIGNING))
+    assert written["mood"] == {"of": "the day"}
+    assert written["phase"] == "designing"
+    assert "extra" not in written
+
+
+def test_an_absent_review_iteration_is_not_zero_but_counts_as_it() -> None:
+    read = decode({"phase": "fixing"}, where="state.json")
+    assert read.review_iteration is None
+    assert read.iteration == 0
+
+
+def test_tasks_are_kept_by_kind() -> None:
+    state = SessionState(
+        phase=Phase.PLANNING, research_tasks={"a": "done"}, web_research_tasks={"b": "dispatched"}
+    )
+    assert state.tasks(ResearchKind.CODE) == {"a": "done"}
+    assert state.tasks(ResearchKind.WEB) == {"b": "dispatched"}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "named"),
+    [
+        ({}, "`phase` is missing"),
+        ({"phase": "sleeping"}, "phase: `sleeping` is not a phase"),
+        ({"phase": None}, "phase: `None` is not a phase"),
+        ({"cycle": "2"}, "`cycle` is not a whole number"),
+        ({"cycle": True}, "`cycle` is not a whole number"),
+        ({"applied_offset": -1}, "`applied_offset` is not a whole number"),
+        ({"applied_offset": 2**63}, "`applied_offset` is not a whole number"),
+        ({"review_iteration": 1.5}, "`review_iteration` is not a whole number"),
+        ({"product_manager": 1}, "`product_manager` is not true or false"),
+        ({"signals": "abc"}, "`signals` is not a list of texts"),
+        ({"signals": [1]}, "`signals` is not text"),
+        ({"completed_subplans": ["1"]}, "`completed_subplans` is not a whole number"),
+        ({"research_tasks": ["a"]}, "`research_tasks` is not a mapping"),
+        ({"research_tasks": {"a": 1}}, "`research_tasks` is not text"),
+        ({"implementation_groups": {"a": 1}}, "`implementation_groups` is not a list of mappings"),
+        ({"seats": []}, "seats is not a mapping"),
+        ({"seats": {"coder-1": {"role": "coder"}}}, "seats.coder-1: `launch` is missing"),
+        ({"agents": {"coder-1": "claude"}}, "agents is not a mapping of mappings"),
+        ({"interruption": "crash"}, "interruption is not a mapping"),
+        ({"interruption": {"seat": "a"}}, "interruption: `cause` is missing"),
+        ({"pending_archive": "all"}, "pending_archive is not a list"),
+        ({"pending_archive": [{"to": "h"}]}, r"pending_archive\[0\]: `paths` is missing"),
+        ({"options": {"commit": "yes"}}, "options: `commit` is not true or false"),
+        ({"commit": {"status": 1}}, "commit: `status` is not text"),
+    ],
+)
+def test_a_wrong_value_names_its_field(wrong: dict[str, object], named: str) -> None:
+    values = wrong if "phase" in wrong or not wrong else {"phase": "planning", **wrong}
+    with pytest.raises(FieldError, match=named):
+        decode(values, where="state.json")
