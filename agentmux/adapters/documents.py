@@ -195,6 +195,8 @@ def _syntax_problem(error: yaml.YAMLError, first_line: int) -> str:
 def _advice(reason: str) -> str:
     if "mapping values are not allowed" in reason:
         return "; quote text that contains `: `"
+    if "expected alphabetic or numeric" in reason:
+        return "; quote text that begins with `*` or `&`"
     if "cannot start any token" in reason:
         return "; quote text that begins with a sign"
     return ""

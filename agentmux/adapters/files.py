@@ -38,6 +38,7 @@ _TEMPORARY = re.compile(r"\.tmp-[0-9a-f]{16}")
 _CREATE: Final = os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC
 _LOOK: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 _FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT})
+_NO_LOCKS: Final = frozenset({errno.ENOSYS, errno.ENOLCK, errno.ENOTSUP})
 _DENIED: Final = frozenset({errno.EACCES, errno.EPERM})
 
 
@@ -402,6 +403,8 @@ def _unwritable(path: Path, error: OSError) -> DataError:
         return DataError(message, hints=(f"see who owns it: ls -ld {path.parent}",))
     if error.errno == errno.EROFS:
         return DataError(message, hints=(f"mount it writable: mount -o remount,rw {volume}",))
+    if error.errno in _NO_LOCKS:
+        return DataError(message, hints=("keep the project on a local disk, not a network drive",))
     if error.errno == errno.EFBIG:
         return DataError(message, hints=("raise the limit on file sizes: ulimit -f",))
     return DataError(message)

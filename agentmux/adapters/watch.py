@@ -34,15 +34,20 @@ async def changes(paths: Iterable[Path], stop: asyncio.Event) -> AsyncIterator[N
     """Yield whenever something changed below ``paths``, until ``stop`` is set.
 
     What the orchestrator itself writes all the time (state, log, snapshots, temporary files) gives
-    no hint, so that answering a hint causes none. Where watching is impossible, because a path is
-    gone or the kernel's limit is reached, that is logged and no hint ever comes.
+    no hint, so that answering a hint causes none. What cannot be watched, because a path is missing
+    or the kernel's limit is reached, is logged and gives no hint.
     """
-    from watchfiles import awatch  # noqa: PLC0415 (this is its only importer, at need)
+    # Imported here, where it is needed: not every program that can watch does.
+    from watchfiles import awatch  # noqa: PLC0415
 
+    watched = tuple(paths)
+    for path in watched:
+        if not path.exists():
+            logger.warning("could not watch %s: it is missing", path)
     halt = _Halt(stop)
     try:
         async for _ in awatch(
-            *paths,
+            *watched,
             watch_filter=_is_news,
             debounce=DEBOUNCE_MS,
             step=STEP_MS,
@@ -51,7 +56,7 @@ async def changes(paths: Iterable[Path], stop: asyncio.Event) -> AsyncIterator[N
             ignore_permission_denied=True,
         ):
             yield
-    except OSError as error:
+    except (OSError, RuntimeError) as error:  # its own error for limits is a RuntimeError
         logger.warning("could not watch files: %s", error)
         await stop.wait()
 

@@ -1,0 +1,179 @@
+"""File hints, on the real kernel interface."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import resource
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from agentmux.adapters import files
+from agentmux.adapters.watch import changes
+
+DEADLINE_S = 20.0
+
+
+class Watched:
+    """Counts the hints for one folder while it is watched."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.hints = 0
+        self.stop = asyncio.Event()
+        self.hinted = asyncio.Event()
+        self.task = asyncio.create_task(self._count())
+
+    async def _count(self) -> None:
+        async for _ in changes([self.folder], self.stop):
+            self.hints += 1
+            self.hinted.set()
+
+    async def hint(self) -> None:
+        """Wait for the next hint."""
+        await asyncio.wait_for(self.hinted.wait(), DEADLINE_S)
+        self.hinted.clear()
+
+    async def started(self) -> None:
+        """Touch files until one gives a hint, then drain the hints of the others."""
+        number = 0
+        while not self.hinted.is_set():
+            assert not self.task.done()
+            (self.folder / f"probe-{number}").touch()
+            number += 1
+            await asyncio.wait([asyncio.create_task(self.hinted.wait())], timeout=0.05)
+        await self.quiet()
+
+    async def quiet(self, for_s: float = 0.5) -> None:
+        """Wait until no hint has come for a while."""
+        self.hinted.clear()
+        while True:
+            try:
+                await asyncio.wait_for(self.hinted.wait(), for_s)
+            except TimeoutError:
+                return
+            self.hinted.clear()
+
+
+@asynccontextmanager
+async def watching(folder: Path) -> AsyncIterator[Watched]:
+    watched = Watched(folder)
+    await watched.started()
+    yield watched
+    watched.stop.set()
+    await asyncio.wait_for(watched.task, DEADLINE_S)
+
+
+def test_a_new_file_gives_a_hint(tmp_path: Path) -> None:
+    async def run() -> None:
+        async with watching(tmp_path) as watched:
+            files.put(tmp_path / "summary.md", b"x")
+            await watched.hint()
+
+    asyncio.run(run())
+
+
+def test_a_file_in_a_folder_just_made_is_there_at_the_last_hint(tmp_path: Path) -> None:
+    async def run() -> None:
+        async with watching(tmp_path) as watched:
+            for number in range(10):
+                target = tmp_path / f"{number}" / "review.yaml"
+                files.put(target, b"x")
+            await watched.hint()
+            assert len(list(tmp_path.glob("*/review.yaml"))) == 10
+
+    asyncio.run(run())
+
+
+OWN: list[Callable[[Path], object]] = [
+    lambda folder: files.replace(folder / "state.json", b"{}"),
+    lambda folder: files.replace(folder / "state.json.bak", b"{}"),
+    lambda folder: files.replace(folder / "tool_event_state.json", b"{}"),
+    lambda folder: files.replace(folder / "runtime_state.json", b"{}"),
+    lambda folder: (folder / "orchestrator.log").write_bytes(b"{}"),
+    lambda folder: files.replace(folder / "snapshots" / "coder.json", b"{}"),
+]
+
+
+def test_what_the_orchestrator_writes_gives_no_hint(tmp_path: Path) -> None:
+    async def run() -> None:
+        (tmp_path / "snapshots").mkdir()
+        async with watching(tmp_path) as watched:
+            before = watched.hints
+            for write in OWN:
+                write(tmp_path)
+            await watched.quiet()
+            assert watched.hints == before
+            (tmp_path / "tool_events.jsonl").write_bytes(b"{}\n")
+            await watched.hint()
+
+    asyncio.run(run())
+
+
+def test_waiting_costs_no_time_of_the_processor(tmp_path: Path) -> None:
+    async def run() -> float:
+        async with watching(tmp_path) as watched:
+            before = time.process_time()
+            await watched.quiet(1.0)
+            return time.process_time() - before
+
+    assert asyncio.run(run()) < 0.05
+
+
+def test_stopping_ends_it(tmp_path: Path) -> None:
+    async def run() -> None:
+        stop = asyncio.Event()
+        stop.set()
+        assert [hint async for hint in changes([tmp_path], stop)] == []
+
+    asyncio.run(asyncio.wait_for(run(), DEADLINE_S))
+
+
+def test_a_cancel_ends_it_and_leaves_the_callers_event_alone(tmp_path: Path) -> None:
+    async def run() -> None:
+        watched = Watched(tmp_path)
+        await watched.started()
+        watched.task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await watched.task
+        assert not watched.stop.is_set()
+
+    asyncio.run(asyncio.wait_for(run(), DEADLINE_S))
+
+
+def test_a_folder_that_is_gone_is_logged_and_gives_no_hint(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def run() -> None:
+        stop = asyncio.Event()
+        asyncio.get_running_loop().call_later(0.2, stop.set)
+        assert [hint async for hint in changes([tmp_path / "gone"], stop)] == []
+
+    with caplog.at_level(logging.WARNING):
+        asyncio.run(asyncio.wait_for(run(), DEADLINE_S))
+    assert f"could not watch {tmp_path / 'gone'}" in caplog.text
+
+
+def test_a_limit_of_the_kernel_is_logged_and_ends_nothing(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def run() -> None:
+        stop = asyncio.Event()
+        asyncio.get_running_loop().call_later(0.2, stop.set)
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (3, hard))
+        try:
+            assert [hint async for hint in changes([tmp_path], stop)] == []
+            assert stop.is_set()
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+    import watchfiles  # noqa: F401, PLC0415 (opens files itself, before the limit)
+
+    with caplog.at_level(logging.WARNING):
+        asyncio.run(asyncio.wait_for(run(), DEADLINE_S))
+    assert "could not watch files" in caplog.text
