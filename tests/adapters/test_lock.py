@@ -204,7 +204,7 @@ def test_a_lock_file_that_is_not_ours_when_we_have_it_is_refused(
 
     def flock(fd: int, operation: int) -> None:
         real(fd, operation)
-        (folder / "session.lock").unlink(missing_ok=True)
+        (folder / "session.lock").rename(folder / "elsewhere")
         (folder / "session.lock").touch()
 
     monkeypatch.setattr(fcntl, "flock", flock)

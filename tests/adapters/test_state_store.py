@@ -143,6 +143,14 @@ def test_a_corrupt_state_never_becomes_the_backup(store: StateStore, here: Path)
     assert json.loads((here / "state.json.bak").read_bytes()) == {"phase": "planning"}
 
 
+def test_a_backup_that_is_the_state_itself_leaves_no_litter(store: StateStore, here: Path) -> None:
+    saved(store, "planning")
+    os.link(here / "state.json", here / "state.json.bak")  # a kill just before the state's rename
+    saved(store, "designing")
+    assert sorted(listing(here)) == ["state.json", "state.json.bak"]
+    assert json.loads((here / "state.json.bak").read_bytes()) == {"phase": "planning"}
+
+
 def test_setting_aside_keeps_the_evidence(store: StateStore, here: Path) -> None:
     assert store.set_aside_corrupt(NOW) is None
     saved(store, "planning")
