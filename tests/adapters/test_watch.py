@@ -138,10 +138,8 @@ def test_a_cancel_ends_it_and_leaves_the_callers_event_alone(tmp_path: Path) -> 
         watched = Watched(tmp_path)
         await watched.started()
         watched.task.cancel()
-        cancelled = time.monotonic()
         with pytest.raises(asyncio.CancelledError):
             await watched.task
-        assert time.monotonic() - cancelled < 3  # the thread would look again after 5 s
         assert not watched.stop.is_set()
 
     asyncio.run(asyncio.wait_for(run(), DEADLINE_S))
