@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import Literal, Protocol
@@ -16,6 +18,7 @@ from agentmux.core.artifacts import Artifacts
 from agentmux.core.decide import Exit
 from agentmux.core.events import Event
 from agentmux.core.implied import Implied
+from agentmux.core.loaded import LoadedSession as LoadedSession  # noqa: PLC0414 (is passed on)
 from agentmux.core.resume import CheckpointState
 from agentmux.core.state import Archive, SessionState
 from agentmux.errors import AgentmuxError, MissingError
@@ -251,27 +254,6 @@ class Terminal(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LoadedSession:
-    """A session as its files have it, before anything is done about it.
-
-    Attributes:
-        state: The last committed state.
-        known: False where no phase could be read: then the one in ``state`` is made up.
-        source: ``state.json``, ``backup``, ``journal`` or ``none``.
-        tail: Events behind the cursor, each with the offset behind its line.
-        foreign: An older session, to be imported before anything is appended.
-        warnings: For people, one sentence each.
-    """
-
-    state: SessionState
-    known: bool
-    source: str
-    tail: tuple[tuple[Event, int], ...]
-    foreign: bool = False
-    warnings: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class LaunchRecord:
     """What a launch left in its folder: whether its wrapper ran, and its exit record."""
 
@@ -319,6 +301,9 @@ class SessionFiles(Protocol):
     def add(self, implied: Implied) -> None:
         """Add a file whole, unless it is there already with this content."""
 
+    def to_archive(self, archive: Archive) -> tuple[str, ...]:
+        """Return the files that `archive` would move, by path relative to the session."""
+
     def archive(self, archive: Archive) -> None:
         """Move files one by one; those already moved, or never there, are fine."""
 
@@ -336,6 +321,49 @@ class SessionFiles(Protocol):
 
     def checkpoint_state(self, path: str, model: str | None) -> CheckpointState:
         """Look at an agent's checkpoint file (absolute path, inside the session)."""
+
+
+class Transaction(Protocol):
+    """A session while no other writer can append to its journal."""
+
+    @property
+    def loaded(self) -> LoadedSession:
+        """What state and journal said when the lock was taken."""
+
+    def append(self, event: Event) -> None:
+        """Append one line; when this returns, it is on the disk."""
+
+
+class SignalFiles(Protocol):
+    """What a signal needs of a session's directory."""
+
+    @property
+    def path(self) -> Path:
+        """The directory, absolute."""
+
+    def load(self) -> LoadedSession:
+        """Read state and journal; see `SessionFiles.load`."""
+
+    def transact(self) -> AbstractContextManager[Transaction]:
+        """Read state and journal and keep every other writer out; for milliseconds only.
+
+        Raises:
+            NotFoundError: There is no such session.
+            DataError: As `load`; also for a session of an older form that nobody has resumed yet.
+            BlockedError: Another process kept the journal for long.
+        """
+
+    def read_artifact(self, path: str, limit: int) -> tuple[bytes | None, str]:
+        """Return a regular file's content and, where there is none that counts, why."""
+
+    def read_yaml(self, data: bytes) -> tuple[object, tuple[str, ...]]:
+        """Decode one YAML document strictly; the value, and every problem with its line."""
+
+    def read_front_matter(self, text: str) -> tuple[Mapping[str, object], tuple[str, ...]]:
+        """Return the mapping at the head of a Markdown text, and every problem with its line."""
+
+    def fits(self, event: Event) -> bool:
+        """Whether the journal takes a line as long as this event's."""
 
 
 InProgress = Literal["rebase", "merge", "cherry-pick", "revert"]
@@ -491,3 +519,61 @@ class Lock(Protocol):
 
     def holder(self) -> Mapping[str, object] | None:
         """Who holds it, by their own word."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeatStatus:
+    """What one seat is seen to do.
+
+    Attributes:
+        status: A `PaneStatus`, or ``starting``, ``stalled``, ``exited``.
+        source: What says so: ``screen``, ``journal`` or ``exit record``.
+        since: UTC, ISO 8601.
+    """
+
+    status: str
+    source: str
+    since: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Picture:
+    """What the monitor shows.
+
+    Attributes:
+        problem: What went wrong last, with no reaction possible by itself; None when all is well.
+        messages: What happened, oldest first.
+    """
+
+    state: SessionState
+    statuses: Mapping[str, SeatStatus]
+    problem: str | None
+    messages: tuple[str, ...]
+    now: datetime
+
+
+class Display(Protocol):
+    """Where the orchestrator shows what it does, and hears keys."""
+
+    def show(self, picture: Picture) -> None:
+        """Draw it; never raises."""
+
+    def fileno(self) -> int | None:
+        """Where keys come from; None without a terminal."""
+
+    def keys(self) -> str:
+        """Return the keys that were pressed since the last call."""
+
+
+class Handover(Protocol):
+    """Where an orchestrator reports that it is ready, or why it is not."""
+
+    @property
+    def path(self) -> Path:
+        """The pipe, to be named to the orchestrator."""
+
+    def wait(self, timeout_s: float, pid: int) -> bytes | None:
+        """Return the report; None when the time is up or process ``pid`` ended without one."""
+
+    def close(self) -> None:
+        """Remove the pipe."""

@@ -1,0 +1,213 @@
+"""What a signal needs of a session's directory: judge it and append it under one lock.
+
+`session_files.FileSession` is this and the rest. It stands apart because ``agentmux submit`` runs
+all day: what is imported here is paid for by every signal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from agentmux.adapters import files
+from agentmux.adapters.journal import (
+    LINE_MAX,
+    FileJournal,
+    HeldJournal,
+    Line,
+    encode_line,
+    parse_line,
+)
+from agentmux.adapters.state_store import StateStore
+from agentmux.core import layout
+from agentmux.core.apply import fold
+from agentmux.core.events import Event, JournalCreated, encode, parse
+from agentmux.core.loaded import LoadedSession
+from agentmux.core.phase import Phase
+from agentmux.core.records import FieldError
+from agentmux.core.state import SessionState
+from agentmux.core.state import decode as decode_state
+from agentmux.errors import DataError, NotFoundError
+
+BLANK: Final = SessionState(phase=Phase.FAILED)
+"""What a journal is folded over."""
+
+
+class Transaction:
+    """A session while no other writer can append; implements `ports.Transaction`."""
+
+    def __init__(self, held: HeldJournal, loaded: LoadedSession) -> None:
+        self._held = held
+        self._loaded = loaded
+
+    @property
+    def loaded(self) -> LoadedSession:
+        """What state and journal said when the lock was taken."""
+        return self._loaded
+
+    def append(self, event: Event) -> None:
+        """Append one line; when this returns, it is on the disk."""
+        self._held.append(encode(event))
+
+
+class SignalFiles:
+    """The files of the session at ``path``; implements `ports.SignalFiles`."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._store = StateStore(path)
+        self.journal = FileJournal(path / layout.JOURNAL)
+
+    @property
+    def path(self) -> Path:
+        """The directory, absolute."""
+        return self._path
+
+    @contextmanager
+    def transact(self) -> Iterator[Transaction]:
+        """Read state and journal and keep every other writer out; for milliseconds only.
+
+        Raises:
+            NotFoundError: There is no such session.
+            DataError: As `load`; also for a session of an older form that nobody has resumed yet.
+            BlockedError: Another process kept the journal for long.
+        """
+        if not self._path.is_dir():
+            raise NotFoundError(
+                f"there is no session at `{self._path}`", hints=("see all: agentmux list",)
+            )
+        with self.journal.exclusive() as held:
+            loaded = self._load(held)
+            if loaded.foreign:
+                raise DataError(
+                    f"`{self._path}` was made by an older version and takes no signals yet",
+                    hints=(f"take it over: agentmux resume {self._path.name}",),
+                )
+            yield Transaction(held, loaded)
+
+    def read_artifact(self, path: str, limit: int) -> tuple[bytes | None, str]:
+        """Return a regular file's content and, where there is none that counts, why."""
+        try:
+            data = files.read_strict(self._path / path, limit)
+        except (ValueError, DataError) as error:
+            return None, str(error)
+        return data, "" if data is not None else "missing"
+
+    def read_yaml(self, data: bytes) -> tuple[object, tuple[str, ...]]:
+        """Decode one YAML document strictly; the value, and every problem with its line."""
+        from agentmux.adapters.documents import load_yaml  # noqa: PLC0415 (yaml costs 20 ms)
+
+        loaded = load_yaml(data)
+        return loaded.value, loaded.problems
+
+    def read_front_matter(self, text: str) -> tuple[Mapping[str, object], tuple[str, ...]]:
+        """Return the mapping at the head of a Markdown text, and every problem with its line."""
+        if not text.startswith(("---", "\ufeff---")):
+            return {}, ()
+        from agentmux.adapters.documents import front_matter  # noqa: PLC0415 (yaml costs 20 ms)
+
+        head, _, problems = front_matter(text)
+        return head, problems
+
+    def fits(self, event: Event) -> bool:
+        """Whether the journal takes a line as long as this event's."""
+        try:
+            return len(encode_line(encode(event))) <= LINE_MAX
+        except DataError:
+            return False
+
+    def load(self) -> LoadedSession:
+        """Read state and journal; see `ports.SessionFiles`."""
+        return self._load(self.journal)
+
+    def _load(self, journal: FileJournal | HeldJournal) -> LoadedSession:
+        loaded = self._store.load()
+        warnings = [loaded.problem] if loaded.problem else []
+        first = self.journal.first()
+        if loaded.fields is None:
+            return self._from_journal(journal, first, warnings)
+        state, known = self._decoded(loaded.fields)
+        if not known:
+            warnings.append(f"no phase can be read from `{self._path / layout.STATE}`")
+        if not state.journal_id:
+            return self._foreign(state, loaded.fields, known=known, warnings=warnings)
+        self._check_journal(state, first)
+        tail = self._events(journal.read(state.applied_offset).lines, warnings)
+        return LoadedSession(
+            state=state, known=known, source=loaded.source, tail=tail, warnings=tuple(warnings)
+        )
+
+    def _decoded(self, fields: dict[str, object]) -> tuple[SessionState, bool]:
+        where = str(self._path / layout.STATE)
+        known = fields.get("phase") in set(Phase)
+        return decode_state(fields if known else {**fields, "phase": "failed"}, where=where), known
+
+    def _check_journal(self, state: SessionState, first: Line | None) -> None:
+        path = self.journal.path
+        if first is None:
+            raise DataError(f"`{path}` is missing, and its lines were applied to the state")
+        fields = parse_line(first.raw) or {}
+        payload = fields.get("payload")
+        found = payload.get("journal_id") if isinstance(payload, dict) else None
+        if fields.get("event") != JournalCreated.kind or found != state.journal_id:
+            raise DataError(f"`{path}` was replaced: it is not the journal of this state")
+
+    def _from_journal(
+        self, journal: FileJournal | HeldJournal, first: Line | None, warnings: list[str]
+    ) -> LoadedSession:
+        """No state can be read: fold the whole journal, or let the artifacts alone decide."""
+        lines = journal.read().lines if first is not None else ()
+        events = self._events(lines, warnings)
+        if not events or not isinstance(events[0][0].fact, JournalCreated):
+            warnings.append(f"`{self._path}` has no readable state: the artifacts alone decide")
+            return LoadedSession(
+                state=BLANK, known=False, source="none", tail=(), foreign=True,
+                warnings=tuple(warnings),
+            )  # fmt: skip
+        state = fold(BLANK, events)
+        warnings.append(f"`{layout.STATE}` was rebuilt from the journal")
+        return LoadedSession(
+            state=state, known=True, source="journal", tail=(), warnings=tuple(warnings)
+        )
+
+    def _foreign(
+        self, state: SessionState, fields: dict[str, object], *, known: bool, warnings: list[str]
+    ) -> LoadedSession:
+        """An older session: the cursor file tells how far its journal was applied."""
+        cursor = self._store.load_cursor()
+        offset = state.applied_offset
+        if "applied_offset" not in fields and cursor is not None:
+            offset = cursor.applied_offset
+        lines = self.journal.read(offset).lines if self.journal.exists() else ()
+        tail = self._events(lines, warnings)
+        return LoadedSession(
+            state=replace(state, applied_offset=offset),
+            known=known,
+            source="state.json",
+            tail=tail,
+            foreign=True,
+            warnings=tuple(warnings),
+        )
+
+    def _events(
+        self, lines: Iterable[Line], warnings: list[str] | None = None
+    ) -> tuple[tuple[Event, int], ...]:
+        found: list[tuple[Event, int]] = []
+        for line in lines:
+            try:
+                found.append((_event(line), line.end))
+            except FieldError as error:
+                if warnings is not None:
+                    place = f"`{self.journal.path}`, byte {line.start}"
+                    warnings.append(f"{place}: a line was skipped: {error.message}")
+        return tuple(found)
+
+
+def _event(line: Line) -> Event:
+    fields = parse_line(line.raw)
+    if fields is None:
+        raise FieldError("not a JSON object")
+    return parse(fields)

@@ -1,0 +1,1 @@
+"""The command line: the faces that a person or an agent types."""
