@@ -2,14 +2,68 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
-from pathlib import Path
+from typing import TYPE_CHECKING
 
-from agentmux.core.agents import AgentSpec, ProbeResult
-from agentmux.core.settings import Settings
-from agentmux.ports import Lock, Repository, SessionFiles, Terminal
+if TYPE_CHECKING:  # these names cost more than all that `agentmux list` does
+    from collections.abc import Callable, Iterator, Mapping
+    from datetime import datetime
+    from pathlib import Path
+
+    from agentmux.core.agents import AgentSpec, ProbeResult
+    from agentmux.core.records import Json
+    from agentmux.core.settings import Settings
+    from agentmux.ports import Lock, Repository, SessionFiles, Terminal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Folders:
+    """The directories of sessions, seen from outside: quick looks, and their end.
+
+    Attributes:
+        names: Those in a directory that hold a state or a journal.
+        leftovers: Those in a directory whose removal was begun.
+        glance: The fields of a good state, quickly; None where `World.files` has to look closely.
+        runtime: What the orchestrator last noted about panes and server; advisory, maybe empty.
+        changed_at: When a session's files were last changed, in Unix time.
+        bury: Rename a session's directory out of sight, the first step of removing it; returns
+            where it lies then.
+        delete: Delete a directory that was buried.
+        follow: Yield at every change directly in a directory, and at the latest after so many
+            seconds, until the caller has had enough.
+    """
+
+    names: Callable[[Path], tuple[str, ...]]
+    leftovers: Callable[[Path], tuple[Path, ...]]
+    glance: Callable[[Path], Json | None]
+    runtime: Callable[[Path], Json]
+    changed_at: Callable[[Path], float]
+    bury: Callable[[Path], Path]
+    delete: Callable[[Path], None]
+    follow: Callable[[Path, float], Iterator[None]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Site:
+    """What looking at the sessions of a project takes; quick to build.
+
+    Attributes:
+        project: The project directory, absolute and real.
+        now: Aware UTC.
+        folders: The sessions, seen from outside.
+        files: The directory of a session.
+        terminal: The tmux server at a socket path; None is the configured one.
+        lock: The lock of a session directory.
+        is_alive: Whether the process with this pid and start time (0: any) runs.
+    """
+
+    project: Path
+    now: Callable[[], datetime]
+    folders: Folders
+    files: Callable[[Path], SessionFiles]
+    terminal: Callable[[str | None], Terminal]
+    lock: Callable[[Path], Lock]
+    is_alive: Callable[[int, int], bool]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,32 +117,23 @@ class Templates:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class World:
+class World(Site):
     """Everything an operation may touch.
 
     Attributes:
-        project: The project directory, absolute and real.
+        boot: Changes when the machine starts anew; empty where unknown.
         environment: Of this process; also what agents inherit.
-        now: Aware UTC.
         new_id: A uuid, as text.
         spec: The agent that plays under a name or command, with the configuration's overrides.
-        files: The directory of a session.
-        terminal: The tmux server at a socket path; None is the configured one.
-        lock: The lock of a session directory.
     """
 
-    project: Path
     host: str
     boot: str
     environment: Mapping[str, str]
-    now: Callable[[], datetime]
     new_id: Callable[[], str]
     settings: Settings
     spec: Callable[[str], AgentSpec]
     programs: Programs
     claims: Claims
     templates: Templates
-    files: Callable[[Path], SessionFiles]
-    terminal: Callable[[str | None], Terminal]
-    lock: Callable[[Path], Lock]
     repository: Repository

@@ -1,0 +1,86 @@
+"""Which launch of this host holds which conversation: one lock file each, held by the wrapper.
+
+The lock alone decides; what is said about its holder is for messages.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+from pathlib import Path
+from typing import Final
+
+from agentmux.adapters import files
+
+_LOOK: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_LAUNCH_MAX: Final = 64
+_LOCKS: Final = Path("/proc/locks")
+
+
+class ClaimFolder:
+    """The claims below ``$XDG_STATE_HOME/agentmux/claims``; made when first written to."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def path(self, agent: str, home: str, conversation: str) -> Path:
+        """Return the claim file of a conversation; nothing is made."""
+        return self._folder / f"{_digest(agent, home, conversation)}.lock"
+
+    def holder(self, path: Path) -> str | None:
+        """Say who holds a claim file now; None when nobody does. Makes nothing."""
+        try:
+            fd = os.open(path, _LOOK)
+        except OSError:
+            return None
+        try:
+            fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return _described(os.fstat(fd))
+        except OSError:
+            return None  # no locks here, so nobody holds one
+        finally:
+            os.close(fd)
+        return None
+
+    def latest(self, agent: str, home: str, cwd: str) -> str | None:
+        """Return the launch that last used "the latest conversation" there; None if unknown."""
+        data = files.read_limited(self._latest(agent, home, cwd), _LAUNCH_MAX)
+        return None if data is None else data.decode(errors="replace").strip()
+
+    def note_latest(self, agent: str, home: str, cwd: str, launch: str) -> None:
+        """Record that ``launch`` uses "the latest conversation" there from now on."""
+        path = self._latest(agent, home, cwd)
+        files.make_dir(path.parent)
+        files.replace(path, launch.encode() + b"\n")
+
+    def _latest(self, agent: str, home: str, cwd: str) -> Path:
+        return self._folder / f"{_digest(agent, home, cwd)}.latest"
+
+
+def _digest(*words: str) -> str:
+    return hashlib.sha256("\0".join(words).encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def _described(found: os.stat_result) -> str:
+    """Say which process holds a flock on the file: /proc/locks names it by device and inode."""
+    device = f"{os.major(found.st_dev):02x}:{os.minor(found.st_dev):02x}:{found.st_ino}"
+    try:
+        rows = [line.split() for line in _LOCKS.read_text("ascii").splitlines()]
+    except OSError:
+        rows = []
+    # proc_locks(5): number, type, mode, access, pid, device and inode, range
+    pids = (row[4] for row in rows if len(row) > 5 and row[5] == device and row[4].isdecimal())
+    pid = next(pids, None)
+    return "another process" if pid is None else f"process {pid}{_session_of(pid)}"
+
+
+def _session_of(pid: str) -> str:
+    """Name the session of a wrapper: its last word is ``<session>/launches/<id>``."""
+    try:
+        last = Path("/proc", pid, "cmdline").read_bytes().rstrip(b"\0").split(b"\0")[-1]
+    except OSError:
+        return ""
+    folder = Path(os.fsdecode(last))
+    return f" of session {folder.parent.parent.name}" if folder.parent.name == "launches" else ""

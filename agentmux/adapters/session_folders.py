@@ -1,0 +1,135 @@
+"""The directories of sessions, seen from outside: quick looks, and their end.
+
+A quick look takes what a good file says and nothing else. Where a file is missing or not good, it
+says so, and `session_files` looks closely.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final
+
+from agentmux.adapters import files
+from agentmux.core import layout
+from agentmux.core.phase import Phase
+
+STATE_MAX: Final = 8 << 20
+"""Bytes; as for `state_store`."""
+
+RUNTIME_MAX: Final = 1 << 20
+SUPPORTED: Final = 1
+"""The schema version that a quick look understands."""
+
+BURIED: Final = ".removing-"
+_KNOWN: Final = frozenset(Phase)
+_SIGNS: Final = (layout.STATE, layout.JOURNAL, layout.STATE_BACKUP)
+_LOOK_MS: Final = 500
+"""What changes while a watch is being set up is seen so much later."""
+
+
+def names(folder: Path) -> tuple[str, ...]:
+    """Return the directories that hold a state or a journal, in no order."""
+    try:
+        with os.scandir(folder) as entries:
+            return tuple(
+                entry.name
+                for entry in entries
+                if not entry.name.startswith(".") and entry.is_dir() and _is_session(entry.path)
+            )
+    except (FileNotFoundError, NotADirectoryError):
+        return ()
+    except OSError as error:
+        raise files.unreadable(folder, error) from error
+
+
+def _is_session(path: str) -> bool:
+    return any(os.path.lexists(f"{path}/{name}") for name in _SIGNS)
+
+
+def leftovers(folder: Path) -> tuple[Path, ...]:
+    """Return the directories whose removal was begun and not finished."""
+    return tuple(sorted(folder.glob(f"{BURIED}*")))
+
+
+def glance(path: Path) -> Mapping[str, Any] | None:
+    """Return the fields of a good ``state.json``; None where a closer look is needed."""
+    fields = _fields(path / layout.STATE, STATE_MAX)
+    if fields is None or fields.get("phase") not in _KNOWN:
+        return None
+    version = fields.get("schema_version", SUPPORTED)
+    return fields if type(version) is int and 0 <= version <= SUPPORTED else None
+
+
+def runtime(path: Path) -> Mapping[str, Any]:
+    """Return what the orchestrator last noted; empty without a readable note."""
+    return _fields(path / layout.RUNTIME, RUNTIME_MAX) or {}
+
+
+def _fields(path: Path, limit: int) -> dict[str, Any] | None:
+    data = files.read_limited(path, limit)
+    try:
+        found = json.loads(data) if data is not None else None
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def changed_at(path: Path) -> float:
+    """Return when state, journal or directory last changed, in Unix time; 0 where unknown."""
+    latest = 0.0
+    for name in (layout.STATE, layout.JOURNAL, ""):
+        with suppress(OSError):
+            latest = max(latest, (path / name).lstat().st_mtime)
+    return latest
+
+
+def bury(path: Path) -> Path:
+    """Rename the directory so that nobody sees a session in it any more; returns its new place.
+
+    Raises:
+        DataError: It cannot be renamed; nothing was changed.
+    """
+    target = files.free_name(path.with_name(BURIED + path.name))
+    with files.explained(path):
+        path.rename(target)
+        files.sync_dir(target.parent)
+    return target
+
+
+def delete(buried: Path) -> None:
+    """Delete a directory that `bury` returned; one already gone is fine.
+
+    Raises:
+        DataError: Something in it cannot be deleted; the next attempt goes on from there.
+        ValueError: It was not buried.
+    """
+    import shutil  # noqa: PLC0415 (only removing needs it)
+
+    if not buried.name.startswith(BURIED):
+        raise ValueError(f"{buried} was not buried")
+    with files.explained(buried), suppress(FileNotFoundError):
+        shutil.rmtree(buried)
+
+
+def follow(path: Path, timeout_s: float) -> Iterator[None]:
+    """Yield at every change directly in a directory, and now and then without one.
+
+    The time between two yields is at most ``timeout_s``, and never more than half a second.
+    """
+    from watchfiles import watch  # noqa: PLC0415 (only waiting needs it)
+
+    wait_ms = max(1, min(_LOOK_MS, int(timeout_s * 1000)))
+    for _ in watch(
+        path,
+        watch_filter=None,
+        debounce=100,
+        step=20,
+        rust_timeout=wait_ms,
+        yield_on_timeout=True,
+        recursive=False,
+    ):
+        yield

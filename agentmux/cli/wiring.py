@@ -1,0 +1,286 @@
+"""The only place that reads the environment, the clock and the machine: it builds the world.
+
+What a command may not need is imported when it is first asked for, so that quick ones stay quick.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from agentmux.adapters import session_folders
+from agentmux.app.world import Claims, Folders, Programs, Site, Templates, World
+from agentmux.core import layout
+from agentmux.errors import UsageError
+
+if TYPE_CHECKING:
+    from agentmux.core.agents import AgentSpec, ProbeResult
+    from agentmux.core.settings import Settings
+    from agentmux.ports import Lock, SessionFiles, Terminal
+
+_PACKAGE: Final = Path(__file__).resolve().parent.parent
+_BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")
+_PROJECT_FOLDER: Final = ".agentmux"
+
+
+def environment() -> Mapping[str, str]:
+    """Return the environment of this process."""
+    return dict(os.environ)  # noqa: TID251 (here it is read, once, for everybody)
+
+
+def project_of(folder: Path) -> Path:
+    """Return the project that ``folder`` belongs to.
+
+    Inside a session it follows from the path; else it is the nearest directory upwards with
+    ``.agentmux/``, else the top of the git work tree, else ``folder``.
+
+    Raises:
+        UsageError: There is no such directory.
+    """
+    if not folder.is_dir():
+        raise UsageError(
+            f"`{folder}` is not a directory", hints=("check the path after --project",)
+        )
+    start = folder.resolve()
+    upwards = (start, *start.parents)
+    inside = f"/{layout.SESSIONS_DIR}/"
+    if inside in f"{start}/":
+        return Path(f"{start}/".partition(inside)[0] or "/")
+    own = (each for each in upwards if (each / _PROJECT_FOLDER).is_dir())
+    git = (each for each in upwards if (each / ".git").exists())
+    return next(own, None) or next(git, None) or start
+
+
+def state_dir(environ: Mapping[str, str]) -> Path:
+    """Return ``$XDG_STATE_HOME/agentmux``: claims, and reports of bugs."""
+    return _xdg(environ, "XDG_STATE_HOME", ".local/state")
+
+
+def cache_dir(environ: Mapping[str, str]) -> Path:
+    """Return ``$XDG_CACHE_HOME/agentmux``: what the installed agents said about themselves."""
+    return _xdg(environ, "XDG_CACHE_HOME", ".cache")
+
+
+def config_dir(environ: Mapping[str, str]) -> Path:
+    """Return ``$XDG_CONFIG_HOME/agentmux``: the user's configuration."""
+    return _xdg(environ, "XDG_CONFIG_HOME", ".config")
+
+
+def _xdg(environ: Mapping[str, str], name: str, default: str) -> Path:
+    value = environ.get(name, "")
+    # The specification: a relative path in there is to be ignored.
+    base = Path(value) if value.startswith("/") else Path(environ.get("HOME", "/"), default)
+    return base / "agentmux"
+
+
+def settings(project: Path, config: Path | None, environ: Mapping[str, str]) -> Settings:
+    """Read the configuration.
+
+    Raises:
+        ConfigError: Something in it is wrong.
+    """
+    user = config_dir(environ)
+    layers = (user / "config.yaml", project / _PROJECT_FOLDER / "config.yaml")
+    if config is None and not any(os.path.lexists(path) for path in layers):
+        from agentmux.core.settings import Settings as BuiltIn  # noqa: PLC0415 (when needed)
+
+        return BuiltIn()
+    from agentmux.adapters.config import load_settings  # noqa: PLC0415 (loads yaml)
+
+    return load_settings(user, project, config).settings
+
+
+def site(project: Path, *, config: Path | None, environ: Mapping[str, str]) -> Site:
+    """Build what looking at sessions takes; the configuration is read only if it matters."""
+    terminal = functools.cache(_terminal_at(environ, lambda: settings(project, config, environ)))
+    return Site(
+        project=project,
+        now=_now,
+        folders=_folders(),
+        files=_files,
+        terminal=terminal,
+        lock=_lock,
+        is_alive=_is_alive,
+    )
+
+
+def world(project: Path, *, config: Path | None = None, environ: Mapping[str, str]) -> World:
+    """Build the outside world for one operation on ``project`` (absolute and real).
+
+    Raises:
+        ConfigError: Something in the configuration is wrong.
+    """
+    from agentmux.adapters.git import Git  # noqa: PLC0415 (looking at sessions needs none)
+
+    chosen = settings(project, config, environ)
+    return World(
+        project=project,
+        host=os.uname().nodename,
+        boot=_boot(),
+        environment=environ,
+        now=_now,
+        new_id=_new_id,
+        settings=chosen,
+        spec=_specs(chosen),
+        programs=_programs(environ),
+        claims=_claims(environ),
+        templates=_templates(project),
+        folders=_folders(),
+        files=_files,
+        terminal=functools.cache(_terminal_at(environ, lambda: chosen)),
+        lock=_lock,
+        is_alive=_is_alive,
+        repository=Git(project, environ),
+    )
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+def _new_id() -> str:
+    import uuid  # noqa: PLC0415 (looking at sessions needs none)
+
+    return str(uuid.uuid4())
+
+
+def _boot() -> str:
+    try:
+        return _BOOT_ID.read_text("ascii").strip()
+    except OSError:
+        return ""
+
+
+def _folders() -> Folders:
+    return Folders(
+        names=session_folders.names,
+        leftovers=session_folders.leftovers,
+        glance=session_folders.glance,
+        runtime=session_folders.runtime,
+        changed_at=session_folders.changed_at,
+        bury=session_folders.bury,
+        delete=session_folders.delete,
+        follow=session_folders.follow,
+    )
+
+
+def _files(path: Path) -> SessionFiles:
+    from agentmux.adapters.session_files import FileSession  # noqa: PLC0415 (knows every event)
+
+    return FileSession(path)
+
+
+def _terminal_at(
+    environ: Mapping[str, str], chosen: Callable[[], Settings]
+) -> Callable[[str | None], Terminal]:
+    def terminal(socket: str | None) -> Terminal:
+        from agentmux.adapters.tmux import TmuxTerminal  # noqa: PLC0415 (not every command)
+
+        if socket:
+            return TmuxTerminal(socket)
+        name = chosen().tmux.socket_name
+        return TmuxTerminal(name=name, tmux_tmpdir=environ.get("TMUX_TMPDIR"))
+
+    return terminal
+
+
+def _lock(path: Path) -> Lock:
+    from agentmux.adapters.lock import SessionLock  # noqa: PLC0415 (not every command)
+
+    return SessionLock(path)
+
+
+def _is_alive(pid: int, started: int) -> bool:
+    from agentmux.adapters.processes import is_alive  # noqa: PLC0415 (only for what is recorded)
+
+    return is_alive(pid, started)
+
+
+def _specs(chosen: Settings) -> Callable[[str], AgentSpec]:
+    @functools.cache
+    def spec(name: str) -> AgentSpec:
+        from agentmux.adapters.agents import load_registry  # noqa: PLC0415 (reads yaml)
+        from agentmux.core.agents import spec_for  # noqa: PLC0415
+
+        if not registry:
+            registry.update(load_registry(chosen))
+        return spec_for(name, registry, resume_commands=chosen.resume.commands)
+
+    registry: dict[str, AgentSpec] = {}
+    return spec
+
+
+def _programs(environ: Mapping[str, str]) -> Programs:
+    path = os.pathsep.join((str(_scripts()), environ.get("PATH", os.defpath)))
+    return Programs(
+        probe=_probe(path, cache_dir(environ)),
+        identity=_identity,
+        wrapper=(sys.executable, "-IS", str(_PACKAGE / "adapters" / "wrapper.py")),
+        path=path,
+        shell=environ.get("SHELL") or "/bin/sh",
+        is_folder=os.path.isdir,
+        mcp_server=(sys.executable, "-m", "agentmux", "mcp"),
+        hook=(sys.executable, "-m", "agentmux", "hook"),
+    )
+
+
+def _scripts() -> Path:
+    """Return the folder where the program ``agentmux`` lies, as agents are to find it."""
+    called = Path(sys.argv[0]).absolute().parent
+    beside = Path(sys.executable).parent
+    found = (each for each in (beside, called) if (each / "agentmux").is_file())
+    return next(found, beside)
+
+
+def _probe(path: str, cache: Path) -> Callable[[AgentSpec], ProbeResult]:
+    seen: dict[tuple[str, tuple[str, ...]], ProbeResult] = {}
+
+    def look(spec: AgentSpec) -> ProbeResult:
+        from agentmux.adapters.agents import probe  # noqa: PLC0415 (not every command)
+
+        key = (spec.name, spec.command)
+        if key not in seen:
+            seen[key] = probe(spec, path_env=path, cache_dir=cache)
+        return seen[key]
+
+    return look
+
+
+def _identity(path: str) -> str:
+    """Say which program lies at ``path``: where it really is, its size and time of change."""
+    try:
+        facts = Path(path).stat()
+    except OSError:
+        return ""
+    return f"{os.path.realpath(path)}:{facts.st_size}:{facts.st_mtime_ns}"
+
+
+def _claims(environ: Mapping[str, str]) -> Claims:
+    from agentmux.adapters.claims import ClaimFolder  # noqa: PLC0415 (looking needs none)
+
+    folder = ClaimFolder(state_dir(environ) / "claims")
+    return Claims(
+        path=folder.path,
+        holder=folder.holder,
+        latest=folder.latest,
+        note_latest=folder.note_latest,
+    )
+
+
+def _templates(project: Path) -> Templates:
+    def template(name: str, again: bool) -> str:
+        from agentmux.adapters import prompt_files  # noqa: PLC0415 (looking needs none)
+
+        return prompt_files.template(name, again=again)
+
+    def extension(role: str) -> str | None:
+        from agentmux.adapters import prompt_files  # noqa: PLC0415
+
+        return prompt_files.extension(project, role)
+
+    return Templates(template=template, extension=extension)
