@@ -19,7 +19,7 @@ from agentmux.core.events import (
     ReviewDone,
     WebResearchDispatched,
 )
-from agentmux.core.phase import Phase, ResearchKind
+from agentmux.core.phase import Phase, ResearchKind, researcher
 from agentmux.core.pipeline import PIPELINE
 from agentmux.core.state import DISPATCHED, SessionState
 
@@ -106,11 +106,13 @@ def _judge_work(state: SessionState, event: Event) -> Judgement:
     fact = event.fact
     phase = working_phase(state)
     if isinstance(fact, ResearchDone):
-        return _judge_research(state, fact)
+        return _judge_research(state, event, fact)
     if isinstance(fact, _ANY_PHASE):
         return _ACCEPTED
     if fact.kind != PIPELINE[phase].signal:
         return _ignored(f"{phase} does not wait for `{fact.kind}`")
+    if state.seats[event.seat].role not in PIPELINE[phase].roles:
+        return _ignored(f"`{event.seat}` has no part in {phase}")
     if isinstance(fact, CodeDone) and phase is Phase.IMPLEMENTING:
         return _judge_subplan(state, event, fact)
     if isinstance(fact, ReviewDone) and (fact.role != event.seat or fact.role in state.verdicts):
@@ -118,10 +120,14 @@ def _judge_work(state: SessionState, event: Event) -> Judgement:
     return _ACCEPTED
 
 
-def _judge_research(state: SessionState, fact: ResearchDone) -> Judgement:
-    status = state.tasks(ResearchKind(fact.research)).get(fact.topic)
+def _judge_research(state: SessionState, event: Event, fact: ResearchDone) -> Judgement:
+    kind = ResearchKind(fact.research)
+    status = state.tasks(kind).get(fact.topic)
     if status != DISPATCHED:
         return _ignored(f"research `{fact.topic}` is {status or 'unknown'}")
+    seat = state.seats[event.seat]
+    if (seat.role, seat.topic) != (researcher(kind), fact.topic):
+        return _ignored(f"`{event.seat}` does not do the research `{fact.topic}`")
     return _ACCEPTED
 
 

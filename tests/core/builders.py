@@ -108,8 +108,8 @@ class Session:
 
     def __init__(self, phase: Phase | SessionState = Phase.ARCHITECTING, **values: Any) -> None:
         values.setdefault("journal_id", "j")
-        is_state = isinstance(phase, SessionState)
-        self.state = phase if is_state else SessionState(phase=Phase(phase), **values)
+        made = phase if isinstance(phase, SessionState) else SessionState(phase=phase, **values)
+        self.state: SessionState = made
         self.files: tuple[Implied, ...] = ()
         self._numbers = itertools.count(1)
 
