@@ -54,6 +54,7 @@ from agentmux.core.phase import Phase, ResearchKind
 from agentmux.core.pipeline import PIPELINE
 from agentmux.core.plan import check_plan
 from agentmux.core.records import from_fields
+from agentmux.core.review import DEFAULT_NOMINATIONS
 from agentmux.core.state import (
     DISPATCHED,
     RESEARCHED,
@@ -102,12 +103,15 @@ def apply(state: SessionState, event: Event) -> SessionState:
 
 
 def _signalled(state: SessionState, event: Event, step: Step) -> SessionState:
-    """Apply an accepted signal; a failed session works on in the phase it failed in."""
+    """Apply an accepted signal; a failed session works on in the phase it failed in.
+
+    What completes the phase, or approves the result, mends it.
+    """
     working = replace(_heard(state, event), phase=working_phase(state))
     after = step(working, event, event.fact)
     if state.phase is not Phase.FAILED:
         return after
-    if after.phase is working.phase:
+    if after.phase is working.phase and after.approval == working.approval:
         return replace(after, phase=Phase.FAILED)
     return replace(after, interruption=None)
 
@@ -126,7 +130,7 @@ def _phase_done(state: SessionState, event: Event, fact: PmDone | DesignDone) ->
 
 
 def _architecture_done(state: SessionState, event: Event, fact: ArchitectureDone) -> SessionState:
-    return replace(go_on(state), reviewer_nominations=fact.reviewers)
+    return replace(go_on(state), reviewer_nominations=fact.reviewers or DEFAULT_NOMINATIONS)
 
 
 def _plan_done(state: SessionState, event: Event, fact: PlanDone) -> SessionState:
@@ -207,7 +211,8 @@ def _approved(state: SessionState, event: Event, fact: Approved) -> SessionState
 def _changes_requested(state: SessionState, event: Event, fact: ChangesRequested) -> SessionState:
     request = change_request_path(state)
     entered = enter(state, Phase.ARCHITECTING)
-    return replace(entered, cycle=state.cycle + 1, change_request=request)
+    # A launch signals in its own cycle: research under way is launched anew in the next one.
+    return replace(entered, cycle=state.cycle + 1, change_request=request, seats={})
 
 
 # -- facts ---------------------------------------------------------------------------------------
@@ -309,8 +314,7 @@ def _settled(state: SessionState, event: Event, fact: PhaseSettled) -> SessionSt
     known = replace(state, **found.values())
     if state.phase is Phase.REVIEWING:
         return decide_review(known)
-    nominated = known.reviewer_nominations
-    return replace(go_on(known), reviewer_nominations=nominated)
+    return go_on(known)
 
 
 def _resumed(state: SessionState, event: Event, fact: Resumed) -> SessionState:
@@ -324,9 +328,11 @@ def _resumed(state: SessionState, event: Event, fact: Resumed) -> SessionState:
         interruption=None,
         seats={},
     )
+    if phase in {Phase.PRODUCT_MANAGEMENT, Phase.ARCHITECTING}:
+        # Nobody is nominated yet; a default that stayed would win over the front matter to come.
+        known = replace(known, reviewer_nominations=())
     if fact.override:
-        nominated = found.reviewer_nominations if phase is not Phase.ARCHITECTING else ()
-        return replace(enter(known, phase), reviewer_nominations=nominated)
+        return enter(known, phase)
     here = replace(known, phase=phase)
     return schedule(here) if phase is Phase.IMPLEMENTING else here
 

@@ -16,7 +16,7 @@ from agentmux.core.state import CAPPED, PASSED, Archive, SessionState
 
 # What a phase decides, and so what is forgotten when it, or a phase before it, is entered anew.
 _DECIDED_BY: Final[tuple[tuple[Phase, Mapping[str, object]], ...]] = (
-    (Phase.ARCHITECTING, {"reviewer_nominations": (), "change_request": None}),
+    (Phase.ARCHITECTING, {"reviewer_nominations": ()}),
     (
         Phase.PLANNING,
         {
