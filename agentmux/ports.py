@@ -12,16 +12,18 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
-from agentmux.core.artifacts import Artifacts
-from agentmux.core.decide import Exit
-from agentmux.core.events import Event
-from agentmux.core.implied import Implied
-from agentmux.core.loaded import LoadedSession as LoadedSession  # noqa: PLC0414 (is passed on)
-from agentmux.core.resume import CheckpointState
-from agentmux.core.state import Archive, SessionState
 from agentmux.errors import AgentmuxError, MissingError
+
+if TYPE_CHECKING:  # the whole core costs more than what a command that only looks at tmux does
+    from agentmux.core.artifacts import Artifacts
+    from agentmux.core.decide import Exit
+    from agentmux.core.events import Event
+    from agentmux.core.implied import Implied
+    from agentmux.core.loaded import LoadedSession
+    from agentmux.core.resume import CheckpointState
+    from agentmux.core.state import Archive, SessionState
 
 
 class TerminalError(MissingError):
@@ -361,9 +363,6 @@ class SignalFiles(Protocol):
 
     def read_front_matter(self, text: str) -> tuple[Mapping[str, object], tuple[str, ...]]:
         """Return the mapping at the head of a Markdown text, and every problem with its line."""
-
-    def fits(self, event: Event) -> bool:
-        """Whether the journal takes a line as long as this event's."""
 
 
 InProgress = Literal["rebase", "merge", "cherry-pick", "revert"]

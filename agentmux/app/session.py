@@ -18,10 +18,11 @@ from agentmux.core.events import (
 from agentmux.core.findings import found
 from agentmux.core.implied import implied
 from agentmux.core.inference import Inference, infer
+from agentmux.core.loaded import LoadedSession
 from agentmux.core.phase import Phase
 from agentmux.core.records import to_fields
 from agentmux.core.state import SessionState, encode
-from agentmux.ports import LoadedSession, SessionFiles
+from agentmux.ports import SessionFiles
 
 
 def stamp(now: datetime) -> str:
