@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
@@ -51,11 +51,16 @@ class Server:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TmuxSession:
-    """One session of a server: its id (``$3``), name, and the uuid we set on it (else empty)."""
+    """One session of a server: its id (``$3``), name, and the uuid we set on it (else empty).
+
+    Attributes:
+        server: The pid of its server; 0 where that was not asked for.
+    """
 
     id: str
     name: str
     uuid: str
+    server: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -269,6 +274,16 @@ class SessionFiles(Protocol):
     @property
     def path(self) -> Path:
         """The directory, absolute."""
+
+    def make(self, events: Sequence[Event], texts: Mapping[str, str]) -> None:
+        """Make the directory whole under a temporary name, and rename it.
+
+        ``events`` begin the journal and are folded into the first state; ``texts`` maps paths
+        relative to the session to what lies there.
+        """
+
+    def discard(self) -> None:
+        """Take away a session that never began."""
 
     def load(self) -> LoadedSession:
         """Read state and journal; changes nothing.
