@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shutil
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -70,6 +71,31 @@ class FileSession(SignalFiles):
         if model and made_with and made_with != model:
             return CheckpointState.OTHER_MODEL
         return CheckpointState.OK
+
+    # -- making ------------------------------------------------------------------------------
+
+    def make(self, events: Sequence[Event], texts: Mapping[str, str]) -> None:
+        """Make the directory whole, then rename it into place; see `ports.SessionFiles`."""
+        sessions = self._path.parent
+        files.make_dir(sessions)
+        files.put(sessions / ".gitignore", b"*\n")
+        made = FileSession(sessions / f".making-{uuid.uuid4().hex}")
+        files.make_dir(made.path)
+        try:
+            made.journal.create(*(encode(event) for event in events))
+            for path, text in texts.items():
+                made.write(path, text)
+            made.save(fold(BLANK, made.tail(0)), after=None)
+            with files.explained(self._path):
+                made.path.rename(self._path)
+        except BaseException:
+            made.discard()
+            raise
+        files.sync_dir(sessions)
+
+    def discard(self) -> None:
+        """Take away a session that never began; see `ports.SessionFiles`."""
+        shutil.rmtree(self._path, ignore_errors=True)
 
     # -- writing -----------------------------------------------------------------------------
 

@@ -169,7 +169,8 @@ def next_actions(state: SessionState, facts: Facts) -> tuple[Action, ...]:
     if state.pending_archive:
         return (FinishArchive(),)
     if state.phase not in PIPELINE:
-        return tuple(_exits(state, facts))
+        # Neighbours in a failed session go on: they are heard, and told what they asked for.
+        return (*_exits(state, facts), *_tellings(state, facts))
     settled = _settled(state, facts.artifacts)
     if settled is not None:
         return (settled,)
@@ -183,8 +184,11 @@ def next_actions(state: SessionState, facts: Facts) -> tuple[Action, ...]:
 
 
 def wanted(state: SessionState) -> tuple[Work, ...]:
-    """Return the seats that the session's phase, and the research under way, want now."""
-    if state.phase not in PIPELINE:
+    """Return the seats that the session's phase, and the research under way, want now.
+
+    Nobody is wanted once the result is approved.
+    """
+    if state.phase not in PIPELINE or state.approval is not None:
         return ()
     return (*_phase_work(state), *_research_work(state))
 
@@ -265,7 +269,7 @@ def _launches(state: SessionState, facts: Facts) -> Iterator[Action]:
             yield Launch(work=work)
         elif seat.status == LAUNCHED:
             fact = facts.launches.get(seat.launch, LaunchFact())
-            if fact.pane is None and not fact.started:
+            if fact == LaunchFact():
                 yield OpenPane(seat=work.seat, launch=seat.launch)
         else:
             yield from _after_exit(work, seat)

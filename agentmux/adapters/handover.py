@@ -1,0 +1,77 @@
+"""The pipe on which an orchestrator reports to the command that started it."""
+
+from __future__ import annotations
+
+import os
+import select
+import time
+import uuid
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+_REPORT_MAX: Final = 1 << 16
+_STEP_S: Final = 0.5
+"""Between two looks at the process where the system has no pidfd (macOS)."""
+
+
+class ReadyPipe:
+    """A named pipe in a session's directory, made by the command that waits."""
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / f"ready-{uuid.uuid4().hex[:12]}.fifo"
+        os.mkfifo(self._path, 0o600)
+        self._fd = os.open(self._path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+
+    @property
+    def path(self) -> Path:
+        """The pipe, to be named to the orchestrator."""
+        return self._path
+
+    def wait(self, timeout_s: float, pid: int) -> bytes | None:
+        """Return the report; None when the time is up or process ``pid`` ended without one."""
+        deadline = time.monotonic() + timeout_s
+        gone = _pidfd(pid)
+        try:
+            while (left := deadline - time.monotonic()) > 0:
+                watched = [self._fd] if gone is None else [self._fd, gone]
+                ready, _, _ = select.select(watched, [], [], min(left, _STEP_S))
+                report = self._read() if self._fd in ready else b""
+                if report:
+                    return report
+                if gone in ready:
+                    return None
+        finally:
+            if gone is not None:
+                os.close(gone)
+        return None
+
+    def close(self) -> None:
+        """Remove the pipe."""
+        os.close(self._fd)
+        self._path.unlink(missing_ok=True)
+
+    def _read(self) -> bytes:
+        try:
+            return os.read(self._fd, _REPORT_MAX)
+        except BlockingIOError:
+            return b""
+
+
+def report(path: Path, data: bytes) -> None:
+    """Send the one report; nobody waiting any more is fine."""
+    with suppress(OSError):
+        fd = os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        try:
+            os.write(fd, data[:_REPORT_MAX])
+        finally:
+            os.close(fd)
+
+
+def _pidfd(pid: int) -> int | None:
+    if not hasattr(os, "pidfd_open"):
+        return None
+    try:
+        return os.pidfd_open(pid)
+    except OSError:
+        return None

@@ -1,0 +1,133 @@
+"""Hand a session over to an orchestrator in a tmux session of its own, and hear how it went."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from agentmux.app.driving import Report, Request, decode_report
+from agentmux.app.world import World
+from agentmux.core.state import SessionState
+from agentmux.errors import AgentmuxError, ExitCode
+from agentmux.ports import Handover, Terminal
+
+# An orchestrator is ready in half a second; a machine under load may take many times that.
+READY_WAIT_S: Final = 30.0
+_LAST_WORDS: Final = 15
+
+
+class OrchestratorFailedError(AgentmuxError):
+    """The orchestrator could not begin; its own exit code becomes the command's."""
+
+    def __init__(self, message: str, *, exit_code: int, hints: tuple[str, ...] = ()) -> None:
+        self.exit_code = ExitCode(exit_code)
+        super().__init__(message, hints=hints)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Handing:
+    """How an orchestrator is started.
+
+    Attributes:
+        argv: The program that drives the session in a directory, with its request.
+        pipe: Makes the pipe for the report in a session's directory.
+    """
+
+    argv: Callable[[Path, Request], tuple[str, ...]]
+    pipe: Callable[[Path], Handover]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Begun:
+    """A session that runs: its tmux session (``$3``) and the socket, and the phase it is in."""
+
+    name: str
+    path: Path
+    tmux_session: str
+    tmux_name: str
+    socket: str
+    phase: str
+    warnings: tuple[str, ...]
+
+
+def hand_over(
+    world: World, handing: Handing, path: Path, state: SessionState, request: Request
+) -> Begun:
+    """Create the tmux session with its uuid, run the orchestrator in it, wait for its report.
+
+    Raises:
+        BlockedError: The tmux name is taken.
+        OrchestratorFailedError: It could not begin; the tmux session is gone again.
+    """
+    terminal = world.terminal(None)
+    pipe = handing.pipe(path)
+    try:
+        created = terminal.create_session(
+            name=state.session_name,
+            uuid=state.session_id,
+            cwd=world.project,
+            size=world.settings.tmux.size,
+            argv=handing.argv(path, replace(request, ready=str(pipe.path))),
+        )
+        session = created.session.id
+        report = _report(terminal, session, pipe)
+    finally:
+        pipe.close()
+    if not report.ok:
+        terminal.kill_session(session)
+        raise OrchestratorFailedError(
+            report.message, exit_code=report.exit_code, hints=report.hints
+        )
+    return Begun(
+        name=path.name,
+        path=path,
+        tmux_session=session,
+        tmux_name=created.session.name,
+        socket=terminal.socket,
+        phase=report.phase,
+        warnings=report.warnings,
+    )
+
+
+def reattach(
+    world: World, handing: Handing, path: Path, state: SessionState, session: str
+) -> Begun:
+    """Run a new orchestrator over the live panes of tmux session ``session``."""
+    terminal = world.terminal(state.tmux_socket or None)
+    pipe = handing.pipe(path)
+    request = Request(mode="reattach", ready=str(pipe.path))
+    try:
+        terminal.reopen_monitor(session, cwd=world.project, argv=handing.argv(path, request))
+        report = _report(terminal, session, pipe)
+    finally:
+        pipe.close()
+    if not report.ok:
+        raise OrchestratorFailedError(
+            report.message, exit_code=report.exit_code, hints=report.hints
+        )
+    return Begun(
+        name=path.name,
+        path=path,
+        tmux_session=session,
+        tmux_name=state.session_name,
+        socket=terminal.socket,
+        phase=report.phase,
+        warnings=report.warnings,
+    )
+
+
+def _report(terminal: Terminal, session: str, pipe: Handover) -> Report:
+    panes = [pane for pane in terminal.panes(session) if not pane.launch]
+    data = pipe.wait(READY_WAIT_S, panes[0].pid) if panes else None
+    if data is not None:
+        return decode_report(data)
+    screens = terminal.capture([pane.id for pane in panes], colours=False)
+    words = [line.rstrip() for each in screens.values() for line in each.text.splitlines()]
+    said = "\n".join([line for line in words if line][-_LAST_WORDS:])
+    return Report(
+        ok=False,
+        exit_code=ExitCode.FAILED,
+        message=f"the orchestrator ended before it was ready\n{said}".rstrip(),
+    )

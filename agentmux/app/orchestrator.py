@@ -1,0 +1,230 @@
+"""The loop that drives one session: probe, decide, act, and wait for the next wake.
+
+Wakes come from signals (the pipe), deaths (process descriptors), hints of the file system, keys,
+and the clock; each one only means: look again. What is to be done is decided in ``core.decide``,
+done in ``performing``; looking at screens is ``watching``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import signal
+from contextlib import suppress
+from typing import Final
+
+from agentmux.app.performing import Performer
+from agentmux.app.session import Session
+from agentmux.app.tools import SessionGoneError, Tools
+from agentmux.app.watching import Watcher
+from agentmux.app.world import World
+from agentmux.core.decide import next_actions
+from agentmux.core.events import USER, Approved, SessionInterrupted
+from agentmux.core.phase import Phase
+from agentmux.errors import AgentmuxError, BlockedError
+from agentmux.ports import Picture
+
+logger = logging.getLogger(__name__)
+
+STOP_LINE: Final = b"s"
+# More rounds without an outside event mean that two decisions undo each other.
+_MAX_ROUNDS: Final = 200
+_MESSAGES: Final = 200
+
+
+class Orchestrator:
+    """Drives one session until it is done, stopped, or its terminal is gone."""
+
+    def __init__(
+        self,
+        world: World,
+        session: Session,
+        tools: Tools,
+        watcher: Watcher,
+        fresh: frozenset[str] = frozenset(),
+    ) -> None:
+        self._world = world
+        self._session = session
+        self._tools = tools
+        watcher.wake = self.wake
+        self._again = asyncio.Event()
+        self._ending = asyncio.Event()
+        self._cause: str | None = None
+        self._kill_session = False
+        self._messages: list[str] = []
+        self._asked = False
+        self._watcher = watcher
+        self._performer = Performer(world, session, tools, watcher, fresh, self)
+
+    # -- the loop ----------------------------------------------------------------------------
+
+    async def run(self) -> None:
+        """Drive the session; returns when it is over for this process."""
+        tasks = self._arm()
+        try:
+            while not self._ending.is_set():
+                self._again.clear()
+                await self._step()
+                self._show()
+                if not self._ending.is_set():
+                    await self._again.wait()
+        finally:
+            for task in tasks:
+                task.cancel()
+            await self._close()
+
+    def wake(self) -> None:
+        """Look again soon."""
+        self._again.set()
+
+    def say(self, message: str) -> None:
+        """Tell the user at the monitor, and the log."""
+        logger.info("%s", message, extra={"phase": self._session.state.phase.value})
+        self._messages = [*self._messages[-_MESSAGES:], message]
+
+    def end(self, cause: str, *, kill_session: bool = False) -> None:
+        """Stop driving, for a reason that is recorded."""
+        self._cause = self._cause or cause
+        self._kill_session = self._kill_session or kill_session
+        self._ending.set()
+        self.wake()
+
+    async def _step(self) -> None:
+        """Do all that is to be done; an exception is reported, never swallowed in silence."""
+        try:
+            for _ in range(_MAX_ROUNDS):
+                self._session.catch_up()
+                if self._session.state.phase is Phase.DONE:
+                    self.end("done", kill_session=True)
+                    return
+                facts = self._watcher.probe()
+                actions = next_actions(self._session.state, facts)
+                if not await self._performer.perform(actions, facts):
+                    self._resolved()
+                    return
+            self._report(AgentmuxError("the session goes round in circles; this is a bug"))
+        except SessionGoneError as error:
+            self.end(error.message)
+        except BlockedError as error:
+            self._cause = self._cause or error.message
+            self._ending.set()
+        except (AgentmuxError, OSError) as error:
+            self._report(error)
+        except Exception as error:
+            logger.exception("an event could not be handled")
+            self._report(error)
+
+    def _report(self, error: Exception) -> None:
+        text = str(error) or type(error).__name__
+        if text != self._watcher.problem:
+            logger.error("a step failed: %s", text)
+            self.say(f"problem: {text}")
+        self._watcher.problem = text
+        with suppress(AgentmuxError, OSError):
+            self._watcher.write_runtime()
+
+    def _resolved(self) -> None:
+        self._watcher.problem = None
+        self._watcher.write_runtime()
+
+    # -- what wakes it -----------------------------------------------------------------------
+
+    def _arm(self) -> list[asyncio.Task[None]]:
+        loop = asyncio.get_running_loop()
+        loop.add_reader(self._tools.wake.fileno(), self._on_wake)
+        keys = self._tools.display.fileno()
+        if keys is not None:
+            loop.add_reader(keys, self._on_keys)
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            with suppress(ValueError, RuntimeError):
+                loop.add_signal_handler(number, self.end, f"the orchestrator got {number.name}")
+        server = self._tools.terminal.server()
+        if server.pid:
+            self._tools.deaths.watch(server.pid, lambda _: self.end("the tmux server is gone"))
+        return [
+            asyncio.create_task(self._hints()),
+            asyncio.create_task(self._ticks()),
+        ]
+
+    def _on_wake(self) -> None:
+        if any(line.strip() == STOP_LINE for line in self._tools.wake.drain()):
+            self.end("stopped by the user", kill_session=True)
+        self.wake()
+
+    def _on_keys(self) -> None:
+        for key in self._tools.display.keys():
+            self._on_key(key)
+        self._show()
+
+    def _on_key(self, key: str) -> None:
+        """``a`` twice approves; anything else in between takes it back."""
+        if key.lower() != "a" or self._session.state.phase is not Phase.COMPLETING:
+            self._asked = False
+        elif not self._asked:
+            self._asked = True
+            self.say("press a again to approve; request-changes needs the command line")
+        else:
+            self._session.record(Approved(), seat=USER)
+        self.wake()
+
+    async def _hints(self) -> None:
+        async for _ in self._tools.hints(self._ending):
+            self.wake()
+
+    async def _ticks(self) -> None:
+        """Look at the screens at a fixed pace; a tick that comes late is dropped."""
+        while True:
+            await asyncio.sleep(self._world.settings.snapshots.interval_s)
+            try:
+                if not self._tools.lock.still_mine():
+                    self.end("another process has taken the session over")
+                    return
+                await self._watcher.tick()
+            except AgentmuxError as error:
+                self._report(error)
+            if self._watcher.problem is not None:
+                self.wake()
+            self._show()
+
+    # -- the end -----------------------------------------------------------------------------
+
+    async def _close(self) -> None:
+        loop = asyncio.get_running_loop()
+        loop.remove_reader(self._tools.wake.fileno())
+        if self._cause != "done":
+            self._note_interruption()
+        if self._kill_session:
+            await self._performer.end_all()
+        with suppress(AgentmuxError, OSError):
+            self._watcher.write_runtime()
+        self._show()
+        self._tools.deaths.close()
+        self._tools.wake.close()
+
+    def _note_interruption(self) -> None:
+        """Say why, where that can still be written; another holder's session is left alone."""
+        with suppress(AgentmuxError, OSError):
+            if self._tools.lock.still_mine():
+                self._session.catch_up()
+                self._session.record(SessionInterrupted(cause=self._cause or "unknown"))
+
+    @property
+    def cause(self) -> str | None:
+        """Why it ended: ``done``, or in words."""
+        return self._cause
+
+    @property
+    def kills_session(self) -> bool:
+        """Whether the tmux session is to be killed, as the very last thing."""
+        return self._kill_session
+
+    def _show(self) -> None:
+        self._tools.display.show(
+            Picture(
+                state=self._session.state,
+                statuses=self._watcher.statuses,
+                problem=self._watcher.problem,
+                messages=tuple(self._messages),
+                now=self._world.now(),
+            )
+        )

@@ -1,0 +1,326 @@
+"""Do what was decided: one method per action; what happened goes into the journal.
+
+Actions that take long (typing, committing) run beside the loop, at most once at a time each.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from typing import Any, Final, Protocol
+
+from agentmux.app.committing import commit
+from agentmux.app.launching import Launcher, PreparedLaunch
+from agentmux.app.session import Session
+from agentmux.app.tools import Tools
+from agentmux.app.watching import Watcher
+from agentmux.app.world import World
+from agentmux.core import layout, prompts
+from agentmux.core.agents import PromptBy
+from agentmux.core.decide import (
+    Action,
+    ApproveByItself,
+    EndPanes,
+    Facts,
+    Fail,
+    FinishArchive,
+    Launch,
+    MakeCommit,
+    OpenPane,
+    RecordExit,
+    Settle,
+    Tell,
+)
+from agentmux.core.events import (
+    AgentExited,
+    AgentNudged,
+    Approved,
+    ArtifactsArchived,
+    Fact,
+    PhaseSettled,
+    PromptReached,
+    ResearchTold,
+    SessionFailed,
+)
+from agentmux.core.phase import Phase
+from agentmux.core.prompts import PromptInputs
+from agentmux.core.records import to_fields
+from agentmux.errors import AgentmuxError
+from agentmux.ports import DeliveryResult, NewPane
+
+logger = logging.getLogger(__name__)
+
+# At most this many agents at the right of the monitor (six rows each would be left for eight).
+VISIBLE_MAX: Final = 4
+_TYPE_S: Final = 30.0
+_END_S: Final = 5.0
+_REACHED: Final = frozenset({DeliveryResult.SUBMITTED, DeliveryResult.QUEUED})
+
+
+class Loop(Protocol):
+    """What the performer needs of the loop that it serves."""
+
+    def wake(self) -> None:
+        """Look again soon."""
+
+    def say(self, message: str) -> None:
+        """Tell the user."""
+
+
+class Performer:
+    """Performs the actions of one session."""
+
+    def __init__(
+        self,
+        world: World,
+        session: Session,
+        tools: Tools,
+        watcher: Watcher,
+        fresh: frozenset[str],
+        loop: Loop,
+    ) -> None:
+        self._world = world
+        self._session = session
+        self._tools = tools
+        self._watcher = watcher
+        self._loop = loop
+        self.launcher = Launcher(world, session, fresh=fresh)
+        self._beside: dict[str, asyncio.Task[None]] = {}
+        self._typing: dict[str, asyncio.Lock] = {}
+        self._shown: tuple[str, ...] = ()
+        self._perform: Final[Mapping[type[Action], Callable[[Any, Facts], Awaitable[None]]]] = {
+            FinishArchive: self._finish_archive,
+            EndPanes: self._end_panes,
+            Settle: self._settle,
+            OpenPane: self._open_pane,
+            RecordExit: self._record_exit,
+            Fail: self._fail,
+            Tell: self._tell,
+            ApproveByItself: self._approve,
+            MakeCommit: self._commit,
+        }
+
+    async def perform(self, actions: Sequence[Action], facts: Facts) -> bool:
+        """Perform the actions; returns whether the session is to be looked at again at once."""
+        launches = [action for action in actions if isinstance(action, Launch)]
+        if launches:
+            await self._launch(launches, facts)
+        before = self._session.state.revision
+        for action in actions:
+            if not isinstance(action, Launch):
+                await self._perform[type(action)](action, facts)
+        self._nudge_quiet()
+        self._arrange()
+        return bool(launches) or self._session.state.revision != before
+
+    # -- launches ----------------------------------------------------------------------------
+
+    async def _launch(self, launches: Sequence[Launch], facts: Facts) -> None:
+        """Write every folder, record every intent, then make all the panes in one call."""
+        prepared: list[PreparedLaunch] = []
+        for each in launches:
+            made = self.launcher.prepare(each.work, each.attempt, facts.artifacts)
+            self._session.record(made.fact, seat=each.work.seat, launch=made.plan.launch)
+            prepared.append(made)
+        panes = self._open([made.pane for made in prepared])
+        for made in prepared:
+            work, plan = made.plan.work, made.plan
+            self._watcher.note(work.seat, "starting", "journal")
+            self._loop.say(f"{work.seat}: {plan.casting.spec.name}, {plan.mode}")
+            native = plan.mode == "native"
+            if plan.casting.spec.prompt_by(resuming=native) is PromptBy.ARGV:
+                self._run(f"confirm {work.seat}", self._watcher.confirm(work.seat, plan.launch))
+            else:
+                pane = panes.get(plan.launch, "")
+                self._run(f"prompt {work.seat}", self._type_prompt(work.seat, plan.launch, pane))
+
+    def _open(self, panes: Sequence[NewPane]) -> Mapping[str, str]:
+        opened = self._tools.terminal.open_panes(self._watcher.tmux_session, panes)
+        self._shown = ()
+        return opened
+
+    async def _open_pane(self, action: OpenPane, facts: Facts) -> None:
+        self._open([self.launcher.pane(action.seat, action.launch)])
+        self._loop.wake()
+
+    async def _type_prompt(self, seat: str, launch: str, pane: str) -> None:
+        path = self._session.files.path / layout.launch(launch) / "prompt.md"
+        result = await self._type(seat, pane, prompts.launch_line(str(path)))
+        if result in _REACHED:
+            self._record(PromptReached(evidence=f"typed: {result}"), seat=seat, launch=launch)
+        else:
+            self._loop.say(f"{seat}: its prompt did not arrive ({result}); look at its pane")
+            self._watcher.note(seat, "waiting_for_user", "delivery")
+
+    async def _type(self, seat: str, pane: str, text: str) -> DeliveryResult:
+        """Type into a pane; one writer per seat at a time."""
+        async with self._typing.setdefault(seat, asyncio.Lock()):
+            delivery = await self._tools.type_into(
+                pane, text, self._watcher.patterns(seat), deadline_s=_TYPE_S
+            )
+        logger.info("typed into %s: %s (%s)", seat, delivery.result, delivery.evidence)
+        return delivery.result
+
+    def _arrange(self) -> None:
+        """Show the seats that work; the panes of the others stay parked, with their size."""
+        launches = [seat.launch for seat in self._session.state.seats.values()]
+        found = self._watcher.panes
+        shown = tuple(found[each].id for each in launches if each in found)[:VISIBLE_MAX]
+        if shown != self._shown:
+            self._tools.terminal.arrange(self._watcher.tmux_session, shown)
+            self._shown = shown
+
+    # -- the small ones ----------------------------------------------------------------------
+
+    async def _settle(self, action: Settle, facts: Facts) -> None:
+        self._loop.say(f"{action.phase}: its outcome is there already")
+        self._session.record(PhaseSettled(phase=action.phase, found=to_fields(action.found)))
+
+    async def _record_exit(self, action: RecordExit, facts: Facts) -> None:
+        self._watcher.look_at((action.launch,))
+        fact = AgentExited(cause=action.cause, status=action.status, signal=action.signal)
+        self._session.record(fact, seat=action.seat, launch=action.launch)
+        self._watcher.note(action.seat, action.cause, "exit record")
+        self._loop.say(f"{action.seat}: {action.cause} ({_ending(action)})")
+
+    async def _fail(self, action: Fail, facts: Facts) -> None:
+        self._session.record(SessionFailed(cause=action.cause), seat=action.seat)
+        self._loop.say(f"failed: {action.cause}")
+
+    async def _approve(self, action: ApproveByItself, facts: Facts) -> None:
+        self._session.record(Approved())
+
+    async def _end_panes(self, action: EndPanes, facts: Facts) -> None:
+        self._watcher.look_at(action.launches)
+        panes = [facts.launches[each].pane for each in action.launches]
+        self._tools.terminal.close_panes([pane for pane in panes if pane is not None])
+        for launch in action.launches:
+            self._watcher.panes.pop(launch, None)
+
+    async def _finish_archive(self, action: FinishArchive, facts: Facts) -> None:
+        """Move what no longer counts, after nobody is left who could write there."""
+        state, files = self._session.state, self._session.files
+        if any(files.to_archive(each) for each in state.pending_archive):
+            held = {seat.launch for seat in state.seats.values()}
+            strays = tuple(launch for launch in facts.launches if launch not in held)
+            await self._end_panes(EndPanes(launches=strays), facts)
+            await self._gone(strays)
+            for each in state.pending_archive:
+                files.archive(each)
+        self._session.record(ArtifactsArchived())
+
+    async def _gone(self, launches: tuple[str, ...]) -> None:
+        """Wait until the agents of these launches have left their exit records."""
+        deadline = asyncio.get_running_loop().time() + _END_S
+        for launch in launches:
+            while asyncio.get_running_loop().time() < deadline:
+                record = self._session.files.launch_record(launch)
+                if record.exit is not None or not record.started:
+                    break
+                await asyncio.sleep(0.01)
+
+    # -- beside the loop ---------------------------------------------------------------------
+
+    async def _commit(self, action: MakeCommit, facts: Facts) -> None:
+        self._run("commit", self._make_commit(action.approval))
+
+    async def _make_commit(self, approval: str) -> None:
+        await commit(self._world, self._session, approval, say=self._loop.say)
+
+    async def _tell(self, action: Tell, facts: Facts) -> None:
+        key = f"tell {action.seat} {action.research} {action.topic}"
+        self._run(key, self._tell_owner(action))
+
+    async def _tell_owner(self, action: Tell) -> None:
+        folder = layout.research(action.research, action.topic)
+        path = str(self._session.files.path / folder / "summary.md")
+        inputs = self._message_inputs(action.seat, inputs=(path,), topic=action.topic)
+        text = self._message(prompts.TOLD, inputs)
+        result = await self._type(action.seat, self._pane_of(action.launch), text)
+        told = ResearchTold(research=action.research, topic=action.topic, result=result)
+        self._record(told, seat=action.seat, launch=action.launch)
+        if result not in _REACHED:
+            self._loop.say(f"{action.seat} could not be told of `{action.topic}` ({result})")
+
+    def _nudge_quiet(self) -> None:
+        while self._watcher.to_nudge:
+            seat = self._watcher.to_nudge.pop()
+            self._run(f"nudge {seat}", self._nudge(seat))
+
+    async def _nudge(self, seat: str) -> None:
+        held = self._session.state.seats.get(seat)
+        if held is None or held.nudged:
+            return
+        path = self._session.files.path / layout.launch(held.launch) / "prompt.md"
+        inputs = self._message_inputs(seat, instruction_file=str(path))
+        text = self._message(prompts.NUDGE, inputs)
+        result = await self._type(seat, self._pane_of(held.launch), text)
+        self._record(AgentNudged(result=result), seat=seat, launch=held.launch)
+        self._loop.say(f"{seat}: reminded, it had gone quiet ({result})")
+
+    def _message_inputs(self, seat: str, **more: Any) -> PromptInputs:  # noqa: ANN401
+        state = self._session.state
+        held = state.seats[seat]
+        return PromptInputs(
+            session_dir=str(self._session.files.path),
+            project_dir=str(self._world.project),
+            phase=state.phase if state.phase is not Phase.FAILED else Phase.ARCHITECTING,
+            role=held.role,
+            seat=seat,
+            subplan=held.subplan,
+            subplans=tuple((n, "") for n in state.implementation_active_plan_ids),
+            **{"topic": held.topic, **more},
+        )
+
+    def _message(self, name: str, inputs: PromptInputs) -> str:
+        return prompts.render(self._world.templates.template(name, False), inputs).strip()
+
+    def _pane_of(self, launch: str) -> str:
+        pane = self._watcher.panes.get(launch)
+        return pane.id if pane is not None else ""
+
+    def _record(self, fact: Fact, *, seat: str, launch: str) -> None:
+        self._session.record(fact, seat=seat, launch=launch)
+        self._loop.wake()
+
+    def _run(self, key: str, work: Coroutine[Any, Any, None]) -> None:
+        """Run ``work`` beside the loop, unless the same is under way."""
+        running = self._beside.get(key)
+        if running is not None and not running.done():
+            work.close()
+            return
+        self._beside[key] = asyncio.create_task(self._guarded(key, work))
+
+    async def _guarded(self, key: str, work: Coroutine[Any, Any, None]) -> None:
+        try:
+            await work
+        except (AgentmuxError, OSError) as error:
+            self._loop.say(f"problem: {key}: {error}")
+            logger.warning("%s failed: %s", key, error)
+        except Exception as error:
+            self._loop.say(f"problem: {key}: {error}")
+            logger.exception("%s failed", key)
+        finally:
+            self._loop.wake()
+
+    # -- the end -----------------------------------------------------------------------------
+
+    async def end_all(self) -> None:
+        """Keep the last screens, then end every agent."""
+        for task in self._beside.values():
+            task.cancel()
+        launches = tuple(self._watcher.panes)
+        try:
+            self._watcher.look_at(launches)
+            panes = [pane.id for pane in self._watcher.panes.values()]
+            self._tools.terminal.close_panes(panes)
+        except AgentmuxError as error:
+            logger.warning("could not end the agents: %s", error)
+        await self._gone(launches)
+
+
+def _ending(action: RecordExit) -> str:
+    if action.signal is not None:
+        return f"signal {action.signal}"
+    return "no exit record" if action.status is None else f"exit {action.status}"

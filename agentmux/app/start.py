@@ -1,0 +1,238 @@
+"""Begin a feature: check everything, make the session directory whole, hand over."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Final
+
+from agentmux.app.driving import Request
+from agentmux.app.handing import Begun, Handing, hand_over
+from agentmux.app.session import stamp
+from agentmux.app.world import World
+from agentmux.core import layout, prompts
+from agentmux.core.events import ORCHESTRATOR, Event, JournalCreated, SessionStarted
+from agentmux.core.phase import CODER, PRODUCT_MANAGER, ROLES, Phase
+from agentmux.core.pipeline import TERMINAL
+from agentmux.core.prompts import PromptInputs
+from agentmux.core.state import Options, SessionState, encode
+from agentmux.errors import BlockedError, MissingError, UsageError
+from agentmux.ports import Head
+
+FEATURE_MAX: Final = 1_000_000
+"""Bytes of a request read from a file; an argument is bounded by the system at 128 kB."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StartRequest:
+    """What the user asked for.
+
+    Attributes:
+        name: Replaces the slug in the directory's name.
+        agent: Plays every seat that ``roles`` does not name.
+        roles: Role to (agent, model).
+        branch: None stays on the branch; empty derives a name; else the name of a new one.
+        include: Files that were dirty at the start and are to be committed all the same.
+    """
+
+    feature: str
+    name: str | None = None
+    product_manager: bool = False
+    agent: str | None = None
+    roles: Mapping[str, tuple[str, str | None]] = field(default_factory=dict)
+    branch: str | None = None
+    include: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StartPlan:
+    """What a start would do; nothing is made yet.
+
+    Attributes:
+        agents: Role to the agent that would play it.
+        warnings: One sentence each.
+    """
+
+    name: str
+    path: Path
+    state: SessionState
+    agents: Mapping[str, str]
+    branch: str | None
+    warnings: tuple[str, ...]
+
+
+def plan_start(world: World, request: StartRequest, taken: Mapping[str, str]) -> StartPlan:
+    """Check, by reading only, all that can refuse; ``taken`` maps session names to phases.
+
+    Raises:
+        AgentmuxError: tmux or an agent is missing, a name is taken, the feature is empty.
+    """
+    feature = _feature(request)
+    name = _name(world, request, feature, taken)
+    in_git = world.repository.top_level() is not None
+    head = world.repository.head() if in_git else None
+    options = _options(world, request, head)
+    terminal = world.terminal(None)
+    state = SessionState(
+        phase=Phase.PRODUCT_MANAGEMENT if request.product_manager else Phase.ARCHITECTING,
+        session_id=world.new_id(),
+        session_name=layout.tmux_name(name),
+        feature=feature,
+        feature_dir=f"{layout.SESSIONS_DIR}/{name}",
+        branch=head.branch if head is not None else None,
+        tmux_socket=terminal.socket,
+        review_iteration=0,
+        max_review_iterations=world.settings.defaults.max_review_iterations,
+        product_manager=request.product_manager,
+        options=options,
+    )
+    if any(each.name == state.session_name for each in terminal.sessions()):
+        raise BlockedError(
+            f"a tmux session named {state.session_name} exists already",
+            reason="name_taken",
+            hints=("choose another: agentmux start --name NAME …",),
+        )
+    return StartPlan(
+        name=name,
+        path=world.project / layout.SESSIONS_DIR / name,
+        state=state,
+        agents=_agents(world, options, product_manager=request.product_manager),
+        branch=_branch(request, name, head),
+        warnings=_warnings(head, options, taken),
+    )
+
+
+def start(world: World, handing: Handing, plan: StartPlan) -> Begun:
+    """Make the session and its tmux session, and wait until its orchestrator is ready.
+
+    A failure before the orchestrator has begun takes the directory away again.
+    """
+    state = plan.state
+    if plan.branch is not None:
+        world.repository.create_branch(plan.branch)
+        state = replace(state, branch=plan.branch)
+    files = world.files(plan.path)
+    files.make(_first_events(world, state), _first_texts(world, plan.path, state))
+    try:
+        return hand_over(world, handing, plan.path, state, Request(mode="start"))
+    except BaseException:
+        files.discard()
+        raise
+
+
+def _first_events(world: World, state: SessionState) -> tuple[Event, ...]:
+    def event(fact: JournalCreated | SessionStarted) -> Event:
+        at = stamp(world.now())
+        return Event(id=world.new_id(), at=at, seat=ORCHESTRATOR, launch="", cycle=1, fact=fact)
+
+    return (
+        event(JournalCreated(journal_id=world.new_id())),
+        event(SessionStarted(state=encode(state))),
+    )
+
+
+def _first_texts(world: World, path: Path, state: SessionState) -> Mapping[str, str]:
+    inputs = PromptInputs(
+        session_dir=str(path), project_dir=str(world.project), feature=state.feature
+    )
+    context = prompts.render(world.templates.template(prompts.CONTEXT, False), inputs)
+    return {layout.REQUIREMENTS: state.feature + "\n", layout.CONTEXT: context}
+
+
+# -- the checks ----------------------------------------------------------------------------------
+
+
+def _feature(request: StartRequest) -> str:
+    feature = request.feature.strip()
+    if not feature:
+        raise UsageError("the feature is empty", hints=('say what to build: agentmux start "…"',))
+    if len(feature.encode("utf-8", "surrogatepass")) > FEATURE_MAX:
+        raise UsageError(f"the feature has more than {FEATURE_MAX} bytes")
+    return feature.encode("utf-8", "replace").decode()
+
+
+def _name(world: World, request: StartRequest, feature: str, taken: Mapping[str, str]) -> str:
+    now = world.now().astimezone()
+    if request.name is None:
+        return layout.session_name(now, layout.slug(feature), taken)
+    if not layout.is_topic(request.name):
+        raise UsageError(
+            f"`{request.name[:60]}` is no session name: a-z, 0-9 and `-`, at most 48 characters",
+            hints=(f"agentmux start --name {layout.slug(request.name)} …",),
+        )
+    known = next((each for each in taken if layout.slug_of(each) == request.name), None)
+    if known is not None:
+        raise UsageError(
+            f"there is a session named {request.name} already: {known}",
+            hints=(f"go on with it: agentmux resume {known}",),
+        )
+    return layout.session_name(now, request.name, taken)
+
+
+def _options(world: World, request: StartRequest, head: Head | None) -> Options:
+    settings = world.settings
+    agents = {role: agent for role, (agent, _) in request.roles.items()}
+    models = {role: model for role, (_, model) in request.roles.items() if model}
+    unknown = sorted(set(agents) - set(ROLES))
+    if unknown:
+        raise UsageError(f"no role `{unknown[0]}`", hints=(f"roles: {', '.join(ROLES)}",))
+    if request.agent is not None:
+        agents["*"] = request.agent
+    dirty = world.repository.dirty() if head is not None else ()
+    return Options(
+        agents=agents,
+        models=models,
+        single_coder=settings.role(CODER).single,
+        require_approval=settings.completion.require_approval,
+        commit=settings.completion.commit and head is not None,
+        base=head.commit if head is not None else None,
+        dirty=tuple(path for path in dirty if path not in request.include),
+    )
+
+
+def _agents(world: World, options: Options, *, product_manager: bool) -> Mapping[str, str]:
+    """Return who plays each role; a program that is not installed is an error here."""
+    found: dict[str, str] = {}
+    for role in ROLES:
+        if role == PRODUCT_MANAGER and not product_manager:
+            continue
+        name = options.agents.get(role) or options.agents.get("*")
+        name = name or world.settings.agent_for(role)
+        spec = world.spec(name)
+        if world.programs.find(spec.command[0]) is None:
+            raise MissingError(
+                f"the agent of `{role}` is not installed: `{spec.command[0]}` is not on PATH",
+                hints=(
+                    f"install {spec.name}, or choose another: agentmux start --agent NAME …",
+                    "see which are installed: agentmux agents",
+                ),
+            )
+        found[role] = name
+    return found
+
+
+def _branch(request: StartRequest, name: str, head: Head | None) -> str | None:
+    if request.branch is None:
+        return None
+    if head is None:
+        raise UsageError("--branch needs a git repository", hints=("git init",))
+    return request.branch or f"agentmux/{name}"
+
+
+def _warnings(head: Head | None, options: Options, taken: Mapping[str, str]) -> tuple[str, ...]:
+    found: list[str] = []
+    if head is None:
+        found.append("this is not a git repository: nothing will be committed")
+    if options.dirty and options.commit:
+        found.append(
+            f"{len(options.dirty)} changed files are not this feature's and will be left out: "
+            + ", ".join(options.dirty[:5])
+        )
+    ended = {phase.value for phase in TERMINAL} - {Phase.FAILED.value}
+    found += [
+        f"another unfinished session works in this checkout: {name}"
+        for name, phase in taken.items()
+        if phase not in ended
+    ]
+    return tuple(found)

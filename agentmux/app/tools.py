@@ -1,0 +1,31 @@
+"""What an orchestrator's loop stands on, handed to it by the face that starts it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+
+from agentmux.errors import AgentmuxError
+from agentmux.ports import Display, Lock, ProcessWatch, Terminal, Typist, WakePipe
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tools:
+    """The live parts of the outside world.
+
+    Attributes:
+        hints: Yields when something changed below the session, until the event is set.
+    """
+
+    terminal: Terminal
+    lock: Lock
+    wake: WakePipe
+    deaths: ProcessWatch
+    type_into: Typist
+    display: Display
+    hints: Callable[[asyncio.Event], AsyncIterator[None]]
+
+
+class SessionGoneError(AgentmuxError):
+    """The tmux session, or its server, is not there any more."""

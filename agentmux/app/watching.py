@@ -1,0 +1,317 @@
+"""Look at the panes of a session: who lives, what their screens say, who has gone quiet."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import logging
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime
+from typing import Final
+
+from agentmux.app.session import Session, stamp
+from agentmux.app.tools import SessionGoneError, Tools
+from agentmux.app.world import World
+from agentmux.core import layout
+from agentmux.core.agents import AgentSpec, ScreenMark, is_rejection, read_screen
+from agentmux.core.decide import LAUNCHED, Facts, LaunchFact
+from agentmux.core.events import AgentStalled, PromptReached
+from agentmux.core.stall import Patience, patience
+from agentmux.core.state import RESEARCHED, Seat
+from agentmux.errors import AgentmuxError
+from agentmux.ports import Pane, Screen, ScreenPatterns, SeatStatus
+
+logger = logging.getLogger(__name__)
+
+# How soon after a launch its screen is looked at for proof that the prompt arrived, in seconds.
+_LOOKS_S: Final = (0.2, 0.3, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0)
+_NATIVE: Final = "native"
+WAITING: Final = "waiting_for_user"
+_MARKS: Final[Mapping[ScreenMark, str]] = {
+    ScreenMark.BUSY: "busy",
+    ScreenMark.READY: "idle",
+    ScreenMark.WAITING: WAITING,
+    ScreenMark.TRUST: WAITING,
+    ScreenMark.LIMIT: "usage_limit",
+}
+
+
+@dataclass(slots=True)
+class _Sight:
+    """What was last seen of a pane; ``still_since`` and ``seen_at`` are monotonic seconds."""
+
+    digest: str
+    still_since: float
+
+
+def _nobody() -> None:
+    """Wakes nobody: the loop has not begun."""
+
+
+class Watcher:
+    """Reads panes; records only what it sees, and asks for a nudge where one is due."""
+
+    def __init__(
+        self,
+        world: World,
+        session: Session,
+        tools: Tools,
+        tmux_session: str,
+        *,
+        identity: Mapping[str, object],
+    ) -> None:
+        """``identity`` says who drives the session: pids, start times, socket."""
+        self._world = world
+        self._session = session
+        self._tools = tools
+        self.tmux_session = tmux_session
+        self._identity = identity
+        self.wake: Callable[[], None] = _nobody
+        self.problem: str | None = None
+        self._sights: dict[str, _Sight] = {}
+        self._last_tick = 0.0
+        self.statuses: dict[str, SeatStatus] = {}
+        self.panes: dict[str, Pane] = {}
+        self.to_nudge: list[str] = []
+        self._runtime = ""
+
+    # -- who lives ---------------------------------------------------------------------------
+
+    def probe(self) -> Facts:
+        """Read the panes and the exit records, once.
+
+        Raises:
+            SessionGoneError: The tmux session is not there any more.
+        """
+        found = self._tools.terminal.panes(self.tmux_session)
+        if not found:
+            raise SessionGoneError("the tmux session is gone")
+        self.panes = {pane.launch: pane for pane in found if pane.launch}
+        held = [seat.launch for seat in self._session.state.seats.values()]
+        launches = dict.fromkeys((*held, *self.panes))
+        facts = {launch: self._launch_fact(launch) for launch in launches}
+        for launch, pane in self.panes.items():
+            if facts[launch].alive:
+                self._tools.deaths.watch(pane.pid, lambda _: self.wake())
+        return Facts(artifacts=self._session.artifacts(), launches=facts)
+
+    def _launch_fact(self, launch: str) -> LaunchFact:
+        pane = self.panes.get(launch)
+        record = self._session.files.launch_record(launch)
+        fact = LaunchFact(
+            pane=pane.id if pane else None,
+            alive=pane is not None and not pane.dead and record.exit is None,
+            started=record.started,
+            exit=record.exit,
+        )
+        return replace(fact, rejected=self._is_rejected(launch, fact))
+
+    def _is_rejected(self, launch: str, fact: LaunchFact) -> bool:
+        """Whether a resumed agent went at once, or said that it knows no such conversation."""
+        name, seat = self._seat_of(launch)
+        if seat is None or seat.mode != _NATIVE or seat.reached or fact.alive or not fact.exit:
+            return False
+        if fact.exit.status in {0, None} or fact.exit.signal is not None:
+            return False
+        since = datetime.fromisoformat(seat.since)
+        soon = (
+            self._world.now() - since
+        ).total_seconds() <= self._world.settings.resume.reject_after_s
+        return soon or self._shows_rejection(name, fact.pane)
+
+    def _shows_rejection(self, name: str, pane: str | None) -> bool:
+        if pane is None:
+            return False
+        screen = self._tools.terminal.capture([pane], colours=False).get(pane)
+        return screen is not None and is_rejection(self._spec(name), screen.text)
+
+    def _seat_of(self, launch: str) -> tuple[str, Seat | None]:
+        for name, seat in self._session.state.seats.items():
+            if seat.launch == launch:
+                return name, seat
+        return "", None
+
+    def _spec(self, seat: str) -> AgentSpec:
+        record = self._session.state.agents.get(seat, {})
+        return self._world.spec(str(record.get("agent", "")) or "none")
+
+    def patterns(self, seat: str) -> ScreenPatterns:
+        """How to read the screens of the agent in this seat."""
+        spec = self._spec(seat)
+
+        def compiled(pattern: str | None) -> re.Pattern[str] | None:
+            return re.compile(pattern, re.MULTILINE) if pattern else None
+
+        return ScreenPatterns(
+            ready=compiled(spec.ready),
+            busy=compiled(spec.busy),
+            waiting=compiled(spec.waiting),
+            trust=compiled(spec.trust),
+            limit=compiled(spec.limit),
+        )
+
+    # -- what the screens say ----------------------------------------------------------------
+
+    async def tick(self) -> None:
+        """Look at the panes with activity; keep their screens, note who has gone quiet."""
+        now = asyncio.get_running_loop().time()
+        found = self._tools.terminal.panes(self.tmux_session)
+        self.panes = {pane.launch: pane for pane in found if pane.launch}
+        since, self._last_tick = self._last_tick, self._world.now().timestamp()
+        moved = [
+            pane
+            for pane in self.panes.values()
+            if pane.activity >= since - 1 or pane.id not in self._sights
+        ]
+        self._look(moved, now)
+        self._check_patience(now)
+        self.write_runtime()
+
+    def look_at(self, launches: tuple[str, ...]) -> None:
+        """Keep the screens of these launches now: they are about to go."""
+        panes = [self.panes[launch] for launch in launches if launch in self.panes]
+        self._look(panes, asyncio.get_running_loop().time(), final=True)
+
+    def _look(self, panes: list[Pane], now: float, *, final: bool = False) -> None:
+        if not panes:
+            return
+        screens = self._tools.terminal.capture([pane.id for pane in panes])
+        for pane in panes:
+            screen = screens.get(pane.id)
+            if screen is None:
+                continue
+            digest = hashlib.blake2b(screen.ansi.encode(), digest_size=16).hexdigest()
+            sight = self._sights.get(pane.id)
+            if sight is None or sight.digest != digest:
+                self._sights[pane.id] = _Sight(digest, now)
+                self._keep(pane, screen)
+            elif final:
+                self._keep(pane, screen)
+            self._note_status(pane, screen)
+
+    def _note_status(self, pane: Pane, screen: Screen) -> None:
+        name, seat = self._seat_of(pane.launch)
+        if seat is None:
+            return
+        status, source = seat.status, "exit record"
+        if seat.status == LAUNCHED:
+            mark = read_screen(self._spec(name), screen.text)
+            status, source = _MARKS.get(mark, "unknown"), "screen"
+            status = "stalled" if seat.stalled and status != "busy" else status
+            if mark is ScreenMark.BUSY and not seat.reached:
+                self._session.record(
+                    PromptReached(evidence="busy mark on screen"), seat=name, launch=seat.launch
+                )
+        self.note(name, status, source)
+
+    def note(self, seat: str, status: str, source: str) -> None:
+        """Set what a seat is seen to do; the time of the last change is kept."""
+        known = self.statuses.get(seat)
+        if known is None or known.status != status:
+            since = stamp(self._world.now())
+            self.statuses[seat] = SeatStatus(status=status, source=source, since=since)
+
+    def _keep(self, pane: Pane, screen: Screen) -> None:
+        """Write a snapshot; one that cannot be written stalls nothing."""
+        if not pane.seat:
+            return
+        record = self._session.state.agents.get(pane.seat, {})
+        _, seat = self._seat_of(pane.launch)
+        fields = {
+            "ansi": screen.ansi,
+            "cols": screen.cols,
+            "rows": screen.rows,
+            "cursor_row": screen.cursor_row,
+            "cursor_col": screen.cursor_col,
+            "seat": pane.seat,
+            "agent": record.get("agent"),
+            "captured_at": stamp(self._world.now()),
+            "exit_status": seat.exit_status if seat is not None else None,
+        }
+        text = json.dumps(fields)
+        asyncio.get_running_loop().run_in_executor(None, self._write_snapshot, pane.seat, text)
+
+    def _write_snapshot(self, seat: str, text: str) -> None:
+        try:
+            self._session.files.write(layout.snapshot(seat), text)
+        except (AgentmuxError, OSError) as error:
+            logger.warning("could not keep a screen: %s", error)
+
+    async def confirm(self, seat: str, launch: str) -> None:
+        """Look a few times, further and further apart, for proof that the prompt arrived."""
+        for pause_s in _LOOKS_S:
+            await asyncio.sleep(pause_s)
+            current = self._session.state.seats.get(seat)
+            if current is None or current.launch != launch or current.reached:
+                return
+            pane = self.panes.get(launch)
+            if pane is not None and current.status == LAUNCHED:
+                self._look([pane], asyncio.get_running_loop().time())
+
+    # -- patience ----------------------------------------------------------------------------
+
+    def _check_patience(self, now: float) -> None:
+        stall = self._world.settings.stall
+        for name, seat in self._session.state.seats.items():
+            quiet_s = self._quiet_s(name, seat, now)
+            due = patience(
+                quiet_s,
+                nudged=seat.nudged,
+                stalled=seat.stalled,
+                nudge_after_s=stall.nudge_after_s,
+                report_after_s=stall.report_after_s,
+            )
+            if due is Patience.NUDGE and name not in self.to_nudge:
+                self.to_nudge.append(name)
+                self.wake()
+            elif due is Patience.REPORT:
+                self._session.record(
+                    AgentStalled(idle_s=int(quiet_s)), seat=name, launch=seat.launch
+                )
+                self.note(name, "stalled", "screen")
+                self.wake()
+
+    def _quiet_s(self, name: str, seat: Seat, now: float) -> float:
+        pane = self.panes.get(seat.launch)
+        status = self.statuses.get(name)
+        if pane is None or pane.dead or seat.status != LAUNCHED or status is None:
+            return 0.0
+        if status.status in {"busy", WAITING} or self._awaits_research(name):
+            return 0.0
+        sight = self._sights.get(pane.id)
+        return now - sight.still_since if sight is not None else 0.0
+
+    def _awaits_research(self, seat: str) -> bool:
+        state = self._session.state
+        tasks = {
+            **{f"code-{topic}": status for topic, status in state.research_tasks.items()},
+            **{f"web-{topic}": status for topic, status in state.web_research_tasks.items()},
+        }
+        return any(
+            seat in asked.owners and tasks.get(key) != RESEARCHED
+            for key, asked in state.research.items()
+        )
+
+    # -- for others to read ------------------------------------------------------------------
+
+    def write_runtime(self) -> None:
+        """Write what is true only while this runs; advisory, and only where it changed."""
+        held = self._session.state.seats
+        self.statuses = {name: s for name, s in self.statuses.items() if name in held}
+        fields = {
+            **self._identity,
+            "session": self.tmux_session,
+            "panes": {
+                pane.seat: {"pane": pane.id, "pid": pane.pid, "launch": launch}
+                for launch, pane in self.panes.items()
+            },
+            "statuses": {name: asdict(status) for name, status in self.statuses.items()},
+            "problem": self.problem,
+        }
+        text = json.dumps(fields, indent=1)
+        if text != self._runtime:
+            self._runtime = text
+            self._session.files.write(layout.RUNTIME, text)
