@@ -13,14 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from agentmux.adapters import files
-from agentmux.adapters.journal import (
-    LINE_MAX,
-    FileJournal,
-    HeldJournal,
-    Line,
-    encode_line,
-    parse_line,
-)
+from agentmux.adapters.journal import FileJournal, HeldJournal, Line, parse_line
 from agentmux.adapters.state_store import StateStore
 from agentmux.core import layout
 from agentmux.core.apply import fold
@@ -111,13 +104,6 @@ class SignalFiles:
 
         head, _, problems = front_matter(text)
         return head, problems
-
-    def fits(self, event: Event) -> bool:
-        """Whether the journal takes a line as long as this event's."""
-        try:
-            return len(encode_line(encode(event))) <= LINE_MAX
-        except DataError:
-            return False
 
     def load(self) -> LoadedSession:
         """Read state and journal; see `ports.SessionFiles`."""

@@ -1,0 +1,289 @@
+"""Whether what an agent hands in keeps the rules; every problem is found at once."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from agentmux.core import events, layout
+from agentmux.core.apply import fold
+from agentmux.core.phase import RESEARCHERS, ResearchKind
+from agentmux.core.plan import check_plan
+from agentmux.core.review import DEFAULT_NOMINATIONS, check_nominations, check_review, review_files
+from agentmux.core.review import long as long_role
+
+if TYPE_CHECKING:  # `ports` knows the whole world, and a signal needs little of it
+    from agentmux.core.events import Signal
+    from agentmux.ports import SignalFiles
+
+YAML_MAX: Final = 1 << 18
+"""Bytes. At three bytes of JSON for each of these, the line still fits into the journal."""
+
+TEXT_MAX: Final = 8 << 20
+QUESTION_MAX: Final = 1 << 16
+CHANGES_MAX: Final = 1 << 17
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Identity:
+    """Who calls: what the pane's environment says, and nothing else.
+
+    Attributes:
+        subplan: None where the seat has no sub-plan of its own.
+        conversation: The agent's own word on the conversation that it is in; empty where it has
+            none to say.
+    """
+
+    session_dir: str
+    session_id: str
+    launch: str
+    role: str
+    seat: str
+    cycle: int = 1
+    subplan: int | None = None
+    topic: str = ""
+    conversation: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """What is handed in or asked for.
+
+    Attributes:
+        signal: The kind of the event (``submit_plan``, ``research_dispatch_web``, …).
+        subplan: Of ``submit_done``; None means the sub-plan of the seat.
+        role: Of ``submit_review``, short or long; empty means the role of the seat.
+        topic: Of research.
+        question: Of research that is asked for.
+    """
+
+    signal: str
+    subplan: int | None = None
+    role: str = ""
+    topic: str = ""
+    question: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checked:
+    """A request after its check.
+
+    Attributes:
+        about: The sub-plan, topic or role that tells two signals of one launch apart.
+        sha256: Of the artifact; empty where there is none.
+        place: The artifact, relative to the session.
+        problems: All of them; with any, the fact has no content and must not be accepted.
+    """
+
+    fact: Signal
+    about: str = ""
+    sha256: str = ""
+    place: str = ""
+    problems: tuple[str, ...] = ()
+
+
+class _Desk:
+    """Reads what is handed in and notes what is wrong with it."""
+
+    def __init__(self, files: SignalFiles, identity: Identity, request: Request) -> None:
+        self.files = files
+        self.identity = identity
+        self.request = request
+        self.problems: list[str] = []
+        self.place = ""
+        self._digests: list[str] = []
+
+    @property
+    def sha256(self) -> str:
+        """Of the artifact; of several, over their digests."""
+        if len(self._digests) < 2:
+            return "".join(self._digests)
+        return hashlib.sha256("".join(self._digests).encode()).hexdigest()
+
+    def note(self, problems: tuple[str, ...]) -> bool:
+        """Keep the problems; whether there were none."""
+        self.problems += problems
+        return not problems
+
+    def data(self, path: str, limit: int) -> bytes | None:
+        """Return the content of an artifact; None, with a problem, where there is none."""
+        self.place = self.place or path
+        data, why = self.files.read_artifact(path, limit)
+        if data is not None and not data.strip():
+            data, why = None, "empty"
+        if data is None:
+            self.note((f"{path}: {why}",))
+            return None
+        self._digests.append(hashlib.sha256(data).hexdigest())
+        return data
+
+    def text(self, path: str) -> str | None:
+        """Return a text artifact; None, with a problem, where there is none."""
+        data = self.data(path, TEXT_MAX)
+        try:
+            return None if data is None else data.decode("utf-8")
+        except UnicodeDecodeError as error:
+            self.note((f"{path}: byte {error.start} is not UTF-8",))
+            return None
+
+    def yaml(self, path: str) -> object:
+        """Return the values of a YAML artifact; None, with problems, where there are none."""
+        data = self.data(path, YAML_MAX)
+        if data is None:
+            return None
+        value, problems = self.files.read_yaml(data)
+        self.note(problems)
+        return value
+
+    def first_of(self, paths: tuple[str, ...]) -> str:
+        """Return the first path at which something is, else the first."""
+        there = (path for path in paths if self.files.read_artifact(path, 0)[1] != "missing")
+        return next(there, paths[0])
+
+    def checked(self, fact: Signal, about: str = "") -> Checked:
+        """Return the outcome with everything that was noted."""
+        return Checked(
+            fact=fact,
+            about=about,
+            sha256=self.sha256,
+            place=self.place,
+            problems=tuple(self.problems),
+        )
+
+
+def check(files: SignalFiles, identity: Identity, request: Request) -> Checked:
+    """Read the artifact that ``request`` hands in, and check every rule.
+
+    Raises:
+        UsageError: The role named is no reviewer's.
+    """
+    return _CHECKS[request.signal](_Desk(files, identity, request))
+
+
+def check_question(topic: str, question: str) -> tuple[str, ...]:
+    """Return what is wrong with a question that research is to answer."""
+    problems = []
+    if not layout.is_topic(topic):
+        shown = topic[:60] or "nothing"
+        problems.append(f"topic: `{shown}` is not 1 to 48 of a-z, 0-9 and `-`, not `-` first")
+    if not question.strip():
+        problems.append("question: empty")
+    if len(question) > QUESTION_MAX:
+        problems.append(f"question: longer than {QUESTION_MAX} characters")
+    return tuple(problems)
+
+
+def check_changes(text: str) -> tuple[str, ...]:
+    """Return what is wrong with a user's request for changes."""
+    if not text.strip():
+        return ("text: empty",)
+    return (f"text: longer than {CHANGES_MAX} characters",) if len(text) > CHANGES_MAX else ()
+
+
+def _pm_done(desk: _Desk) -> Checked:
+    desk.text(f"{layout.PRODUCT_MANAGEMENT}/requirements.md")
+    return desk.checked(events.PmDone(sha256=desk.sha256))
+
+
+def _architecture(desk: _Desk) -> Checked:
+    text = desk.text(f"{layout.ARCHITECTING}/architecture.md")
+    if text is None:
+        return desk.checked(events.ArchitectureDone())
+    head, problems = desk.files.read_front_matter(text)
+    nominated: tuple[str, ...] = DEFAULT_NOMINATIONS
+    if desk.note(problems):
+        nominated, problems = check_nominations(head.get("reviewers"))
+        desk.note(problems)
+    return desk.checked(events.ArchitectureDone(sha256=desk.sha256, reviewers=nominated))
+
+
+def _plan(desk: _Desk) -> Checked:
+    value = desk.yaml(f"{layout.PLANNING}/plan.yaml")
+    if not desk.problems:
+        desk.note(check_plan(value)[1])
+    plan = value if isinstance(value, dict) and not desk.problems else {}
+    return desk.checked(events.PlanDone(sha256=desk.sha256, plan=plan))
+
+
+def _design(desk: _Desk) -> Checked:
+    desk.text(f"{layout.DESIGN}/design.md")
+    return desk.checked(events.DesignDone(sha256=desk.sha256))
+
+
+def _code(desk: _Desk) -> Checked:
+    index = desk.request.subplan if desk.request.subplan is not None else desk.identity.subplan
+    return desk.checked(events.CodeDone(subplan_index=index), str(index or ""))
+
+
+def _review(desk: _Desk) -> Checked:
+    role = long_role(desk.request.role or desk.identity.role)
+    names = review_files(role, alone=len(_nominated(desk.files)) == 1)
+    value = desk.yaml(desk.first_of(tuple(f"{layout.REVIEW}/{name}" for name in names)))
+    if desk.problems:
+        return desk.checked(events.ReviewDone(role=role, verdict=""), role)
+    review, problems = check_review(value, role)
+    desk.note(problems)
+    if review is None:
+        return desk.checked(events.ReviewDone(role=role, verdict=""), role)
+    fact = events.ReviewDone(
+        role=role, verdict=review.verdict.value, sha256=desk.sha256, review=review.to_fields()
+    )
+    return desk.checked(fact, role)
+
+
+def _nominated(files: SignalFiles) -> tuple[str, ...]:
+    loaded = files.load()
+    return fold(loaded.state, loaded.tail).reviewer_nominations or DEFAULT_NOMINATIONS
+
+
+def _research(desk: _Desk) -> Checked:
+    topic = desk.request.topic or desk.identity.topic
+    role = desk.identity.role
+    kind = ResearchKind(role.partition("-")[0]) if role in RESEARCHERS else ResearchKind.CODE
+    if not layout.is_topic(topic):
+        desk.note((f"topic: `{topic[:60]}` names no research",))
+    else:
+        folder = layout.research(kind, topic)
+        desk.text(f"{folder}/summary.md")
+        desk.text(f"{folder}/detail.md")
+    return desk.checked(events.ResearchDone(research=kind, topic=topic, sha256=desk.sha256), topic)
+
+
+def _summary(desk: _Desk) -> Checked:
+    desk.text(f"{layout.COMPLETION}/summary.md")
+    return desk.checked(events.SummaryDone(sha256=desk.sha256))
+
+
+def _hello(desk: _Desk) -> Checked:
+    conversation = desk.identity.conversation
+    source = "environment" if conversation else ""
+    return desk.checked(events.Hello(conversation=conversation, source=source), conversation)
+
+
+def _question_for_code(desk: _Desk) -> Checked:
+    topic, question = desk.request.topic, desk.request.question
+    desk.note(check_question(topic, question))
+    return desk.checked(events.CodeResearchDispatched(topic=topic, question=question), topic)
+
+
+def _question_for_web(desk: _Desk) -> Checked:
+    topic, question = desk.request.topic, desk.request.question
+    desk.note(check_question(topic, question))
+    return desk.checked(events.WebResearchDispatched(topic=topic, question=question), topic)
+
+
+_CHECKS: Final[Mapping[str, Callable[[_Desk], Checked]]] = {
+    events.PmDone.kind: _pm_done,
+    events.ArchitectureDone.kind: _architecture,
+    events.PlanDone.kind: _plan,
+    events.DesignDone.kind: _design,
+    events.CodeDone.kind: _code,
+    events.ReviewDone.kind: _review,
+    events.ResearchDone.kind: _research,
+    events.SummaryDone.kind: _summary,
+    events.Hello.kind: _hello,
+    events.CodeResearchDispatched.kind: _question_for_code,
+    events.WebResearchDispatched.kind: _question_for_web,
+}

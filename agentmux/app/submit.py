@@ -1,0 +1,313 @@
+"""Taking a signal: check it, judge it under the journal's lock, append one line, wake, answer.
+
+Agents hand in their work here, users decide here, and the hooks of agents report here. Shell and
+MCP are two faces of these functions. What is imported is paid for by every signal: keep it little.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from agentmux.app.checks import Checked, Identity, Request, check, check_changes
+from agentmux.core import layout
+from agentmux.core.acceptance import Answer, Judgement, judge
+from agentmux.core.apply import fold, research_kind
+from agentmux.core.events import (
+    USER,
+    ChangesRequested,
+    CodeResearchDispatched,
+    ConversationLearned,
+    Event,
+    Hello,
+    PromptReached,
+    WebResearchDispatched,
+)
+from agentmux.core.state import RESEARCHED, SessionState
+from agentmux.errors import UsageError
+
+if TYPE_CHECKING:  # `ports` knows the whole world, and a signal needs little of it
+    from agentmux.core.events import Decision, Fact
+    from agentmux.ports import SignalFiles, Transaction
+
+REFUSED: Final = "refused"
+NEXT_RESUME: Final = "applied at the next resume"
+
+Poke = Callable[[Path], bool]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Submission:
+    """The answer to a signal.
+
+    Attributes:
+        result: ``accepted``, ``ignored``, ``duplicate`` or ``refused``.
+        event_id: None where nothing was judged, since it was refused.
+        reason: Why it is not simply accepted, or what else there is to know.
+        problems: All of them, where it was refused.
+    """
+
+    result: str
+    event_id: str | None
+    reason: str = ""
+    problems: tuple[str, ...] = ()
+
+    def to_fields(self) -> dict[str, object]:
+        """The answer as ``--json`` and MCP give it."""
+        return {
+            "schema": 1,
+            "result": self.result,
+            "event_id": self.event_id,
+            "reason": self.reason,
+            "problems": list(self.problems),
+        }
+
+
+def identity_from(environ: Mapping[str, str], *, command: str) -> Identity:
+    """Read who calls from the environment of its pane.
+
+    Raises:
+        UsageError: There is no pane of a session around us; the message names ``command``.
+    """
+    for name in ("AGENTMUX_SESSION_DIR", "AGENTMUX_LAUNCH_ID", "AGENTMUX_SEAT"):
+        if not environ.get(name):
+            raise UsageError(
+                f"`{command}` is typed by an agent inside its pane: {name} is not set",
+                hints=("what a user can do: agentmux --help",),
+            )
+    return Identity(
+        session_dir=environ["AGENTMUX_SESSION_DIR"],
+        session_id=environ.get("AGENTMUX_SESSION_ID", ""),
+        launch=environ["AGENTMUX_LAUNCH_ID"],
+        role=environ.get("AGENTMUX_ROLE", ""),
+        seat=environ["AGENTMUX_SEAT"],
+        cycle=_number(environ.get("AGENTMUX_CYCLE", "")) or 1,
+        subplan=_number(environ.get("AGENTMUX_SUBPLAN", "")),
+        topic=environ.get("AGENTMUX_TOPIC", ""),
+        conversation=_conversation(environ),
+    )
+
+
+def submit(
+    files: SignalFiles,
+    identity: Identity,
+    request: Request,
+    *,
+    at: str,
+    new_id: Callable[[], str],
+    poke: Poke,
+) -> Submission:
+    """Take a signal of an agent.
+
+    Refused is what breaks a rule and would count otherwise: nothing is journaled then. A duplicate
+    is not journaled again. Everything else is, before this returns.
+
+    Args:
+        files: The session that ``identity`` names.
+        identity: Who calls.
+        request: What is handed in, or asked for.
+        at: Now, as the journal writes it.
+        new_id: Makes the id of an event that nothing else identifies.
+        poke: Wakes the orchestrator; whether there is one.
+
+    Raises:
+        UsageError: The pane is one of another session, or the role named is no reviewer's.
+        NotFoundError: There is no such session.
+        DataError: The session cannot be read or written.
+    """
+    checked = check(files, identity, request)
+    with files.transact() as held:
+        state = _state(held)
+        _check_session(state, identity, files.path)
+        event = Event(
+            id=event_id(state.session_id, identity.launch, checked),
+            at=at,
+            seat=identity.seat,
+            launch=identity.launch,
+            cycle=identity.cycle,
+            fact=checked.fact,
+        )
+        judgement = judge(state, event)
+        if checked.problems and judgement.answer is not Answer.IGNORED:
+            return _refusal(checked, files.path)
+        if judgement.answer is Answer.DUPLICATE or not isinstance(event.fact, Hello):
+            # Before the signal: after it, the seat may be another launch's.
+            _learn(held, state, identity, at=at, new_id=new_id)
+        if judgement.answer is not Answer.DUPLICATE:
+            held.append(event)
+    reason = _research_so_far(state, event, files.path, judgement) or judgement.reason
+    return _answer(judgement, event.id, reason, listening=poke(files.path))
+
+
+def decide(
+    files: SignalFiles, fact: Decision, *, at: str, new_id: Callable[[], str], poke: Poke
+) -> Submission:
+    """Take a decision of the user; as `submit`, also while the session is stopped."""
+    problems = check_changes(fact.text) if isinstance(fact, ChangesRequested) else ()
+    if problems:
+        reason = "the request for changes breaks a rule"
+        return Submission(result=REFUSED, event_id=None, reason=reason, problems=problems)
+    with files.transact() as held:
+        state = _state(held)
+        # Not derived from its content: after a commit that failed, the same is decided again.
+        event = Event(id=new_id(), at=at, seat=USER, launch="", cycle=state.cycle, fact=fact)
+        judgement = judge(state, event)
+        if judgement.answer is not Answer.DUPLICATE:
+            held.append(event)
+    return _answer(judgement, event.id, judgement.reason, listening=poke(files.path))
+
+
+def report(
+    files: SignalFiles,
+    identity: Identity,
+    *,
+    evidence: str,
+    at: str,
+    new_id: Callable[[], str],
+    poke: Poke,
+) -> bool:
+    """Record what an agent's hook tells: which conversation it is in, and that a prompt arrived.
+
+    Args:
+        files: The session that ``identity`` names.
+        identity: Who calls; with the conversation that the hook named.
+        evidence: That a prompt arrived; empty where the hook does not say so.
+        at: Now, as the journal writes it.
+        new_id: Makes the ids of the events.
+        poke: Wakes the orchestrator; whether there is one.
+
+    Returns:
+        Whether there was anything to record. A launch that no longer holds its seat says nothing.
+    """
+    loaded = files.load()
+    if not _news(fold(loaded.state, loaded.tail), identity, evidence):
+        return False
+    with files.transact() as held:
+        facts = _news(_state(held), identity, evidence)
+        for fact in facts:
+            held.append(_fact(fact, identity, at=at, new_id=new_id))
+    if facts:
+        poke(files.path)
+    return bool(facts)
+
+
+def event_id(session_id: str, launch: str, checked: Checked) -> str:
+    """Return the id of a signal: the same for the same work of the same launch."""
+    try:
+        namespace = uuid.UUID(session_id)
+    except ValueError:
+        namespace = uuid.uuid5(uuid.NAMESPACE_OID, session_id)
+    name = f"{launch}\n{checked.fact.kind}\n{checked.about}\n{checked.sha256}"
+    return str(uuid.uuid5(namespace, name))
+
+
+def _state(held: Transaction) -> SessionState:
+    return fold(held.loaded.state, held.loaded.tail)
+
+
+def _check_session(state: SessionState, identity: Identity, path: Path) -> None:
+    if identity.session_id and state.session_id and identity.session_id != state.session_id:
+        raise UsageError(
+            f"this pane belongs to session {identity.session_id}, but `{path}` is "
+            f"{state.session_id}"
+        )
+
+
+def _refusal(checked: Checked, path: Path) -> Submission:
+    count = len(checked.problems)
+    what = "1 problem" if count == 1 else f"{count} problems"
+    where = f" in `{path / checked.place}`" if checked.place else ""
+    return Submission(
+        result=REFUSED,
+        event_id=None,
+        reason=f"{what}{where}: mend all, then submit again",
+        problems=checked.problems,
+    )
+
+
+def _answer(judgement: Judgement, event: str, reason: str, *, listening: bool) -> Submission:
+    applied = NEXT_RESUME if judgement.answer is Answer.ACCEPTED and not listening else ""
+    return Submission(
+        result=judgement.answer.value,
+        event_id=event,
+        reason="; ".join(filter(None, (reason, applied))),
+    )
+
+
+def _research_so_far(state: SessionState, event: Event, path: Path, judgement: Judgement) -> str:
+    """Answer who asks for a topic that is known already, whether by its own asking or not."""
+    fact = event.fact
+    if not isinstance(fact, (CodeResearchDispatched, WebResearchDispatched)):
+        return ""
+    kind = research_kind(fact)
+    status = state.tasks(kind).get(fact.topic)
+    if status is None or judgement.answer is Answer.IGNORED:
+        return ""
+    if status == RESEARCHED:
+        return f"done: {path / layout.research(kind, fact.topic) / 'summary.md'}"
+    return f"in progress: a line in your terminal will say when `{fact.topic}` is done"
+
+
+def _learn(
+    held: Transaction,
+    state: SessionState,
+    identity: Identity,
+    *,
+    at: str,
+    new_id: Callable[[], str],
+) -> None:
+    if _is_news(state, identity):
+        fact = ConversationLearned(conversation=identity.conversation, source="environment")
+        held.append(_fact(fact, identity, at=at, new_id=new_id))
+
+
+def _news(state: SessionState, identity: Identity, evidence: str) -> tuple[Fact, ...]:
+    """Return what a hook tells that the state does not know."""
+    facts: list[Fact] = []
+    seat = state.seats.get(identity.seat)
+    if _is_news(state, identity):
+        facts.append(ConversationLearned(conversation=identity.conversation, source="hook"))
+    if evidence and seat is not None and seat.launch == identity.launch and not seat.reached:
+        facts.append(PromptReached(evidence=evidence))
+    return tuple(facts)
+
+
+def _is_news(state: SessionState, identity: Identity) -> bool:
+    seat, record = state.seats.get(identity.seat), state.agents.get(identity.seat)
+    if seat is None or record is None or seat.launch != identity.launch:
+        return False
+    return bool(identity.conversation) and record.get("session_ref") != identity.conversation
+
+
+def _fact(fact: Fact, identity: Identity, *, at: str, new_id: Callable[[], str]) -> Event:
+    return Event(
+        id=new_id(),
+        at=at,
+        seat=identity.seat,
+        launch=identity.launch,
+        cycle=identity.cycle,
+        fact=fact,
+    )
+
+
+def _number(text: str) -> int | None:
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 7 else None
+
+
+def _conversation(environ: Mapping[str, str]) -> str:
+    """Return the id that the agent puts into the environment of the commands it runs."""
+    name = environ.get("AGENTMUX_LEARN", "")
+    said = environ.get(name, "") if name not in {"", "hook"} else ""
+    return said if is_conversation(said) else ""
+
+
+def is_conversation(text: str) -> bool:
+    """Whether ``text`` may be a conversation's id."""
+    if not text:
+        return False
+    from agentmux.core.agents import is_session_ref  # noqa: PLC0415 (5 ms, and most never need it)
+
+    return is_session_ref(text)

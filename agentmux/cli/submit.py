@@ -1,0 +1,237 @@
+"""``agentmux submit`` and ``agentmux research``: what agents type, all day.
+
+Parsed by hand and dispatched before typer is imported: docs/decisions/0006-fast-submit.md.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from agentmux.adapters.signal_files import SignalFiles
+from agentmux.adapters.wake import poke
+from agentmux.app.checks import QUESTION_MAX, Request
+from agentmux.app.submit import REFUSED, Submission, identity_from, submit
+from agentmux.core.shape import nearest
+from agentmux.errors import AgentmuxError, ExitCode, UsageError
+
+SUBMIT_HELP: Final = """\
+Usage: agentmux submit WHAT [OPTIONS]
+
+Say that a piece of work is complete. Typed by an agent inside its pane: who it is, it
+knows from the environment there.
+
+WHAT:
+  pm-done          requirements.md of the product manager
+  architecture     architecture.md of the architect
+  plan             plan.yaml of the planner
+  design           design.md of the designer
+  done             the code of a coder
+  review           the review file of a reviewer
+  research-done    summary.md and detail.md of a researcher
+  summary          summary.md of the completed work
+  hello            which conversation this is; nothing is handed in
+
+Options:
+  --subplan N      with done: which sub-plan; else the one of the seat
+  --role ROLE      with review: logic, quality or expert; else the role of the seat
+  --topic TOPIC    with research-done: which topic; else the one of the seat
+  --json           answer as JSON
+  --help           show this
+
+Answers accepted, ignored or duplicate (exit code 0), or refused (8) with every problem.
+"""
+
+RESEARCH_HELP: Final = """\
+Usage: agentmux research code|web --topic TOPIC QUESTION…
+
+Have another agent find something out, in this code base or on the web. Typed by an agent
+inside its pane. A topic that was asked before is answered from what is there.
+
+  QUESTION         the words of the question; @FILE reads a file, - reads standard input
+
+Options:
+  --topic TOPIC    a short name: a-z, 0-9 and -
+  --json           answer as JSON
+  --help           show this
+"""
+
+_SIGNALS: Final = {
+    "pm-done": "submit_pm_done",
+    "architecture": "submit_architecture",
+    "plan": "submit_plan",
+    "design": "submit_design",
+    "done": "submit_done",
+    "review": "submit_review",
+    "research-done": "submit_research_done",
+    "summary": "submit_summary",
+    "hello": "submit_hello",
+}
+_RESEARCH: Final = {"code": "research_dispatch_code", "web": "research_dispatch_web"}
+_OPTION_OF: Final = {"done": "--subplan", "review": "--role", "research-done": "--topic"}
+
+
+class _Words(NamedTuple):
+    """A command line taken apart."""
+
+    words: list[str]
+    options: dict[str, str]
+    json: bool
+    help: bool
+
+
+def main(argv: Sequence[str], environ: Mapping[str, str]) -> int:
+    """Run ``submit …`` or ``research …``; returns the exit code.
+
+    Args:
+        argv: The words behind ``agentmux``.
+        environ: Of the process.
+    """
+    command, rest = argv[0], argv[1:]
+    as_json = "--json" in rest
+    try:
+        given = _taken_apart(rest, ("--topic",) if command == "research" else _SUBMIT_OPTIONS)
+        if given.help:
+            sys.stdout.write(RESEARCH_HELP if command == "research" else SUBMIT_HELP)
+            return ExitCode.OK
+        parse = _research_request if command == "research" else _submit_request
+        answer = hand_in(parse(given), environ, command=f"agentmux {command}")
+    except AgentmuxError as error:
+        return _failed(error, as_json=as_json)
+    _show(answer, as_json=as_json)
+    return ExitCode.REFUSED if answer.result == REFUSED else ExitCode.OK
+
+
+def hand_in(request: Request, environ: Mapping[str, str], *, command: str) -> Submission:
+    """Hand ``request`` in to the session that ``environ`` names."""
+    identity = identity_from(environ, command=command)
+    return submit(
+        SignalFiles(Path(identity.session_dir)),
+        identity,
+        request,
+        at=now(),
+        new_id=lambda: str(uuid.uuid4()),
+        poke=poke,
+    )
+
+
+def now() -> str:
+    """Return the instant as the journal writes it: UTC, ISO 8601, milliseconds, ``Z``."""
+    seconds, rest = divmod(time.time_ns(), 10**9)
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds)) + f".{rest // 10**6:03d}Z"
+
+
+_SUBMIT_OPTIONS: Final = ("--subplan", "--role", "--topic")
+
+
+def _taken_apart(argv: Sequence[str], known: tuple[str, ...]) -> _Words:
+    words: list[str] = []
+    options: dict[str, str] = {}
+    flags: set[str] = set()
+    rest = iter(argv)
+    for word in rest:
+        name, equals, value = word.partition("=")
+        if word == "--":
+            words.extend(rest)
+        elif word in {"--json", "--help", "-h"}:
+            flags.add(word.lstrip("-")[0])
+        elif name in known:
+            options[name] = value if equals else _value(name, rest)
+        elif word.startswith("-") and word != "-":
+            raise UsageError(f"no option `{word}`{nearest(name, (*known, '--json', '--help'))}")
+        else:
+            words.append(word)
+    return _Words(words, options, "j" in flags, "h" in flags)
+
+
+def _value(name: str, rest: Iterator[str]) -> str:
+    value = next(rest, None)
+    if value is None:
+        raise UsageError(f"`{name}` needs a value")
+    return value
+
+
+def _submit_request(given: _Words) -> Request:
+    if not given.words:
+        raise UsageError("what is complete is missing", hints=("see: agentmux submit --help",))
+    what, *more = given.words
+    signal = _chosen(what, _SIGNALS, "agentmux submit --help")
+    if more:
+        raise UsageError(f"`{more[0]}` is one word too many behind `submit {what}`")
+    for option in given.options:
+        if option != _OPTION_OF.get(what):
+            raise UsageError(f"`submit {what}` takes no `{option}`")
+    return Request(
+        signal=signal,
+        subplan=_subplan(given.options.get("--subplan")),
+        role=given.options.get("--role", ""),
+        topic=given.options.get("--topic", ""),
+    )
+
+
+def _research_request(given: _Words) -> Request:
+    if not given.words:
+        raise UsageError("`code` or `web` is missing", hints=("see: agentmux research --help",))
+    signal = _chosen(given.words[0], _RESEARCH, "agentmux research --help")
+    if "--topic" not in given.options:
+        raise UsageError("`--topic` is missing", hints=("see: agentmux research --help",))
+    question = _question(given.words[1:])
+    return Request(signal=signal, topic=given.options["--topic"], question=question)
+
+
+def _chosen(name: str, known: Mapping[str, str], help_command: str) -> str:
+    if name not in known:
+        hint = f"one of: {', '.join(known)} (see {help_command})"
+        raise UsageError(f"there is no `{name}`{nearest(name, known)}", hints=(hint,))
+    return known[name]
+
+
+def _subplan(text: str | None) -> int | None:
+    if text is None:
+        return None
+    if not (text.isascii() and text.isdigit() and 0 < len(text) < 7 and int(text)):
+        raise UsageError(f"`--subplan {text}`: a whole number from 1 is due")
+    return int(text)
+
+
+def _question(words: list[str]) -> str:
+    if words == ["-"]:
+        return sys.stdin.read(QUESTION_MAX + 1)
+    if len(words) != 1 or not words[0].startswith("@"):
+        return " ".join(words)
+    try:
+        with Path(words[0][1:]).open(encoding="utf-8") as file:
+            return file.read(QUESTION_MAX + 1)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "not UTF-8 text"
+        raise UsageError(f"cannot read `{words[0][1:]}`: {str(reason).lower()}") from None
+
+
+def _show(answer: Submission, *, as_json: bool) -> None:
+    if as_json:
+        _print(json.dumps(answer.to_fields()))
+        return
+    _print(f"{answer.result}: {answer.reason}" if answer.reason else answer.result)
+    for problem in answer.problems:
+        _print(f"- {problem}")
+
+
+def _failed(error: AgentmuxError, *, as_json: bool) -> int:
+    if as_json:
+        answer = Submission(result="error", event_id=None, reason=error.message)
+        _print(json.dumps({**answer.to_fields(), "hints": error.hints}))
+    lines = [f"error: {error.message}", *(f"hint: {hint}" for hint in error.hints)]
+    _print("\n".join(lines), to_stderr=True)
+    return error.exit_code
+
+
+def _print(line: str, *, to_stderr: bool = False) -> None:
+    """Write a line whatever is in it: a byte of a name that is not text is shown escaped."""
+    stream = sys.stderr if to_stderr else sys.stdout
+    encoding = stream.encoding or "utf-8"
+    stream.write(line.encode(encoding, "backslashreplace").decode(encoding) + "\n")
