@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from agentmux.core import layout
-from agentmux.core.acceptance import Answer, is_signal, judge
+from agentmux.core.acceptance import Answer, is_signal, judge, working_phase
 from agentmux.core.apply import research_kind
 from agentmux.core.artifacts import (
     FIX_REQUEST,
@@ -66,7 +66,8 @@ def _of_event(before: SessionState, event: Event) -> tuple[Implied, ...]:
         case PlanDone(plan=plan):
             return _of_plan(plan)
         case CodeDone(subplan_index=index):
-            return (Implied(path=done_marker(index or 1), text=""),)
+            fixed = working_phase(before) is Phase.FIXING
+            return (Implied(path=done_marker(1 if fixed else index or 1), text=""),)
         case CodeResearchDispatched() | WebResearchDispatched():
             return _of_research(before, event.fact)
         case ResearchDone(research=kind, topic=topic):
@@ -107,7 +108,10 @@ def _of_research(
 
 def _of_review(before: SessionState, event: Event, after: SessionState) -> tuple[Implied, ...]:
     """When reviewing is left by its verdicts: the review, and on a fail the fix request."""
-    if before.phase is not Phase.REVIEWING or after.phase not in {Phase.FIXING, Phase.COMPLETING}:
+    if not isinstance(event.fact, (ReviewDone, PhaseSettled)):
+        return ()
+    decided = after.phase in {Phase.FIXING, Phase.COMPLETING}
+    if working_phase(before) is not Phase.REVIEWING or not decided:
         return ()
     reviews = _reviews(before, event)
     summary = (Implied(path=REVIEW_MD, text=review_md(reviews)),) if reviews else ()

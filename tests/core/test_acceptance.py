@@ -4,7 +4,6 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from builders import LOGIC, QUALITY, Session, at, event, plan, review
 
 from agentmux.core.acceptance import Answer, is_signal, judge, working_phase
 from agentmux.core.events import (
@@ -32,6 +31,7 @@ from agentmux.core.events import (
 )
 from agentmux.core.phase import Phase
 from agentmux.core.state import SessionState
+from tests.core.builders import LOGIC, QUALITY, Session, at, event, plan, review
 
 OF_PHASE: dict[Phase, tuple[str, Fact]] = {
     Phase.PRODUCT_MANAGEMENT: ("product-manager", PmDone()),

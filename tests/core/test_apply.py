@@ -7,18 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from builders import (
-    EXPERT,
-    LOGIC,
-    QUALITY,
-    Session,
-    artifacts,
-    at,
-    event,
-    found_fields,
-    plan,
-    review,
-)
 
 from agentmux.core.apply import advance, apply, fold
 from agentmux.core.events import (
@@ -58,6 +46,18 @@ from agentmux.core.phase import Phase
 from agentmux.core.pipeline import PIPELINE
 from agentmux.core.records import FieldError
 from agentmux.core.state import Archive, Commit, Options, SessionState, decode, encode
+from tests.core.builders import (
+    EXPERT,
+    LOGIC,
+    QUALITY,
+    Session,
+    artifacts,
+    at,
+    event,
+    found_fields,
+    plan,
+    review,
+)
 
 NOTHING_FOUND: dict[str, Any] = {}
 

@@ -5,7 +5,6 @@ from dataclasses import fields
 from typing import Any
 
 import pytest
-from builders import AT, event
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -23,6 +22,7 @@ from agentmux.core.events import (
     parse,
 )
 from agentmux.core.records import FieldError
+from tests.core.builders import AT, event
 
 _TEXT = st.text(max_size=8)
 _NUMBER = st.integers(min_value=0, max_value=2**63 - 1)
