@@ -61,7 +61,20 @@ def glance(path: Path) -> Mapping[str, Any] | None:
     if fields is None or fields.get("phase") not in _KNOWN:
         return None
     version = fields.get("schema_version", SUPPORTED)
-    return fields if type(version) is int and 0 <= version <= SUPPORTED else None
+    good = type(version) is int and 0 <= version <= SUPPORTED and _has_journal(path, fields)
+    return fields if good else None
+
+
+def _has_journal(path: Path, fields: Mapping[str, Any]) -> bool:
+    """Whether the journal is as long as what was applied of it; an older state needs none."""
+    offset = fields.get("applied_offset", 0)
+    if not fields.get("journal_id"):
+        return True
+    try:
+        size = (path / layout.JOURNAL).lstat().st_size
+    except OSError:
+        return False
+    return isinstance(offset, int) and size >= offset
 
 
 def runtime(path: Path) -> Mapping[str, Any]:

@@ -55,6 +55,7 @@ class Site:
         terminal: The tmux server at a socket path; None is the configured one.
         lock: The lock of a session directory.
         is_alive: Whether the process with this pid and start time (0: any) runs.
+        default_name: The tmux session of a state that names none.
     """
 
     project: Path
@@ -64,6 +65,7 @@ class Site:
     terminal: Callable[[str | None], Terminal]
     lock: Callable[[Path], Lock]
     is_alive: Callable[[int, int], bool]
+    default_name: Callable[[], str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +73,7 @@ class Programs:
     """What is installed here.
 
     Attributes:
+        find: Where a command lies on ``path``; None where it does not.
         probe: What the program of an agent can do; cached.
         identity: Which program answers under a path: path, size and time of change.
         wrapper: The argv in front of a launch folder.
@@ -81,6 +84,7 @@ class Programs:
         hook: The argv that an agent's hook runs to call us.
     """
 
+    find: Callable[[str], Path | None]
     probe: Callable[[AgentSpec], ProbeResult]
     identity: Callable[[str], str]
     wrapper: tuple[str, ...]

@@ -97,15 +97,20 @@ def settings(project: Path, config: Path | None, environ: Mapping[str, str]) -> 
 
 def site(project: Path, *, config: Path | None, environ: Mapping[str, str]) -> Site:
     """Build what looking at sessions takes; the configuration is read only if it matters."""
-    terminal = functools.cache(_terminal_at(environ, lambda: settings(project, config, environ)))
+
+    @functools.cache
+    def chosen() -> Settings:
+        return settings(project, config, environ)
+
     return Site(
         project=project,
         now=_now,
         folders=_folders(),
         files=_files,
-        terminal=terminal,
+        terminal=functools.cache(_terminal_at(environ, chosen)),
         lock=_lock,
         is_alive=_is_alive,
+        default_name=lambda: chosen().defaults.session_name,
     )
 
 
@@ -135,6 +140,7 @@ def world(project: Path, *, config: Path | None = None, environ: Mapping[str, st
         terminal=functools.cache(_terminal_at(environ, lambda: chosen)),
         lock=_lock,
         is_alive=_is_alive,
+        default_name=lambda: chosen.defaults.session_name,
         repository=Git(project, environ),
     )
 
@@ -218,6 +224,7 @@ def _specs(chosen: Settings) -> Callable[[str], AgentSpec]:
 def _programs(environ: Mapping[str, str]) -> Programs:
     path = os.pathsep.join((str(_scripts()), environ.get("PATH", os.defpath)))
     return Programs(
+        find=_find(path),
         probe=_probe(path, cache_dir(environ)),
         identity=_identity,
         wrapper=(sys.executable, "-IS", str(_PACKAGE / "adapters" / "wrapper.py")),
@@ -235,6 +242,15 @@ def _scripts() -> Path:
     beside = Path(sys.executable).parent
     found = (each for each in (beside, called) if (each / "agentmux").is_file())
     return next(found, beside)
+
+
+def _find(path: str) -> Callable[[str], Path | None]:
+    def find(command: str) -> Path | None:
+        from agentmux.adapters.agents import find_program  # noqa: PLC0415 (not every command)
+
+        return find_program(command, path)
+
+    return find
 
 
 def _probe(path: str, cache: Path) -> Callable[[AgentSpec], ProbeResult]:

@@ -1,0 +1,76 @@
+"""What an operation returns: its data, what was amiss, and the exit code of the command."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final, Generic, TypeVar
+
+from agentmux.errors import AgentmuxError, ExitCode
+
+SCHEMA: Final = 1
+"""The version of every JSON answer."""
+
+T = TypeVar("T")
+
+_WORST_FIRST: Final = (
+    ExitCode.FAILED,
+    ExitCode.DATA,
+    ExitCode.MISSING,
+    ExitCode.BLOCKED,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """Something that went wrong with one session, while the others went on.
+
+    Attributes:
+        session: The name of its directory; empty where it concerns all of them.
+        code: The exit code that it stands for.
+    """
+
+    session: str
+    code: ExitCode
+    message: str
+    hints: tuple[str, ...] = ()
+
+    def as_json(self) -> dict[str, object]:
+        """Return it as it stands in JSON answers."""
+        return {
+            "session": self.session,
+            "code": int(self.code),
+            "message": self.message,
+            "hints": list(self.hints),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OperationResult(Generic[T]):
+    """The data of an operation; ``exit_code`` is what the command ends with."""
+
+    data: T
+    problems: tuple[Problem, ...] = ()
+    exit_code: ExitCode = ExitCode.OK
+
+
+def problem_of(session: str, error: AgentmuxError) -> Problem:
+    """Return an error as the problem of one session."""
+    return Problem(session=session, code=error.exit_code, message=error.message, hints=error.hints)
+
+
+def worst(codes: Iterable[ExitCode]) -> ExitCode:
+    """Return the code that a command ends with after it met all of these: 5 before 6 before 3."""
+    met = set(codes)
+    ranked = (code for code in _WORST_FIRST if code in met)
+    other = max(met, default=ExitCode.OK)
+    return next(ranked, other)
+
+
+def envelope(sessions: Iterable[object], problems: Iterable[Problem]) -> dict[str, object]:
+    """Return the JSON answer of every command that looks at sessions."""
+    return {
+        "schema": SCHEMA,
+        "sessions": list(sessions),
+        "problems": [problem.as_json() for problem in problems],
+    }

@@ -1,0 +1,318 @@
+"""Find the sessions of a project by name or all of them, and tell which ones are live.
+
+Listing reads one file per session and asks each tmux server once, however many sessions there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from agentmux.app.result import Problem, problem_of
+from agentmux.core import layout
+from agentmux.errors import AgentmuxError, DataError, MissingError, NotFoundError
+from agentmux.ports import Terminal, TerminalError, TmuxSession
+
+if TYPE_CHECKING:
+    from agentmux.app.world import Site
+    from agentmux.core.records import Json
+
+DONE: Final = "done"
+_BEGINNING: Final = datetime.min.replace(tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionEntry:
+    """One session directory, as far as it can be read.
+
+    Attributes:
+        name: Of the directory.
+        path: Absolute.
+        fields: Those of the last committed state; empty where none can be read.
+        source: ``state.json``, ``backup``, ``journal`` or ``none``.
+        updated: ``updated_at``, else the files' time, else the stamp in the name.
+        problem: Why it cannot be read; None when it can.
+        warnings: What was found amiss while reading, one sentence each.
+    """
+
+    name: str
+    path: Path
+    fields: Json
+    source: str
+    updated: datetime
+    problem: Problem | None = None
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def slug(self) -> str:
+        """The part of the name that tells the feature."""
+        return layout.slug_of(self.name)
+
+    @property
+    def phase(self) -> str | None:
+        """The phase of the committed state; None where none can be read."""
+        return self.text("phase") or None
+
+    @property
+    def is_done(self) -> bool:
+        """Whether there is nothing to resume."""
+        return self.phase == DONE
+
+    def text(self, name: str) -> str:
+        """A text among the fields; empty where there is none."""
+        value = self.fields.get(name)
+        return value if isinstance(value, str) else ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Liveness:
+    """Whether anything of a session runs.
+
+    Attributes:
+        live: Its tmux session exists; None where its server does not answer.
+        because: In words.
+        tmux: Its tmux session, where that was seen.
+        locked: An orchestrator holds the lock.
+        orchestrator: Its pid; None where nobody holds the lock, or no pid is known.
+        error: What the server, or the lock, said when it could not be asked.
+    """
+
+    live: bool | None
+    because: str
+    tmux: TmuxSession | None = None
+    locked: bool = False
+    orchestrator: int | None = None
+    error: AgentmuxError | None = None
+
+
+def sessions_dir(project: Path) -> Path:
+    """Return where the sessions of a project lie."""
+    return project / layout.SESSIONS_DIR
+
+
+def list_sessions(site: Site) -> tuple[SessionEntry, ...]:
+    """Return every session of the project, newest first; unreadable ones with their reason."""
+    folder = sessions_dir(site.project)
+    entries = [entry_at(site, folder / name) for name in site.folders.names(folder)]
+    return tuple(sorted(entries, key=lambda entry: (entry.updated, entry.name), reverse=True))
+
+
+def list_resumable_sessions(site: Site) -> tuple[SessionEntry, ...]:
+    """Return every session that is not done, newest first; unreadable ones among them."""
+    return tuple(entry for entry in list_sessions(site) if not entry.is_done)
+
+
+def entry_at(site: Site, path: Path) -> SessionEntry:
+    """Look at one session directory; never raises for what is in it."""
+    fields = site.folders.glance(path)
+    if fields is not None:
+        return _entry(site, path, fields, "state.json")
+    try:
+        loaded = site.files(path).load()
+    except DataError as error:
+        return _entry(site, path, {}, "none", problem=problem_of(path.name, error))
+    from agentmux.core.state import encode  # noqa: PLC0415 (a good state needs no closer look)
+
+    found: Json = encode(loaded.state) if loaded.known else {}
+    return _entry(site, path, found, loaded.source, warnings=loaded.warnings)
+
+
+def _entry(
+    site: Site,
+    path: Path,
+    fields: Json,
+    source: str,
+    *,
+    problem: Problem | None = None,
+    warnings: tuple[str, ...] = (),
+) -> SessionEntry:
+    return SessionEntry(
+        name=path.name,
+        path=path,
+        fields=fields,
+        source=source,
+        updated=_updated(site, path, fields),
+        problem=problem,
+        warnings=warnings,
+    )
+
+
+def _updated(site: Site, path: Path, fields: Json) -> datetime:
+    try:
+        said = datetime.fromisoformat(str(fields.get("updated_at", "")))
+        return said if said.tzinfo else said.replace(tzinfo=UTC)
+    except ValueError:
+        seconds = site.folders.changed_at(path)
+    if seconds:
+        return datetime.fromtimestamp(seconds, UTC)
+    stamp = layout.stamp_of(path.name)
+    return stamp.astimezone(UTC) if stamp else _BEGINNING
+
+
+# -- by name -----------------------------------------------------------------------------------
+
+
+def resolve(site: Site, name: str) -> SessionEntry:
+    """Return the session that answers to ``name``.
+
+    In this order: an absolute path; a directory of that name among the sessions; one relative to
+    the project; the session whose slug it is; the one whose name or slug begins with it.
+
+    Raises:
+        NotFoundError: None does, or several do.
+    """
+    path = _path_of(site, name)
+    if path is not None:
+        return entry_at(site, path)
+    names = site.folders.names(sessions_dir(site.project)) if name else ()
+    exact = [each for each in names if layout.slug_of(each) == name]
+    begun = [each for each in names if each.startswith(name)]
+    begun += [each for each in names if layout.slug_of(each).startswith(name) and each not in begun]
+    found = exact or begun
+    if len(found) == 1:
+        return entry_at(site, sessions_dir(site.project) / found[0])
+    if found:
+        raise _several(f"several sessions answer to `{name}`", sorted(found, reverse=True))
+    raise NotFoundError(f"no session answers to `{name}`", hints=("agentmux list",))
+
+
+def _path_of(site: Site, name: str) -> Path | None:
+    if not name or "\0" in name:
+        return None
+    given = Path(name)
+    places = (given,) if given.is_absolute() else (
+        sessions_dir(site.project) / given,
+        site.project / given,
+    )  # fmt: skip
+    for place in places:
+        # Made whole first, so that `.` and a slash at the end name the directory itself.
+        path = place.resolve()
+        if path.name in site.folders.names(path.parent):
+            return path
+    return None
+
+
+def select_session(entries: Sequence[SessionEntry], *, command: str = "status") -> SessionEntry:
+    """Return the only one of these.
+
+    Args:
+        command: What the hints propose to type with a name.
+
+    Raises:
+        NotFoundError: There is none, or there are several.
+    """
+    if len(entries) == 1:
+        return entries[0]
+    if entries:
+        raise _several("several sessions are there", [each.name for each in entries], command)
+    raise NotFoundError("there is no session", hints=("agentmux start FEATURE", "agentmux list"))
+
+
+_SHOWN: Final = 10
+
+
+def _several(message: str, names: Sequence[str], command: str = "status") -> NotFoundError:
+    shown = [f"agentmux {command} {name}" for name in names[:_SHOWN]]
+    more = len(names) - len(shown)
+    rest = (f"and {more} more: agentmux list",) if more else ()
+    return NotFoundError(f"{message}: name one", hints=(*shown, *rest))
+
+
+# -- what runs ---------------------------------------------------------------------------------
+
+
+def live(site: Site, entries: Iterable[SessionEntry]) -> Mapping[Path, Liveness]:
+    """Tell for each of these, by path, whether anything of it runs; changes nothing.
+
+    Each tmux server is asked once. One that does not answer leaves ``live`` open: never take that
+    for "not live".
+    """
+    servers = _Servers(site)
+    return {entry.path: _liveness(site, servers, entry) for entry in entries}
+
+
+def tmux_name(site: Site, entry: SessionEntry) -> str:
+    """Return the name of the session's tmux session; older states do not have it."""
+    if not entry.fields:
+        return layout.tmux_name(entry.name)
+    return entry.text("session_name") or site.default_name()
+
+
+class _Servers:
+    """What each tmux server says, asked for at most once."""
+
+    def __init__(self, site: Site) -> None:
+        self._site = site
+        self._at: dict[str, Terminal] = {}
+        self._said: dict[str, tuple[TmuxSession, ...] | AgentmuxError] = {}
+
+    def sessions(self, socket: str) -> tuple[str, tuple[TmuxSession, ...] | AgentmuxError]:
+        """Return the socket's path and what is there; ``socket`` is empty for the configured."""
+        if socket not in self._at:
+            self._at[socket] = self._site.terminal(socket or None)
+        terminal = self._at[socket]
+        if terminal.socket not in self._said:
+            self._said[terminal.socket] = _asked(terminal)
+        return terminal.socket, self._said[terminal.socket]
+
+
+def _asked(terminal: Terminal) -> tuple[TmuxSession, ...] | AgentmuxError:
+    try:
+        return terminal.sessions()
+    except MissingError as error:
+        return error
+
+
+def _liveness(site: Site, servers: _Servers, entry: SessionEntry) -> Liveness:
+    socket, said = servers.sessions(entry.text("tmux_socket"))
+    locked, pid, error = _orchestrator(site, entry)
+    if isinstance(said, AgentmuxError):
+        # Without a tmux program nothing of tmux can run; a server that is silent may well.
+        silent = isinstance(said, TerminalError)
+        return Liveness(
+            live=None if silent else False,
+            because=said.message,
+            locked=locked,
+            orchestrator=pid,
+            error=said,
+        )
+    name, uuid = tmux_name(site, entry), entry.text("session_id")
+    match = next((each for each in said if each.uuid == uuid and uuid), None)
+    match = match or next((each for each in said if each.name == name), None)
+    if match is not None:
+        because = f"tmux session {match.name} at {socket}"
+        return Liveness(
+            live=True, because=because, tmux=match, locked=locked, orchestrator=pid, error=error
+        )
+    hidden = _hidden_server(site, entry, said)
+    because = f"the tmux server {hidden} lives without its socket" if hidden else "no tmux session"
+    return Liveness(
+        live=bool(hidden), because=because, locked=locked, orchestrator=pid, error=error
+    )
+
+
+def _hidden_server(site: Site, entry: SessionEntry, seen: tuple[TmuxSession, ...]) -> int:
+    """Return the pid of the recorded server where that lives and cannot be asked; else 0."""
+    noted = site.folders.runtime(entry.path)
+    pid, started = noted.get("server_pid"), noted.get("server_started")
+    if not isinstance(pid, int) or not isinstance(started, int) or not started:
+        return 0
+    answering = {each.server for each in seen}
+    if seen and answering <= {0, pid}:
+        return 0
+    return pid if site.is_alive(pid, started) else 0
+
+
+def _orchestrator(site: Site, entry: SessionEntry) -> tuple[bool, int | None, AgentmuxError | None]:
+    """Tell whether the lock is held, by whom, and what the lock said if it cannot be asked."""
+    lock = site.lock(entry.path)
+    try:
+        if not lock.is_held():
+            return False, None, None
+    except DataError as error:
+        return False, None, error
+    pid = (lock.holder() or {}).get("pid")
+    return True, pid if isinstance(pid, int) else None, None
