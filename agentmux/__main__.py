@@ -29,6 +29,10 @@ def dispatch(argv: Sequence[str], environ: Mapping[str, str]) -> int:
             from agentmux.cli.hook import main as run_hook
 
             return run_hook(sys.stdin.buffer, environ)
+        case ["_orchestrate"]:
+            from agentmux.cli.orchestrate import main as run_orchestrator
+
+            return run_orchestrator(argv[1:], environ)
         case ["mcp"] if len(argv) == 1:
             from agentmux.mcp.server import main as run_mcp
 

@@ -20,7 +20,7 @@ from agentmux.app.world import World
 from agentmux.core.events import Resumed
 from agentmux.core.inference import Inference
 from agentmux.core.phase import Phase
-from agentmux.core.pipeline import earlier
+from agentmux.core.pipeline import PIPELINE, earlier
 from agentmux.core.records import Json
 from agentmux.errors import AgentmuxError, DataError, ExitCode, UsageError
 from agentmux.ports import SessionFiles
@@ -90,7 +90,7 @@ def failure(error: AgentmuxError) -> Report:
     return Report(ok=False, exit_code=error.exit_code, message=error.message, hints=error.hints)
 
 
-async def drive(  # noqa: PLR0913 (the parts of one process)
+async def drive(
     world: World,
     files: SessionFiles,
     request: Request,
@@ -145,7 +145,7 @@ def _begin(session: Session, request: Request) -> str:
 def _resume(session: Session, request: Request, inference: Inference) -> None:
     if inference.phase is Phase.DONE:
         raise DataError("the session is done, there is nothing to resume")
-    phase = inference.phase
+    phase: Phase = inference.phase
     if request.phase is not None:
         phase = chosen_phase(request.phase, inference)
     artifacts = session.artifacts()
@@ -167,7 +167,7 @@ def chosen_phase(name: str, inference: Inference) -> Phase:
     Raises:
         UsageError: No such phase, or a later one.
     """
-    phases = {phase.value: phase for phase in Phase if phase not in {Phase.DONE, Phase.FAILED}}
+    phases: dict[str, Phase] = {phase.value: phase for phase in PIPELINE}
     phase = phases.get(name)
     if phase is None:
         raise UsageError(f"no phase `{name}`", hints=(f"phases: {', '.join(phases)}",))

@@ -152,7 +152,8 @@ class Orchestrator:
         self.wake()
 
     def _on_keys(self) -> None:
-        for key in self._tools.display.keys():
+        pressed = self._tools.display.keys()
+        for key in pressed:
             self._on_key(key)
         self._show()
 

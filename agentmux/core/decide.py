@@ -171,7 +171,7 @@ def next_actions(state: SessionState, facts: Facts) -> tuple[Action, ...]:
     if state.phase not in PIPELINE:
         # Neighbours in a failed session go on: they are heard, and told what they asked for.
         return (*_exits(state, facts), *_tellings(state, facts))
-    settled = _settled(state, facts.artifacts)
+    settled = settlement(state, facts.artifacts)
     if settled is not None:
         return (settled,)
     return (
@@ -219,8 +219,11 @@ def _research_work(state: SessionState) -> Iterator[Work]:
                 yield Work(seat=f"{role}-{topic}", role=role, topic=topic)
 
 
-def _settled(state: SessionState, artifacts: Artifacts) -> Settle | None:
-    """Only right after a resume: later, an artifact without its signal is not finished work."""
+def settlement(state: SessionState, artifacts: Artifacts) -> Settle | None:
+    """Say that the phase's outcome is on disk already.
+
+    Only right after a resume: later, an artifact without its signal is not finished work.
+    """
     if state.last_event != "resumed":
         return None
     decided = PIPELINE[state.phase].check(state, artifacts).complete

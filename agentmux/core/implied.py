@@ -5,7 +5,8 @@ Adding is idempotent, so that a crash anywhere replays to the same files.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
 from agentmux.core import layout
 from agentmux.core.acceptance import Answer, is_signal, judge, working_phase
@@ -13,6 +14,7 @@ from agentmux.core.apply import research_kind
 from agentmux.core.artifacts import (
     FIX_REQUEST,
     REVIEW_MD,
+    Artifacts,
     change_request_path,
     done_marker,
     kept_fix_request,
@@ -32,7 +34,15 @@ from agentmux.core.events import (
     WebResearchDispatched,
 )
 from agentmux.core.phase import Phase
-from agentmux.core.plan import check_plan, plan_md, subplan_file, subplan_md, tasks_file, tasks_md
+from agentmux.core.plan import (
+    check_execution_plan,
+    check_plan,
+    plan_md,
+    subplan_file,
+    subplan_md,
+    tasks_file,
+    tasks_md,
+)
 from agentmux.core.records import Json
 from agentmux.core.review import Review, check_review, fix_request_md, review_md
 from agentmux.core.state import SessionState
@@ -140,3 +150,19 @@ def _of_fixing(after: SessionState) -> tuple[Implied, ...]:
     if after.phase is not Phase.FIXING:
         return ()
     return (Implied(path=FIX_REQUEST, copy_of=kept_fix_request(after)),)
+
+
+def overlay(artifacts: Artifacts, added: Iterable[Implied], state: SessionState) -> Artifacts:
+    """Return the artifacts as they will be when ``added`` has been written.
+
+    ``state`` is the state after the events that add them: what it wants archived is not there.
+    """
+    gone = {path for each in state.pending_archive for path in each.paths}
+    sizes, plan = dict(artifacts.sizes), artifacts.execution_plan
+    for each in added:
+        if each.path in gone or each.path.partition("/")[0] in gone or each.copy_of is not None:
+            continue
+        sizes[each.path] = len((each.text or "").encode()) if each.fields is None else 1
+        if each.path == EXECUTION_PLAN:
+            plan, _ = check_execution_plan(each.fields)
+    return replace(artifacts, sizes=sizes, execution_plan=plan)

@@ -1,0 +1,211 @@
+"""Plan a resume by reading only, and carry it out: phase, conversations, or why not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from agentmux.app.driving import Request, chosen_phase
+from agentmux.app.handing import Begun, Handing, hand_over
+from agentmux.app.launching import Launcher, LaunchPlan
+from agentmux.app.session import Session, resumed_values, stamp
+from agentmux.app.world import World
+from agentmux.core import layout
+from agentmux.core.apply import advance, apply
+from agentmux.core.artifacts import Artifacts
+from agentmux.core.decide import settlement, wanted
+from agentmux.core.events import ORCHESTRATOR, Event, Fact, PhaseSettled, Resumed
+from agentmux.core.implied import Implied, implied, overlay
+from agentmux.core.inference import Inference, infer
+from agentmux.core.phase import Phase
+from agentmux.core.records import to_fields
+from agentmux.core.state import SessionState
+from agentmux.ports import SessionFiles
+
+_LOCK_WAIT_S: Final = 1.0
+# A session settles at most once per phase.
+_SETTLE_MAX: Final = 12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResumePlan:
+    """What a resume would do with one session.
+
+    Attributes:
+        state: The committed state with every unapplied event folded over it.
+        resumed: The state in which agents would be launched.
+        unapplied: How many events those were.
+        panes: One launch per seat that the phase wants now.
+    """
+
+    path: Path
+    state: SessionState
+    state_phase: str | None
+    source: str
+    inference: Inference
+    resumed: SessionState
+    unapplied: int
+    panes: tuple[LaunchPlan, ...]
+    warnings: tuple[str, ...]
+
+
+def plan_resume(
+    world: World,
+    files: SessionFiles,
+    *,
+    fresh: frozenset[str] = frozenset(),
+    phase: str | None = None,
+) -> ResumePlan:
+    """Say what a resume of the session at ``files`` would do; reads only.
+
+    Raises:
+        DataError: It cannot be read.
+        UsageError: ``phase`` is none, or a later one.
+    """
+    session = Session(files, now=world.now, new_id=world.new_id)
+    loaded = session.loaded
+    state, added = _folded(loaded.state, loaded.tail)
+    artifacts = overlay(files.artifacts(state), added, state)
+    inference = infer(state, artifacts, state_is_known=loaded.known, pending=len(loaded.tail))
+    resumed = state
+    panes: tuple[LaunchPlan, ...] = ()
+    if inference.phase is not Phase.DONE:
+        resumed = _resumed(world, state, artifacts, inference, phase)
+        session.state = resumed
+        launcher = Launcher(world, session, fresh=fresh)
+        panes = tuple(launcher.plan(work, artifacts) for work in wanted(resumed))
+    warnings = [*session.warnings]
+    if inference.disagreement:
+        warnings.append(inference.disagreement)
+    return ResumePlan(
+        path=files.path,
+        state=state,
+        state_phase=loaded.state.phase.value if loaded.known else None,
+        source=loaded.source,
+        inference=inference,
+        resumed=resumed,
+        unapplied=len(loaded.tail),
+        panes=panes,
+        warnings=tuple(warnings),
+    )
+
+
+def _folded(
+    state: SessionState, tail: tuple[tuple[Event, int], ...]
+) -> tuple[SessionState, tuple[Implied, ...]]:
+    """Fold the events, and collect the files that they would add."""
+    added: list[Implied] = []
+    for event, offset in tail:
+        after = advance(state, event, offset)
+        added += implied(state, event, after)
+        state = after
+    return state, tuple(added)
+
+
+def _resumed(
+    world: World,
+    state: SessionState,
+    artifacts: Artifacts,
+    inference: Inference,
+    name: str | None,
+) -> SessionState:
+    """Return the state in which agents would be launched, as the orchestrator will reach it."""
+    chosen = chosen_phase(name, inference) if name is not None else inference.phase
+    fact = Resumed(
+        phase=chosen.value,
+        cycle=state.cycle,
+        review_iteration=state.review_iteration,
+        found=resumed_values(state, artifacts, chosen),
+        override=chosen is not inference.phase,
+    )
+    resumed = apply(state, _event(world, fact, state))
+    for _ in range(_SETTLE_MAX):
+        settled = settlement(resumed, artifacts)
+        if settled is None:
+            break
+        found = PhaseSettled(phase=settled.phase, found=to_fields(settled.found))
+        resumed = apply(resumed, _event(world, found, resumed))
+    return resumed
+
+
+def _event(world: World, fact: Fact, state: SessionState) -> Event:
+    return Event(
+        id=world.new_id(),
+        at=stamp(world.now()),
+        seat=ORCHESTRATOR,
+        launch="",
+        cycle=state.cycle,
+        fact=fact,
+    )
+
+
+def resume(world: World, handing: Handing, plan: ResumePlan, request: Request) -> Begun:
+    """Start an orchestrator for the session, which looks again and goes on.
+
+    Raises:
+        BlockedError: It is live, or somebody holds it, by now.
+    """
+    lock = world.lock(plan.path)
+    lock.acquire(_LOCK_WAIT_S, {"pid": 0, "since": stamp(world.now())})
+    try:
+        state = _named(world, plan)
+    finally:
+        lock.release()
+    return hand_over(world, handing, plan.path, state, request)
+
+
+def _named(world: World, plan: ResumePlan) -> SessionState:
+    """Give an older session the ids that it lacks."""
+    state = plan.state
+    name = state.session_name or layout.tmux_name(plan.path.name)
+    return replace(state, session_name=name, session_id=state.session_id or world.new_id())
+
+
+def pane_fields(plan: LaunchPlan, world: World) -> Mapping[str, object]:
+    """Return one pane of a dry run, for machines."""
+    return {
+        "seat": plan.work.seat,
+        "role": plan.work.role,
+        "subplan": plan.work.subplan,
+        "agent": plan.casting.name,
+        "mode": plan.mode,
+        "argv": list(plan.argv),
+        "cwd": str(world.project),
+        "env": dict(plan.casting.env),
+        "reason": plan.decision.reason,
+        "prompt_bytes": len(plan.prompt.encode()),
+        "fresh_prompt_bytes": len(plan.full_prompt.encode()),
+    }
+
+
+def plan_fields(plan: ResumePlan, world: World) -> dict[str, object]:
+    """Return one session of a dry run, for machines (without what blocks it)."""
+    return {
+        "session": plan.path.name,
+        "path": _relative(plan.path, world.project),
+        "phase": plan.inference.phase.value,
+        "state_phase": plan.state_phase,
+        "state_source": plan.source,
+        "because": plan.inference.because,
+        "evidence": [
+            {
+                "phase": each.phase.value,
+                "complete": each.complete,
+                "because": each.because,
+                "paths": list(each.paths),
+            }
+            for each in plan.inference.evidence
+        ],
+        "unapplied_events": plan.unapplied,
+        "panes": [pane_fields(each, world) for each in plan.panes],
+        "warnings": list(plan.warnings),
+    }
+
+
+def _relative(path: Path, project: Path) -> str:
+    try:
+        return str(path.relative_to(project))
+    except ValueError:
+        return str(path)

@@ -1,0 +1,146 @@
+"""The hidden command that drives one session, run in the monitor's pane."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import os
+import sys
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from agentmux.adapters import delivery
+from agentmux.adapters.handover import report as send_report
+from agentmux.adapters.processes import ProcessWatch, start_time
+from agentmux.adapters.tmux import TmuxTerminal
+from agentmux.adapters.wake import WakePipe
+from agentmux.adapters.watch import changes
+from agentmux.app.driving import Report, decode_request, drive, failure
+from agentmux.app.tools import Tools
+from agentmux.cli import wiring
+from agentmux.core import layout
+from agentmux.errors import AgentmuxError, ExitCode
+from agentmux.ports import Delivery, Display, ScreenPatterns, Terminal
+
+logger = logging.getLogger(__name__)
+
+_LOG_KEYS: Final = ("session", "phase", "role", "pane")
+
+
+class _JsonLines(logging.Formatter):
+    """One JSON object per line, for later."""
+
+    def format(  # type: ignore[explicit-override]  # typing has it from Python 3.12 on
+        self, record: logging.LogRecord
+    ) -> str:
+        """Return the line of one record."""
+        fields: dict[str, object] = {
+            "at": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "message": record.getMessage(),
+        }
+        fields.update({key: getattr(record, key) for key in _LOG_KEYS if hasattr(record, key)})
+        if record.exc_info:
+            fields["exception"] = self.formatException(record.exc_info)
+        return json.dumps(fields, ensure_ascii=True)
+
+
+def main(argv: Sequence[str], environ: Mapping[str, str]) -> int:
+    """Run ``agentmux _orchestrate PROJECT SESSION REQUEST [CONFIG]``."""
+    project, session = Path(argv[0]), Path(argv[1])
+    request = decode_request(argv[2])
+    config = Path(argv[3]) if len(argv) > 3 else None
+    os.umask(0o077)
+    _log_to(session / layout.LOG)
+
+    def report(said: Report) -> None:
+        if request.ready:
+            send_report(Path(request.ready), said.encode())
+
+    try:
+        return asyncio.run(_drive(project, session, argv[2], config, environ, report))
+    except AgentmuxError as error:
+        logger.error("could not drive the session: %s", error)  # noqa: TRY400 (no bug)
+        report(failure(error))
+        return error.exit_code
+    except Exception as error:
+        logger.exception("the orchestrator crashed")
+        message = f"the orchestrator crashed: {type(error).__name__}: {error}"
+        report(Report(ok=False, exit_code=ExitCode.FAILED, message=message))
+        raise
+
+
+async def _drive(
+    project: Path,
+    session: Path,
+    request: str,
+    config: Path | None,
+    environ: Mapping[str, str],
+    report: Callable[[Report], None],
+) -> int:
+    world = wiring.world(project, config=config, environ=environ)
+    terminal = _own_terminal(environ) or world.terminal(None)
+    server = terminal.server()
+    identity = {
+        "pid": os.getpid(),
+        "host": world.host,
+        "since": world.now().isoformat(timespec="seconds"),
+        "orchestrator_pid": os.getpid(),
+        "orchestrator_started": start_time(os.getpid()),
+        "socket": terminal.socket,
+        "server_pid": server.pid,
+        "server_started": server.started,
+    }
+    display = _display()
+
+    def hints(stop: asyncio.Event) -> AsyncIterator[None]:
+        return changes((session,), stop)
+
+    async def type_into(
+        pane: str, text: str, patterns: ScreenPatterns, *, deadline_s: float
+    ) -> Delivery:
+        return await delivery.deliver(terminal, pane, text, patterns, deadline_s=deadline_s)
+
+    tools = Tools(
+        terminal=terminal,
+        lock=world.lock(session),
+        wake=WakePipe(session),
+        deaths=ProcessWatch(asyncio.get_running_loop()),
+        type_into=type_into,
+        display=display,
+        hints=hints,
+    )
+    return await drive(
+        world,
+        world.files(session),
+        decode_request(request),
+        tools,
+        identity=identity,
+        report=report,
+    )
+
+
+def _own_terminal(environ: Mapping[str, str]) -> Terminal | None:
+    """Return the server that this process runs in: ``$TMUX`` is ``socket,pid,session``."""
+    socket_path = environ.get("TMUX", "").rpartition(",")[0].rpartition(",")[0]
+    return TmuxTerminal(socket_path) if socket_path else None
+
+
+def _display() -> Display:
+    from agentmux.monitor.screen import PlainDisplay, TerminalDisplay  # noqa: PLC0415
+
+    if sys.stdout.isatty():
+        return TerminalDisplay(sys.stdout, colour=True)
+    return PlainDisplay(sys.stdout)
+
+
+def _log_to(path: Path) -> None:
+    handler = logging.FileHandler(path, encoding="utf-8", errors="backslashreplace")
+    handler.setFormatter(_JsonLines())
+    logging.getLogger("agentmux").addHandler(handler)
+    logging.getLogger("agentmux").setLevel(logging.INFO)
+    logging.getLogger("agentmux").propagate = False
