@@ -1,0 +1,309 @@
+"""What ``status`` and ``list`` say of a session, as data; forgiving to odd states."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from agentmux.app.result import OperationResult, Problem, problem_of, worst
+from agentmux.app.sessions import Liveness, SessionEntry, live
+from agentmux.errors import AgentmuxError, ExitCode
+
+if TYPE_CHECKING:
+    from agentmux.app.world import Site
+    from agentmux.core.records import Json
+
+_NOTHING: Final[Mapping[str, Any]] = {}
+_LAUNCHED: Final = "launched"
+_WAITING: Final = "waiting_for_user"
+_STALLED: Final = "stalled"
+_LIMIT: Final = "usage_limit"
+_FEATURE_MAX: Final = 120
+
+
+class SessionStatus(StrEnum):
+    """How a session is, for people: what is beyond its phase.
+
+    ``interrupted`` was not stopped by its user: its orchestrator, its tmux session or the machine
+    went. ``unknown`` is one whose tmux server does not answer.
+    """
+
+    RUNNING = "running"
+    WAITING = _WAITING
+    STALLED = _STALLED
+    LIMIT = _LIMIT
+    STOPPED = "stopped"
+    INTERRUPTED = "interrupted"
+    FAILED = "failed"
+    DONE = "done"
+    UNKNOWN = "unknown"
+    UNREADABLE = "unreadable"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeatView:
+    """One seat.
+
+    Attributes:
+        mode: ``native`` or ``fresh``; ``reason`` says why.
+        status: What its agent does, or why it is gone.
+        source: What says so: ``screen``, ``journal`` or ``exit record``.
+        age_s: How long it has been so; None where unknown.
+        attempt: 1, then +1 for each relaunch of the same work.
+        prompt_bytes: What was sent; ``fresh_prompt_bytes`` is what a fresh start would have sent.
+    """
+
+    seat: str
+    role: str
+    agent: str
+    mode: str
+    reason: str
+    status: str
+    source: str
+    age_s: float | None
+    attempt: int
+    prompt_bytes: int
+    fresh_prompt_bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionView:
+    """One session.
+
+    Attributes:
+        path: Relative to the project where it lies in it, else absolute.
+        phase: None where none can be read.
+        live: None where its tmux server does not answer.
+        orchestrator: Its pid; None where none is running, or it is unknown.
+        decision: The user is to approve, or to request changes.
+        interruption: ``cause``, ``seat``, ``phase``, ``at``; None while nothing is in the way.
+        problems: For people, one sentence each.
+    """
+
+    session: str
+    path: str
+    feature: str
+    phase: str | None
+    state_source: str
+    status: SessionStatus
+    cycle: int
+    review_iteration: int
+    review_outcome: str | None
+    live: bool | None
+    because: str
+    orchestrator: int | None
+    tmux_session: str
+    tmux_socket: str
+    decision: bool
+    seats: tuple[SeatView, ...]
+    interruption: Json | None
+    updated_at: str
+    age_s: float
+    problems: tuple[str, ...]
+
+    def as_json(self) -> dict[str, object]:
+        """Return it as it stands in JSON answers."""
+        made: dict[str, object] = {name: getattr(self, name) for name in self.__slots__}
+        made["seats"] = [
+            {name: getattr(seat, name) for name in seat.__slots__} for seat in self.seats
+        ]
+        made["problems"] = list(self.problems)
+        made["interruption"] = dict(self.interruption) if self.interruption else None
+        return made
+
+
+def look(site: Site, entries: Sequence[SessionEntry]) -> OperationResult[tuple[SessionView, ...]]:
+    """View each of these sessions; the problems are those that a script should not overlook."""
+    now = site.now()
+    found = live(site, entries)
+    views, problems = [], []
+    for entry in entries:
+        liveness = found[entry.path]
+        noted = site.folders.runtime(entry.path) if liveness.locked else _NOTHING
+        views.append(session_view(entry, liveness, noted, project=site.project, now=now))
+        problems += _grave(entry, liveness)
+    return OperationResult(
+        data=tuple(views),
+        problems=tuple(problems),
+        exit_code=worst(problem.code for problem in problems),
+    )
+
+
+def _grave(entry: SessionEntry, liveness: Liveness) -> Iterator[Problem]:
+    if entry.problem is not None:
+        yield entry.problem
+    # Where tmux is not installed nothing is live: worth a word, no problem.
+    if liveness.error is not None and (liveness.live is None or not _is_missing(liveness.error)):
+        yield problem_of(entry.name, liveness.error)
+
+
+def _is_missing(error: AgentmuxError) -> bool:
+    return error.exit_code is ExitCode.MISSING
+
+
+def session_view(
+    entry: SessionEntry, liveness: Liveness, runtime: Json, *, project: Path, now: datetime
+) -> SessionView:
+    """Put together what is known of one session.
+
+    Args:
+        runtime: What its orchestrator noted; it counts only while that runs.
+    """
+    noted = runtime if liveness.locked else _NOTHING
+    seats = tuple(_seats(entry, liveness, noted, now))
+    decision = wants_decision(entry.fields)
+    path = entry.path
+    inside = path.is_relative_to(project)
+    return SessionView(
+        session=entry.name,
+        path=str(path.relative_to(project) if inside else path),
+        feature=" ".join(entry.text("feature").split())[:_FEATURE_MAX],
+        phase=entry.phase,
+        state_source=entry.source,
+        status=_status(entry, liveness, noted, seats),
+        cycle=_number(entry.fields, "cycle", 1),
+        review_iteration=_number(entry.fields, "review_iteration", 0),
+        review_outcome=entry.text("review_outcome") or None,
+        live=liveness.live,
+        because=liveness.because,
+        orchestrator=liveness.orchestrator,
+        tmux_session=liveness.tmux.name if liveness.tmux else entry.text("session_name"),
+        tmux_socket=entry.text("tmux_socket"),
+        decision=decision,
+        seats=seats,
+        interruption=_mapping(entry.fields, "interruption") or None,
+        updated_at=_stamp(entry.updated),
+        age_s=_age(entry.updated, now),
+        problems=tuple(_problems(entry, liveness, noted)),
+    )
+
+
+def wants_decision(fields: Json) -> bool:
+    """Whether it is the user's turn: the summary is in, and nothing was decided yet."""
+    waits = fields.get("phase") == "completing" and bool(fields.get("summary_submitted"))
+    return waits and not fields.get("approval")
+
+
+def _status(
+    entry: SessionEntry, liveness: Liveness, noted: Json, seats: tuple[SeatView, ...]
+) -> SessionStatus:
+    if entry.problem is not None:
+        return SessionStatus.UNREADABLE
+    if entry.phase in {SessionStatus.DONE, SessionStatus.FAILED}:
+        return SessionStatus(entry.phase)
+    if liveness.live is None:
+        return SessionStatus.UNKNOWN
+    if not liveness.locked:
+        return _at_rest(entry, liveness)
+    return _at_work(entry, noted, seats)
+
+
+def _at_work(entry: SessionEntry, noted: Json, seats: tuple[SeatView, ...]) -> SessionStatus:
+    """Somebody drives it: what a person should know first."""
+    seen = {seat.status for seat in seats}
+    if wants_decision(entry.fields):
+        seen.add(_WAITING)
+    if noted.get("problem"):
+        seen.add(_STALLED)
+    for status in (SessionStatus.WAITING, SessionStatus.STALLED, SessionStatus.LIMIT):
+        if status in seen:
+            return status
+    return SessionStatus.RUNNING
+
+
+def _at_rest(entry: SessionEntry, liveness: Liveness) -> SessionStatus:
+    """Nobody drives it: because its user said so, or because something went."""
+    cause = _mapping(entry.fields, "interruption").get("cause", "")
+    stopped = str(cause).startswith("stopped") and not liveness.live
+    return SessionStatus.STOPPED if stopped else SessionStatus.INTERRUPTED
+
+
+def _seats(
+    entry: SessionEntry, liveness: Liveness, noted: Json, now: datetime
+) -> Iterator[SeatView]:
+    records, statuses = _mapping(entry.fields, "agents"), _mapping(noted, "statuses")
+    panes = _mapping(noted, "panes")
+    for name in _mapping(entry.fields, "seats"):
+        seat = _mapping(_mapping(entry.fields, "seats"), name)
+        current = _mapping(panes, name).get("launch") in {None, seat.get("launch")}
+        seen = _mapping(statuses, name) if current else _NOTHING
+        status, source, since = _doing(seat, seen, runs=bool(liveness.live))
+        yield SeatView(
+            seat=name,
+            role=_text(seat, "role"),
+            agent=_text(_mapping(records, name), "agent"),
+            mode=_text(seat, "mode"),
+            reason=_text(seat, "reason"),
+            status=status,
+            source=source,
+            age_s=_age_of(since, now),
+            attempt=_number(seat, "attempt", 1),
+            prompt_bytes=_number(seat, "prompt_bytes", 0),
+            fresh_prompt_bytes=_number(seat, "fresh_prompt_bytes", 0),
+        )
+
+
+def _doing(seat: Mapping[str, Any], seen: Mapping[str, Any], *, runs: bool) -> tuple[str, str, str]:
+    """Return status, source and since when: what is on record, unless somebody saw more."""
+    recorded = _text(seat, "status")
+    if recorded != _LAUNCHED:
+        return recorded, "journal", ""
+    if not runs:
+        return "stopped", "journal", ""
+    if _text(seen, "status"):
+        return _text(seen, "status"), _text(seen, "source"), _text(seen, "since")
+    status = _STALLED if seat.get("stalled") else recorded
+    return status, "journal", _text(seat, "since")
+
+
+def _problems(entry: SessionEntry, liveness: Liveness, noted: Json) -> Iterator[str]:
+    if entry.problem is not None:
+        yield entry.problem.message
+    yield from entry.warnings
+    if liveness.error is not None:
+        yield liveness.error.message
+    if liveness.live and not liveness.locked:
+        yield "its orchestrator is gone"
+    if noted.get("problem"):
+        yield str(noted["problem"])
+    commit = _mapping(entry.fields, "commit")
+    if commit.get("status") == "failed":
+        yield f"the commit failed: {_text(commit, 'reason')}"
+
+
+# -- odd values are as none ----------------------------------------------------------------------
+
+
+def _mapping(fields: Json, name: str) -> Mapping[str, Any]:
+    value = fields.get(name)
+    return value if isinstance(value, dict) else _NOTHING
+
+
+def _text(fields: Json, name: str) -> str:
+    value = fields.get(name)
+    return value if isinstance(value, str) else ""
+
+
+def _number(fields: Json, name: str, default: int) -> int:
+    value = fields.get(name)
+    return value if type(value) is int else default
+
+
+def _age(since: datetime, now: datetime) -> float:
+    return max(0.0, round((now - since).total_seconds(), 3))
+
+
+def _age_of(since: str, now: datetime) -> float | None:
+    try:
+        found = datetime.fromisoformat(since)
+    except ValueError:
+        return None
+    return _age(found if found.tzinfo else found.replace(tzinfo=UTC), now)
+
+
+def _stamp(moment: datetime) -> str:
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
