@@ -108,10 +108,14 @@ def implementing(state: SessionState, artifacts: Artifacts) -> Completion:
     return _no(f"{names} missing, {len(done)} of {count} there", *map(done_marker, missing))
 
 
+def _capped(state: SessionState) -> Completion:
+    return _yes(f"capped after {state.max_review_iterations} iterations")
+
+
 def reviewing(state: SessionState, artifacts: Artifacts) -> Completion:
     """Complete when all nominated pass, when capped, or while a fix of it is not done."""
     if state.review_outcome == CAPPED:
-        return _yes(f"capped after {state.max_review_iterations} iterations")
+        return _capped(state)
     if is_fix_iteration(state, artifacts) and not artifacts.exists(done_marker(1)):
         return _yes("its findings are being fixed", FIX_REQUEST)
     nominated = nominations(state, artifacts)
@@ -126,7 +130,9 @@ def reviewing(state: SessionState, artifacts: Artifacts) -> Completion:
 
 
 def fixing(state: SessionState, artifacts: Artifacts) -> Completion:
-    """Complete when there is no fix iteration, or when its marker is there."""
+    """Complete when there is no fix iteration, or when its marker is there; a cap ends them."""
+    if state.review_outcome == CAPPED:
+        return _capped(state)
     if not is_fix_iteration(state, artifacts):
         return _yes("nothing to fix")
     if artifacts.exists(done_marker(1)):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from agentmux.core.acceptance import working_phase
 from agentmux.core.artifacts import Artifacts
 from agentmux.core.phase import Phase
 from agentmux.core.pipeline import PHASE_REGISTRY, PIPELINE, earlier
@@ -83,12 +84,14 @@ def infer(
         return answer(on_disk, "the artifacts alone: there is no readable state")
     if state.phase is Phase.DONE:
         return answer(Phase.DONE, "the state says done")
-    if state.phase not in PIPELINE:
-        return answer(on_disk, f"the artifacts: the state says {state.phase}")
-    if state.phase is on_disk:
+    # With lines to replay, a failed session folds as the phase it failed in.
+    said = working_phase(state) if pending else state.phase
+    if said not in PIPELINE:
+        return answer(on_disk, f"the artifacts: the state says {said}")
+    if said is on_disk:
         return answer(on_disk, "state and artifacts agree")
-    chosen = earlier(state.phase, on_disk)
+    chosen = earlier(said, on_disk)
     difference = None
     if not pending:
-        difference = f"the state says {state.phase}, the artifacts say {on_disk}"
+        difference = f"the state says {said}, the artifacts say {on_disk}"
     return answer(chosen, f"{chosen} is the earlier of the state's and the artifacts'", difference)

@@ -78,9 +78,9 @@ def test_a_signal_that_does_not_count_leaves_nothing() -> None:
     session = at(Phase.FIXING)
     session.tell(CodeDone(), "coder", "old")
     assert session.state.phase is Phase.FIXING
-    assert session.files == ()
+    assert not session.paths
     session.tell(ChangesRequested(text="x"), "user")
-    assert session.files == ()
+    assert not session.paths
 
 
 def test_a_duplicate_leaves_nothing() -> None:
@@ -104,7 +104,7 @@ def test_research_leaves_the_request_once_and_a_marker_at_the_end() -> None:
     session.launch("web-researcher-t", "web-researcher", topic="t")
     session.architected()
     session.signal("planner", WebResearchDispatched(topic="t", question="again?"))
-    assert not session.paths
+    assert list(session.paths) == []
     session.signal("web-researcher-t", ResearchDone(research="web", topic="t"))
     assert session.files == (Implied(path="03_research/web-t/done", text=""),)
 

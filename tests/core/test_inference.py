@@ -1,0 +1,499 @@
+"""Which phase a session resumes in: completion checks, then the whole table, then properties."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agentmux.core.artifacts import (
+    kept_fix_request,
+    nominations,
+    review_outcome,
+    subplan_count,
+    verdicts,
+)
+from agentmux.core.inference import infer, walk
+from agentmux.core.phase import Phase
+from agentmux.core.pipeline import PHASE_REGISTRY, PIPELINE
+from agentmux.core.review import Verdict
+from agentmux.core.state import Interruption, SessionState
+from tests.core.builders import (
+    EXPERT,
+    LOGIC,
+    QUALITY,
+    artifacts,
+    execution_plan,
+    review,
+)
+
+PASS, FAIL = json.dumps(review("pass")), json.dumps(review("fail"))
+TWO = execution_plan(("parallel", [1, 2]))
+DESIGNED = execution_plan(("serial", [1]), needs_design=True)
+
+# Files by a short name each, so that a row of a table can be read.
+FILES = {
+    "pm": ("01_product_management/done", ""),
+    "arch": ("02_architecting/architecture.md", "# A"),
+    "arch:empty": ("02_architecting/architecture.md", ""),
+    "arch:quality": ("02_architecting/architecture.md", "reviewers: quality\n# A"),
+    "arch:both": ("02_architecting/architecture.md", "reviewers: logic, reviewer_quality\n# A"),
+    "plan.yaml": ("04_planning/plan.yaml", "version: 2"),
+    "plan": ("04_planning/execution_plan.yaml", TWO),
+    "plan:design": ("04_planning/execution_plan.yaml", DESIGNED),
+    "plan:bad": ("04_planning/execution_plan.yaml", "{groups: 7"),
+    "design": ("05_design/design.md", "# D"),
+    "design:empty": ("05_design/design.md", ""),
+    "done_1": ("06_implementation/done_1", ""),
+    "done_2": ("06_implementation/done_2", ""),
+    "done_3": ("06_implementation/done_3", ""),
+    "logic+": ("07_review/review_logic.yaml", PASS),
+    "logic-": ("07_review/review_logic.yaml", FAIL),
+    "logic?": ("07_review/review_logic.yaml", "verdict: perhaps"),
+    "long+": ("07_review/review_reviewer_logic.yaml", PASS),
+    "long-": ("07_review/review_reviewer_logic.yaml", FAIL),
+    "short+": ("07_review/review.yaml", PASS),
+    "quality+": ("07_review/review_quality.yaml", PASS),
+    "quality-": ("07_review/review_quality.yaml", FAIL),
+    "review.md+": ("07_review/review.md", "# R\n\n**Verdict:** pass\n"),
+    "review.md-": ("07_review/review.md", "Verdict: FAIL\n"),
+    "fix": ("07_review/fix_request.md", "mend it"),
+    "fix:empty": ("07_review/fix_request.md", ""),
+    "kept": ("history/1.0/07_review/fix_request.md", "mend it"),
+    "kept:1": ("history/1.1/07_review/fix_request.md", "mend it again"),
+    "kept:other-cycle": ("history/2.0/07_review/fix_request.md", "mend that"),
+    "summary": ("08_completion/summary.md", "# S"),
+    "approval": ("08_completion/approval.json", "{}"),
+}
+BUILT = "arch plan done_1 done_2"
+CLEARED = "arch plan done_2"  # entering fixing clears done_1
+
+
+def disk(names: str) -> dict[str, str]:
+    return dict(FILES[name] for name in names.split())
+
+
+def state(phase: str, **values: Any) -> SessionState:
+    return replace(SessionState(phase=Phase(phase), max_review_iterations=3), **values)
+
+
+# -- completion checks ---------------------------------------------------------------------------
+
+CHECKS = [
+    # phase, files, values of the state, complete, because
+    ("product_management", "", {}, True, "not requested"),
+    ("product_management", "", {"product_manager": True}, False, "done is missing"),
+    ("product_management", "pm", {"product_manager": True}, True, "done is there"),
+    ("architecting", "", {}, False, "architecture.md is missing"),
+    ("architecting", "arch:empty", {}, False, "architecture.md is empty"),
+    ("architecting", "arch", {}, True, "architecture.md, 3 B"),
+    ("planning", "", {}, False, "execution_plan.yaml is missing"),
+    (
+        "planning", "plan.yaml", {}, False,
+        "plan.yaml was never accepted: execution_plan.yaml is missing",
+    ),
+    ("planning", "plan:bad", {}, False, "execution_plan.yaml is not valid"),
+    ("planning", "plan", {}, True, "execution_plan.yaml, 2 sub-plans"),
+    ("designing", "plan", {}, True, "no design needed"),
+    ("designing", "plan", {"needs_design": True}, True, "no design needed"),
+    ("designing", "", {"needs_design": True}, False, "design.md is missing"),
+    ("designing", "plan:design", {}, False, "design.md is missing"),
+    ("designing", "plan:design design:empty", {}, False, "design.md is empty"),
+    ("designing", "plan:design design", {}, True, "design.md, 3 B"),
+    ("implementing", "", {}, False, "the number of sub-plans is unknown"),
+    ("implementing", "plan", {}, False, "done_1, done_2 missing, 0 of 2 there"),
+    ("implementing", "plan done_1", {}, False, "done_2 missing, 1 of 2 there"),
+    ("implementing", "plan done_1 done_2", {}, True, "done_1 to done_2"),
+    # the execution plan's count wins over the state's; without one the state's counts
+    ("implementing", "plan done_1 done_2", {"subplan_count": 3}, True, "done_1 to done_2"),
+    ("implementing", "done_1 done_2", {"subplan_count": 2}, True, "done_1 to done_2"),
+    (
+        "implementing", "done_1 done_2", {"subplan_count": 3}, False,
+        "done_3 missing, 2 of 3 there",
+    ),
+    # a fix iteration: the request, with an iteration greater than 0 or none at all
+    ("implementing", "plan fix", {"review_iteration": 1}, True, "a review came after it"),
+    ("implementing", "plan fix", {"review_iteration": None}, True, "a review came after it"),
+    (
+        "implementing", "plan fix", {"review_iteration": 0}, False,
+        "done_1, done_2 missing, 0 of 2 there",
+    ),
+    (
+        "implementing", "plan fix:empty", {"review_iteration": 1}, False,
+        "done_1, done_2 missing, 0 of 2 there",
+    ),
+    # its copy in history counts where the request itself is lost
+    ("implementing", "plan kept", {"review_iteration": 1}, True, "a review came after it"),
+    (
+        "implementing", "plan kept", {"review_iteration": 2}, False,
+        "done_1, done_2 missing, 0 of 2 there",
+    ),
+    ("implementing", "plan kept:1", {"review_iteration": 2}, True, "a review came after it"),
+    (
+        "implementing", "plan kept:other-cycle", {"review_iteration": 1}, False,
+        "done_1, done_2 missing, 0 of 2 there",
+    ),
+    (
+        "implementing", "plan kept:other-cycle", {"review_iteration": 1, "cycle": 2}, True,
+        "a review came after it",
+    ),
+    ("reviewing", "", {}, False, "no verdict of reviewer_logic"),
+    ("reviewing", "logic+", {}, True, "reviewer_logic passed it"),
+    ("reviewing", "logic-", {}, False, "reviewer_logic failed it"),
+    ("reviewing", "logic?", {}, False, "no verdict of reviewer_logic"),
+    ("reviewing", "long+", {}, True, "reviewer_logic passed it"),
+    ("reviewing", "long-", {}, False, "reviewer_logic failed it"),
+    ("reviewing", "logic+ long-", {}, True, "reviewer_logic passed it"),  # the short name first
+    ("reviewing", "short+", {}, True, "reviewer_logic passed it"),
+    (
+        "reviewing", "short+", {"reviewer_nominations": (LOGIC, QUALITY)}, False,
+        "no verdict of reviewer_logic, reviewer_quality",
+    ),
+    ("reviewing", "quality+", {}, False, "no verdict of reviewer_logic"),
+    ("reviewing", "arch:quality quality+", {}, True, "reviewer_quality passed it"),
+    ("reviewing", "arch:both logic+", {}, False, "no verdict of reviewer_quality"),
+    ("reviewing", "arch:both quality-", {}, False, "reviewer_quality failed it"),
+    (
+        "reviewing", "arch:both logic+ quality+", {}, True,
+        "reviewer_logic, reviewer_quality passed it",
+    ),
+    # the state's nominations win over the front matter's, and may be short
+    (
+        "reviewing", "arch:quality logic+", {"reviewer_nominations": ("logic",)}, True,
+        "reviewer_logic passed it",
+    ),
+    ("reviewing", "review.md+", {}, True, "reviewer_logic passed it"),
+    ("reviewing", "review.md-", {}, False, "reviewer_logic failed it"),
+    (
+        "reviewing", "arch:both review.md+", {}, True,
+        "reviewer_logic, reviewer_quality passed it",
+    ),
+    ("reviewing", "arch:both review.md+ logic+", {}, False, "no verdict of reviewer_quality"),
+    ("reviewing", "review.md+ logic-", {}, False, "reviewer_logic failed it"),
+    ("reviewing", "logic-", {"review_outcome": "capped"}, True, "capped after 3 iterations"),
+    (
+        "reviewing", "fix logic-", {"review_iteration": 1}, True,
+        "its findings are being fixed",
+    ),
+    ("reviewing", "fix done_1", {"review_iteration": 1}, False, "no verdict of reviewer_logic"),
+    ("reviewing", "fix", {"review_iteration": 0}, False, "no verdict of reviewer_logic"),
+    ("fixing", "", {}, True, "nothing to fix"),
+    ("fixing", "fix", {"review_iteration": 1}, False, "done_1 is missing"),
+    ("fixing", "fix", {"review_iteration": None}, False, "done_1 is missing"),
+    ("fixing", "kept", {"review_iteration": 1}, False, "done_1 is missing"),
+    ("fixing", "fix", {"review_iteration": 0}, True, "nothing to fix"),
+    ("fixing", "fix done_1", {"review_iteration": 1}, True, "done_1 is there"),
+    # no resume undoes a cap
+    (
+        "fixing", "fix", {"review_iteration": 3, "review_outcome": "capped"}, True,
+        "capped after 3 iterations",
+    ),
+    ("completing", "summary approval", {}, False, "the user decides"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("phase", "files", "values", "complete", "because"),
+    CHECKS,
+    ids=[f"{row[0]}: {row[1] or 'nothing'} {row[2] or ''}" for row in CHECKS],
+)
+def test_a_phase_is_complete(
+    phase: str, files: str, values: dict[str, Any], complete: bool, because: str
+) -> None:
+    found = PIPELINE[Phase(phase)].check(state(phase, **values), artifacts(disk(files)))
+    assert (found.complete, found.because) == (complete, because)
+
+
+def test_big_files_are_named_with_their_size() -> None:
+    for size, named in [(999, "999 B"), (4100, "4.1 kB"), (2_500_000, "2.5 MB")]:
+        on_disk = artifacts({"02_architecting/architecture.md": "x" * size})
+        check = PIPELINE[Phase.ARCHITECTING].check(state("architecting"), on_disk)
+        assert check.because == f"architecture.md, {named}"
+
+
+@pytest.mark.parametrize(
+    ("in_state", "front_matter", "nominated"),
+    [
+        ((), "", (LOGIC,)),
+        ((), "arch", (LOGIC,)),
+        ((), "arch:quality", (QUALITY,)),
+        ((EXPERT,), "arch:quality", (EXPERT,)),
+        (("expert", "logic"), "", (EXPERT, LOGIC)),
+        (("nobody",), "arch:quality", (QUALITY,)),
+    ],
+)
+def test_nominations_come_from_state_else_front_matter_else_logic(
+    in_state: tuple[str, ...], front_matter: str, nominated: tuple[str, ...]
+) -> None:
+    session = state("reviewing", reviewer_nominations=in_state)
+    assert nominations(session, artifacts(disk(front_matter))) == nominated
+
+
+def test_a_fail_that_is_in_decides() -> None:
+    session = state("reviewing", reviewer_nominations=(LOGIC, QUALITY))
+    assert review_outcome(session, artifacts(disk("quality-"))) is Verdict.FAIL
+    assert review_outcome(session, artifacts(disk("quality+"))) is None
+    assert review_outcome(session, artifacts(disk("quality+ logic+"))) is Verdict.PASS
+
+
+def test_a_hand_made_review_speaks_for_all() -> None:
+    found = verdicts((LOGIC, QUALITY), artifacts(disk("review.md-")))
+    assert found == {LOGIC: Verdict.FAIL, QUALITY: Verdict.FAIL}
+
+
+def test_the_count_of_sub_plans() -> None:
+    assert subplan_count(state("implementing", subplan_count=5), artifacts(disk("plan"))) == 2
+    assert subplan_count(state("implementing", subplan_count=5), artifacts({})) == 5
+
+
+def test_the_copy_of_the_fix_request_lies_in_the_iteration_that_failed() -> None:
+    kept = kept_fix_request(state("fixing", cycle=2, review_iteration=3))
+    assert kept == "history/2.2/07_review/fix_request.md"
+    assert kept_fix_request(state("fixing")) == "history/1.0/07_review/fix_request.md"
+
+
+# -- the table: phase x artifacts x state --------------------------------------------------------
+
+# What lies on disk when a session has got as far as this, and what the walk ends at then.
+DISKS = {
+    "architecting": "",
+    "planning": "arch",
+    "designing": "arch plan:design",
+    "implementing": "arch plan done_1",
+    "reviewing": BUILT,
+    "completing": f"{BUILT} logic+",
+}
+STATES = (
+    "product_management", "architecting", "planning", "designing", "implementing", "reviewing",
+    "completing", "fixing",
+)  # fmt: skip
+
+# rows: what the state says; columns: what the artifacts say; the answer. The state is behind on
+# the right of the diagonal (=), ahead on its left: the earlier of the two is the answer.
+TABLE = """
+                     architecting  planning      designing     implementing  reviewing     completing
+product_management   pm            pm            pm            pm            pm            pm
+architecting         =             architecting  architecting  architecting  architecting  architecting
+planning             architecting  =             planning      planning      planning      planning
+designing            architecting  planning      =             designing     designing     designing
+implementing         architecting  planning      designing     =             implementing  implementing
+reviewing            architecting  planning      designing     implementing  =             reviewing
+fixing               architecting  planning      designing     implementing  fixing        fixing
+completing           architecting  planning      designing     implementing  reviewing     =
+done                 done          done          done          done          done          done
+failed               architecting  planning      designing     implementing  reviewing     completing
+"""  # noqa: E501 (a table)
+
+
+def rows() -> list[tuple[str, str, str]]:
+    head, *lines = [line.split() for line in TABLE.strip().splitlines()]
+    cells = []
+    for said, *answers in lines:
+        for on_disk, answer in zip(head, answers, strict=True):
+            meant = {"=": on_disk, "pm": "product_management"}.get(answer, answer)
+            cells.append((said, on_disk, meant))
+    return cells
+
+
+@pytest.mark.parametrize(("said", "on_disk", "answer"), rows())
+def test_the_earlier_of_state_and_artifacts(said: str, on_disk: str, answer: str) -> None:
+    inferred = infer(state(said), artifacts(disk(DISKS[on_disk])))
+    assert inferred.artifacts_phase == on_disk
+    assert inferred.phase == answer
+    agree = said == on_disk or said in {"done", "failed"}
+    expected = None if agree else f"the state says {said}, the artifacts say {on_disk}"
+    assert inferred.disagreement == expected
+
+
+@pytest.mark.parametrize(("said", "on_disk", "answer"), rows())
+def test_pending_lines_explain_a_disagreement(said: str, on_disk: str, answer: str) -> None:
+    inferred = infer(state(said), artifacts(disk(DISKS[on_disk])), pending=1)
+    assert inferred.disagreement is None
+    assert inferred.phase == answer
+
+
+@pytest.mark.parametrize("on_disk", DISKS)
+@pytest.mark.parametrize("said", STATES)
+def test_an_unreadable_state_leaves_it_to_the_artifacts(said: str, on_disk: str) -> None:
+    inferred = infer(state(said), artifacts(disk(DISKS[on_disk])), state_is_known=False)
+    assert inferred.phase == on_disk
+    assert inferred.disagreement is None
+
+
+FAILED = [
+    # failed in, artifacts say, pending lines, answer
+    ("planning", "planning", 0, "planning"),
+    ("planning", "reviewing", 0, "reviewing"),  # no pending line: the artifacts
+    ("planning", "reviewing", 1, "planning"),  # folds as the phase it failed in
+    ("reviewing", "implementing", 0, "implementing"),
+    ("reviewing", "implementing", 2, "implementing"),
+    ("", "implementing", 0, "implementing"),  # imported: nobody knows where it failed
+    ("", "implementing", 3, "implementing"),
+]
+
+
+@pytest.mark.parametrize(("failed_in", "on_disk", "pending", "answer"), FAILED)
+def test_a_failed_session(failed_in: str, on_disk: str, pending: int, answer: str) -> None:
+    interruption = Interruption(cause="lost twice", phase=failed_in) if failed_in else None
+    session = state("failed", interruption=interruption)
+    inferred = infer(session, artifacts(disk(DISKS[on_disk])), pending=pending)
+    assert inferred.phase == answer
+    assert inferred.disagreement is None
+
+
+def test_nothing_but_a_failed_phase_and_some_artifacts() -> None:
+    inferred = infer(SessionState(phase=Phase.FAILED), artifacts(disk(f"{BUILT} logic-")))
+    assert inferred.phase is Phase.REVIEWING
+
+
+# name, files, what the state says (phase, review_iteration where there is one, cycle, …), answer
+ITERATIONS = """
+fixing, only done_2 left         | CLEARED fix              | fixing 1            | fixing
+fixing, request lost             | CLEARED kept             | fixing 1            | fixing
+fixing, all of it lost           | CLEARED                  | fixing 1            | implementing
+fix done, state behind           | BUILT fix                | fixing 1            | fixing
+fix done, under review           | BUILT fix                | reviewing 1         | reviewing
+review of a fix, marker lost     | CLEARED fix              | reviewing 1         | fixing
+review of a fix passed           | BUILT fix logic+         | completing 1        | completing
+review of a fix failed again     | BUILT fix logic-         | reviewing 1         | reviewing
+second fix                       | CLEARED fix              | fixing 2            | fixing
+failed while fixing              | CLEARED fix              | failed 1            | fixing
+failed after the fix             | BUILT fix                | failed 1            | reviewing
+no iteration recorded, fixing    | CLEARED fix              | fixing              | fixing
+no iteration recorded, reviewing | BUILT fix                | reviewing           | reviewing
+only failed, while fixing        | CLEARED fix              | failed              | fixing
+a request of no iteration        | CLEARED fix              | reviewing 0         | implementing
+first review failed              | BUILT logic-             | reviewing 0         | reviewing
+capped                           | BUILT fix logic-         | completing 3 capped | completing
+capped and failed                | BUILT fix logic-         | failed 3 capped     | completing
+capped, marker lost              | CLEARED fix logic-       | completing 3 capped | completing
+capped at none                   | BUILT logic-             | completing 0 capped | completing
+second cycle, planned            | arch plan                | implementing 0 c2   | implementing
+second cycle, old copy           | arch plan kept           | implementing 0 c2   | implementing
+second cycle, fixing             | CLEARED kept:other-cycle | fixing 1 c2         | fixing
+second cycle, begun              |                          | architecting 0 c2   | architecting
+asked for a product manager      | arch plan                | implementing pm     | product_management
+product manager done             | pm arch plan             | implementing pm     | implementing
+"""
+WORDS: dict[str, dict[str, Any]] = {
+    "c2": {"cycle": 2},
+    "capped": {"review_outcome": "capped"},
+    "pm": {"product_manager": True},
+}
+
+
+def iterations() -> list[tuple[str, ...]]:
+    return [
+        tuple(cell.strip() for cell in line.split("|")) for line in ITERATIONS.strip().splitlines()
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "files", "said", "answer"), iterations(), ids=[row[0] for row in iterations()]
+)
+def test_iterations_and_cycles(name: str, files: str, said: str, answer: str) -> None:
+    phase, *words = said.split()
+    values: dict[str, Any] = {}
+    for word in words:
+        values |= {"review_iteration": int(word)} if word.isdecimal() else WORDS[word]
+    on_disk = artifacts(disk(files.replace("BUILT", BUILT).replace("CLEARED", CLEARED)))
+    assert infer(state(phase, **values), on_disk).phase == answer
+
+
+def test_what_is_waiting_to_be_archived_does_not_count() -> None:
+    files = disk(f"{BUILT} logic+")
+    assert infer(state("completing"), artifacts(files)).phase is Phase.COMPLETING
+    absent = PIPELINE[Phase.PLANNING].archives
+    assert infer(state("planning"), artifacts(files, absent)).phase is Phase.PLANNING
+
+
+# -- the evidence --------------------------------------------------------------------------------
+
+
+def test_the_evidence_is_the_walk_up_to_the_first_gap() -> None:
+    seen = walk(state("implementing"), artifacts(disk("arch plan done_1")))
+    assert [(each.phase.value, each.complete, each.because, each.paths) for each in seen] == [
+        ("product_management", True, "not requested", ()),
+        ("architecting", True, "architecture.md, 3 B", ("02_architecting/architecture.md",)),
+        (
+            "planning", True, "execution_plan.yaml, 2 sub-plans",
+            ("04_planning/execution_plan.yaml",),
+        ),
+        ("designing", True, "no design needed", ()),
+        ("implementing", False, "done_2 missing, 1 of 2 there", ("06_implementation/done_2",)),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("values", "because"),
+    [
+        ({"phase": "planning"}, "state and artifacts agree"),
+        ({"phase": "done"}, "the state says done"),
+        ({"phase": "failed"}, "the artifacts: the state says failed"),
+        (
+            {"phase": "reviewing"},
+            "planning is the earlier of the state's and the artifacts'",
+        ),
+    ],
+)
+def test_the_rule_that_chose_is_named(values: dict[str, Any], because: str) -> None:
+    session = state(**values)
+    assert infer(session, artifacts(disk("arch"))).because == because
+
+
+# -- properties ----------------------------------------------------------------------------------
+
+NONSENSE = st.sampled_from(["", " ", "\x00", "{", "[]", "verdict: fail", "null", '{"groups": []}'])
+
+
+def damaged(text: str) -> st.SearchStrategy[str]:
+    """The text as it is, cut off somewhere, or replaced by nonsense."""
+    return st.just(text) | NONSENSE | st.integers(0, len(text)).map(lambda length: text[:length])
+
+
+WHOLE = disk(f"pm {BUILT} design logic+ quality+ fix summary approval") | {
+    "07_review/review.md": "Verdict: pass",
+    "history/1.0/07_review/fix_request.md": "mend it",
+}
+DAMAGED = st.fixed_dictionaries(
+    {},
+    optional={path: damaged(text) for path, text in WHOLE.items()},
+)
+ANY_STATE = st.builds(
+    SessionState,
+    phase=st.sampled_from(Phase),
+    cycle=st.integers(0, 3),
+    review_iteration=st.none() | st.integers(0, 4),
+    review_outcome=st.sampled_from([None, "passed", "capped"]),
+    product_manager=st.booleans(),
+    needs_design=st.sampled_from([None, False, True]),
+    subplan_count=st.integers(0, 3),
+    reviewer_nominations=st.sampled_from([(), (LOGIC,), ("quality", "expert"), ("nobody",)]),
+    interruption=st.none()
+    | st.builds(Interruption, cause=st.just("c"), phase=st.sampled_from(["planning", "nowhere"])),
+)
+
+
+@given(ANY_STATE, DAMAGED, st.booleans(), st.integers(0, 2))
+def test_the_answer_is_never_later_than_the_first_gap(
+    session: SessionState, files: dict[str, str], known: bool, pending: int
+) -> None:
+    on_disk = artifacts(files)
+    inferred = infer(session, on_disk, state_is_known=known, pending=pending)
+    checks = {each.phase: each.check(session, on_disk).complete for each in PHASE_REGISTRY}
+    gap = next(phase for phase, complete in checks.items() if not complete)
+    if known and session.phase is Phase.DONE:
+        assert inferred.phase is Phase.DONE
+        return
+    order = list(PIPELINE)
+    assert order.index(inferred.artifacts_phase) == order.index(gap)
+    # Fixing of iteration k comes before reviewing of iteration k, although the walk has it later.
+    if inferred.phase is Phase.FIXING and gap is Phase.REVIEWING:
+        assert session.phase is Phase.FIXING
+    else:
+        assert order.index(inferred.phase) <= order.index(gap)
+    assert [each.complete for each in inferred.evidence] == [True] * order.index(gap) + [False]
