@@ -11,6 +11,7 @@ from agentmux.app.driving import Request, chosen_phase
 from agentmux.app.handing import Begun, Handing, hand_over
 from agentmux.app.launching import Launcher, LaunchPlan
 from agentmux.app.session import Session, resumed_values, stamp
+from agentmux.app.sessions import Liveness, SessionEntry
 from agentmux.app.world import World
 from agentmux.core import layout
 from agentmux.core.apply import advance, apply
@@ -22,7 +23,8 @@ from agentmux.core.inference import Inference, infer
 from agentmux.core.phase import Phase
 from agentmux.core.records import to_fields
 from agentmux.core.state import SessionState
-from agentmux.ports import SessionFiles
+from agentmux.errors import BlockedError
+from agentmux.ports import SessionFiles, TerminalUnreachableError
 
 _LOCK_WAIT_S: Final = 1.0
 # A session settles at most once per phase.
@@ -209,3 +211,40 @@ def _relative(path: Path, project: Path) -> str:
         return str(path.relative_to(project))
     except ValueError:
         return str(path)
+
+
+def blocked(entry: SessionEntry, liveness: Liveness) -> BlockedError | None:
+    """Return why a session cannot be resumed now; None when it can.
+
+    Raises:
+        MissingError: The tmux server does not answer, so nobody knows.
+    """
+    if liveness.live is None:
+        raise TerminalUnreachableError(
+            f"cannot tell whether session {entry.name} is live: {liveness.because}",
+            hints=("look at the tmux server, then try again",),
+        )
+    name = liveness.tmux.name if liveness.tmux is not None else entry.text("session_name")
+    if liveness.live:
+        return BlockedError(
+            f"tmux session {name} is still active. Detach or kill it before resuming.",
+            reason="session_live",
+            hints=_live_hints(entry, liveness),
+        )
+    if liveness.locked:
+        who = f"process {liveness.orchestrator}" if liveness.orchestrator else "another process"
+        return BlockedError(
+            f"session {entry.name} is held by {who}",
+            reason="locked",
+            hints=(f"see it: agentmux status {entry.name}",),
+        )
+    return None
+
+
+def _live_hints(entry: SessionEntry, liveness: Liveness) -> tuple[str, ...]:
+    if liveness.tmux is None:
+        return (f"{liveness.because}; bring the socket back: kill -USR1 PID",)
+    hints = (f"agentmux attach {entry.name}", f"agentmux stop {entry.name}")
+    if liveness.locked:
+        return hints
+    return (*hints, f"agentmux resume --reattach {entry.name}")
