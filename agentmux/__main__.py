@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+INTERRUPTED: Final = 130
+"""`errors.ExitCode.INTERRUPTED`."""
 
 # Each face is imported when it is chosen: imports are most of what a short command costs.
 # ruff: noqa: PLC0415
@@ -15,7 +18,10 @@ if TYPE_CHECKING:
 
 def main() -> int:
     """Run the command line of this process; returns the exit code."""
-    return dispatch(sys.argv[1:], os.environ)  # noqa: TID251 (read once, here, and passed down)
+    try:
+        return dispatch(sys.argv[1:], os.environ)  # noqa: TID251 (read here, and passed down)
+    except KeyboardInterrupt:
+        return INTERRUPTED
 
 
 def dispatch(argv: Sequence[str], environ: Mapping[str, str]) -> int:

@@ -15,10 +15,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO, Final
 
+from agentmux.adapters.clock import utc_now
 from agentmux.adapters.signal_files import SignalFiles
 from agentmux.adapters.wake import poke
 from agentmux.app.submit import identity_from, is_conversation, report
-from agentmux.cli.submit import now
 
 INPUT_MAX: Final = 16 << 20
 """Bytes; a hook's input carries the prompt."""
@@ -46,7 +46,7 @@ def _record(data: bytes, environ: Mapping[str, str]) -> None:
         SignalFiles(Path(identity.session_dir)),
         replace(identity, conversation=conversation),
         evidence=f"hook {PROMPTED}" if fields.get("hook_event_name") == PROMPTED else "",
-        at=now(),
+        at=utc_now(),
         new_id=lambda: str(uuid.uuid4()),
         poke=poke,
     )

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import json
 import sys
-import time
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from agentmux.adapters.clock import utc_now
 from agentmux.adapters.signal_files import SignalFiles
 from agentmux.adapters.wake import poke
 from agentmux.app.checks import QUESTION_MAX, Request
@@ -114,16 +114,10 @@ def hand_in(request: Request, environ: Mapping[str, str], *, command: str) -> Su
         SignalFiles(Path(identity.session_dir)),
         identity,
         request,
-        at=now(),
+        at=utc_now(),
         new_id=lambda: str(uuid.uuid4()),
         poke=poke,
     )
-
-
-def now() -> str:
-    """Return the instant as the journal writes it: UTC, ISO 8601, milliseconds, ``Z``."""
-    seconds, rest = divmod(time.time_ns(), 10**9)
-    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds)) + f".{rest // 10**6:03d}Z"
 
 
 _SUBMIT_OPTIONS: Final = ("--subplan", "--role", "--topic")

@@ -1,0 +1,1 @@
+"""The MCP face of the signals; the shell's is ``agentmux submit``."""

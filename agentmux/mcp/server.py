@@ -1,0 +1,136 @@
+"""``agentmux mcp``: the signals as tools of an MCP server on standard input and output.
+
+One server belongs to one launch: who calls is read from the environment once, when it starts.
+"""
+
+from __future__ import annotations
+
+import sys
+import uuid
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Annotated, Final, Literal, TypedDict, cast
+
+from mcp.server import MCPServer
+from mcp.server.mcpserver.exceptions import ToolError
+from pydantic import Field
+
+from agentmux.adapters.clock import utc_now
+from agentmux.adapters.signal_files import SignalFiles
+from agentmux.adapters.wake import poke
+from agentmux.app.checks import Identity, Request
+from agentmux.app.submit import identity_from, submit
+from agentmux.errors import AgentmuxError
+
+INSTRUCTIONS: Final = """\
+AgentMux runs you as one agent of a pipeline. Hand your work in with the submit tool that your
+instructions name, when it is complete and not before. `refused` lists every problem: mend all of
+them and submit again. `accepted`, `duplicate` and `ignored` need no further action.
+"""
+
+_WITHOUT_ARGUMENTS: Final = {
+    "submit_pm_done": "Hand in 01_product_management/requirements.md.",
+    "submit_architecture": "Hand in 02_architecting/architecture.md.",
+    "submit_plan": "Hand in 04_planning/plan.yaml.",
+    "submit_design": "Hand in 05_design/design.md.",
+    "submit_summary": "Hand in 08_completion/summary.md.",
+    "submit_hello": "Say which conversation this is; nothing is handed in.",
+}
+
+
+class Answer(TypedDict):
+    """What became of a signal; the same fields as ``agentmux submit --json``."""
+
+    schema: int
+    result: Literal["accepted", "ignored", "duplicate", "refused"]
+    event_id: str | None
+    reason: str
+    problems: list[str]
+
+
+Send = Callable[[Request], Answer]
+
+Subplan = Annotated[
+    int | None, Field(default=None, ge=1, description="Which sub-plan; else the one of your seat.")
+]
+Role = Annotated[
+    str, Field(default="", description="logic, quality or expert; else the role of your seat.")
+]
+OwnTopic = Annotated[str, Field(default="", description="Which topic; else the one of your seat.")]
+Topic = Annotated[str, Field(description="A short name: a-z, 0-9 and hyphens.")]
+Question = Annotated[
+    str, Field(description="All that the researcher has to know: it sees nothing else.")
+]
+
+
+def main(environ: Mapping[str, str]) -> int:
+    """Serve until standard input ends; returns the exit code."""
+    try:
+        identity = identity_from(environ, command="agentmux mcp")
+    except AgentmuxError as error:
+        sys.stderr.write(f"error: {error.message}\n")
+        return error.exit_code
+    build(identity).run("stdio")
+    return 0
+
+
+def build(identity: Identity) -> MCPServer:
+    """Return the server for one launch, with a tool for every signal."""
+    server = MCPServer("agentmux", instructions=INSTRUCTIONS)
+
+    def send(request: Request) -> Answer:
+        try:
+            answer = submit(
+                SignalFiles(Path(identity.session_dir)),
+                identity,
+                request,
+                at=utc_now(),
+                new_id=lambda: str(uuid.uuid4()),
+                poke=poke,
+            )
+        except AgentmuxError as error:
+            hints = "".join(f"\nhint: {hint}" for hint in error.hints)
+            raise ToolError(f"{error.message}{hints}") from error
+        return cast("Answer", answer.to_fields())
+
+    for name, says in _WITHOUT_ARGUMENTS.items():
+        server.add_tool(_plain(send, name), name=name, description=says)
+    _add_submits(server, send)
+    _add_research(server, send)
+    return server
+
+
+def _plain(send: Send, signal: str) -> Callable[[], Answer]:
+    def hand_in() -> Answer:
+        return send(Request(signal=signal))
+
+    return hand_in
+
+
+def _add_submits(server: MCPServer, send: Send) -> None:
+    @server.tool()
+    def submit_done(subplan_index: Subplan = None) -> Answer:
+        """Say that the code of a sub-plan, or of a fix, is complete."""
+        return send(Request(signal="submit_done", subplan=subplan_index))
+
+    @server.tool()
+    def submit_review(role: Role = "") -> Answer:
+        """Hand in your review file in 07_review."""
+        return send(Request(signal="submit_review", role=role))
+
+    @server.tool()
+    def submit_research_done(topic: OwnTopic = "") -> Answer:
+        """Hand in summary.md and detail.md of a research topic."""
+        return send(Request(signal="submit_research_done", topic=topic))
+
+
+def _add_research(server: MCPServer, send: Send) -> None:
+    @server.tool()
+    def research_dispatch_code(topic: Topic, question: Question) -> Answer:
+        """Have another agent find something out in this code base, while you go on."""
+        return send(Request(signal="research_dispatch_code", topic=topic, question=question))
+
+    @server.tool()
+    def research_dispatch_web(topic: Topic, question: Question) -> Answer:
+        """Have another agent find something out on the web, while you go on."""
+        return send(Request(signal="research_dispatch_web", topic=topic, question=question))
