@@ -153,6 +153,24 @@ def survivors(session_id: str) -> tuple[Survivor, ...]:
     return tuple(sorted((one for one in found if one), key=lambda one: (one.started, one.pid)))
 
 
+def carriers(word: str) -> tuple[tuple[int, int], ...]:
+    """Pairs of pid and start time of our user's processes with ``NAME=value`` in their environment.
+
+    Unlike in `survivors`, tmux servers are among them; this process and those above it are not.
+    Where there is no ``/proc`` nobody is found.
+    """
+    ours = set(_line_of(os.getpid()))
+    found = (pid for pid in _own_pids() if pid not in ours and _carries(pid, word.encode()))
+    return tuple((pid, start_time(pid)) for pid in found if is_alive(pid))
+
+
+def _carries(pid: int, word: bytes) -> bool:
+    try:
+        return word in (_PROC / str(pid) / "environ").read_bytes().split(b"\0")
+    except OSError:  # it ended meanwhile
+        return False
+
+
 def _own_pids() -> Iterator[int]:
     uid = os.getuid()
     if not _PROC.is_dir():
@@ -228,10 +246,18 @@ def _signal_and_wait(
     for pid, started in processes:
         if is_alive(pid, started):
             _signal(pid, number)
+    return list(left_after(processes, wait_s=wait_s))
+
+
+def left_after(
+    processes: Iterable[tuple[int, int]], *, wait_s: float
+) -> tuple[tuple[int, int], ...]:
+    """Wait at most ``wait_s`` for processes to end by themselves; return those that did not."""
+    waited = tuple(processes)
     deadline = time.monotonic() + wait_s
-    for pid, started in processes:
+    for pid, started in waited:
         _wait(pid, started, deadline)
-    return [(pid, started) for pid, started in processes if is_alive(pid, started)]
+    return tuple((pid, started) for pid, started in waited if is_alive(pid, started))
 
 
 def _signal(pid: int, number: signal.Signals) -> None:

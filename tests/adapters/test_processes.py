@@ -11,8 +11,10 @@ import pytest
 
 from agentmux.adapters.processes import (
     ProcessWatch,
+    carriers,
     end,
     is_alive,
+    left_after,
     start_time,
     survivors,
     wake_server,
@@ -157,6 +159,35 @@ def test_a_tmux_server_is_no_survivor(
     wait_until(lambda: SESSION.encode() in environ.read_bytes())
     monkeypatch.delenv("AGENTMUX_SESSION_ID")
     assert survivors(SESSION) == ()
+
+
+def test_whoever_carries_a_word_is_found(
+    tmux: TmuxTerminal,
+    started: list[subprocess.Popen[bytes]],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("AGENTMUX_MARK", "a")
+    mine = sleeper(started)
+    made = tmux.create_session(
+        name="agentmux-a", uuid="u", cwd=tmp_path, size=(80, 24), argv=("sleep", "1000")
+    )
+    monkeypatch.setenv("AGENTMUX_MARK", "ab")
+    other = sleeper(started)
+
+    found = carriers("AGENTMUX_MARK=a")
+
+    assert (mine.pid, start_time(mine.pid)) in found
+    assert (made.server.pid, made.server.started) in found
+    assert other.pid not in {pid for pid, _ in found}
+
+
+def test_who_stays_is_told_after_the_wait(started: list[subprocess.Popen[bytes]]) -> None:
+    stays = sleeper(started)
+    goes = sleeper(started, "echo ready; sleep 0.1")
+    both = [(each.pid, start_time(each.pid)) for each in (stays, goes)]
+
+    assert left_after(both, wait_s=0.5) == tuple(both[:1])
 
 
 def test_ending_is_gentle_first(started: list[subprocess.Popen[bytes]]) -> None:

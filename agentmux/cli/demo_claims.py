@@ -1,0 +1,222 @@
+"""What the demo promises, checked against the journal and the agents' own record. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from agentmux.cli.demo_follow import Step
+from agentmux.core import events
+from agentmux.core.phase import CODER, Phase
+from agentmux.core.pipeline import PIPELINE
+
+INTERRUPTED: Final = "coder-2"
+FINISHED: Final = "coder-1"
+
+# A failing verdict decides a review, so the other reviewer's may be missing: 1 or 2.
+_EXPECTED: Final[Mapping[tuple[str, str], tuple[int, ...]]] = {
+    ("architect", "submit_architecture"): (1,),
+    ("planner", "submit_plan"): (1,),
+    ("coder-1", "submit_done"): (1,),
+    ("coder-2", "submit_done"): (1,),
+    ("coder", "submit_done"): (1,),
+    ("reviewer_logic", "submit_review"): (2,),
+    ("reviewer_quality", "submit_review"): (1, 2),
+    ("reviewer_logic", "submit_summary"): (1,),
+    ("user", "approve"): (1,),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """One thing that was promised, in words, and whether it holds."""
+
+    holds: bool
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Span:
+    """One stay in a phase; ``start`` and ``end`` in Unix time."""
+
+    phase: Phase
+    iteration: int
+    start: float
+    end: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Work:
+    """One line of the agents' own record.
+
+    Attributes:
+        did: ``prompted``, ``wrote``, ``signalled``, …
+        what: A prompt, paths, a command with its exit status.
+    """
+
+    seat: str
+    launch: str
+    did: str
+    what: str
+
+
+def read_trace(text: str) -> tuple[Work, ...]:
+    """Return the agents' own record; a last line without an end is left out."""
+    whole, _, _ = text.rpartition("\n")
+    return tuple(_work(json.loads(line)) for line in whole.splitlines())
+
+
+def _work(fields: Mapping[str, Any]) -> Work:
+    return Work(
+        seat=str(fields["seat"]),
+        launch=str(fields["launch"]),
+        did=str(fields["did"]),
+        what=str(fields["what"]),
+    )
+
+
+def spans(steps: Sequence[Step]) -> tuple[Span, ...]:
+    """Return the stays in phases, in order, by the times of the events that ended them."""
+    return tuple(_spans(steps))
+
+
+def _spans(steps: Sequence[Step]) -> Iterator[Span]:
+    since = 0.0
+    for step in steps:
+        left, entered = step.before, step.after
+        if (left.phase, left.iteration) == (entered.phase, entered.iteration):
+            continue
+        if left.phase in PIPELINE:
+            yield Span(phase=left.phase, iteration=left.iteration, start=since, end=step.at)
+        since = step.at
+
+
+def claims(steps: Sequence[Step], trace: Sequence[Work]) -> tuple[Claim, ...]:
+    """Return what has to hold after a demo in which nothing was lost or done twice."""
+    return (
+        _signals_once(steps),
+        _agents_agree(steps, trace),
+        _files_once(steps, trace),
+        _finished_untouched(steps, trace),
+        _conversation_went_on(steps),
+        _others_once(steps),
+    )
+
+
+def _signals_once(steps: Sequence[Step]) -> Claim:
+    counted: Counter[tuple[str, str]] = Counter()
+    rounds: Counter[tuple[str, str, int]] = Counter()
+    for step in _signals(steps):
+        kind = step.event.fact.kind
+        counted[step.event.seat, kind] += 1
+        rounds[step.event.seat, kind, step.before.iteration] += 1
+    wrong = [
+        f"{seat} {kind} {counted[seat, kind]} times"
+        for seat, kind in sorted(counted.keys() | _EXPECTED.keys())
+        if counted[seat, kind] not in _EXPECTED.get((seat, kind), ())
+    ]
+    wrong += [
+        f"{seat} {kind} {n} times in one round" for (seat, kind, _), n in rounds.items() if n > 1
+    ]
+    if wrong:
+        return Claim(holds=False, text=f"signals: {', '.join(wrong)}")
+    return Claim(
+        holds=True,
+        text=f"{counted.total()} signals were accepted: each one once, and none is missing",
+    )
+
+
+def _signals(steps: Iterable[Step]) -> Iterator[Step]:
+    """Yield what agents and the user handed in and what counted."""
+    known = events.SIGNALS | events.DECISIONS
+    return (step for step in steps if step.event.fact.kind in known and step.accepted)
+
+
+def _agents_agree(steps: Sequence[Step], trace: Sequence[Work]) -> Claim:
+    """The journal has no signal that no agent gave, and no agent gave one that was lost."""
+    given = Counter(work.launch for work in trace if work.did == "signalled")
+    taken = Counter(step.event.launch for step in _signals(steps) if step.event.launch)
+    ignored = [step for step in steps if not step.accepted]
+    wrong = sorted(
+        f"launch {launch} gave {given[launch]}, {taken[launch]} counted"
+        for launch in given.keys() | taken.keys()
+        if given[launch] != taken[launch]
+    )
+    wrong += [f"{step.event.seat} {step.event.fact.kind} ignored" for step in ignored]
+    if wrong:
+        return Claim(holds=False, text=f"agents and journal differ: {', '.join(wrong)}")
+    return Claim(
+        holds=True,
+        text=f"the agents gave {given.total()} signals by their own record: no repeat, no loss",
+    )
+
+
+def _files_once(steps: Sequence[Step], trace: Sequence[Work]) -> Claim:
+    rounds = {
+        step.event.launch: (step.after.phase, step.after.iteration)
+        for step in steps
+        if isinstance(step.event.fact, events.AgentLaunched)
+    }
+    written = Counter(
+        (work.seat, rounds.get(work.launch), name)
+        for work in trace
+        if work.did == "wrote"
+        for name in (work.what.split() if work.seat.startswith(CODER) else [work.what])
+    )
+    wrong = [f"{seat} wrote {name} {n} times" for (seat, _, name), n in written.items() if n > 1]
+    if wrong or not written:
+        return Claim(holds=False, text=f"files: {', '.join(wrong) or 'none was written'}")
+    code = sum(seat.startswith(CODER) for seat, _, _ in written)
+    other = len(written) - code
+    return Claim(
+        holds=True,
+        text=f"{code} pieces of code and {other} documents were written: each one once a round",
+    )
+
+
+def _finished_untouched(steps: Sequence[Step], trace: Sequence[Work]) -> Claim:
+    launched = [step for step in _launches(steps) if step.event.seat == FINISHED]
+    prompts = [work for work in trace if work.seat == FINISHED and work.did == "prompted"]
+    return Claim(
+        holds=len(launched) == len(prompts) == 1,
+        text=f"{FINISHED} was done before the kill: launched {_times(len(launched))}, "
+        f"prompted {_times(len(prompts))}",
+    )
+
+
+def _conversation_went_on(steps: Sequence[Step]) -> Claim:
+    launches = [step.event.fact for step in _launches(steps) if step.event.seat == INTERRUPTED]
+    facts = [fact for fact in launches if isinstance(fact, events.AgentLaunched)]
+    conversations = {str(fact.record.get("session_ref")) for fact in facts}
+    modes = [fact.mode for fact in facts]
+    one = len(conversations) == 1
+    return Claim(
+        holds=one and modes == ["fresh", "native"],
+        text=f"{INTERRUPTED} was killed at work: launched {_times(len(facts))} "
+        f"({', then '.join(modes)}), in {'one conversation' if one else 'several conversations'}",
+    )
+
+
+def _others_once(steps: Sequence[Step]) -> Claim:
+    counted = Counter(
+        (step.event.seat, step.after.phase, step.after.iteration)
+        for step in _launches(steps)
+        if step.event.seat != INTERRUPTED
+    )
+    wrong = [f"{seat} {n} times in {phase}" for (seat, phase, _), n in counted.items() if n > 1]
+    if wrong:
+        return Claim(holds=False, text=f"launches: {', '.join(wrong)}")
+    return Claim(
+        holds=True, text=f"the other {counted.total()} launches were for work of their own each"
+    )
+
+
+def _launches(steps: Iterable[Step]) -> Iterator[Step]:
+    return (step for step in steps if isinstance(step.event.fact, events.AgentLaunched))
+
+
+def _times(count: int) -> str:
+    return {1: "once", 2: "twice"}.get(count, f"{count} times")

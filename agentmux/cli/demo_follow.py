@@ -1,0 +1,119 @@
+"""Follow a session's journal from outside: fold it, wait on it, and say in a line what happened."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+
+from agentmux.adapters import session_folders
+from agentmux.adapters.session_files import FileSession
+from agentmux.adapters.signal_files import BLANK
+from agentmux.core import events
+from agentmux.core.apply import advance
+from agentmux.core.events import Event
+from agentmux.core.phase import Phase
+from agentmux.core.state import SessionState
+from agentmux.errors import AgentmuxError, TimedOutError
+
+_LOOK_S: Final = 0.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One event with what the state was on both sides of it.
+
+    Attributes:
+        accepted: False for a signal that changed nothing.
+    """
+
+    event: Event
+    before: SessionState
+    after: SessionState
+    accepted: bool
+
+    @property
+    def at(self) -> float:
+        """When, in Unix time."""
+        return datetime.fromisoformat(self.event.at).timestamp()
+
+
+class Follower:
+    """Reads a journal as it grows; never writes."""
+
+    def __init__(self, path: Path, tell: Callable[[Step], None]) -> None:
+        """``path`` is the session directory; ``tell`` gets every step once, in order."""
+        self.path = path
+        self.steps: list[Step] = []
+        self.state = BLANK
+        self._files = FileSession(path)
+        self._tell = tell
+
+    def look(self) -> None:
+        """Fold what has been appended since the last look."""
+        for event, offset in self._files.tail(self.state.applied_offset):
+            before, self.state = self.state, advance(self.state, event, offset)
+            known = event.fact.kind not in events.SIGNALS | events.DECISIONS
+            accepted = known or self.state.signals != before.signals
+            step = Step(event=event, before=before, after=self.state, accepted=accepted)
+            self.steps.append(step)
+            self._tell(step)
+
+    def until(self, condition: Callable[[], bool], what: str, *, deadline_s: float) -> None:
+        """Wait for a condition on the state and the files directly in the session directory.
+
+        Raises:
+            TimedOutError: It did not come true in time; ``what`` names it.
+            AgentmuxError: The session failed instead.
+        """
+        deadline = time.monotonic() + deadline_s
+        with closing(session_folders.follow(self.path, _LOOK_S)) as changes:  # type: ignore[type-var]
+            while True:
+                self.look()
+                if condition():
+                    return
+                self._check_alive(what)
+                if time.monotonic() > deadline:
+                    raise TimedOutError(f"{what}: not within {deadline_s:g} s")
+                next(changes)
+
+    def _check_alive(self, what: str) -> None:
+        if self.state.phase is Phase.FAILED and self.state.interruption is not None:
+            raise AgentmuxError(f"{what}: the session failed: {self.state.interruption.cause}")
+
+
+def describe(step: Step) -> str | None:
+    """Say what a step was; None where it is of no interest to whoever watches."""
+    fact = step.event.fact
+    match fact:
+        case events.AgentLaunched():
+            how = "its conversation goes on" if fact.mode == "native" else f"{fact.mode} start"
+            return f"launched, {how}"
+        case events.AgentExited():
+            return f"gone: {fact.cause}"
+        case events.SessionStarted():
+            return "the session began"
+        case events.Resumed():
+            return f"resumed in {fact.phase}"
+        case events.Approved():
+            return "approved the result"
+        case events.CommitMade():
+            return f"commit {(fact.commit or 'none')[:10]}"
+        case events.SessionFailed() | events.SessionInterrupted():
+            return fact.cause
+        case _:
+            return _signalled(step)
+
+
+def _signalled(step: Step) -> str | None:
+    fact = step.event.fact
+    if fact.kind not in events.SIGNALS:
+        return None
+    said = fact.kind.removeprefix("submit_").replace("_", " ")
+    if isinstance(fact, events.ReviewDone):
+        said = f"review: {fact.verdict}"
+    return f"handed in {said}" if step.accepted else f"handed in {said}, too late to count"

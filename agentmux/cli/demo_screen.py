@@ -1,0 +1,100 @@
+"""What the demo prints: plain lines, the table of the phases, the claims."""
+
+from __future__ import annotations
+
+import io
+import shlex
+import sys
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+import typer
+
+from agentmux.cli.demo_claims import Claim, Span, spans
+from agentmux.cli.demo_follow import Step, describe
+from agentmux.core.events import Resumed, ReviewDone
+from agentmux.core.phase import Phase
+
+_INDENT: Final = "    "
+
+
+class Screen:
+    """Plain lines on stdout, each flushed at once; bold where a terminal wants it."""
+
+    def __init__(self, environ: Mapping[str, str]) -> None:
+        self._began = time.time()
+        self._styled = sys.stdout.isatty() and not environ.get("NO_COLOR")
+        # A name or a mark that this terminal cannot show must not end the demo.
+        if isinstance(sys.stdout, io.TextIOWrapper):
+            sys.stdout.reconfigure(errors="replace")
+
+    def line(self, text: str = "") -> None:
+        """Print a line."""
+        typer.echo(text)
+        sys.stdout.flush()
+
+    def head(self, text: str) -> None:
+        """Print a line that begins something."""
+        self.line()
+        self.line(typer.style(text, bold=True) if self._styled else text)
+
+    def lines(self, text: str) -> None:
+        """Print what somebody else said."""
+        for each in text.splitlines():
+            self.line(f"{_INDENT}{each}".rstrip())
+
+    def since_began(self, at: float) -> str:
+        """Write an instant (Unix time) as seconds since the demo began."""
+        return f"{max(0.0, at - self._began):5.2f} s"
+
+    def step(self, step: Step) -> None:
+        """Print what happened, if it is of interest."""
+        said = describe(step)
+        if said is not None:
+            phase = step.before.phase if step.before.journal_id else step.after.phase
+            seat = step.event.seat
+            self.line(f"{_INDENT}{self.since_began(step.at)}  {phase:<13} {seat:<17} {said}")
+
+    def claims(self, found: Iterable[Claim]) -> bool:
+        """Print each claim; returns whether all of them hold."""
+        good = True
+        for claim in found:
+            good &= claim.holds
+            self.line(f"{_INDENT}{'ok   ' if claim.holds else 'WRONG'} {claim.text}")
+        return good
+
+    def table(self, steps: Sequence[Step], killed_at: float) -> None:
+        """Print the phases with their times."""
+        self.head("the phases")
+        self.line(f"{_INDENT}{'phase':<14} {'from':>7} {'took':>8}")
+        for span in spans(steps):
+            begun, took = self.since_began(span.start), f"{span.end - span.start:.2f} s"
+            note = ", ".join(_notes(span, steps, killed_at))
+            self.line(f"{_INDENT}{span.phase:<14} {begun:>7} {took:>8}   {note}".rstrip())
+
+    def kept(self, root: Path, script: Path, socket: str, *, lives: bool) -> None:
+        """Say where everything lies; ``script`` makes a shell see it, ``lives`` if tmux runs."""
+        self.head(f"kept in {root}")
+        self.lines(f"look around:  . {shlex.quote(str(script))}")
+        self.lines("              agentmux status; agentmux logs; git show")
+        attach = f"tmux -S {shlex.quote(socket)}"
+        self.lines(f"attach:       {attach} attach" if lives else "no tmux session is left")
+        self.lines(f"take it away: {f'{attach} kill-server; ' if lives else ''}rm -r {root}")
+
+    def verdict(self, *, good: bool) -> None:
+        """Print the last line."""
+        took = self.since_began(time.time()).strip()
+        self.head(f"all of it holds, in {took}" if good else f"something is WRONG, after {took}")
+
+
+def _notes(span: Span, steps: Sequence[Step], killed_at: float) -> Iterator[str]:
+    if span.start <= killed_at < span.end:
+        back = next((s.at for s in steps if isinstance(s.event.fact, Resumed)), span.end)
+        yield f"tmux server killed in it; resumed {back - killed_at:.2f} s later"
+    if span.phase is Phase.REVIEWING:
+        for step in steps:
+            fact = step.event.fact
+            if isinstance(fact, ReviewDone) and step.before.iteration == span.iteration:
+                yield f"{fact.role.removeprefix('reviewer_')}: {fact.verdict}"
