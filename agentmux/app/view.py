@@ -120,7 +120,8 @@ def look(site: Site, entries: Sequence[SessionEntry]) -> OperationResult[tuple[S
     """View each of these sessions; the problems are those that a script should not overlook."""
     now = site.now()
     found = live(site, entries)
-    views, problems = [], []
+    views: list[SessionView] = []
+    problems: list[Problem] = []
     for entry in entries:
         liveness = found[entry.path]
         noted = site.folders.runtime(entry.path) if liveness.locked else _NOTHING

@@ -300,3 +300,24 @@ def _templates(project: Path) -> Templates:
         return prompt_files.extension(project, role)
 
     return Templates(template=template, extension=extension)
+
+
+def crash_report(trace: str, environ: Mapping[str, str]) -> Path:
+    """Keep the trace of a bug in a private file, and return where it lies.
+
+    The words of the command line are not in it: they may hold what is private.
+    """
+    from agentmux.adapters import files  # noqa: PLC0415 (only bugs need it)
+
+    path = state_dir(environ) / "crashes" / f"{_now():%Y%m%dT%H%M%SZ}-{os.getpid()}.txt"
+    head = f"python {sys.version.split()[0]} on {sys.platform}\n\n"
+    files.make_dir(path.parent)
+    files.replace(path, (head + trace).encode("utf-8", "backslashreplace"))
+    return path
+
+
+def version() -> str:
+    """Return the version of the installed program."""
+    from importlib.metadata import version as installed  # noqa: PLC0415 (only who asks pays)
+
+    return installed("agentmux")

@@ -1,0 +1,90 @@
+"""Read a log that another process writes: its last lines, then what is added."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+from typing import Final
+
+from agentmux.adapters import files
+
+_CHUNK: Final = 1 << 16
+_MOST: Final = 64 << 20
+"""Bytes looked at from the end for the last lines; nobody reads more of a log at once."""
+
+_LOOK: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+class LogFile:
+    """A log of whole lines at one path; it may be missing, and may be made or cut later."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._offset = 0
+
+    def last(self, count: int) -> list[str]:
+        """Return the last ``count`` whole lines; `more` goes on behind them."""
+        fd = self._open()
+        if fd < 0:
+            return []
+        try:
+            end = _end_of_lines(fd, os.fstat(fd).st_size)
+            self._offset = end
+            return _split(_last_lines(fd, end, count))
+        finally:
+            os.close(fd)
+
+    def more(self) -> list[str]:
+        """Return the whole lines added since the last call; all of them where it was cut."""
+        fd = self._open()
+        if fd < 0:
+            return []
+        try:
+            size = os.fstat(fd).st_size
+            begin = self._offset if self._offset <= size else 0
+            end = max(begin, _end_of_lines(fd, size))
+            self._offset = end
+            return _split(os.pread(fd, end - begin, begin))
+        finally:
+            os.close(fd)
+
+    def _open(self) -> int:
+        """Return a descriptor; below 0 where no regular file is there."""
+        try:
+            fd = os.open(self._path, _LOOK)
+        except FileNotFoundError:
+            return -1
+        except OSError as error:
+            raise files.unreadable(self._path, error) from error
+        if stat.S_ISREG(os.fstat(fd).st_mode):
+            return fd
+        os.close(fd)
+        return -1
+
+
+def _end_of_lines(fd: int, size: int) -> int:
+    """Return the offset behind the last newline."""
+    end = size
+    while end:
+        start = max(0, end - _CHUNK)
+        newline = os.pread(fd, end - start, start).rfind(b"\n")
+        if newline >= 0:
+            return start + newline + 1
+        end = start
+    return 0
+
+
+def _last_lines(fd: int, end: int, count: int) -> bytes:
+    """Return the bytes of the last ``count`` lines before ``end``."""
+    start, data = end, b""
+    while start and data.count(b"\n") <= count and len(data) < _MOST:
+        begin = max(0, start - _CHUNK)
+        data = os.pread(fd, start - begin, begin) + data
+        start = begin
+    lines = data.splitlines(keepends=True)
+    return b"".join(lines[-count:]) if count else b""
+
+
+def _split(data: bytes) -> list[str]:
+    return data.decode("utf-8", "replace").splitlines()

@@ -1,0 +1,73 @@
+"""Remove a session: never while anything of it runs, and whole or not at all.
+
+The directory is renamed out of sight first. A removal that was interrupted after that is finished
+by the next one, or by the next listing.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final
+
+from agentmux.app.sessions import Liveness, SessionEntry, live, sessions_dir
+from agentmux.errors import AgentmuxError, BlockedError, DataError
+
+if TYPE_CHECKING:
+    from agentmux.app.world import Site
+
+_LOCK_WAIT_S: Final = 1.0
+
+
+def require_removable(site: Site, entry: SessionEntry) -> None:
+    """Refuse while anything of the session runs, or may run.
+
+    Raises:
+        BlockedError: Its tmux session is live, or an orchestrator holds its lock.
+        AgentmuxError: That cannot be told: its tmux server does not answer.
+    """
+    found = live(site, (entry,))[entry.path]
+    if found.live is None:
+        raise found.error or AgentmuxError(found.because)
+    if found.live:
+        raise BlockedError(
+            f"session {entry.name} is live: {found.because}",
+            reason="session_live",
+            hints=_how_to_end(entry, found),
+        )
+    if found.locked:
+        raise BlockedError(
+            f"an orchestrator is at work on session {entry.name}",
+            reason="locked",
+            hints=(f"agentmux stop {entry.name}",),
+        )
+
+
+def _how_to_end(entry: SessionEntry, found: Liveness) -> tuple[str, ...]:
+    if found.tmux is None:
+        return ("make the server open its socket again: kill -USR1 <its pid>",)
+    return (f"agentmux stop {entry.name}",)
+
+
+def remove_session(site: Site, entry: SessionEntry) -> None:
+    """Remove the session with everything that it left in its directory.
+
+    Raises:
+        AgentmuxError: As for `require_removable`; then nothing was changed.
+        DataError: It cannot be renamed, or not all of it can be deleted.
+    """
+    require_removable(site, entry)
+    lock = site.lock(entry.path)
+    # Held while the name goes: whoever starts an orchestrator now finds no session, not half of it.
+    lock.acquire(_LOCK_WAIT_S, {"command": "remove"})
+    try:
+        buried = site.folders.bury(entry.path)
+    finally:
+        lock.release()
+    site.folders.delete(buried)
+
+
+def finish_removals(site: Site) -> None:
+    """Delete what interrupted removals left; what cannot be deleted waits for the next time."""
+    for buried in site.folders.leftovers(sessions_dir(site.project)):
+        with suppress(DataError):
+            site.folders.delete(buried)

@@ -1,0 +1,108 @@
+"""Wait until a session has come to a phase; woken by changes of its files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
+
+from agentmux.app.sessions import SessionEntry, entry_at
+from agentmux.app.view import wants_decision
+from agentmux.core.phase import Phase
+from agentmux.core.pipeline import PIPELINE
+from agentmux.errors import AgentmuxError, DataError, NotFoundError, TimedOutError, UsageError
+
+if TYPE_CHECKING:
+    from agentmux.app.world import Site
+
+DECISION: Final = "decision"
+_LONG_S: Final = 3600.0
+
+
+class Goal:
+    """What is waited for: a phase or one beyond it, ``done``, ``failed``, or ``decision``.
+
+    ``decision`` is the moment in which the user is to approve or to request changes. ``fixing`` is
+    met only by fixing itself, since most sessions never need it.
+
+    Raises:
+        UsageError: There is no such phase.
+    """
+
+    def __init__(self, name: str) -> None:
+        known = (*(phase.value for phase in Phase), DECISION)
+        if name not in known:
+            raise UsageError(
+                f"`{name}` is nothing to wait for", hints=(f"one of: {', '.join(known)}",)
+            )
+        self.name = name
+
+    def is_met(self, entry: SessionEntry) -> bool:
+        """Whether the session is there."""
+        phase = entry.phase or ""
+        if self.name == DECISION:
+            return wants_decision(entry.fields)
+        if self.name in {Phase.FAILED, Phase.FIXING} or phase == Phase.FAILED:
+            return phase == self.name
+        order = [*map(str, PIPELINE), str(Phase.DONE)]
+        return phase in order and order.index(phase) >= order.index(self.name)
+
+    def require_possible(self, entry: SessionEntry) -> None:
+        """Raise where the session has ended without coming there."""
+        if entry.phase not in {Phase.DONE, Phase.FAILED}:
+            return
+        interruption = entry.fields.get("interruption")
+        cause = interruption.get("cause", "") if isinstance(interruption, dict) else ""
+        why = f": {cause}" if cause else ""
+        hint = "resume" if entry.phase == Phase.FAILED else "status"
+        raise AgentmuxError(
+            f"session {entry.name} is {entry.phase}{why}",
+            hints=(f"agentmux {hint} {entry.name}", f"agentmux logs {entry.name}"),
+        )
+
+
+def wait_for(
+    site: Site,
+    entry: SessionEntry,
+    goal: Goal,
+    *,
+    timeout_s: float | None,
+    monotonic: Callable[[], float],
+) -> SessionEntry:
+    """Return the session as it is when it has come to ``goal``.
+
+    Args:
+        timeout_s: None waits for ever; 0 looks once.
+
+    Raises:
+        TimedOutError: It did not come there in time.
+        AgentmuxError: It ended without coming there.
+        NotFoundError: It was removed.
+        DataError: It cannot be read.
+    """
+    deadline = None if timeout_s is None else monotonic() + timeout_s
+    found = _look(site, entry, goal)
+    if found is not None:
+        return found
+    left = _LONG_S if timeout_s is None else timeout_s
+    for _ in site.folders.follow(entry.path, left) if left > 0 else ():
+        found = _look(site, entry, goal)
+        if found is not None:
+            return found
+        if deadline is not None and monotonic() >= deadline:
+            break
+    raise TimedOutError(
+        f"session {entry.name} did not come to {goal.name} within {timeout_s:g} s",
+        hints=(f"agentmux status {entry.name}",),
+    )
+
+
+def _look(site: Site, entry: SessionEntry, goal: Goal) -> SessionEntry | None:
+    if entry.name not in site.folders.names(entry.path.parent):
+        raise NotFoundError(f"session {entry.name} was removed", hints=("agentmux list",))
+    now = entry_at(site, entry.path)
+    if now.problem is not None:
+        raise DataError(now.problem.message, hints=now.problem.hints)
+    if goal.is_met(now):
+        return now
+    goal.require_possible(now)
+    return None

@@ -1,0 +1,92 @@
+"""Put this terminal in front of a tmux session, or say what to type instead."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, NoReturn
+
+from agentmux.app.sessions import live
+from agentmux.errors import AgentmuxError, BlockedError, MissingError, NotFoundError, UsageError
+
+if TYPE_CHECKING:
+    from agentmux.app.sessions import Liveness, SessionEntry
+    from agentmux.app.world import Site
+    from agentmux.cli.face import Face
+
+
+def attach(face: Face, site: Site, entry: SessionEntry) -> NoReturn:
+    """Become the tmux client that shows the session.
+
+    Raises:
+        AgentmuxError: It is not live, or this is no terminal to show it in.
+    """
+    found = live(site, (entry,))[entry.path]
+    session = require_live(entry, found)
+    socket = site.terminal(entry.text("tmux_socket") or None).socket
+    become(attach_argv(socket, session, face.environ, on_terminal=face.interactive))
+
+
+def require_live(entry: SessionEntry, found: Liveness) -> str:
+    """Return the id of the session's tmux session.
+
+    Raises:
+        AgentmuxError: There is none, or it cannot be reached.
+    """
+    if found.tmux is not None:
+        return found.tmux.id
+    if found.live is None:
+        raise found.error or AgentmuxError(found.because)
+    if found.live:
+        raise BlockedError(
+            f"session {entry.name} cannot be reached: {found.because}",
+            reason="session_live",
+            hints=("make the server open its socket again: kill -USR1 <its pid>",),
+        )
+    if isinstance(found.error, MissingError):
+        raise found.error
+    raise NotFoundError(
+        f"session {entry.name} is not live", hints=(f"agentmux resume {entry.name}",)
+    )
+
+
+def attach_argv(
+    socket: str, session: str, environ: Mapping[str, str], *, on_terminal: bool
+) -> tuple[str, ...]:
+    """Return the tmux client to become.
+
+    Inside the same server it switches the client that is there; inside another one it refuses,
+    since a tmux in a tmux takes its own prefix key away.
+
+    Args:
+        session: Its id, such as ``$3``.
+
+    Raises:
+        UsageError: This is no terminal for it; the hint is what to type in one.
+    """
+    client = ("tmux", "-u", "-S", socket)
+    to_attach = (*client, "attach-session", "-t", session)
+    outer = environ.get("TMUX", "").rsplit(",", 2)[0]
+    if not on_terminal:
+        raise UsageError("there is no terminal here to attach to", hints=(shlex.join(to_attach),))
+    if not outer:
+        return to_attach
+    if os.path.realpath(outer) == os.path.realpath(socket):
+        return (*client, "switch-client", "-t", session)
+    raise UsageError(
+        f"this terminal is inside another tmux server ({outer})",
+        hints=(f"detach from it first, then: {shlex.join(to_attach)}",),
+    )
+
+
+def become(argv: tuple[str, ...]) -> NoReturn:
+    """Replace this process by a program.
+
+    Raises:
+        MissingError: It is not on this machine.
+    """
+    try:
+        os.execvp(argv[0], argv)  # noqa: S606 (that is what attaching means)
+    except OSError as error:
+        raise MissingError(f"{argv[0]} cannot be started: {error.strerror}") from None

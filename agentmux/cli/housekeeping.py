@@ -1,0 +1,89 @@
+"""The commands around sessions: take one away, begin a configuration, tell the version."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from agentmux.app.remove import finish_removals, remove_session, require_removable
+from agentmux.app.sessions import SessionEntry, list_sessions, resolve, select_session
+from agentmux.cli import beginning, render
+from agentmux.cli.face import Face
+from agentmux.cli.wiring import version
+from agentmux.errors import UsageError
+
+YesOpt = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
+
+
+def remove(
+    ctx: typer.Context,
+    session: Annotated[
+        str | None,
+        typer.Argument(metavar="[SESSION]", help="As for `status`.", show_default=""),
+    ] = None,
+    yes: YesOpt = False,
+) -> int:
+    """Remove a session with all that it left; refused while it is live."""
+    face: Face = ctx.obj
+    site = face.site()
+    finish_removals(site)
+    entry = (
+        resolve(site, session)
+        if session is not None
+        else select_session(list_sessions(site), command="remove")
+    )
+    require_removable(site, entry)
+    if not yes and not _agreed(face, entry):
+        render.note("nothing was removed")
+        return 0
+    remove_session(site, entry)
+    render.note(f"removed {entry.path}")
+    return 0
+
+
+def _agreed(face: Face, entry: SessionEntry) -> bool:
+    how = "it is done" if entry.is_done else f"it is not done: {entry.phase or 'unreadable'}"
+    return confirm(face, f"Remove {entry.name} ({how}) with its history and conversations?")
+
+
+def confirm(face: Face, question: str) -> bool:
+    """Ask a person; no is the default.
+
+    Raises:
+        UsageError: Nobody is there to be asked.
+    """
+    if not face.interactive:
+        raise UsageError("nobody is here to be asked", hints=("say it beforehand: --yes",))
+    return typer.confirm(render.printable(question), default=False, err=True)
+
+
+def init(
+    ctx: typer.Context,
+    defaults: Annotated[
+        bool, typer.Option("--defaults", help="Ask nothing; take the built-in values.")
+    ] = False,
+) -> int:
+    """Begin the configuration of a project."""
+    face: Face = ctx.obj
+    if not defaults and not face.interactive:
+        raise UsageError("nobody is here to be asked", hints=("agentmux init --defaults",))
+    site = face.site()
+    path = beginning.require_free(site.project)
+    world = face.world()
+    agent = world.settings.defaults.agent
+    if not defaults:
+        agent = typer.prompt("Which agent plays the roles", default=agent, err=True)
+    spec = world.spec(agent)
+    beginning.write(path, agent)
+    render.note(f"wrote {path}")
+    render.note(f"next: agentmux start FEATURE (played by {agent})")
+    for line in beginning.unattended(spec):
+        render.note(line)
+    return 0
+
+
+def show_version() -> int:
+    """Show the version."""
+    render.out(version())
+    return 0

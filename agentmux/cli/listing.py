@@ -1,0 +1,35 @@
+"""``agentmux list``: quick, so it is dispatched before typer is imported."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from agentmux.app.remove import finish_removals
+from agentmux.app.sessions import list_sessions
+from agentmux.app.view import look
+from agentmux.cli import render
+
+if TYPE_CHECKING:
+    from agentmux.cli.face import Face
+
+_SHOWN: Final = 50
+"""Lines that a person looks through; JSON has all of them."""
+
+
+def run(face: Face, *, everything: bool, json: bool) -> int:
+    """Show the sessions of the project, newest first; return the exit code."""
+    site = face.site()
+    finish_removals(site)
+    result = look(site, list_sessions(site))
+    if json:
+        render.sessions_json(result)
+        return result.exit_code
+    shown = result.data if everything else result.data[:_SHOWN]
+    for line in render.session_list(shown, colours=face.colours) if shown else ():
+        render.out(line)
+    if not shown:
+        render.note(f"no sessions in {site.project}: agentmux start FEATURE")
+    if len(shown) < len(result.data):
+        render.note(f"and {len(result.data) - len(shown)} older: agentmux list --all")
+    render.show_problems(result.problems)
+    return result.exit_code

@@ -1,0 +1,140 @@
+"""The commands that look at sessions, and the ones that go there: nothing is changed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Final
+
+import typer
+
+from agentmux.adapters.log_file import LogFile
+from agentmux.app.sessions import (
+    SessionEntry,
+    entry_at,
+    list_sessions,
+    live,
+    resolve,
+    select_session,
+)
+from agentmux.app.view import look
+from agentmux.app.waiting import Goal, wait_for
+from agentmux.app.world import Site
+from agentmux.cli import attaching, listing, render
+from agentmux.cli.face import Face, monotonic
+from agentmux.core import layout
+
+SessionArg = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="[SESSION]", help="A name, the beginning of one, a slug or a path.", show_default=""
+    ),
+]
+JsonOpt = Annotated[bool, typer.Option("--json", help="Answer as JSON.")]
+_EVERY_S: Final = 60.0
+
+
+def list_(
+    ctx: typer.Context,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Also those beyond the newest fifty.")
+    ] = False,
+    json: JsonOpt = False,
+) -> int:
+    """List the sessions of the project, newest first."""
+    return listing.run(ctx.obj, everything=everything, json=json)
+
+
+def status(ctx: typer.Context, session: SessionArg = None, json: JsonOpt = False) -> int:
+    """Show how a session is; without a name, all that are not done."""
+    face: Face = ctx.obj
+    site = face.site()
+    result = look(site, _named_or_going(face, site, session))
+    if json:
+        render.sessions_json(result)
+        return result.exit_code
+    for number, view in enumerate(result.data):
+        lines = render.status_lines(view, colours=face.colours)
+        render.out("\n".join(["", *lines] if number else lines))
+    render.show_problems(result.problems)
+    return result.exit_code
+
+
+def logs(
+    ctx: typer.Context,
+    session: SessionArg = None,
+    follow: Annotated[
+        bool, typer.Option("--follow", "-f", help="Go on as lines are written.")
+    ] = False,
+    lines: Annotated[
+        int, typer.Option("--lines", "-n", min=0, metavar="N", help="Begin with the last N lines.")
+    ] = 50,
+) -> int:
+    """Show what the orchestrator of a session logged."""
+    face: Face = ctx.obj
+    site = face.site()
+    entry = _one(face, site, session, command="logs")
+    log = LogFile(entry.path / layout.LOG)
+    for line in log.last(lines):
+        render.out(render.log_line(line))
+    if not follow:
+        return 0
+    for _ in site.folders.follow(entry.path, _EVERY_S):
+        for line in log.more():
+            render.out(render.log_line(line))
+        render.flush()
+    return 0
+
+
+def attach(ctx: typer.Context, session: SessionArg = None) -> None:
+    """Show a live session in this terminal."""
+    face: Face = ctx.obj
+    site = face.site()
+    entry = _one(face, site, session, command="attach", only_live=True)
+    attaching.attach(face, site, entry)
+
+
+def wait(
+    ctx: typer.Context,
+    session: Annotated[str, typer.Argument(help="As for `status`.")],
+    goal: Annotated[
+        str, typer.Option("--for", metavar="PHASE", help="A phase, or done, failed, decision.")
+    ] = "done",
+    timeout: Annotated[
+        float | None,
+        typer.Option("--timeout", min=0, metavar="S", help="Give up after S seconds (exit 9)."),
+    ] = None,
+) -> int:
+    """Wait until a session is in a phase, or beyond it."""
+    face: Face = ctx.obj
+    site = face.site()
+    entry = resolve(site, session)
+    reached = wait_for(site, entry, Goal(goal), timeout_s=timeout, monotonic=monotonic)
+    render.out(f"{reached.name}: {reached.phase}")
+    return 0
+
+
+def _named_or_going(face: Face, site: Site, name: str | None) -> Sequence[SessionEntry]:
+    """Return the one that is meant; else those that are not done; else the newest."""
+    if name is not None:
+        return (resolve(site, name),)
+    own = face.own_session()
+    if own is not None:
+        return (entry_at(site, own),)
+    entries = list_sessions(site)
+    going = tuple(entry for entry in entries if not entry.is_done)
+    return going or entries[:1] or (select_session(()),)
+
+
+def _one(
+    face: Face, site: Site, name: str | None, *, command: str, only_live: bool = False
+) -> SessionEntry:
+    """Return the one that is meant.
+
+    Raises:
+        NotFoundError: There is none, or it could be one of several.
+    """
+    entries = _named_or_going(face, site, name)
+    if only_live and len(entries) > 1:
+        found = live(site, entries)
+        entries = [each for each in entries if found[each.path].live is not False] or entries
+    return select_session(entries, command=command)

@@ -1,0 +1,117 @@
+"""One command line from its words to its exit code: the only map from errors to exit codes."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from agentmux.app.result import envelope, problem_of
+from agentmux.cli import render, wiring
+from agentmux.cli.face import Face, face_of
+from agentmux.errors import AgentmuxError, ExitCode, UsageError
+
+_QUICK: Final = {"--all", "--json"}
+"""The words with which ``list`` needs no parser."""
+
+
+def main(argv: Sequence[str], environ: Mapping[str, str]) -> int:
+    """Run one command line, without the program's name; return the exit code."""
+    with_json = "--json" in argv[: argv.index("--") if "--" in argv else len(argv)]
+    try:
+        face, rest = face_of(argv, environ)
+        code = _run(face, rest)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        return _reader_left()
+    except AgentmuxError as error:
+        return show(error, json=with_json)
+    except KeyboardInterrupt:
+        render.note("interrupted")
+        return ExitCode.INTERRUPTED
+    except Exception as error:  # noqa: BLE001 (a bug: the one place that may see them all)
+        return _bug(error, argv, environ)
+    return code
+
+
+def _run(face: Face, argv: Sequence[str]) -> int:
+    if face.verbose:
+        _log_to_stderr()
+    if argv[:1] == ["list"] and _QUICK.issuperset(argv[1:]):
+        from agentmux.cli import listing  # noqa: PLC0415 (every face only when it is chosen)
+
+        return listing.run(face, everything="--all" in argv, json="--json" in argv)
+    return _through_typer(face, argv)
+
+
+def _through_typer(face: Face, argv: Sequence[str]) -> int:
+    import typer  # noqa: PLC0415 (half of what a short command costs)
+
+    from agentmux.cli.commands import app  # noqa: PLC0415
+
+    # typer brings its own click from some version on: ask it for the class.
+    complaint = next(each for each in typer.BadParameter.__mro__ if each.__name__ == _COMPLAINT)
+    try:
+        result = app(args=list(argv), prog_name="agentmux", standalone_mode=False, obj=face)
+    except typer.Abort:
+        raise KeyboardInterrupt from None
+    except Exception as error:
+        if isinstance(error, complaint):
+            raise _usage(error, argv) from None
+        raise
+    return result if isinstance(result, int) else ExitCode.OK
+
+
+_COMPLAINT: Final = "ClickException"
+
+
+def _usage(error: Exception, argv: Sequence[str]) -> UsageError:
+    """Return a complaint of the parser in our words."""
+    said = str(getattr(error, "format_message", lambda: error)()).strip().rstrip(".")
+    command = next((word for word in argv if not word.startswith("-")), "")
+    known = getattr(getattr(error, "ctx", None), "info_name", "") == command
+    hint = f"agentmux {command} --help" if command and known else "agentmux --help"
+    return UsageError(said[:1].lower() + said[1:], hints=(hint,))
+
+
+def show(error: AgentmuxError, *, json: bool) -> int:
+    """Tell an error to people, and with ``json`` to programs too; return its exit code."""
+    if json:
+        render.as_json(envelope((), (problem_of("", error),)))
+    render.failure(error.message, error.hints)
+    return error.exit_code
+
+
+def _reader_left() -> int:
+    """Whoever read our output had enough: say no more, not even at exit."""
+    with contextlib.suppress(OSError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return ExitCode.OK
+
+
+def _bug(error: Exception, argv: Sequence[str], environ: Mapping[str, str]) -> int:
+    """Keep where a bug came from in a file, and say where that lies."""
+    import traceback  # noqa: PLC0415 (only bugs need it)
+
+    trace = "".join(traceback.format_exception(error))
+    if {"-v", "--verbose"} & set(argv):
+        sys.stderr.write(trace)
+    try:
+        place = f"the report is in {wiring.crash_report(trace, environ)}"
+    except (OSError, AgentmuxError) as reason:
+        sys.stderr.write(trace)
+        place = f"the report could not be written: {reason}"
+    render.failure(f"this is a bug in agentmux: {type(error).__name__}: {error}", (place,))
+    return ExitCode.FAILED
+
+
+def _log_to_stderr() -> None:
+    import logging  # noqa: PLC0415 (only -v needs it)
+
+    logging.basicConfig(
+        level=logging.DEBUG,
+        format="%(asctime)s %(levelname)s %(name)s: %(message)s",
+        stream=sys.stderr,
+    )

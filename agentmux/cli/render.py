@@ -1,0 +1,224 @@
+"""Data as text for people, and as JSON for programs; the only place that writes to stdout."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from agentmux.app.result import OperationResult, envelope
+
+if TYPE_CHECKING:
+    from agentmux.app.result import Problem
+    from agentmux.app.view import SeatView, SessionView
+
+_UNITS: Final = ((86_400, "d"), (3_600, "h"), (60, "m"))
+_COLOURS: Final[Mapping[str, str]] = {
+    "running": "32",
+    "waiting_for_user": "33",
+    "stalled": "33",
+    "usage_limit": "33",
+    "failed": "31",
+    "unreadable": "31",
+    "unknown": "31",
+    "interrupted": "35",
+}
+_NATIVE: Final = "↻ "
+
+
+def out(text: str) -> None:
+    """Write a line to stdout."""
+    sys.stdout.write(f"{printable(text)}\n")
+
+
+def flush() -> None:
+    """Let who reads see what was written so far."""
+    sys.stdout.flush()
+
+
+def note(text: str) -> None:
+    """Write a line to stderr, for people."""
+    sys.stderr.write(f"{printable(text)}\n")
+
+
+def failure(message: str, hints: Iterable[str] = ()) -> None:
+    """Write an error and its hints to stderr."""
+    note(f"error: {message}")
+    for hint in hints:
+        note(f"hint: {hint}")
+
+
+def as_json(answer: Mapping[str, object]) -> None:
+    """Write one JSON answer to stdout; only ASCII, so that any terminal and pipe takes it."""
+    sys.stdout.write(json.dumps(answer, indent=2) + "\n")
+
+
+def sessions_json(result: OperationResult[tuple[SessionView, ...]]) -> None:
+    """Write the envelope of ``list --json`` and ``status --json``."""
+    as_json(envelope((view.as_json() for view in result.data), result.problems))
+
+
+def show_problems(problems: Sequence[Problem]) -> None:
+    """Write the problems of some sessions to stderr."""
+    for problem in problems:
+        name = f"{problem.session}: " if problem.session else ""
+        failure(f"{name}{problem.message}", problem.hints)
+
+
+def printable(text: str) -> str:
+    """Return the text without what would move a terminal's cursor or change its state.
+
+    Our own colours and newlines stay.
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    kept = "".join(char if char.isprintable() or char in "\n\t\x1b" else "�" for char in text)
+    return _only_colours(kept)
+
+
+def _only_colours(text: str) -> str:
+    """Take out every escape that is not one of the sequences of `paint`."""
+    first, *rest = text.split("\x1b")
+    made = [first]
+    for part in rest:
+        code, mark, after = part.partition("m")
+        known = mark and code in {"[0", *(f"[{each}" for each in _COLOURS.values())}
+        made.append(f"\x1b{code}m{after}" if known else f"�{part}")
+    return "".join(made)
+
+
+def paint(word: str, *, colours: bool, shown: str = "") -> str:
+    """Return ``shown`` (else the word) in the colour of the status ``word``."""
+    code = _COLOURS.get(word)
+    text = shown or word
+    return f"\x1b[{code}m{text}\x1b[0m" if colours and code else text
+
+
+def age(seconds: float | None) -> str:
+    """Return a duration as people say it: ``42s``, ``5m``, ``3h``, ``2d``."""
+    if seconds is None:
+        return "-"
+    for size, unit in _UNITS:
+        if seconds >= size:
+            return f"{int(seconds // size)}{unit}"
+    return f"{int(seconds)}s"
+
+
+def size(count: int) -> str:
+    """Return a number of bytes as people say it: ``212 B``, ``9.1 kB``."""
+    return f"{count} B" if count < 1000 else f"{count / 1000:.1f} kB"
+
+
+def where(view: SessionView) -> str:
+    """Return the phase with what tells it from the same phase earlier on."""
+    phase = view.phase or "-"
+    cycle = f", cycle {view.cycle}" if view.cycle > 1 else ""
+    iteration = f", iteration {view.review_iteration}" if view.review_iteration else ""
+    return f"{phase}{cycle}{iteration}"
+
+
+def table(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return rows with their columns aligned, two blanks between them."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    ]
+
+
+def session_list(views: Sequence[SessionView], *, colours: bool) -> list[str]:
+    """Return the lines of ``agentmux list``."""
+    rows = [("SESSION", "PHASE", "STATUS", "UPDATED")]
+    rows += [(view.session, where(view), view.status, f"{age(view.age_s)} ago") for view in views]
+    lines = table(rows)
+    for index, view in enumerate(views, start=1):
+        word = f"  {view.status}  "
+        painted = f"  {paint(view.status, colours=colours)}  "
+        lines[index] = painted.join(lines[index].rsplit(word, 1))
+    return lines
+
+
+def status_lines(view: SessionView, *, colours: bool) -> list[str]:
+    """Return the lines of ``agentmux status`` for one session."""
+    state = paint(view.status, colours=colours)
+    lines = [
+        view.session,
+        f"  feature       {view.feature or '-'}",
+        f"  phase         {where(view)}",
+        f"  status        {state}, updated {age(view.age_s)} ago",
+        f"  tmux          {_tmux(view)}",
+        f"  orchestrator  {_orchestrator(view)}",
+    ]
+    if view.interruption:
+        lines.append(f"  interruption  {_interruption(view.interruption)}")
+    lines += [f"  problem       {problem}" for problem in view.problems]
+    if view.seats:
+        lines += ["", *(f"  {line}" for line in _seat_table(view.seats))]
+    step = next_step(view)
+    return [*lines, "", f"  next: {step}"] if step else lines
+
+
+def _tmux(view: SessionView) -> str:
+    if view.live is None:
+        return f"unknown: {view.because}"
+    return view.because if view.live else f"not live ({view.because})"
+
+
+def _orchestrator(view: SessionView) -> str:
+    return f"process {view.orchestrator}" if view.orchestrator else "-"
+
+
+def _interruption(fields: Mapping[str, Any]) -> str:
+    places = [str(fields[name]) for name in ("seat", "phase") if fields.get(name)]
+    around = f" ({', '.join(places)})" if places else ""
+    return f"{fields.get('cause', '-')}{around}"
+
+
+def _seat_table(seats: Sequence[SeatView]) -> list[str]:
+    rows = [("SEAT", "AGENT", "STATUS", "SINCE", "MODE", "TRY", "PROMPT")]
+    rows += [
+        (
+            seat.seat,
+            seat.agent or "-",
+            seat.status,
+            age(seat.age_s),
+            f"{_NATIVE if seat.mode == 'native' else ''}{seat.mode}",
+            str(seat.attempt),
+            f"{size(seat.prompt_bytes)} of {size(seat.fresh_prompt_bytes)}",
+        )
+        for seat in seats
+    ]
+    return table(rows)
+
+
+def next_step(view: SessionView) -> str:
+    """Return the command that a person would most likely type next; empty for none."""
+    name = view.session
+    if view.decision:
+        return f"agentmux approve {name}, or agentmux request-changes {name} TEXT"
+    if view.status in {"waiting_for_user", "stalled", "usage_limit"}:
+        return f"agentmux attach {name}"
+    if view.status == "interrupted" and view.live:
+        return f"agentmux resume {name} --reattach"
+    if view.status in {"interrupted", "stopped", "failed"} and not view.live:
+        return f"agentmux resume {name}"
+    return ""
+
+
+def log_line(raw: str) -> str:
+    """Return one line of ``orchestrator.log`` for people; one that is no JSON stays as it is."""
+    try:
+        fields = json.loads(raw)
+    except (ValueError, RecursionError):
+        return raw
+    if not isinstance(fields, dict):
+        return raw
+    said = {name: fields.pop(name, "") for name in ("at", "level", "message")}
+    for name in ("logger", "session"):
+        fields.pop(name, None)
+    trace = fields.pop("exception", "")
+    rest = "".join(f"  {name}={value}" for name, value in fields.items())
+    time = str(said["at"])[11:19] or "--:--:--"
+    line = f"{time} {said['level']!s:<7} {said['message']}{rest}"
+    return f"{line}\n{trace}" if trace else line
