@@ -1,0 +1,285 @@
+"""`agentmux demo`: a feature, a crash in the middle of it, a resume, and the proof of both.
+
+It types the same commands as a user would, follows the journal from outside, and believes nothing
+that it has not counted itself.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import Any, Final
+
+from agentmux.adapters import processes, session_folders
+from agentmux.adapters.tmux import TmuxTerminal
+from agentmux.cli import wiring
+from agentmux.cli.demo_claims import FINISHED, INTERRUPTED, Claim, claims, read_trace
+from agentmux.cli.demo_follow import Follower
+from agentmux.cli.demo_project import (
+    FEATURE,
+    TRACE,
+    DemoProject,
+    git,
+    make_project,
+    run_tests,
+    write_environment,
+)
+from agentmux.cli.demo_screen import Screen
+from agentmux.core import layout
+from agentmux.core.phase import Phase
+from agentmux.core.state import SessionState
+from agentmux.errors import AgentmuxError, ExitCode
+
+_DEADLINE_S: Final = 30.0
+"""For each wait; a run without load needs a few seconds in all."""
+
+_ENDING_S: Final = 5.0
+_ROUNDS: Final = 2
+
+
+class DemoError(AgentmuxError):
+    """A command of the demo did not do what it is for."""
+
+
+def run(*, keep: bool) -> ExitCode:
+    """Play the demo; OK only where every claim was verified.
+
+    Args:
+        keep: Leave the folder, and on a failure also what runs, for a look.
+
+    Raises:
+        AgentmuxError: It could not be played to the end.
+        KeyboardInterrupt: It was stopped; nothing is left behind.
+    """
+    environ = wiring.environment()
+    screen = Screen(environ)
+    root = Path(tempfile.mkdtemp(prefix="agentmux-demo-")).resolve()
+    demo: DemoProject | None = None
+    try:
+        with _handling(_interrupt, signal.SIGTERM, signal.SIGHUP):
+            demo = make_project(root, environ, Path(sys.argv[0]).absolute())
+            good = Play(demo, screen).all()
+            good = _nothing_runs(demo, screen) and good
+    finally:
+        with _handling(signal.SIG_IGN, signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            if keep and demo is not None:
+                _keep(demo, screen)
+            else:
+                _take_away(root, demo)
+    screen.verdict(good=good)
+    return ExitCode.OK if good else ExitCode.FAILED
+
+
+class Play:
+    """The choreography: every step waits for a fact, none for a time."""
+
+    def __init__(self, demo: DemoProject, screen: Screen) -> None:
+        self._demo = demo
+        self._screen = screen
+        self._terminal = TmuxTerminal(demo.socket)
+
+    def all(self) -> bool:
+        """Play everything and verify it; returns whether every claim holds."""
+        demo, screen = self._demo, self._screen
+        screen.line(f"a small project in {demo.project}, with a tmux server of its own")
+        screen.line(f"watch it from another terminal: tmux -S {demo.socket} attach -r")
+        self._command("start", FEATURE, "--detach")
+        follower = Follower(self._session(), screen.step)
+        killed_at = self._kill_in_the_middle(follower)
+        self._resume(follower)
+        self._reach(follower, "decision", lambda: _wants_decision(follower.state))
+        self._command("approve", "--yes")
+        self._reach(follower, "done", lambda: follower.state.phase is Phase.DONE)
+        screen.table(follower.steps, killed_at)
+        screen.head("$ git show --stat")
+        screen.lines(git(demo.project, demo.environment, "show", "--stat"))
+        screen.head("nothing was lost, and nothing was done twice")
+        trace = read_trace((follower.path / TRACE).read_text("utf-8"))
+        return screen.claims((*claims(follower.steps, trace), *self._project_claims()))
+
+    # -- its parts ---------------------------------------------------------------------------
+
+    def _kill_in_the_middle(self, follower: Follower) -> float:
+        """Kill the server when one coder is done and the other one at work."""
+        follower.until(
+            lambda: _is_middle(follower),
+            f"{FINISHED} done and {INTERRUPTED} at work",
+            deadline_s=_DEADLINE_S,
+        )
+        server = self._terminal.server()
+        self._screen.head(f"$ kill -KILL {server.pid}   # the tmux server, with all its panes")
+        at = time.time()
+        os.kill(server.pid, signal.SIGKILL)
+        processes.left_after([(server.pid, server.started)], wait_s=_ENDING_S)
+        return at
+
+    def _resume(self, follower: Follower) -> None:
+        answer = self._command("resume", "--dry-run", "--json", shown=False)
+        for each in _sessions(answer):
+            panes = ", ".join(_pane_line(pane) for pane in each["panes"])
+            self._screen.lines(f"{each['phase']} goes on; {panes}")
+        self._command("resume", "--yes", "--detach")
+        follower.look()
+
+    def _reach(self, follower: Follower, goal: str, is_there: Callable[[], bool]) -> None:
+        """Let `agentmux wait` wait, and show what happens meanwhile."""
+        words = ["wait", follower.path.name, "--for", goal, "--timeout", f"{_DEADLINE_S:g}"]
+        self._announce(words)
+        waiting = subprocess.Popen(
+            _argv(words),
+            cwd=self._demo.project,
+            env=self._demo.environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        try:
+            follower.until(is_there, f"waiting for {goal}", deadline_s=_DEADLINE_S)
+            _, said = waiting.communicate(timeout=_ENDING_S)
+        finally:
+            waiting.kill()
+            waiting.wait()
+        if waiting.returncode:
+            raise DemoError(f"agentmux wait ended with {waiting.returncode}: {said.strip()}")
+
+    def _command(self, *words: str, shown: bool = True) -> str:
+        """Run one command of ours as a user would; returns what it prints on stdout."""
+        self._announce(words)
+        done = subprocess.run(
+            _argv(words),
+            cwd=self._demo.project,
+            env=self._demo.environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=_DEADLINE_S,
+        )
+        if shown or done.returncode:
+            self._screen.lines(done.stdout)
+        self._screen.lines(done.stderr)
+        if done.returncode:
+            raise DemoError(f"agentmux {words[0]} ended with {done.returncode}")
+        return done.stdout
+
+    def _announce(self, words: Iterable[str]) -> None:
+        self._screen.head(f"$ agentmux {shlex.join(words)}")
+
+    def _session(self) -> Path:
+        folder = self._demo.project / layout.SESSIONS_DIR
+        names = session_folders.names(folder)
+        if len(names) != 1:
+            raise DemoError(f"one session was to be in `{folder}`, there are {len(names)}")
+        return folder / names[0]
+
+    def _project_claims(self) -> Iterator[Claim]:
+        project, environment = self._demo.project, self._demo.environment
+        made = git(project, environment, "rev-list", "--count", "main").strip()
+        files = git(project, environment, "show", "--format=", "--name-only").split()
+        dirt = git(project, environment, "status", "--porcelain").strip()
+        yield Claim(
+            holds=made == "2" and not dirt,
+            text=f"{int(made) - 1} commit was made on main, with {len(files)} files; the work tree "
+            f"is {'clean' if not dirt else 'dirty: ' + dirt}",
+        )
+        passed, counted = run_tests(self._demo)
+        yield Claim(holds=passed, text=f"the project's tests pass: {counted}")
+
+
+def _is_middle(follower: Follower) -> bool:
+    """One coder's signal is applied and in its own record; the other one has its prompt."""
+    seat = follower.state.seats.get(INTERRUPTED)
+    if follower.state.completed_subplans != (1,) or seat is None or not seat.reached:
+        return False
+    trace = follower.path / TRACE
+    done = {(work.seat, work.did) for work in read_trace(trace.read_text("utf-8"))}
+    return (FINISHED, "signalled") in done and (INTERRUPTED, "prompted") in done
+
+
+def _wants_decision(state: SessionState) -> bool:
+    return state.phase is Phase.COMPLETING and state.summary_submitted
+
+
+def _sessions(answer: str) -> list[dict[str, Any]]:
+    sessions = json.loads(answer)["sessions"]
+    return sessions if isinstance(sessions, list) else []
+
+
+def _pane_line(pane: Mapping[str, Any]) -> str:
+    mark = "↻ " if pane["mode"] == "native" else ""
+    return f"{mark}{pane['seat']} {pane['mode']}: {pane['reason']}"
+
+
+def _argv(words: Iterable[str]) -> list[str]:
+    return [sys.executable, "-m", "agentmux", *words]
+
+
+# -- the end -------------------------------------------------------------------------------------
+
+
+def _interrupt(_number: int, _frame: FrameType | None) -> None:
+    """Make a request to end as good as Ctrl-C, so that everything is taken away."""
+    raise KeyboardInterrupt
+
+
+@contextmanager
+def _handling(
+    handler: Callable[[int, FrameType | None], None] | signal.Handlers, *numbers: signal.Signals
+) -> Iterator[None]:
+    kept = {each: signal.signal(each, handler) for each in numbers}
+    try:
+        yield
+    finally:
+        for each, before in kept.items():
+            signal.signal(each, before)
+
+
+def _nothing_runs(demo: DemoProject, screen: Screen) -> bool:
+    """Wait for what is on its way out; whoever stays is an error, and is ended later."""
+    deadline = time.monotonic() + _ENDING_S
+    while (left := _running(demo)) and time.monotonic() < deadline:
+        processes.left_after(left, wait_s=deadline - time.monotonic())
+    names = ", ".join(str(pid) for pid, _ in left)
+    text = f"these processes are still there: {names}" if left else "no process is left"
+    return screen.claims([Claim(holds=not left, text=text)])
+
+
+def _running(demo: DemoProject) -> tuple[tuple[int, int], ...]:
+    """Pids with start times of what this demo started and what is still there."""
+    server = TmuxTerminal(demo.socket).server()
+    # Where there is no /proc, the server is the only one that can be found; with it goes the rest.
+    own = [(server.pid, server.started)] if server.pid else []
+    return tuple({*own, *processes.carriers(demo.mark)})
+
+
+def _take_away(root: Path, demo: DemoProject | None) -> None:
+    """End what still runs and delete the folder.
+
+    Raises:
+        DemoError: Something would not go.
+    """
+    stays: tuple[int, ...] = ()
+    if demo is not None:
+        for _ in range(_ROUNDS):  # an orchestrator may just have started an agent
+            stays = processes.end(_running(demo), grace_s=1.0)
+    shutil.rmtree(root, ignore_errors=True)
+    if stays or root.exists():
+        raise DemoError(f"could not take everything away: `{root}`, processes {stays}")
+
+
+def _keep(demo: DemoProject, screen: Screen) -> None:
+    script = write_environment(demo)
+    lives = bool(TmuxTerminal(demo.socket).server().pid)
+    screen.kept(demo.root, script, demo.socket, lives=lives)
