@@ -309,6 +309,9 @@ class SessionFiles(Protocol):
             BlockedError: Somebody else has committed since.
         """
 
+    def set_aside_corrupt_state(self, now: datetime) -> None:
+        """Keep a corrupt state file before the next commit writes over it."""
+
     def import_session(self, state: SessionState, events: Sequence[Event]) -> SessionState:
         """Begin a new journal with ``events`` for an older session; the old one is kept aside."""
 

@@ -9,10 +9,12 @@ import shutil
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from typing import Final
 
 from agentmux.adapters import files
+from agentmux.adapters.journal import encode_line
 from agentmux.adapters.signal_files import BLANK, SignalFiles
 from agentmux.core import layout
 from agentmux.core.apply import fold
@@ -112,16 +114,18 @@ class FileSession(SignalFiles):
             revision=state.revision,
         )
 
-    def set_aside_corrupt_state(self, now: object) -> None:
+    def set_aside_corrupt_state(self, now: datetime) -> None:
         """Keep a corrupt ``state.json`` before the next commit writes over it."""
-        self._store.set_aside_corrupt(now)  # type: ignore[arg-type]  # the clock's datetime
+        self._store.set_aside_corrupt(now)
 
     def import_session(self, state: SessionState, events: Sequence[Event]) -> SessionState:
         """Begin a new journal with ``events``; the old one is kept aside."""
+        path = self.journal.path
         if self.journal.exists():
-            kept = self.journal.path.with_name(f"tool_events.imported-{uuid.uuid4().hex[:8]}.jsonl")
-            files.move(self.journal.path, kept)
-        self.journal.create(*(encode(event) for event in events))
+            kept = path.with_name(f"tool_events.imported-{uuid.uuid4().hex[:8]}.jsonl")
+            with files.explained(kept):
+                os.link(path, kept)
+        files.replace(path, b"".join(encode_line(encode(event)) for event in events))
         imported = fold(BLANK, self._events(self.journal.read().lines))
         self.save(replace(imported, revision=state.revision + 1), after=None)
         return replace(imported, revision=state.revision + 1)

@@ -118,8 +118,11 @@ class SignalFiles:
         state, known = self._decoded(loaded.fields)
         if not known:
             warnings.append(f"no phase can be read from `{self._path / layout.STATE}`")
-        if not state.journal_id:
+        if not state.journal_id and not _is_header(first):
             return self._foreign(state, loaded.fields, known=known, warnings=warnings)
+        if not state.journal_id:
+            # Taken over, and killed before the new state was committed: the new journal has it.
+            return self._from_journal(journal, first, warnings)
         self._check_journal(state, first)
         tail = self._events(journal.read(state.applied_offset).lines, warnings)
         return LoadedSession(
@@ -128,7 +131,7 @@ class SignalFiles:
 
     def _decoded(self, fields: dict[str, object]) -> tuple[SessionState, bool]:
         where = str(self._path / layout.STATE)
-        known = fields.get("phase") in set(Phase)
+        known = fields.get("phase") in [phase.value for phase in Phase]
         return decode_state(fields if known else {**fields, "phase": "failed"}, where=where), known
 
     def _check_journal(self, state: SessionState, first: Line | None) -> None:
@@ -197,3 +200,9 @@ def _event(line: Line) -> Event:
     if fields is None:
         raise FieldError("not a JSON object")
     return parse(fields)
+
+
+def _is_header(first: Line | None) -> bool:
+    """Whether a journal begins as ours do; older ones do not."""
+    fields = parse_line(first.raw) if first is not None else None
+    return fields is not None and fields.get("event") == JournalCreated.kind

@@ -17,7 +17,7 @@ from agentmux.app.session import Session, resumed_values
 from agentmux.app.tools import SessionGoneError, Tools
 from agentmux.app.watching import Watcher
 from agentmux.app.world import World
-from agentmux.core.events import Resumed
+from agentmux.core.events import Resumed, SessionReattached
 from agentmux.core.inference import Inference
 from agentmux.core.phase import Phase
 from agentmux.core.pipeline import PIPELINE, earlier
@@ -41,6 +41,7 @@ class Request:
         ready: Path of the pipe for the report; empty for none.
         fresh: Seats that are to start afresh; ``*`` is all of them.
         phase: For ``resume``: an earlier phase to go back to, instead of the inferred one.
+        session_id: For a session of an older form, which has none; as is ``session_name``.
         policy: For ``resume``: how panes come back, where a flag says so.
     """
 
@@ -49,6 +50,8 @@ class Request:
     fresh: tuple[str, ...] = ()
     phase: str | None = None
     policy: str | None = None
+    session_id: str = ""
+    session_name: str = ""
 
     def encode(self) -> str:
         """Return it as one word of argv."""
@@ -107,7 +110,7 @@ async def drive(
     try:
         tools.lock.acquire(_LOCK_WAIT_S, identity)
         session = Session(files, now=world.now, new_id=world.new_id)
-        phase = _begin(session, request)
+        phase = _begin(session, request, tools.terminal.socket)
         tmux_session = _own_session(tools, session)
     except AgentmuxError as error:
         report(failure(error))
@@ -134,15 +137,17 @@ def _own_session(tools: Tools, session: Session) -> str:
     raise SessionGoneError(f"no tmux session carries the id {uuid}")
 
 
-def _begin(session: Session, request: Request) -> str:
+def _begin(session: Session, request: Request, socket: str) -> str:
     """Fold what is pending; on a resume record where it goes on."""
-    inference = session.take_over()
+    inference = session.take_over(session_id=request.session_id, session_name=request.session_name)
     if request.mode == "resume":
-        _resume(session, request, inference)
+        _resume(session, request, inference, socket)
+    elif request.mode == "reattach":
+        session.record(SessionReattached())
     return session.state.phase.value
 
 
-def _resume(session: Session, request: Request, inference: Inference) -> None:
+def _resume(session: Session, request: Request, inference: Inference, socket: str) -> None:
     if inference.phase is Phase.DONE:
         raise DataError("the session is done, there is nothing to resume")
     phase: Phase = inference.phase
@@ -157,6 +162,7 @@ def _resume(session: Session, request: Request, inference: Inference) -> None:
             review_iteration=state.review_iteration,
             found=resumed_values(state, artifacts, phase),
             override=request.phase is not None and phase is not inference.phase,
+            tmux_socket=socket,
         )
     )
 

@@ -13,7 +13,6 @@ from agentmux.app.launching import Launcher, LaunchPlan
 from agentmux.app.session import Session, resumed_values, stamp
 from agentmux.app.sessions import Liveness, SessionEntry
 from agentmux.app.world import World
-from agentmux.core import layout
 from agentmux.core.apply import advance, apply
 from agentmux.core.artifacts import Artifacts
 from agentmux.core.decide import settlement, wanted
@@ -155,13 +154,14 @@ def resume(world: World, handing: Handing, plan: ResumePlan, request: Request) -
         state = _named(world, plan)
     finally:
         lock.release()
-    return hand_over(world, handing, plan.path, state, request)
+    named = replace(request, session_id=state.session_id, session_name=state.session_name)
+    return hand_over(world, handing, plan.path, state, named)
 
 
 def _named(world: World, plan: ResumePlan) -> SessionState:
     """Give an older session the ids that it lacks."""
     state = plan.state
-    name = state.session_name or layout.tmux_name(plan.path.name)
+    name = state.session_name or world.default_name()
     return replace(state, session_name=name, session_id=state.session_id or world.new_id())
 
 

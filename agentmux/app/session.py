@@ -55,28 +55,31 @@ class Session:
         """What the files said when this was made."""
         return self._loaded
 
-    def take_over(self) -> Inference:
+    def take_over(self, *, session_id: str = "", session_name: str = "") -> Inference:
         """Fold what is pending, commit, and say where the session resumes; dispatches nothing.
 
-        An older session is imported here, the only place that knows of older forms.
+        An older session is imported here, the only place that knows of older forms; ``session_id``
+        and ``session_name`` are for one that has none.
         """
         pending = len(self._loaded.tail)
+        if self._loaded.source != "state.json":
+            self.files.set_aside_corrupt_state(self.now())
         if self._loaded.foreign:
-            self._import()
+            self._import(session_id, session_name)
         elif self._loaded.source != "state.json":
             self.files.save(self.state, after=None)
         self.catch_up()
         artifacts = self.files.artifacts(self.state)
         return infer(self.state, artifacts, state_is_known=self._loaded.known, pending=pending)
 
-    def _import(self) -> None:
+    def _import(self, session_id: str, session_name: str) -> None:
         for event, offset in self._loaded.tail:
             self._handle(event, offset, commit=False)
         journal = self.new_id()
         taken = replace(
             self.state,
-            session_id=self.state.session_id or self.new_id(),
-            session_name=self.state.session_name,
+            session_id=self.state.session_id or session_id or self.new_id(),
+            session_name=self.state.session_name or session_name,
             updated_by=ORCHESTRATOR,
         )
         events = [

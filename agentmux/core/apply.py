@@ -45,6 +45,7 @@ from agentmux.core.events import (
     SessionFailed,
     SessionImported,
     SessionInterrupted,
+    SessionReattached,
     SessionStarted,
     SummaryDone,
     WebResearchDispatched,
@@ -325,6 +326,7 @@ def _resumed(state: SessionState, event: Event, fact: Resumed) -> SessionState:
         **found.values(),
         cycle=fact.cycle,
         review_iteration=fact.review_iteration,
+        tmux_socket=fact.tmux_socket or state.tmux_socket,
         interruption=None,
         seats={},
     )
@@ -335,6 +337,10 @@ def _resumed(state: SessionState, event: Event, fact: Resumed) -> SessionState:
         return enter(known, phase)
     here = replace(known, phase=phase)
     return schedule(here) if phase is Phase.IMPLEMENTING else here
+
+
+def _reattached(state: SessionState, event: Event, fact: SessionReattached) -> SessionState:
+    return state if state.phase is Phase.FAILED else replace(state, interruption=None)
 
 
 def _restarted(state: SessionState, event: Event, fact: SeatRestarted) -> SessionState:
@@ -421,6 +427,7 @@ _STEPS: Final[Mapping[type[Fact], Step]] = {
     ResearchTold: _told,
     PhaseSettled: _settled,
     Resumed: _resumed,
+    SessionReattached: _reattached,
     SeatRestarted: _restarted,
     ArtifactsArchived: _archived,
     CommitStarted: _commit_started,

@@ -273,6 +273,14 @@ class Resumed:
     found: Json
     review_iteration: int | None = None
     override: bool = False
+    tmux_socket: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionReattached:
+    """A new orchestrator goes on over the live panes of one that was lost."""
+
+    kind: ClassVar[str] = "session_reattached"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -360,6 +368,7 @@ Fact: TypeAlias = (
     | ResearchTold
     | PhaseSettled
     | Resumed
+    | SessionReattached
     | SeatRestarted
     | ArtifactsArchived
     | CommitStarted
