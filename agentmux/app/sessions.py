@@ -5,6 +5,7 @@ Listing reads one file per session and asks each tmux server once, however many 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -242,10 +243,11 @@ def tmux_name(site: Site, entry: SessionEntry) -> str:
 
 
 class _Servers:
-    """What each tmux server says, asked for at most once."""
+    """What each tmux server says, asked for at most once, and which recorded ones run."""
 
     def __init__(self, site: Site) -> None:
         self._site = site
+        self.is_alive = functools.cache(site.is_alive)
         self._at: dict[str, Terminal] = {}
         self._said: dict[str, tuple[TmuxSession, ...] | AgentmuxError] = {}
 
@@ -287,14 +289,16 @@ def _liveness(site: Site, servers: _Servers, entry: SessionEntry) -> Liveness:
         return Liveness(
             live=True, because=because, tmux=match, locked=locked, orchestrator=pid, error=error
         )
-    hidden = _hidden_server(site, entry, said)
+    hidden = _hidden_server(site, servers, entry, said)
     because = f"the tmux server {hidden} lives without its socket" if hidden else "no tmux session"
     return Liveness(
         live=bool(hidden), because=because, locked=locked, orchestrator=pid, error=error
     )
 
 
-def _hidden_server(site: Site, entry: SessionEntry, seen: tuple[TmuxSession, ...]) -> int:
+def _hidden_server(
+    site: Site, servers: _Servers, entry: SessionEntry, seen: tuple[TmuxSession, ...]
+) -> int:
     """Return the pid of the recorded server where that lives and cannot be asked; else 0."""
     noted = site.folders.runtime(entry.path)
     pid, started = noted.get("server_pid"), noted.get("server_started")
@@ -303,7 +307,7 @@ def _hidden_server(site: Site, entry: SessionEntry, seen: tuple[TmuxSession, ...
     answering = {each.server for each in seen}
     if seen and answering <= {0, pid}:
         return 0
-    return pid if site.is_alive(pid, started) else 0
+    return pid if servers.is_alive(pid, started) else 0
 
 
 def _orchestrator(site: Site, entry: SessionEntry) -> tuple[bool, int | None, AgentmuxError | None]:

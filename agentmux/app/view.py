@@ -157,11 +157,9 @@ def session_view(
     noted = runtime if liveness.locked else _NOTHING
     seats = tuple(_seats(entry, liveness, noted, now))
     decision = wants_decision(entry.fields)
-    path = entry.path
-    inside = path.is_relative_to(project)
     return SessionView(
         session=entry.name,
-        path=str(path.relative_to(project) if inside else path),
+        path=str(entry.path).removeprefix(f"{project}/"),
         feature=" ".join(entry.text("feature").split())[:_FEATURE_MAX],
         phase=entry.phase,
         state_source=entry.source,
@@ -227,9 +225,9 @@ def _seats(
     entry: SessionEntry, liveness: Liveness, noted: Json, now: datetime
 ) -> Iterator[SeatView]:
     records, statuses = _mapping(entry.fields, "agents"), _mapping(noted, "statuses")
-    panes = _mapping(noted, "panes")
-    for name in _mapping(entry.fields, "seats"):
-        seat = _mapping(_mapping(entry.fields, "seats"), name)
+    panes, seats = _mapping(noted, "panes"), _mapping(entry.fields, "seats")
+    for name in seats:
+        seat = _mapping(seats, name)
         current = _mapping(panes, name).get("launch") in {None, seat.get("launch")}
         seen = _mapping(statuses, name) if current else _NOTHING
         status, source, since = _doing(seat, seen, runs=bool(liveness.live))

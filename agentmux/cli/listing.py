@@ -20,16 +20,17 @@ def run(face: Face, *, everything: bool, json: bool) -> int:
     """Show the sessions of the project, newest first; return the exit code."""
     site = face.site()
     finish_removals(site)
-    result = look(site, list_sessions(site))
+    entries = list_sessions(site)
+    result = look(site, entries if everything or json else entries[:_SHOWN])
     if json:
         render.sessions_json(result)
         return result.exit_code
-    shown = result.data if everything else result.data[:_SHOWN]
-    for line in render.session_list(shown, colours=face.colours) if shown else ():
+    shown = len(result.data)
+    for line in render.session_list(result.data, colours=face.colours) if shown else ():
         render.out(line)
     if not shown:
         render.note(f"no sessions in {site.project}: agentmux start FEATURE")
-    if len(shown) < len(result.data):
-        render.note(f"and {len(result.data) - len(shown)} older: agentmux list --all")
+    if shown < len(entries):
+        render.note(f"and {len(entries) - shown} older: agentmux list --all")
     render.show_problems(result.problems)
     return result.exit_code

@@ -50,8 +50,12 @@ def failure(message: str, hints: Iterable[str] = ()) -> None:
 
 
 def as_json(answer: Mapping[str, object]) -> None:
-    """Write one JSON answer to stdout; only ASCII, so that any terminal and pipe takes it."""
-    sys.stdout.write(json.dumps(answer, indent=2) + "\n")
+    """Write one JSON answer to stdout; only ASCII, so that any terminal and pipe takes it.
+
+    It is indented for people: indenting takes as long as all the rest of a long list.
+    """
+    indent = 2 if sys.stdout.isatty() else None
+    sys.stdout.write(json.dumps(answer, indent=indent) + "\n")
 
 
 def sessions_json(result: OperationResult[tuple[SessionView, ...]]) -> None:
