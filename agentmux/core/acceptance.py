@@ -84,9 +84,11 @@ def _judge_decision(state: SessionState, event: Event) -> Judgement:
 
 
 def _summary_is_coming(state: SessionState) -> bool:
-    seats = state.seats.values()
-    writing = any(s.phase == Phase.COMPLETING and s.status == "launched" for s in seats)
-    return not state.summary_submitted and writing
+    """Until its writer is gone without it; where nobody writes yet, somebody is about to."""
+    if state.summary_submitted:
+        return False
+    writers = [s for s in state.seats.values() if s.phase == Phase.COMPLETING and not s.topic]
+    return not writers or any(seat.status == "launched" for seat in writers)
 
 
 def _judge_launch(state: SessionState, event: Event) -> Judgement | None:

@@ -288,6 +288,7 @@ def test_nothing_is_to_be_decided_before_completing(phase: Phase, fact: Fact) ->
 
 def test_approving_waits_for_the_summary_that_is_being_written() -> None:
     session = at(Phase.COMPLETING)
+    assert decision(session, Approved()) == "ignored: the summary is still being written"
     session.launch(LOGIC)
     assert decision(session, Approved()) == "ignored: the summary is still being written"
     assert decision(session, ChangesRequested(text="x")) == "accepted: "

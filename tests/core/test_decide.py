@@ -154,7 +154,9 @@ def test_nobody_is_wanted_once_the_result_is_approved() -> None:
     session = ready(
         Phase.COMPLETING, options=Options(commit=True), research_tasks={"t": "dispatched"}
     )
-    session.tell(Approved(), "user", id="a1")  # before any summary
+    writer = session.launch(LOGIC)
+    session.tell(AgentExited(cause="finished", status=0), LOGIC, writer)
+    session.tell(Approved(), "user", id="a1")  # without a summary
     assert wanted(session.state) == ()
     assert actions(session) == (MakeCommit(approval="a1", started=False),)
 
