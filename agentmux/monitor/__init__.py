@@ -1,0 +1,1 @@
+"""The monitor: the pane in which the orchestrator shows what it does, and hears keys."""

@@ -1,0 +1,108 @@
+"""Text made safe for a terminal, and cut or wrapped to a number of cells; pure."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+from itertools import islice
+from typing import Final
+
+ELLIPSIS: Final = "\u2026"
+NARROW: Final = 20
+"""Up to so many columns nothing is indented."""
+# More than any pane shows of one text; a feature may have a megabyte.
+_LONGEST: Final = 4096
+# Terminals do not agree on what these do to the width of the character before them.
+_SELECTORS: Final = frozenset(map(chr, range(0xFE00, 0xFE10)))
+
+
+@functools.lru_cache(maxsize=2048)
+def _cells(char: str) -> int:
+    from wcwidth import wcwidth  # noqa: PLC0415 (its tables; agents start before the first picture)
+
+    return max(0, wcwidth(char))
+
+
+def width(text: str) -> int:
+    """Return the number of cells that a clean text takes."""
+    return len(text) if text.isascii() else sum(map(_cells, text))
+
+
+def clean(text: str) -> str:
+    """Return the text in one line, without what could move a cursor or turn the direction."""
+    if len(text) > _LONGEST:
+        text = text[:_LONGEST] + ELLIPSIS
+    if not text.isprintable() or not text.isascii():
+        text = "".join(_shown(char) for char in text)
+    return " ".join(text.split())
+
+
+def _shown(char: str) -> str:
+    if char in _SELECTORS:
+        return ""
+    return char if char.isprintable() else " "
+
+
+def cut(text: str, cols: int) -> str:
+    """Return as much of a clean text as fits; an ellipsis says that there is more."""
+    if width(text) <= cols:
+        return text
+    return _head(text, cols - 1) + ELLIPSIS[: max(cols, 0)]
+
+
+def _head(text: str, cols: int) -> str:
+    used = 0
+    for place, char in enumerate(text):
+        used += _cells(char)
+        if used > cols:
+            return text[:place]
+    return text
+
+
+def wrap(text: str, cols: int, lines: int) -> tuple[str, ...]:
+    """Break a clean text between words into at most so many lines; the last one is cut.
+
+    Where there is room, lines after the first are indented by two.
+    """
+    hang = "  " if cols > NARROW else ""
+    broken = list(islice(_broken(text, max(cols, 1), hang), lines + 1))
+    if len(broken) > lines:
+        joined = f"{broken[lines - 1]} {broken[lines].lstrip()}"
+        broken[lines - 1 :] = [cut(joined, cols)]
+    return tuple(broken)
+
+
+def _broken(text: str, cols: int, hang: str) -> Iterator[str]:
+    line = ""
+    for word in text.split(" "):
+        longer = f"{line} {word}" if line else word
+        if width(longer) <= cols:
+            line = longer
+            continue
+        if line:
+            yield line
+            line = hang
+        line += word
+        while width(line) > cols:
+            # A character that is wider than the pane is left out.
+            head = _head(line, cols)
+            if head:
+                yield head
+            line = hang + line[max(len(head), 1) :]
+    if line:
+        yield line
+
+
+def spread(left: str, right: str, cols: int, *, least: int) -> tuple[str, str]:
+    """Put one clean text at each edge; the left one gives way, down to ``least`` cells.
+
+    Where even that is too much, the right one follows the left one, and is cut.
+
+    Returns:
+        Both parts; together they take at most ``cols`` cells.
+    """
+    room = cols - width(right) - 1
+    if not right or room < min(width(left), least):
+        return cut(f"{left} {right}".rstrip(), cols), ""
+    kept = cut(left, room)
+    return kept + " " * (cols - width(kept) - width(right)), right

@@ -1,0 +1,213 @@
+"""Where the monitor is drawn: on the terminal of its pane or, without one, line by line.
+
+The alternate screen is not used, so that the last picture stays when the process has gone.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import termios
+from collections.abc import Mapping
+from typing import Final, TextIO
+
+from agentmux.monitor.fitting import clean
+from agentmux.monitor.view import Line, Style, draw
+from agentmux.ports import Picture
+
+# Where the terminal does not tell its size.
+_FALLBACK: Final = (80, 24)
+# A terminal that takes nothing for so long (a server that hangs) gets the picture another time.
+_PATIENCE_S: Final = 0.1
+_KEYS_BYTES: Final = 1024
+
+# Lines that a terminal takes for wider than we do are cut by it, not wrapped.
+_BEGIN: Final = "\x1b[?25l\x1b[?7l"
+_END: Final = "\x1b[0m\x1b[?7h\x1b[?25h"
+_COLOURED: Final[Mapping[Style, str]] = {
+    Style.PLAIN: "",
+    Style.HEADER: "1",
+    Style.DIM: "2",
+    Style.ATTENTION: "1;33",
+    Style.PROBLEM: "1;31",
+}
+_UNCOLOURED: Final[Mapping[Style, str]] = {
+    **_COLOURED,
+    Style.ATTENTION: "1",
+    Style.PROBLEM: "1",
+}
+
+
+def styled(line: Line, *, colour: bool) -> str:
+    """Return a line with SGR sequences; without ``colour`` (``NO_COLOR``) only bold and dim."""
+    codes = _COLOURED if colour else _UNCOLOURED
+    return "".join(
+        f"\x1b[{codes[each.style]}m{each.text}\x1b[0m" if codes[each.style] else each.text
+        for each in line
+    )
+
+
+class TerminalDisplay:
+    """The monitor on a terminal; implements `ports.Display`. No method raises."""
+
+    def __init__(self, stream: TextIO, *, colour: bool, keyboard: int = 0) -> None:
+        """Draw on the terminal of ``stream``; hear keys where ``keyboard`` is a terminal too.
+
+        From here to `close` the keyboard gives every key at once, without an echo.
+        """
+        self._colour = colour
+        self._fd = _own_description(stream.fileno())
+        self._keyboard: int | None = keyboard if os.isatty(keyboard) else None
+        self._saved = _listen(self._keyboard)
+        self._picture: Picture | None = None
+        self._painted: object = None
+
+    def show(self, picture: Picture) -> None:
+        """Draw it at the size that the terminal has now, unless it looks the same as before."""
+        self._picture = picture
+        self._paint(ended=False)
+
+    def resized(self) -> None:
+        """Draw the last picture again; safe to call from a handler of an event loop."""
+        self._painted = None
+        if self._picture is not None:
+            self._paint(ended=False)
+
+    def fileno(self) -> int | None:
+        """Where keys come from; None without a terminal, also when it has gone since."""
+        return self._keyboard
+
+    def keys(self) -> str:
+        """Return the keys that were pressed since the last call, without waiting."""
+        if self._keyboard is None:
+            return ""
+        try:
+            if not select.select([self._keyboard], [], [], 0)[0]:
+                return ""
+            data = os.read(self._keyboard, _KEYS_BYTES)
+        except OSError:
+            data = b""
+        if not data:
+            # It was readable and gave nothing: the terminal is gone, and would stay readable.
+            self._keyboard = None
+        return data.decode(errors="ignore")
+
+    def close(self) -> None:
+        """Leave the last picture with the way to go on, and the terminal as it was."""
+        if self._fd < 0:
+            return
+        if self._picture is not None:
+            self._paint(ended=True)
+        self._send(_END.encode())
+        if self._keyboard is not None and self._saved is not None:
+            with contextlib.suppress(OSError, termios.error):
+                termios.tcsetattr(self._keyboard, termios.TCSANOW, self._saved)
+        os.close(self._fd)
+        self._fd, self._keyboard = -1, None
+
+    def _paint(self, *, ended: bool) -> None:
+        if self._picture is None or self._fd < 0:
+            return
+        cols, rows = self._size()
+        lines = draw(self._picture, cols, rows, ended=ended)
+        if (cols, rows, lines) == self._painted:
+            return
+        frame = "".join(
+            f"\x1b[{row};1H\x1b[K{styled(line, colour=self._colour)}"
+            for row, line in enumerate(lines, start=1)
+        )
+        # A picture that arrived in part only is painted whole the next time.
+        arrived = self._send(f"{_BEGIN}{frame}".encode(errors="replace"))
+        self._painted = (cols, rows, lines) if arrived else None
+
+    def _size(self) -> tuple[int, int]:
+        try:
+            cols, rows = os.get_terminal_size(self._fd)
+        except OSError:
+            return _FALLBACK
+        return (cols, rows) if cols and rows else _FALLBACK
+
+    def _send(self, data: bytes) -> bool:
+        """Write to the terminal while it takes it; return whether it took all."""
+        try:
+            while data:
+                if not select.select([], [self._fd], [], _PATIENCE_S)[1]:
+                    return False
+                with contextlib.suppress(BlockingIOError):
+                    data = data[os.write(self._fd, data) :]
+        except OSError:  # EIO: the terminal is gone
+            return False
+        return True
+
+
+def _own_description(fd: int) -> int:
+    """Open the terminal of ``fd`` once more, so that only our writes never block."""
+    flags = os.O_RDWR | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC
+    try:
+        return os.open(os.ttyname(fd), flags)
+    except OSError:
+        return os.dup(fd)
+
+
+def _listen(keyboard: int | None) -> list[int | list[bytes | int]] | None:
+    """Let keys come one by one; return what is to be restored.
+
+    Ctrl-S would stop the drawing, and with it the orchestrator: it is an ordinary key here.
+    """
+    if keyboard is None:
+        return None
+    try:
+        saved = termios.tcgetattr(keyboard)
+        iflag, oflag, cflag, lflag, ispeed, ospeed, chars = termios.tcgetattr(keyboard)
+        chars[termios.VMIN], chars[termios.VTIME] = 1, 0
+        iflag &= ~(termios.IXON | termios.IXOFF)
+        lflag &= ~(termios.ICANON | termios.ECHO)
+        changed = [iflag, oflag, cflag, lflag, ispeed, ospeed, chars]
+        termios.tcsetattr(keyboard, termios.TCSANOW, changed)
+    except (OSError, termios.error):
+        return None
+    return saved
+
+
+class PlainDisplay:
+    """The monitor without a terminal: each new message is one line; implements `ports.Display`."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._said: tuple[str, ...] = ()
+
+    def show(self, picture: Picture) -> None:
+        """Print the messages that the last picture did not have; never raises."""
+        new = _new(self._said, picture.messages)
+        self._said = picture.messages
+        encoding = self._stream.encoding or "utf-8"
+        # A stream that is closed raises ValueError.
+        with contextlib.suppress(OSError, ValueError):
+            for message in new:
+                line = clean(message).encode(encoding, "replace").decode(encoding)
+                self._stream.write(f"{line}\n")
+            if new:
+                self._stream.flush()
+
+    def resized(self) -> None:
+        """Do nothing: lines have no size."""
+
+    def fileno(self) -> int | None:
+        """None: there is no keyboard."""
+        return None
+
+    def keys(self) -> str:
+        """Return no keys."""
+        return ""
+
+    def close(self) -> None:
+        """Do nothing: the stream is not ours."""
+
+
+def _new(before: tuple[str, ...], now: tuple[str, ...]) -> tuple[str, ...]:
+    """Return what was added at the end; older messages may have been dropped at the beginning."""
+    kept = min(len(before), len(now))
+    while kept and before[-kept:] != now[:kept]:
+        kept -= 1
+    return now[kept:]

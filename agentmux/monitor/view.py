@@ -1,0 +1,386 @@
+"""What the monitor shows of a picture: lines that fit, made of styled segments; pure.
+
+Every line has a rank. Where the pane is too low, lines with the highest rank are left out first,
+so that what is going on, and what the user is waited for, stays to the last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import IntEnum, StrEnum
+from pathlib import PurePosixPath
+from typing import Final
+
+from agentmux.core import layout
+from agentmux.core.acceptance import working_phase
+from agentmux.core.phase import Phase
+from agentmux.core.pipeline import PHASE_REGISTRY, PIPELINE, earlier
+from agentmux.core.state import CAPPED, Seat, SessionState
+from agentmux.monitor.fitting import NARROW, clean, cut, spread, wrap
+from agentmux.ports import PaneStatus, Picture, SeatStatus
+
+DONE: Final = "\u2713"
+CURRENT: Final = "\u25b6"
+LATER: Final = "\u00b7"
+FAILED: Final = "\u2717"
+NATIVE: Final = "\u21bb native"
+ATTENTION: Final = "!"
+DETACH: Final = "detach: prefix d"
+
+_NEWEST: Final = 3
+_TEXT_LINES: Final = 4
+
+
+class Style(StrEnum):
+    """How a segment is set off; it never says what the text does not say."""
+
+    PLAIN = "plain"
+    HEADER = "header"
+    DIM = "dim"
+    ATTENTION = "attention"
+    PROBLEM = "problem"
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A piece of a line in one style."""
+
+    text: str
+    style: Style = Style.PLAIN
+
+
+Line = tuple[Segment, ...]
+
+
+class _Rank(IntEnum):
+    CURRENT = 0
+    PROBLEM = 1
+    TURN = 2
+    SEAT = 3
+    FEATURE = 4
+    BOTTOM = 5
+    MORE = 6
+    DETAIL = 7
+    PHASE = 8
+    HEADING = 9
+    MESSAGE = 10
+    WHY = 11
+    SPACE = 12
+    OLDER = 13
+
+
+_Ranked = tuple[int, Line]
+_SPACE: Final[_Ranked] = (_Rank.SPACE, ())
+
+
+def render(picture: Picture, cols: int, rows: int) -> tuple[str, ...]:
+    """Return the picture as ``rows`` plain lines of at most ``cols`` cells."""
+    return tuple(plain(line) for line in draw(picture, cols, rows))
+
+
+def plain(line: Line) -> str:
+    """Return the text of a line."""
+    return "".join(segment.text for segment in line)
+
+
+def draw(picture: Picture, cols: int, rows: int, *, ended: bool = False) -> tuple[Line, ...]:
+    """Return the picture as ``rows`` lines of at most ``cols`` cells (both at least 1).
+
+    Args:
+        ended: Nobody drives the session any more: the last line says how to go on.
+    """
+    cols, rows = max(cols, 1), max(rows, 1)
+    sections = (
+        _header(picture, cols),
+        _phases(picture.state, cols),
+        _seats(picture, cols),
+        _turns(picture, cols),
+        _problem(picture, cols),
+        _messages(picture.messages[-rows:], cols),
+    )
+    body: list[_Ranked] = []
+    for section in sections:
+        lines = list(section)
+        body += [_SPACE, *lines] if body and lines else lines
+    return _fit(body, list(_bottom(picture.state, cols, ended=ended)), rows)
+
+
+def _fit(body: Sequence[_Ranked], bottom: Sequence[_Ranked], rows: int) -> tuple[Line, ...]:
+    lines = [*body, *bottom]
+    ranked = sorted(range(len(lines)), key=lambda place: (lines[place][0], place))
+    kept = sorted(ranked[:rows])
+    above = [lines[place][1] for place in kept if place < len(body)]
+    below = [lines[place][1] for place in kept if place >= len(body)]
+    return (*above, *[()] * (rows - len(kept)), *below)
+
+
+def _text(
+    text: str,
+    cols: int,
+    style: Style = Style.PLAIN,
+    *,
+    ranks: tuple[int, int],
+    lines: int = _TEXT_LINES,
+    indent: str = "",
+) -> Iterator[_Ranked]:
+    """Wrap a text of any kind; its first line has the first rank, the others have the second."""
+    indent = indent if cols > NARROW else ""
+    for number, line in enumerate(wrap(clean(text), cols - len(indent), lines)):
+        yield ranks[min(number, 1)], (Segment(indent + line, style),)
+
+
+def _heading(text: str, cols: int) -> _Ranked:
+    return _Rank.HEADING, (Segment(cut(text, cols), Style.HEADER),)
+
+
+# -- what it is about ----------------------------------------------------------------------------
+
+
+def _header(picture: Picture, cols: int) -> Iterator[_Ranked]:
+    state = picture.state
+    feature = (_Rank.FEATURE, _Rank.HEADING)
+    yield from _text(state.feature, cols, Style.HEADER, ranks=feature, lines=2)
+    heading = (_Rank.HEADING, _Rank.WHY)
+    yield from _text(_name(state), cols, Style.DIM, ranks=heading, lines=2)
+    if state.cycle > 1:
+        yield from _text(f"cycle {state.cycle}", cols, ranks=heading, lines=1)
+    if state.interruption is not None and state.phase is not Phase.FAILED:
+        ago = _age(state.interruption.at, picture.now)
+        said = f"interrupted{f' {ago} ago' if ago else ''}: {state.interruption.cause}"
+        yield from _text(said, cols, Style.DIM, ranks=heading, lines=2)
+
+
+def _name(state: SessionState) -> str:
+    """Return the name of the session's directory, as commands take it."""
+    return PurePosixPath(state.feature_dir).name or state.session_name
+
+
+def _slug(state: SessionState) -> str:
+    return layout.slug_of(_name(state))
+
+
+# -- the phases ----------------------------------------------------------------------------------
+
+
+def _phases(state: SessionState, cols: int) -> Iterator[_Ranked]:
+    here = working_phase(state)
+    for each in PHASE_REGISTRY:
+        wanted = _WHEN.get(each.phase)
+        if wanted is None or wanted(state) or each.phase is here:
+            yield _phase(state, each.phase, here, cols)
+    if here not in PIPELINE:
+        mark = DONE if here is Phase.DONE else FAILED
+        yield _Rank.CURRENT, (Segment(cut(f" {mark} {here.value}", cols), Style.HEADER),)
+
+
+def _phase(state: SessionState, phase: Phase, here: Phase, cols: int) -> _Ranked:
+    detail = _DETAIL.get(phase)
+    says = clean(detail(state)) if detail is not None else ""
+    mark, style, rank = LATER, Style.PLAIN, _Rank.PHASE
+    if phase is here:
+        failed = state.phase is Phase.FAILED
+        mark, style, rank = (FAILED if failed else CURRENT), Style.HEADER, _Rank.CURRENT
+        says = "failed" if failed else says
+    elif here is Phase.DONE or (here in PIPELINE and earlier(phase, here) is phase):
+        mark, style = DONE, Style.DIM
+    left, right = spread(f" {mark} {phase.value.replace('_', ' ')}", says, cols, least=cols // 2)
+    return rank, (Segment(left, style), Segment(right, Style.DIM))
+
+
+def _subplans(state: SessionState) -> str:
+    count = state.subplan_count
+    return f"{len(state.completed_subplans)}/{count} sub-plans" if count else ""
+
+
+def _verdicts(state: SessionState) -> str:
+    if state.review_outcome == CAPPED:
+        return f"{CAPPED}, did not pass"
+    if state.phase is not Phase.REVIEWING:
+        return state.review_outcome or ""
+    count = len(state.reviewer_nominations)
+    return f"{len(state.verdicts)}/{count} verdicts" if count else ""
+
+
+def _iteration(state: SessionState) -> str:
+    return f"iteration {state.iteration}/{state.max_review_iterations}"
+
+
+def _commit(state: SessionState) -> str:
+    if state.phase is Phase.COMPLETING and state.approval is not None:
+        return "committing"
+    return f"commit {state.commit.status}" if state.commit is not None else ""
+
+
+# Phases that not every session goes through: shown where one does.
+_WHEN: Final[Mapping[Phase, Callable[[SessionState], object]]] = {
+    Phase.PRODUCT_MANAGEMENT: lambda state: state.product_manager,
+    Phase.DESIGNING: lambda state: state.needs_design,
+    Phase.FIXING: lambda state: state.iteration,
+}
+_DETAIL: Final[Mapping[Phase, Callable[[SessionState], str]]] = {
+    Phase.IMPLEMENTING: _subplans,
+    Phase.REVIEWING: _verdicts,
+    Phase.FIXING: _iteration,
+    Phase.COMPLETING: _commit,
+}
+
+
+# -- who is at work ------------------------------------------------------------------------------
+
+_WORDS: Final[Mapping[str, str]] = {
+    "waiting_for_user": "waiting for you",
+    PaneStatus.WAITING: "waiting for you",
+    PaneStatus.TRUST: "waiting for you",
+    PaneStatus.LIMIT: "usage limit",
+    "ended_by_user": "ended by you",
+}
+
+
+def _status(name: str, picture: Picture) -> SeatStatus:
+    """Return what is seen of a seat or, before anything is, what the journal says."""
+    seat = picture.state.seats[name]
+    journal = SeatStatus(status=seat.status, source="journal", since=seat.since)
+    return picture.statuses.get(name, journal)
+
+
+def _seats(picture: Picture, cols: int) -> Iterator[_Ranked]:
+    seats = picture.state.seats
+    if seats:
+        yield _heading("At work" if len(seats) == 1 else f"At work ({len(seats)})", cols)
+    for name, seat in seats.items():
+        status = _status(name, picture)
+        attention = status.status in _TURNS
+        mark = ATTENTION if attention else " "
+        word = _WORDS.get(status.status, status.status.replace("_", " "))
+        says = clean(f"{word} {_age(status.since, picture.now)}")
+        left, right = spread(f"{mark} {clean(name)}", says, cols, least=cols // 4)
+        yield _Rank.SEAT, (Segment(left, Style.ATTENTION if attention else Style.PLAIN),
+                           Segment(right))  # fmt: skip
+        detail = (_Rank.DETAIL, _Rank.DETAIL)
+        about = _about(picture.state, name, seat, status)
+        yield from _text(about, cols, Style.DIM, ranks=detail, lines=1, indent="    ")
+        if seat.mode != "native":
+            why = (_Rank.WHY, _Rank.WHY)
+            yield from _text(seat.reason, cols, Style.DIM, ranks=why, lines=2, indent="    ")
+
+
+def _about(state: SessionState, name: str, seat: Seat, status: SeatStatus) -> str:
+    """Return who plays, how it came up, and what its status rests on."""
+    parts = (
+        str(state.agents.get(name, {}).get("agent") or ""),
+        NATIVE if seat.mode == "native" else seat.mode,
+        f"attempt {seat.attempt}" if seat.attempt > 1 else "",
+        f"({status.source})",
+    )
+    return ", ".join(part for part in parts[:3] if part) + f" {parts[3]}"
+
+
+def _age(since: str, now: datetime) -> str:
+    """Return how long ago an instant was, in one unit; empty where it cannot be read."""
+    try:
+        seconds = int((_aware(now) - _aware(datetime.fromisoformat(since))).total_seconds())
+    except (ValueError, OverflowError):
+        return ""
+    for size, unit in ((86400, "d"), (3600, "h"), (60, "m")):
+        if seconds >= size:
+            return f"{seconds // size}{unit}"
+    return f"{max(seconds, 0)}s"
+
+
+def _aware(instant: datetime) -> datetime:
+    return instant if instant.tzinfo is not None else instant.replace(tzinfo=UTC)
+
+
+# -- what waits for the user ---------------------------------------------------------------------
+
+_LOOK: Final = "asks you something: look at its pane"
+_LIMIT: Final = "has reached its usage limit"
+_RESTART: Final = "agentmux restart {session} --role {seat}"
+_SUMMARY: Final = f"{PIPELINE[Phase.COMPLETING].folder}/{PIPELINE[Phase.COMPLETING].leaves[0]}"
+# Status to what is said of the seat, and to what the user can type.
+_TURNS: Final[Mapping[str, tuple[str, str]]] = {
+    "waiting_for_user": (_LOOK, ""),
+    PaneStatus.WAITING: (_LOOK, ""),
+    PaneStatus.TRUST: (_LOOK, ""),
+    "usage_limit": (_LIMIT, ""),
+    PaneStatus.LIMIT: (_LIMIT, ""),
+    "stalled": ("has gone quiet: look at its pane", ""),
+    "stopped": ("waits for your choice in its pane", ""),
+    "finished": ("ended without handing in its work", _RESTART),
+    "ended_by_user": ("was ended by you", _RESTART),
+}
+
+
+def _turns(picture: Picture, cols: int) -> Iterator[_Ranked]:
+    turns = [*_failure(picture.state), *_decision(picture.state), *_askers(picture)]
+    if turns:
+        yield _heading("Your turn", cols)
+    for what, *hints in turns:
+        first = (_Rank.TURN, _Rank.MORE)
+        yield from _text(f"{ATTENTION} {what}", cols, Style.ATTENTION, ranks=first)
+        for hint in hints:
+            yield from _text(hint, cols, ranks=(_Rank.MORE, _Rank.MORE), indent="  ")
+
+
+def _failure(state: SessionState) -> Iterator[tuple[str, ...]]:
+    if state.phase is not Phase.FAILED:
+        return
+    found, session = state.interruption, _slug(state)
+    what = f"failed: {found.cause}" if found is not None else "failed"
+    if found is not None and found.seat in state.seats:
+        again = _RESTART.format(session=session, seat=found.seat)
+        yield what, again, f"or: agentmux stop {session}", f"then: agentmux resume {session}"
+    else:
+        yield what, f"agentmux stop {session}", f"agentmux resume {session}"
+
+
+def _decision(state: SessionState) -> Iterator[tuple[str, ...]]:
+    if state.phase is not Phase.COMPLETING or not state.summary_submitted or state.approval:
+        return
+    if state.commit is not None and state.commit.status == "failed":
+        yield (f"the commit was not made: {state.commit.reason}",)
+    capped = " (the review did not pass)" if state.review_outcome == CAPPED else ""
+    yield (
+        f"read the summary and decide{capped}",
+        f"{state.feature_dir}/{_SUMMARY}".lstrip("/"),
+        "approve: press a twice here",
+        f"or: agentmux request-changes {_slug(state)}",
+    )
+
+
+def _askers(picture: Picture) -> Iterator[tuple[str, ...]]:
+    session = _slug(picture.state)
+    for name in picture.state.seats:
+        what, hint = _TURNS.get(_status(name, picture).status, ("", ""))
+        if what:
+            hints = (hint.format(session=session, seat=name),) if hint else ()
+            yield (f"{name} {what}", *hints)
+
+
+# -- what happened -------------------------------------------------------------------------------
+
+
+def _problem(picture: Picture, cols: int) -> Iterator[_Ranked]:
+    if picture.problem is not None:
+        said = f"problem: {picture.problem}"
+        yield from _text(said, cols, Style.PROBLEM, ranks=(_Rank.PROBLEM, _Rank.MORE))
+
+
+def _messages(messages: Sequence[str], cols: int) -> Iterator[_Ranked]:
+    if messages:
+        yield _Rank.WHY, _heading("Messages", cols)[1]
+    for place, message in enumerate(messages):
+        age = len(messages) - 1 - place
+        rank = _Rank.MESSAGE if age < _NEWEST else _Rank.OLDER + age
+        yield from _text(message, cols, ranks=(rank, rank), lines=3)
+
+
+def _bottom(state: SessionState, cols: int, *, ended: bool) -> Iterator[_Ranked]:
+    ranks = (_Rank.BOTTOM, _Rank.BOTTOM)
+    if ended and state.phase is not Phase.DONE:
+        said = f"nobody drives this session now: agentmux resume {_slug(state)}"
+        yield from _text(said, cols, Style.ATTENTION, ranks=ranks)
+    elif not ended:
+        yield from _text(DETACH, cols, Style.DIM, ranks=ranks, lines=1)

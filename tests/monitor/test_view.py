@@ -1,0 +1,494 @@
+"""What the monitor shows: pictures to text, and that every picture fits every size."""
+
+from __future__ import annotations
+
+import re
+import string
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from wcwidth import wcswidth
+
+from agentmux.core.phase import Phase
+from agentmux.core.state import Commit, Interruption, Seat, SessionState
+from agentmux.monitor.fitting import clean, spread, wrap
+from agentmux.monitor.screen import styled
+from agentmux.monitor.view import Style, draw, plain, render
+from agentmux.ports import Picture, SeatStatus
+from tests.monitor.pictures import NOW, SLUG, picture, seat, seen
+
+MONITOR = (44, 60)
+
+
+def text_of(shown: Picture, cols: int = 44, rows: int = 60) -> str:
+    """The picture without the blank rows above the last line."""
+    lines = render(shown, cols, rows)
+    assert len(lines) == rows
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(line.rstrip() for line in lines))
+
+
+AT_WORK = picture(
+    subplan_count=4,
+    completed_subplans=(1,),
+    cycle=2,
+    seats={
+        "coder-2": seat(mode="native", reason="all guards hold"),
+        "coder-3": seat(attempt=2, reason="recorded on another host"),
+        "code-researcher-how-sessions-are-stored-on-disk": seat("code-researcher"),
+    },
+    agents={"coder-2": {"agent": "claude"}, "coder-3": {"agent": "codex"}},
+    statuses={"coder-2": seen("busy"), "coder-3": seen("waiting_for_user", "10:29:20")},
+    messages=("coder-3: crashed (exit 3)", "coder-3: reminded, it had gone quiet (submitted)"),
+)
+DECIDING = picture(
+    Phase.COMPLETING,
+    product_manager=True,
+    needs_design=True,
+    review_iteration=1,
+    review_outcome="passed",
+    summary_submitted=True,
+)
+FAILED = picture(
+    Phase.FAILED,
+    seats={"coder-2": seat(status="crashed", attempt=2)},
+    agents={"coder-2": {"agent": "demo"}},
+    interruption=Interruption(
+        cause="coder-2 was lost twice (exit 3)", seat="coder-2", phase="implementing"
+    ),
+)
+
+WHOLE = {
+    "at work": (
+        AT_WORK,
+        """\
+Add a login form
+20260101-101500-add-login
+cycle 2
+
+ ✓ architecting
+ ✓ planning
+ ▶ implementing                1/4 sub-plans
+ · reviewing
+ · completing
+
+At work (3)
+  coder-2                            busy 3m
+    claude, ↻ native (screen)
+! coder-3                waiting for you 40s
+    codex, fresh, attempt 2 (screen)
+    recorded on another host
+  code-researcher-how-sessions… launched 15m
+    fresh (journal)
+
+Your turn
+! coder-3 asks you something: look at its
+  pane
+
+Messages
+coder-3: crashed (exit 3)
+coder-3: reminded, it had gone quiet
+  (submitted)
+
+detach: prefix d""",
+    ),
+    "deciding": (
+        DECIDING,
+        """\
+Add a login form
+20260101-101500-add-login
+
+ ✓ product management
+ ✓ architecting
+ ✓ planning
+ ✓ designing
+ ✓ implementing
+ ✓ reviewing                          passed
+ ✓ fixing                      iteration 1/3
+ ▶ completing
+
+Your turn
+! read the summary and decide
+  .agentmux/.sessions/20260101-101500-add-lo
+    gin/08_completion/summary.md
+  approve: press a twice here
+  or: agentmux request-changes add-login
+
+detach: prefix d""",
+    ),
+    "failed": (
+        FAILED,
+        """\
+Add a login form
+20260101-101500-add-login
+
+ ✓ architecting
+ ✓ planning
+ ✗ implementing                       failed
+ · reviewing
+ · completing
+
+At work
+  coder-2                        crashed 15m
+    demo, fresh, attempt 2 (journal)
+
+Your turn
+! failed: coder-2 was lost twice (exit 3)
+  agentmux restart add-login --role coder-2
+  or: agentmux stop add-login
+  then: agentmux resume add-login
+
+detach: prefix d""",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_a_whole_picture(name: str) -> None:
+    shown, expected = WHOLE[name]
+    assert text_of(shown) == expected
+
+
+PARTS: dict[str, tuple[Picture, str | None, str | None]] = {
+    # What is shown, a line that is there, a text that is not.
+    "nobody asked for a product manager": (picture(), None, "product management"),
+    "no design is needed": (picture(needs_design=False), None, "designing"),
+    "a phase under way is always there": (picture(Phase.DESIGNING), " ▶ designing", None),
+    "no fix yet": (picture(Phase.REVIEWING), None, "fixing"),
+    "verdicts": (
+        picture(Phase.REVIEWING, reviewer_nominations=("a", "b"), verdicts={"a": "pass"}),
+        " ▶ reviewing                    1/2 verdicts",
+        None,
+    ),
+    "fixing comes before its reviewing": (
+        picture(Phase.FIXING, review_iteration=2),
+        " · reviewing",
+        " ✓ reviewing",
+    ),
+    "fixing is the current one": (
+        picture(Phase.FIXING, review_iteration=2),
+        " ▶ fixing                      iteration 2/3",
+        None,
+    ),
+    "reviewing comes after its fixing": (
+        picture(Phase.REVIEWING, review_iteration=2),
+        " ✓ fixing                      iteration 2/3",
+        None,
+    ),
+    "capped": (
+        picture(Phase.COMPLETING, review_outcome="capped", summary_submitted=True),
+        " ✓ reviewing            capped, did not pass",
+        None,
+    ),
+    "capped is said where it is decided": (
+        picture(Phase.COMPLETING, review_outcome="capped", summary_submitted=True),
+        "! read the summary and decide (the review",
+        None,
+    ),
+    "no summary, nothing to decide": (picture(Phase.COMPLETING), None, "Your turn"),
+    "decided": (
+        picture(Phase.COMPLETING, summary_submitted=True, approval="e1"),
+        " ▶ completing                     committing",
+        "Your turn",
+    ),
+    "the commit failed": (
+        picture(
+            Phase.COMPLETING,
+            summary_submitted=True,
+            commit=Commit(status="failed", reason="HEAD moved"),
+        ),
+        "! the commit was not made: HEAD moved",
+        None,
+    ),
+    "done": (picture(Phase.DONE), " ✓ done", "▶"),
+    "failed before any phase is known": (picture(Phase.FAILED), " ✗ failed", "✓"),
+    "failed without a seat": (picture(Phase.FAILED), f"  agentmux resume {SLUG}", "restart"),
+    "first cycle": (picture(), None, "cycle"),
+    "problem": (picture(problem="no\nspace"), "problem: no space", None),
+    "interrupted": (
+        picture(interruption=Interruption(cause="SIGTERM", at="2026-01-01T08:30:00.000Z")),
+        "interrupted 2h ago: SIGTERM",
+        None,
+    ),
+    "native says no reason": (
+        picture(seats={"coder-1": seat(mode="native", reason="reached 3 times")}),
+        "    ↻ native (journal)",
+        "reached",
+    ),
+    "first attempt": (picture(seats={"coder-1": seat()}), None, "attempt"),
+    "no session directory": (picture(feature_dir="", session_name="agentmux"), "agentmux", None),
+}
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_a_part_of_a_picture(name: str) -> None:
+    shown, line, absent = PARTS[name]
+    found = text_of(shown)
+    assert line is None or line in found.split("\n")
+    assert absent is None or absent not in found
+
+
+@pytest.mark.parametrize(
+    ("status", "line"),
+    [
+        ("waiting_for_user", "! coder-1 asks you something: look at its"),
+        ("waiting", "! coder-1 asks you something: look at its"),
+        ("trust", "! coder-1 asks you something: look at its"),
+        ("limit", "! coder-1 has reached its usage limit"),
+        ("usage_limit", "! coder-1 has reached its usage limit"),
+        ("stalled", "! coder-1 has gone quiet: look at its pane"),
+        ("stopped", "! coder-1 waits for your choice in its pane"),
+        ("finished", "! coder-1 ended without handing in its work"),
+        ("ended_by_user", f"  agentmux restart {SLUG} --role coder-1"),
+    ],
+)
+def test_a_seat_that_waits_for_the_user(status: str, line: str) -> None:
+    shown = picture(seats={"coder-1": seat()}, statuses={"coder-1": seen(status)})
+    assert line in text_of(shown, 46).split("\n") or line in text_of(shown).split("\n")
+    assert "! coder-1 " in text_of(shown)
+
+
+@pytest.mark.parametrize("status", ["busy", "idle", "starting", "crashed", "unknown"])
+def test_a_seat_that_needs_nobody(status: str) -> None:
+    shown = picture(seats={"coder-1": seat()}, statuses={"coder-1": seen(status)})
+    assert "Your turn" not in text_of(shown)
+    assert "!" not in text_of(shown)
+
+
+@pytest.mark.parametrize(
+    ("since", "age"),
+    [
+        ("2026-01-01T10:29:01.000Z", "59s"),
+        ("2026-01-01T10:29:00.000Z", "1m"),
+        ("2026-01-01T09:30:00.000Z", "1h"),
+        ("2025-12-30T10:29:00.000Z", "2d"),
+        ("2026-01-01T10:31:00.000Z", "0s"),
+        ("2026-01-01T10:20:00", "10m"),
+    ],
+)
+def test_an_age_has_one_unit(since: str, age: str) -> None:
+    status = SeatStatus(status="busy", source="screen", since=since)
+    shown = picture(seats={"coder-1": seat()}, statuses={"coder-1": status})
+    assert f"busy {age}\n" in text_of(shown)
+
+
+def test_a_time_that_cannot_be_read_has_no_age() -> None:
+    status = SeatStatus(status="busy", source="screen", since="soon")
+    shown = picture(seats={"coder-1": seat()}, statuses={"coder-1": status})
+    assert "busy\n" in text_of(shown)
+
+
+def test_an_orchestrator_that_has_ended_says_how_to_go_on() -> None:
+    last = "\n".join(plain(line) for line in draw(AT_WORK, *MONITOR, ended=True))
+    assert last.endswith(f"nobody drives this session now: agentmux\n  resume {SLUG}")
+    assert "detach" not in last
+
+
+def test_a_finished_session_needs_nobody_to_go_on() -> None:
+    last = draw(picture(Phase.DONE), *MONITOR, ended=True)
+    assert "resume" not in "\n".join(plain(line) for line in last)
+
+
+# -- what stays when there is little room -----------------------------------------------------------
+
+
+def test_an_80x24_client_sees_all_that_matters() -> None:
+    crowded = replace(AT_WORK, problem="tmux does not answer", messages=AT_WORK.messages * 50)
+    found = text_of(crowded, 44, 24)
+    for text in ("Add a login", "▶ implementing", "coder-2", "coder-3 asks", "problem:", "detach"):
+        assert text in found
+
+
+def test_a_narrow_pane_stays_legible() -> None:
+    assert text_of(AT_WORK, 20, 12) == """\
+Add a login form
+ ▶ implementing 1/4…
+  coder-2    busy 3m
+claude, ↻ native (s…
+! coder-3 waiting f…
+codex, fresh, attem…
+  code… launched 15m
+fresh (journal)
+! coder-3 asks you
+something: look at
+its pane
+detach: prefix d"""
+
+
+def test_the_smallest_pane_says_where_it_is_and_what_is_wrong() -> None:
+    found = text_of(replace(AT_WORK, problem="no space left"), 44, 3).split("\n")
+    assert found == [
+        " ▶ implementing                1/4 sub-plans",
+        "! coder-3 asks you something: look at its",
+        "problem: no space left",
+    ]
+
+
+def test_the_newest_messages_stay() -> None:
+    told = picture(messages=tuple(f"message {number}" for number in range(100)))
+    found = text_of(told, 44, 20)
+    assert "message 99\n" in found
+    assert found.index("message 98") < found.index("message 99")
+    assert "message 50" not in found
+
+
+# -- texts of the user ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "cleaned"),
+    [
+        ("a\x1b[31mb\x07\nc\td", "a [31mb c d"),
+        ("\u202egnp\u200b.exe", "gnp .exe"),
+        ("bad \udcff byte", "bad byte"),
+        ("\u2764\ufe0f", "\u2764"),
+        ("a\u2028b\x85c\x9bd", "a b c d"),
+    ],
+)
+def test_what_could_move_a_cursor_is_taken_out(text: str, cleaned: str) -> None:
+    assert clean(text) == cleaned
+
+
+def test_a_feature_of_a_megabyte_is_cut() -> None:
+    found = render(picture(feature="word " * 200_000), *MONITOR)
+    assert found[1].endswith("…")
+    assert "implementing" in "\n".join(found)
+
+
+@pytest.mark.parametrize(
+    ("cols", "lines", "wrapped"),
+    [
+        (24, 2, ("日本語 one two three", "  four five")),
+        (20, 9, ("日本語 one two three", "four five")),
+        (6, 3, ("日本語", "one", "two t…")),
+        (24, 1, ("日本語 one two three fo…",)),
+        (1, 3, ("o", "n", "…")),
+    ],
+)
+def test_wrapping_counts_cells(cols: int, lines: int, wrapped: tuple[str, ...]) -> None:
+    assert wrap("日本語 one two three four five", cols, lines) == wrapped
+
+
+@pytest.mark.parametrize(
+    ("cols", "both"),
+    [
+        (12, "coder-1 busy"),
+        (11, "coder… busy"),
+        (14, "coder-1   busy"),
+        (7, "coder-…"),
+    ],
+)
+def test_two_edges(cols: int, both: str) -> None:
+    assert "".join(spread("coder-1", "busy", cols, least=5)) == both
+
+
+# -- styles -----------------------------------------------------------------------------------------
+
+
+def test_styles_never_carry_meaning_alone() -> None:
+    shown = replace(FAILED, problem="no space left", statuses={"coder-2": seen("stalled")})
+    for line in draw(shown, *MONITOR):
+        for segment in line:
+            if segment.style is Style.ATTENTION:
+                assert segment.text.lstrip().startswith(("!", "pane"))
+            if segment.style is Style.PROBLEM:
+                assert segment.text.startswith("problem: ")
+
+
+@pytest.mark.parametrize("colour", [True, False])
+def test_styling_adds_nothing_but_styles(colour: bool) -> None:
+    for line in draw(AT_WORK, *MONITOR):
+        assert re.sub(r"\x1b\[[0-9;]*m", "", styled(line, colour=colour)) == plain(line)
+
+
+def test_without_colour_there_is_bold_and_dim() -> None:
+    shown = replace(AT_WORK, problem="no space left")
+    found = "".join(styled(line, colour=False) for line in draw(shown, *MONITOR))
+    assert set(re.findall(r"\x1b\[([0-9;]*)m", found)) == {"0", "1", "2"}
+    coloured = "".join(styled(line, colour=True) for line in draw(shown, *MONITOR))
+    assert {"1;31", "1;33"} < set(re.findall(r"\x1b\[([0-9;]*)m", coloured))
+
+
+# -- any picture, any size ---------------------------------------------------------------------------
+
+# Surrogates and control characters too: all of it may come from users and agents.
+TEXTS = st.one_of(
+    st.text(max_size=80),
+    st.text(string.printable, max_size=300),
+    st.text("日本👩‍👩‍👧\u0301\u200d\ufe0f\u202e🇩🇪क्षि\x1b\udc80 ", max_size=60),
+)
+TIMES = st.one_of(
+    TEXTS, st.datetimes().map(datetime.isoformat), st.just("0001-01-01T00:00:00+23:59")
+)
+SEATS = st.builds(
+    Seat,
+    launch=TEXTS, role=TEXTS, phase=TEXTS, mode=st.sampled_from(["native", "fresh", "shell", "x"]),
+    reason=TEXTS, since=TIMES, attempt=st.integers(0, 10**9), status=TEXTS,
+)  # fmt: skip
+SEAT_NAMES = st.one_of(st.sampled_from(["coder-1", "architect", "{0}", "{seat"]), TEXTS)
+STATUSES = st.builds(
+    SeatStatus,
+    status=st.one_of(st.sampled_from(["waiting_for_user", "stalled", "finished", "busy"]), TEXTS),
+    source=TEXTS, since=TIMES,
+)  # fmt: skip
+NUMBERS = st.integers(0, 2**63 - 1)
+STATES = st.builds(
+    SessionState,
+    phase=st.sampled_from(Phase),
+    feature=TEXTS, feature_dir=TEXTS, session_name=TEXTS, cycle=NUMBERS,
+    review_iteration=st.none() | NUMBERS, review_outcome=st.none() | TEXTS,
+    needs_design=st.none() | st.booleans(), product_manager=st.booleans(),
+    reviewer_nominations=st.lists(TEXTS, max_size=3).map(tuple),
+    verdicts=st.dictionaries(TEXTS, TEXTS, max_size=3), subplan_count=NUMBERS,
+    summary_submitted=st.booleans(), approval=st.none() | TEXTS,
+    commit=st.none() | st.builds(Commit, status=st.sampled_from(["failed", "made"]), reason=TEXTS),
+    interruption=st.none() | st.builds(
+        Interruption, cause=TEXTS, seat=SEAT_NAMES,
+        phase=st.sampled_from([phase.value for phase in Phase]) | TEXTS, at=TIMES,
+    ),
+    seats=st.dictionaries(SEAT_NAMES, SEATS, max_size=6),
+    agents=st.dictionaries(SEAT_NAMES, st.fixed_dictionaries({"agent": TEXTS}), max_size=3),
+)  # fmt: skip
+PICTURES = st.builds(
+    Picture,
+    state=STATES,
+    statuses=st.dictionaries(SEAT_NAMES, STATUSES, max_size=6),
+    problem=st.none() | TEXTS,
+    messages=st.lists(TEXTS, max_size=20).map(tuple),
+    now=st.just(NOW) | st.datetimes(),
+)
+
+
+def _assert_fits(lines: tuple[str, ...], cols: int, rows: int) -> None:
+    assert len(lines) == rows
+    for line in lines:
+        assert 0 <= wcswidth(line) <= cols, line  # -1: there is a control character in it
+        line.encode()
+
+
+@settings(deadline=None, max_examples=300)
+@given(shown=PICTURES, cols=st.integers(10, 230), rows=st.integers(3, 80))
+@example(shown=AT_WORK, cols=10, rows=3)
+def test_any_picture_fits_any_size(shown: Picture, cols: int, rows: int) -> None:
+    _assert_fits(render(shown, cols, rows), cols, rows)
+    for line in draw(shown, cols, rows, ended=True):
+        assert wcswidth(plain(line)) <= cols
+
+
+@pytest.mark.parametrize("shown", [AT_WORK, DECIDING, FAILED], ids=["at work", "deciding", "failed"])
+def test_the_known_pictures_fit_every_small_size(shown: Picture) -> None:
+    for cols in range(1, 50):
+        for rows in range(1, 30):
+            _assert_fits(render(shown, cols, rows), cols, rows)
+
+
+def test_a_size_of_nothing_is_the_smallest() -> None:
+    assert len(render(AT_WORK, 0, 0)) == 1
+
+
+def test_the_clock_may_be_anywhere() -> None:
+    late: Any = datetime.max.replace(tzinfo=NOW.tzinfo) - timedelta(days=1)
+    assert render(replace(AT_WORK, now=late), *MONITOR)
