@@ -1,0 +1,153 @@
+"""`agentmux demo` as a program: what it shows, what it leaves, and that its claims can fail."""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from agentmux.adapters.processes import carriers
+from agentmux.cli.demo_claims import Work, claims, read_trace
+from agentmux.cli.demo_follow import Follower
+from agentmux.cli.demo_project import TRACE
+from tests.conftest import TEST_ID
+
+DEADLINE_S = 60
+DEMO = (sys.executable, "-m", "agentmux", "demo")
+
+
+@pytest.fixture
+def scratch(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Where the demo makes its temporary folder."""
+    folder = Path(tempfile.mkdtemp(prefix="amx-", dir="/tmp"))
+    monkeypatch.setenv("TMPDIR", str(folder))
+    yield folder
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def play(*words: str, **env: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        (*DEMO, *words),
+        check=False,
+        env=os.environ | env,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=DEADLINE_S,
+    )
+
+
+def nothing_runs(test_id: str) -> bool:
+    return carriers(f"{TEST_ID}={test_id}") == ()
+
+
+def test_the_demo_without_a_terminal(scratch: Path, isolated: str) -> None:
+    done = play()
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stderr == ""
+    assert "\x1b" not in done.stdout
+    for said in (
+        r"^\$ agentmux start 'Add mean and median'",
+        r"^\$ kill -KILL \d+",
+        r"^\$ agentmux resume --dry-run --json\n +implementing goes on; ↻ coder-2 native: ",
+        r"^\$ agentmux resume ",
+        r"^\$ agentmux approve",
+        r"reviewing +reviewer_logic +handed in review: fail$",
+        r"fixing +coder +launched, fresh start$",
+        r"^ +implementing +[\d.]+ s +[\d.]+ s +tmux server killed in it; resumed [\d.]+ s later$",
+        r"^ +reviewing +[\d.]+ s +[\d.]+ s +.*logic: pass",
+        r"^ +calc/median.py +\| +\d+ \+",
+        r"^ +Agentmux-Event: [0-9a-f-]{36}$",
+        r"ok +coder-1 was done before the kill: launched once, prompted once$",
+        r"ok +coder-2 was killed at work: launched twice \(fresh, then native\), in one conv",
+        r"ok +1 commit was made on main, with 4 files; the work tree is clean$",
+        r"ok +the project's tests pass: Ran 6 tests$",
+        r"ok +no process is left$",
+        r"^all of it holds, in [\d.]+ s$",
+    ):
+        assert re.search(said, done.stdout, re.MULTILINE), f"{said} is not in:\n{done.stdout}"
+    assert "WRONG" not in done.stdout
+    assert nothing_runs(isolated)
+    assert list(scratch.iterdir()) == []
+
+
+def test_what_is_kept_and_what_would_be_wrong(scratch: Path, isolated: str) -> None:
+    done = play("--keep")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert nothing_runs(isolated)
+    (root,) = scratch.iterdir()
+    assert f"kept in {root}" in done.stdout
+
+    look = f". {root}/env.sh && agentmux status && git log --format=%s"
+    shown = subprocess.run(["sh", "-c", look], capture_output=True, text=True, check=True)
+    assert "done" in shown.stdout
+    assert shown.stdout.endswith("Add mean and median\nAdd a small calculator\n")
+
+    (session,) = (root / "calc/.agentmux/.sessions").glob("2*")
+    follower = Follower(session, lambda _: None)
+    follower.look()
+    steps, trace = follower.steps, read_trace((session / TRACE).read_text())
+    assert all(claim.holds for claim in claims(steps, trace))
+
+    wrote = next(work for work in trace if work.seat == "coder-2" and work.did == "wrote")
+    signalled = next(work for work in trace if work.did == "signalled")
+    assert "coder-2 wrote calc/median.py 2 times" in wrong(steps, (*trace, wrote))
+    assert f"launch {signalled.launch} gave 2, 1 counted" in wrong(steps, (*trace, signalled))
+    assert "coder-1 was done before the kill: launched once, prompted twice" in wrong(
+        steps, (*trace, Work(seat="coder-1", launch="x", did="prompted", what=""))
+    )
+    for step in steps:
+        kind, without = step.event.fact.kind, [each for each in steps if each is not step]
+        if kind.startswith("submit_") or kind == "approve":
+            assert "signals: " in wrong(without, trace) or step.event.seat == "reviewer_quality"
+            assert "signals: " in wrong([*steps, step], trace)
+        if kind == "agent_launched":
+            assert wrong([*steps, step], trace)
+    ignored = replace(steps[-1], accepted=False)
+    assert "ignored" in wrong([*steps, ignored], trace)
+
+
+def wrong(steps, trace) -> str:
+    return "\n".join(claim.text for claim in claims(steps, trace) if not claim.holds)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["INT", "TERM"])
+def test_whoever_stops_it_finds_nothing_left(
+    scratch: Path, isolated: str, number: signal.Signals
+) -> None:
+    with subprocess.Popen(
+        DEMO, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as demo:
+        assert demo.stdout is not None
+        for line in demo.stdout:
+            if "coder-2" in line:
+                break
+        demo.send_signal(number)
+        _, said = demo.communicate(timeout=DEADLINE_S)
+
+    assert demo.returncode == 130
+    assert said == "error: interrupted\n" or said == "interrupted\n"
+    assert nothing_runs(isolated)
+    assert list(scratch.iterdir()) == []
+
+
+def test_a_machine_without_tmux(scratch: Path, isolated: str, tmp_path: Path) -> None:
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    for name in ("git", "sh"):
+        (tools / name).symlink_to(str(shutil.which(name)))
+    done = play(PATH=str(tools))
+
+    assert done.returncode != 0
+    assert "tmux" in done.stdout + done.stderr
+    assert "Traceback" not in done.stdout + done.stderr
+    assert nothing_runs(isolated)
+    assert list(scratch.iterdir()) == []
