@@ -65,7 +65,7 @@ FILES = {
     "fix:empty": ("07_review/fix_request.md", ""),
     "kept": ("history/1.0/07_review/fix_request.md", "mend it"),
     "kept:1": ("history/1.1/07_review/fix_request.md", "mend it again"),
-    "kept:other-cycle": ("history/2.0/07_review/fix_request.md", "mend that"),
+    "kept:2": ("history/2.0/07_review/fix_request.md", "mend that"),
     "summary": ("08_completion/summary.md", "# S"),
     "approval": ("08_completion/approval.json", "{}"),
 }
@@ -134,11 +134,11 @@ CHECKS = [
     ),
     ("implementing", "plan kept:1", {"review_iteration": 2}, True, "a review came after it"),
     (
-        "implementing", "plan kept:other-cycle", {"review_iteration": 1}, False,
+        "implementing", "plan kept:2", {"review_iteration": 1}, False,
         "done_1, done_2 missing, 0 of 2 there",
     ),
     (
-        "implementing", "plan kept:other-cycle", {"review_iteration": 1, "cycle": 2}, True,
+        "implementing", "plan kept:2", {"review_iteration": 1, "cycle": 2}, True,
         "a review came after it",
     ),
     ("reviewing", "", {}, False, "no verdict of reviewer_logic"),
@@ -352,32 +352,32 @@ def test_nothing_but_a_failed_phase_and_some_artifacts() -> None:
 
 # name, files, what the state says (phase, review_iteration where there is one, cycle, …), answer
 ITERATIONS = """
-fixing, only done_2 left         | CLEARED fix              | fixing 1            | fixing
-fixing, request lost             | CLEARED kept             | fixing 1            | fixing
-fixing, all of it lost           | CLEARED                  | fixing 1            | implementing
-fix done, state behind           | BUILT fix                | fixing 1            | fixing
-fix done, under review           | BUILT fix                | reviewing 1         | reviewing
-review of a fix, marker lost     | CLEARED fix              | reviewing 1         | fixing
-review of a fix passed           | BUILT fix logic+         | completing 1        | completing
-review of a fix failed again     | BUILT fix logic-         | reviewing 1         | reviewing
-second fix                       | CLEARED fix              | fixing 2            | fixing
-failed while fixing              | CLEARED fix              | failed 1            | fixing
-failed after the fix             | BUILT fix                | failed 1            | reviewing
-no iteration recorded, fixing    | CLEARED fix              | fixing              | fixing
-no iteration recorded, reviewing | BUILT fix                | reviewing           | reviewing
-only failed, while fixing        | CLEARED fix              | failed              | fixing
-a request of no iteration        | CLEARED fix              | reviewing 0         | implementing
-first review failed              | BUILT logic-             | reviewing 0         | reviewing
-capped                           | BUILT fix logic-         | completing 3 capped | completing
-capped and failed                | BUILT fix logic-         | failed 3 capped     | completing
-capped, marker lost              | CLEARED fix logic-       | completing 3 capped | completing
-capped at none                   | BUILT logic-             | completing 0 capped | completing
-second cycle, planned            | arch plan                | implementing 0 c2   | implementing
-second cycle, old copy           | arch plan kept           | implementing 0 c2   | implementing
-second cycle, fixing             | CLEARED kept:other-cycle | fixing 1 c2         | fixing
-second cycle, begun              |                          | architecting 0 c2   | architecting
-asked for a product manager      | arch plan                | implementing pm     | product_management
-product manager done             | pm arch plan             | implementing pm     | implementing
+fixing, only done_2 left         | CLEARED fix        | fixing 1            | fixing
+fixing, request lost             | CLEARED kept       | fixing 1            | fixing
+fixing, all of it lost           | CLEARED            | fixing 1            | implementing
+fix done, state behind           | BUILT fix          | fixing 1            | fixing
+fix done, under review           | BUILT fix          | reviewing 1         | reviewing
+review of a fix, marker lost     | CLEARED fix        | reviewing 1         | fixing
+review of a fix passed           | BUILT fix logic+   | completing 1        | completing
+review of a fix failed again     | BUILT fix logic-   | reviewing 1         | reviewing
+second fix                       | CLEARED fix        | fixing 2            | fixing
+failed while fixing              | CLEARED fix        | failed 1            | fixing
+failed after the fix             | BUILT fix          | failed 1            | reviewing
+no iteration recorded, fixing    | CLEARED fix        | fixing              | fixing
+no iteration recorded, reviewing | BUILT fix          | reviewing           | reviewing
+only failed, while fixing        | CLEARED fix        | failed              | fixing
+a request of no iteration        | CLEARED fix        | reviewing 0         | implementing
+first review failed              | BUILT logic-       | reviewing 0         | reviewing
+capped                           | BUILT fix logic-   | completing 3 capped | completing
+capped and failed                | BUILT fix logic-   | failed 3 capped     | completing
+capped, marker lost              | CLEARED fix logic- | completing 3 capped | completing
+capped at none                   | BUILT logic-       | completing 0 capped | completing
+second cycle, planned            | arch plan          | implementing 0 c2   | implementing
+second cycle, old copy           | arch plan kept     | implementing 0 c2   | implementing
+second cycle, fixing             | CLEARED kept:2     | fixing 1 c2         | fixing
+second cycle, begun              |                    | architecting 0 c2   | architecting
+asked for a product manager      | arch plan          | implementing pm     | product_management
+product manager done             | pm arch plan       | implementing pm     | implementing
 """
 WORDS: dict[str, dict[str, Any]] = {
     "c2": {"cycle": 2},

@@ -64,7 +64,7 @@ from agentmux.core.events import (
     encode,
     parse,
 )
-from agentmux.core.findings import Found
+from agentmux.core.findings import Found, found
 from agentmux.core.implied import implied
 from agentmux.core.inference import infer
 from agentmux.core.phase import Phase
@@ -234,13 +234,12 @@ class Orchestrator:
 
     def run(self) -> None:
         self.catch_up()
-        for _ in range(60):
-            actions = next_actions(self.state, self.facts())
-            if not actions:
-                return
+        rounds = 0
+        while actions := next_actions(self.state, self.facts()):
+            rounds += 1
+            assert rounds < 60, f"it never comes to rest: {actions}"
             for action in actions:
                 self.perform(action)
-        raise AssertionError(f"it never comes to rest: {actions}")
 
     def perform(self, action: decide.Action) -> None:  # noqa: C901 (one case for each action)
         match action:
@@ -248,8 +247,8 @@ class Orchestrator:
                 self.finish_archive()
             case decide.EndPanes(launches=launches):
                 self.end_panes(launches)
-            case decide.Settle(phase=phase, found=found):
-                self.record(PhaseSettled(phase=phase, found=plain(found)))
+            case decide.Settle(phase=phase, found=values):
+                self.record(PhaseSettled(phase=phase, found=plain(values)))
             case decide.Launch(work=work, attempt=attempt):
                 self.record(
                     AgentLaunched(
@@ -313,7 +312,7 @@ class Orchestrator:
         inferred = infer(self.state, disk, pending=pending)
         if inferred.phase is Phase.DONE:
             return
-        values = plain(decide.found(self.state, disk))
+        values = plain(found(self.state, disk))
         self.record(
             Resumed(
                 phase=inferred.phase, cycle=self.state.cycle, found=values,
@@ -720,7 +719,7 @@ class SessionMachine(RuleBasedStateMachine):
         if state.options.commit:
             assert self.world.commits == [state.approval]
 
-    def teardown(self) -> None:
+    def teardown(self) -> None:  # type: ignore[explicit-override] # typing has it from 3.12
         """Whatever happened: without further kills it comes to rest, with nothing unapplied."""
         if not self.world.lines:
             return
@@ -748,7 +747,7 @@ def event_of(fact: Fact, pane: Pane) -> Event:
 
 
 def test_a_session_survives_everything() -> None:
-    run_state_machine_as_test(  # type: ignore[no-untyped-call]
+    run_state_machine_as_test(
         SessionMachine,
         settings=settings(
             max_examples=150,
