@@ -386,6 +386,10 @@ def learns(session: OnDisk, said: str) -> dict[str, str]:
     return {**environ, "AGENTMUX_LEARN": "DEMO_THREAD_ID", "DEMO_THREAD_ID": said}
 
 
+def conversation(session: OnDisk) -> object:
+    return session.state.agents["architect"]["session_ref"]
+
+
 def test_hello_tells_the_conversation(architecting: OnDisk) -> None:
     environ = learns(architecting, "abc-1")
     assert hand_in(architecting, environ, "submit_hello").result == "accepted"
@@ -405,9 +409,9 @@ def test_a_conversation_that_changed_is_learned_with_any_signal(architecting: On
     hand_in(architecting, environ, "submit_hello")
     asked: dict[str, Any] = {"topic": "auth", "question": "which?"}
     hand_in(architecting, {**environ, "DEMO_THREAD_ID": "two"}, "research_dispatch_code", **asked)
-    assert architecting.state.agents["architect"]["session_ref"] == "two"
+    assert conversation(architecting) == "two"
     assert hand_in(architecting, environ, "submit_hello").result == "duplicate"
-    assert architecting.state.agents["architect"]["session_ref"] == "one"
+    assert conversation(architecting) == "one"
     lines = len(architecting.events)
     hand_in(architecting, environ, "submit_hello")
     assert len(architecting.events) == lines
