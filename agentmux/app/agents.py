@@ -1,0 +1,294 @@
+"""Look at the agents of the registry: what is installed, what it can do, and its command lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from agentmux.app.result import SCHEMA, OperationResult, Problem, worst
+from agentmux.core import layout
+from agentmux.core.agents import (
+    NO_STRATEGY,
+    Probe,
+    ProbeResult,
+    Strategy,
+    StrategyKind,
+    choose_strategy,
+    hook_words,
+    launch_argv,
+    mcp_words,
+    resume_argv,
+    strategy_env,
+)
+from agentmux.core.prompts import launch_line
+from agentmux.errors import ExitCode
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from agentmux.app.world import World
+    from agentmux.core.agents import AgentSpec, Registry
+
+SESSION: Final = "SESSION"
+SEAT: Final = "SEAT"
+LAUNCH: Final = "LAUNCH"
+CONVERSATION: Final = "CONVERSATION"
+"""These words stand in a shown command line for what a session fills in."""
+
+_VERSION: Final = Probe(argv=("--version",), version=r"(?<![\w.])v?(\d+\.\d+[\w.+-]*)")
+# Programs that are asked at the same time; the slowest known takes some seconds for its help.
+_AT_ONCE: Final = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentReport:
+    """One agent, and what is installed of it here.
+
+    Attributes:
+        strategy: The first that the installed program shows; where nothing is installed, the first.
+        version: What the program says; empty where it does not, or was not asked.
+        is_default: It plays every role that the configuration gives to nobody else.
+    """
+
+    spec: AgentSpec
+    probe: ProbeResult
+    strategy: Strategy
+    version: str = ""
+    is_default: bool = False
+
+    @property
+    def resumes(self) -> bool:
+        """Whether its conversations come back, with the program that is installed."""
+        return self.probe.installed and self.strategy.kind is not StrategyKind.NONE
+
+    @property
+    def was_asked(self) -> bool:
+        """Whether the program was run to see what it can do."""
+        return self.probe.installed and any(each.probe for each in self.spec.strategies)
+
+    def as_json(self) -> dict[str, object]:
+        """Return it as it stands in JSON answers."""
+        return {
+            "name": self.spec.name,
+            "known": self.spec.known,
+            "default": self.is_default,
+            "command": list(self.spec.command),
+            "installed": self.probe.installed,
+            "path": self.probe.path,
+            "version": self.version or None,
+            "strategy": self.strategy.kind.value,
+            "resumes": self.resumes,
+            "probe": self._probe_json(),
+        }
+
+    def _probe_json(self) -> dict[str, object]:
+        held = {
+            each.kind.value: {
+                "works": self.probe.strategies.get(each.kind, not each.probe),
+                "features": sorted(each.probe),
+                "missing": list(self.probe.missing.get(each.kind, ())),
+            }
+            for each in self.spec.strategies
+        }
+        asked = [self.probe.path or "", *self.spec.command[1:], *self.spec.probe.argv]
+        return {
+            "asked": asked if self.was_asked else None,
+            "strategies": held if self.probe.installed else {},
+            "problem": self.probe.problem,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StrategyCommands:
+    """The command lines of one strategy.
+
+    Attributes:
+        used: It is the one that would be used now.
+        resume: None where nothing brings a conversation back.
+        env: What the agent gets on top of its environment.
+    """
+
+    kind: StrategyKind
+    used: bool
+    launch: tuple[str, ...]
+    resume: tuple[str, ...] | None
+    env: Mapping[str, str]
+
+    def as_json(self) -> dict[str, object]:
+        """Return it as it stands in JSON answers."""
+        return {
+            "kind": self.kind.value,
+            "used": self.used,
+            "launch": list(self.launch),
+            "resume": None if self.resume is None else list(self.resume),
+            "env": dict(self.env),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentCommands:
+    """The command lines of one agent; the first of ``strategies`` that is used holds now."""
+
+    report: AgentReport
+    strategies: tuple[StrategyCommands, ...]
+
+    @property
+    def used(self) -> StrategyCommands:
+        """The command lines that would be used now."""
+        return next(each for each in self.strategies if each.used)
+
+    def as_json(self) -> dict[str, object]:
+        """Return it as it stands in JSON answers."""
+        spec = self.report.spec
+        return {
+            **self.report.as_json(),
+            "launch": list(self.used.launch),
+            "resume": None if self.used.resume is None else list(self.used.resume),
+            "env": dict(self.used.env),
+            "prompt": spec.prompt.value,
+            "resume_prompt": spec.prompt_by(resuming=True).value,
+            "permission_args": list(spec.permission_args),
+            "unattended_args": list(spec.unattended_args),
+            "strategies": [each.as_json() for each in self.strategies],
+            "notes": spec.notes,
+        }
+
+
+def envelope(
+    agents: Iterable[AgentReport | AgentCommands], problems: Iterable[Problem]
+) -> dict[str, object]:
+    """Return the JSON answer of the commands that look at agents."""
+    return {
+        "schema": SCHEMA,
+        "agents": [each.as_json() for each in agents],
+        "problems": [each.as_json() for each in problems],
+    }
+
+
+def list_agents(world: World, registry: Registry) -> OperationResult[tuple[AgentReport, ...]]:
+    """Look at every agent of the registry, and at those of the configuration that it has not.
+
+    Each installed program is asked at most twice (for its help and its version), several at the
+    same time, and not at all while it is the one that was asked before.
+    """
+    from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 (no other command needs it)
+
+    specs = [world.spec(name) for name in (*registry, *_typed(world, registry))]
+    by_program: dict[tuple[str, ...], list[AgentSpec]] = {}
+    for spec in specs:
+        by_program.setdefault(spec.command, []).append(spec)
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        groups = pool.map(lambda same: [_report(world, each) for each in same], by_program.values())
+        found = {report.spec.name: report for group in groups for report in group}
+    return OperationResult(data=tuple(found[spec.name] for spec in specs))
+
+
+def _typed(world: World, registry: Registry) -> Sequence[str]:
+    """Return the commands that the configuration names and the registry does not know."""
+    settings = world.settings
+    named = [settings.defaults.agent, *(each.agent for each in settings.roles.values())]
+    unique = dict.fromkeys(name for name in named if name is not None)
+    return [name for name in unique if name not in registry and not world.spec(name).known]
+
+
+def probe_agent(
+    world: World, name: str, look: Callable[[AgentSpec], ProbeResult]
+) -> OperationResult[AgentReport]:
+    """Ask the installed program now what it can do; ``look`` does so.
+
+    The exit code is that of a missing program where there is none, or where it could not be asked.
+    """
+    spec = world.spec(name)
+    report = _report(world, spec, look(spec))
+    problems = tuple(_problems(report, name))
+    return OperationResult(
+        data=report, problems=problems, exit_code=worst(each.code for each in problems)
+    )
+
+
+def _problems(report: AgentReport, name: str) -> Iterable[Problem]:
+    if report.probe.problem is None:
+        return
+    spec = report.spec
+    hints = ["see which are installed: agentmux agents"]
+    if report.probe.installed:
+        hints = [f"run it by hand: {' '.join((*spec.command, *spec.probe.argv))}"]
+    message = f"agent {name}: {report.probe.problem}"
+    yield Problem(session="", code=ExitCode.MISSING, message=message, hints=tuple(hints))
+
+
+def show_agent(world: World, name: str) -> AgentCommands:
+    """Return the command lines of an agent: what would run, and what each strategy would run."""
+    report = _report(world, world.spec(name))
+    kinds = [*report.spec.strategies] or [NO_STRATEGY]
+    if report.strategy not in kinds:
+        kinds.append(report.strategy)
+    return AgentCommands(
+        report=report,
+        strategies=tuple(_commands(world, report, name, each) for each in kinds),
+    )
+
+
+def _report(world: World, spec: AgentSpec, probe: ProbeResult | None = None) -> AgentReport:
+    found = probe or world.programs.probe(spec)
+    # Without a program there is nothing to judge by: say what the registry would do first.
+    strategy = choose_strategy(spec, found if found.installed else None)
+    default = world.settings.defaults.agent
+    return AgentReport(
+        spec=spec,
+        probe=found,
+        strategy=strategy,
+        version=found.version or _version(world, spec, found),
+        is_default=world.spec(default).name == spec.name,
+    )
+
+
+def _version(world: World, spec: AgentSpec, probe: ProbeResult) -> str:
+    """Ask a program of the registry for its version; one as typed is never run just to look."""
+    asked = any(each.probe for each in spec.strategies) and not probe.problem
+    if not probe.installed or not asked:
+        return ""
+    # A name of its own, since answers are kept by name and command.
+    question = replace(spec, name=f"{spec.name} --version", probe=_VERSION, strategies=())
+    return world.programs.probe(question).version
+
+
+def _commands(world: World, report: AgentReport, name: str, strategy: Strategy) -> StrategyCommands:
+    spec = report.spec
+    base = world.project / layout.SESSIONS_DIR / SESSION
+    folder = base / layout.launch(LAUNCH)
+    line = launch_line(str(folder / "prompt.md"))
+    kept = str(base / layout.checkpoint(SEAT))
+    model = world.settings.defaults.model if name == world.settings.defaults.agent else None
+    ours = (
+        *mcp_words(spec, world.programs.mcp_server, str(folder / "mcp.json")),
+        *hook_words(spec, str(folder / "hooks.json")),
+    )
+    resume = None
+    if strategy.resume:
+        resume = resume_argv(
+            spec,
+            strategy,
+            model=model,
+            args=ours,
+            session_ref=CONVERSATION,
+            checkpoint_dir=kept,
+            checkpoint=f"{kept}/session-latest.json",
+            prompt=line,
+        )
+    return StrategyCommands(
+        kind=strategy.kind,
+        used=strategy == report.strategy,
+        launch=launch_argv(
+            spec,
+            strategy,
+            model=model,
+            args=ours,
+            session_ref=CONVERSATION,
+            checkpoint_dir=kept,
+            prompt=line,
+        ),
+        resume=resume,
+        env=strategy_env(spec, strategy, session_ref=CONVERSATION, checkpoint_dir=kept),
+    )
