@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import unicodedata
 from collections.abc import Iterator
 from itertools import islice
 from typing import Final
@@ -20,7 +21,8 @@ _SELECTORS: Final = frozenset(map(chr, range(0xFE00, 0xFE10)))
 def _cells(char: str) -> int:
     from wcwidth import wcwidth  # noqa: PLC0415 (its tables; agents start before the first picture)
 
-    return max(0, wcwidth(char))
+    # A spacing mark takes a cell, or none with the character before it; terminals do not agree.
+    return max(unicodedata.category(char) == "Mc", wcwidth(char))
 
 
 def width(text: str) -> int:

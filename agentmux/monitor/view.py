@@ -380,7 +380,7 @@ def _messages(messages: Sequence[str], cols: int) -> Iterator[_Ranked]:
 def _bottom(state: SessionState, cols: int, *, ended: bool) -> Iterator[_Ranked]:
     ranks = (_Rank.BOTTOM, _Rank.BOTTOM)
     if ended and state.phase is not Phase.DONE:
-        said = f"nobody drives this session now: agentmux resume {_slug(state)}"
-        yield from _text(said, cols, Style.ATTENTION, ranks=ranks)
+        yield from _text("the orchestrator has ended", cols, Style.ATTENTION, ranks=ranks)
+        yield from _text(f"agentmux resume {_slug(state)}", cols, ranks=ranks, indent="  ")
     elif not ended:
         yield from _text(DETACH, cols, Style.DIM, ranks=ranks, lines=1)
