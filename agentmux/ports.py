@@ -268,12 +268,52 @@ class LaunchRecord:
     exit: Exit | None
 
 
-class SessionFiles(Protocol):
-    """The directory of one session. Writing raises `DataError` and leaves the old file intact."""
+class Transaction(Protocol):
+    """A session while no other writer can append to its journal."""
+
+    @property
+    def loaded(self) -> LoadedSession:
+        """What state and journal said when the lock was taken."""
+
+    def append(self, event: Event) -> None:
+        """Append one line; when this returns, it is on the disk."""
+
+
+class SignalFiles(Protocol):
+    """What a signal needs of a session's directory."""
 
     @property
     def path(self) -> Path:
         """The directory, absolute."""
+
+    def load(self) -> LoadedSession:
+        """Read state and journal; changes nothing.
+
+        Raises:
+            DataError: Unreadable, from a newer version, or the journal is not this session's.
+        """
+
+    def transact(self) -> AbstractContextManager[Transaction]:
+        """Read state and journal and keep every other writer out; for milliseconds only.
+
+        Raises:
+            NotFoundError: There is no such session.
+            DataError: As `load`; also for a session of an older form that nobody has resumed yet.
+            BlockedError: Another process kept the journal for long.
+        """
+
+    def read_artifact(self, path: str, limit: int) -> tuple[bytes | None, str]:
+        """Return a regular file's content and, where there is none that counts, why."""
+
+    def read_yaml(self, data: bytes) -> tuple[object, tuple[str, ...]]:
+        """Decode one YAML document strictly; the value, and every problem with its line."""
+
+    def read_front_matter(self, text: str) -> tuple[Mapping[str, object], tuple[str, ...]]:
+        """Return the mapping at the head of a Markdown text, and every problem with its line."""
+
+
+class SessionFiles(SignalFiles, Protocol):
+    """The directory of one session. Writing raises `DataError` and leaves the old file intact."""
 
     def make(self, events: Sequence[Event], texts: Mapping[str, str]) -> None:
         """Make the directory whole under a temporary name, and rename it.
@@ -284,13 +324,6 @@ class SessionFiles(Protocol):
 
     def discard(self) -> None:
         """Take away a session that never began."""
-
-    def load(self) -> LoadedSession:
-        """Read state and journal; changes nothing.
-
-        Raises:
-            DataError: Unreadable, from a newer version, or the journal is not this session's.
-        """
 
     def tail(self, offset: int) -> tuple[tuple[Event, int], ...]:
         """Return the acknowledged events behind ``offset``; waits for a writer at work.
@@ -341,46 +374,6 @@ class SessionFiles(Protocol):
 
     def checkpoint_state(self, path: str, model: str | None) -> CheckpointState:
         """Look at an agent's checkpoint file (absolute path, inside the session)."""
-
-
-class Transaction(Protocol):
-    """A session while no other writer can append to its journal."""
-
-    @property
-    def loaded(self) -> LoadedSession:
-        """What state and journal said when the lock was taken."""
-
-    def append(self, event: Event) -> None:
-        """Append one line; when this returns, it is on the disk."""
-
-
-class SignalFiles(Protocol):
-    """What a signal needs of a session's directory."""
-
-    @property
-    def path(self) -> Path:
-        """The directory, absolute."""
-
-    def load(self) -> LoadedSession:
-        """Read state and journal; see `SessionFiles.load`."""
-
-    def transact(self) -> AbstractContextManager[Transaction]:
-        """Read state and journal and keep every other writer out; for milliseconds only.
-
-        Raises:
-            NotFoundError: There is no such session.
-            DataError: As `load`; also for a session of an older form that nobody has resumed yet.
-            BlockedError: Another process kept the journal for long.
-        """
-
-    def read_artifact(self, path: str, limit: int) -> tuple[bytes | None, str]:
-        """Return a regular file's content and, where there is none that counts, why."""
-
-    def read_yaml(self, data: bytes) -> tuple[object, tuple[str, ...]]:
-        """Decode one YAML document strictly; the value, and every problem with its line."""
-
-    def read_front_matter(self, text: str) -> tuple[Mapping[str, object], tuple[str, ...]]:
-        """Return the mapping at the head of a Markdown text, and every problem with its line."""
 
 
 InProgress = Literal["rebase", "merge", "cherry-pick", "revert"]

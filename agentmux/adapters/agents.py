@@ -116,13 +116,15 @@ def probe(
     *,
     path_env: str,
     cache_dir: Path | None,
+    keep: bool = True,
     timeout_s: float = PROBE_TIMEOUT_S,
 ) -> ProbeResult:
     """Look at the program that is installed under the agent's command.
 
     It runs without a terminal and with nothing to read, at most once; the answer is kept in
     ``cache_dir`` (None: not kept) by the program's path, size and time, and a cache that cannot
-    be read or written is as none. An agent without features to look for is not run at all.
+    be read or written is as none; without ``keep`` nothing is written. An agent without features
+    to look for is not run at all.
     """
     program = find_program(spec.command[0], path_env)
     if program is None:
@@ -135,7 +137,7 @@ def probe(
         output = _recall(cache_dir, key)
         if output is None:
             output = _ask(argv, path_env, timeout_s)
-            _keep(cache_dir, key, output)
+            _keep(cache_dir if keep else None, key, output)
     except TimeoutError:
         problem = f"`{' '.join(argv)}` did not end within {timeout_s:g} s"
         return _judged(spec, program, "", problem)

@@ -284,6 +284,15 @@ def _wait(pid: int, started: int, deadline: float) -> None:
         os.close(descriptor)
 
 
+def wait_gone(processes: Iterable[tuple[int, int]], *, timeout_s: float) -> frozenset[int]:
+    """Wait for processes (pid, start time) to end by themselves; return those still alive."""
+    deadline = time.monotonic() + timeout_s
+    known = tuple(processes)
+    for pid, started in known:
+        _wait(pid, started, deadline)
+    return frozenset(pid for pid, started in known if is_alive(pid, started))
+
+
 def wake_server(pid: int, started: int) -> bool:
     """Make a tmux server whose socket was deleted create it again; wait for nothing.
 

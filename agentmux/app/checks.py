@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from agentmux.core import events, layout
 from agentmux.core.apply import fold
+from agentmux.core.frozen import dataclass
 from agentmux.core.phase import RESEARCHERS, ResearchKind
 from agentmux.core.plan import check_plan
 from agentmux.core.review import DEFAULT_NOMINATIONS, check_nominations, check_review, review_files

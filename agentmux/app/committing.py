@@ -47,6 +47,13 @@ async def commit(
     say("nothing to commit" if made is None else f"committed {made[:12]}")
 
 
+def preview(world: World, state: SessionState) -> tuple[str, tuple[str, ...]]:
+    """Return the message and the files of the commit that an approval would make now."""
+    if not state.options.commit:
+        return message(state), ()
+    return message(state), world.repository.changed_since(state.options.dirty)
+
+
 def _commit(world: World, state: SessionState, approval: str) -> tuple[str | None, bool]:
     repository, trailer = world.repository, (TRAILER, approval)
     found = repository.find_commit(trailer, since=state.options.base)

@@ -11,8 +11,8 @@ from agentmux.app.driving import Request, chosen_phase
 from agentmux.app.handing import Begun, Handing, hand_over
 from agentmux.app.launching import Launcher, LaunchPlan
 from agentmux.app.session import Session, resumed_values, stamp
-from agentmux.app.sessions import Liveness, SessionEntry
-from agentmux.app.world import World
+from agentmux.app.sessions import Liveness, SessionEntry, entry_at
+from agentmux.app.world import Site, World
 from agentmux.core.apply import advance, apply
 from agentmux.core.artifacts import Artifacts
 from agentmux.core.decide import settlement, wanted
@@ -248,3 +248,24 @@ def _live_hints(entry: SessionEntry, liveness: Liveness) -> tuple[str, ...]:
     if liveness.locked:
         return hints
     return (*hints, f"agentmux resume --reattach {entry.name}")
+
+
+def check_twin(site: Site, entry: SessionEntry) -> None:
+    """Refuse a copy of a session directory: two would share ids, panes and conversations.
+
+    Raises:
+        BlockedError: The session was copied, and the one that it was copied from is still there.
+    """
+    said = entry.text("feature_dir")
+    original = site.project / said if said else entry.path
+    uuid = entry.text("session_id")
+    if not uuid or original.name == entry.path.name:
+        return
+    if original.name not in site.folders.names(original.parent):
+        return
+    if entry_at(site, original).text("session_id") == uuid:
+        raise BlockedError(
+            f"`{entry.path}` is a copy of session {original.name}",
+            reason="twin",
+            hints=(f"resume that one: agentmux resume {original.name}",),
+        )

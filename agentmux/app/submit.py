@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -26,6 +25,7 @@ from agentmux.core.events import (
     PromptReached,
     WebResearchDispatched,
 )
+from agentmux.core.frozen import dataclass
 from agentmux.core.state import RESEARCHED, SessionState
 from agentmux.errors import UsageError
 

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from agentmux.cli import housekeeping, looking, render
+from agentmux.cli import agents, deciding, housekeeping, looking, render, resuming, starting
 from agentmux.cli.wiring import version
 
 app: Final = typer.Typer(
@@ -33,6 +33,11 @@ _COMMANDS: Final[dict[str, Callable[..., Any]]] = {
     "logs": looking.logs,
     "attach": looking.attach,
     "wait": looking.wait,
+    "start": starting.start_feature,
+    "resume": resuming.resume_session,
+    "stop": resuming.stop_session,
+    "approve": deciding.approve,
+    "request-changes": deciding.request_changes,
     "remove": housekeeping.remove,
     "init": housekeeping.init,
     "version": housekeeping.show_version,
@@ -71,3 +76,5 @@ def _help(function: Callable[..., Any]) -> str:
 
 for _name, _function in _COMMANDS.items():
     app.command(_name, help=_help(_function))(_function)
+
+app.add_typer(agents.app, name="agents", help=_help(agents.agents))

@@ -48,9 +48,11 @@ class Face:
         """Build what looking at sessions takes."""
         return wiring.site(self.project(), config=self.config, environ=self.environ)
 
-    def world(self) -> World:
-        """Build everything."""
-        return wiring.world(self.project(), config=self.config, environ=self.environ)
+    def world(self, *, read_only: bool = False) -> World:
+        """Build everything; ``read_only``: so that nothing is written, not even a cache."""
+        return wiring.world(
+            self.project(), config=self.config, environ=self.environ, read_only=read_only
+        )
 
     @property
     def colours(self) -> bool:

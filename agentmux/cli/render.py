@@ -226,3 +226,27 @@ def log_line(raw: str) -> str:
     time = str(said["at"])[11:19] or "--:--:--"
     line = f"{time} {said['level']!s:<7} {said['message']}{rest}"
     return f"{line}\n{trace}" if trace else line
+
+
+def resume_plan(fields: Mapping[str, Any], *, explain: bool) -> list[str]:
+    """Return the lines of a dry run of one session: phase and why, and how each pane comes back."""
+    if fields.get("phase") is None:
+        return [f"{fields['session']}: cannot be read"]
+    lines = [f"{fields['session']}: {fields['phase']} ({fields['because']})"]
+    if explain:
+        marks = {True: "complete", False: "not complete"}
+        lines += [
+            f"  {each['phase']}: {marks[each['complete']]}, {each['because']}"
+            for each in fields["evidence"]
+        ]
+    if fields["unapplied_events"]:
+        lines.append(f"  {fields['unapplied_events']} events are still to be applied")
+    if fields["blocked"]:
+        lines.append(f"  blocked: {fields['blocked']['message']}")
+        lines += [f"    {hint}" for hint in fields["blocked"]["hints"]]
+    for pane in fields["panes"]:
+        mark = _NATIVE if pane["mode"] == "native" else ""
+        bytes_ = f"{size(pane['prompt_bytes'])} of {size(pane['fresh_prompt_bytes'])}"
+        lines.append(f"  {pane['seat']}: {mark}{pane['mode']}, {bytes_}: {pane['reason']}")
+    lines += [f"  warning: {each}" for each in fields["warnings"]]
+    return lines

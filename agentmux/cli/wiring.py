@@ -114,8 +114,16 @@ def site(project: Path, *, config: Path | None, environ: Mapping[str, str]) -> S
     )
 
 
-def world(project: Path, *, config: Path | None = None, environ: Mapping[str, str]) -> World:
+def world(
+    project: Path,
+    *,
+    config: Path | None = None,
+    environ: Mapping[str, str],
+    read_only: bool = False,
+) -> World:
     """Build the outside world for one operation on ``project`` (absolute and real).
+
+    With ``read_only`` nothing is written, not even what the installed agents said of themselves.
 
     Raises:
         ConfigError: Something in the configuration is wrong.
@@ -132,7 +140,7 @@ def world(project: Path, *, config: Path | None = None, environ: Mapping[str, st
         new_id=_new_id,
         settings=chosen,
         spec=_specs(chosen),
-        programs=_programs(environ),
+        programs=_programs(environ, keep=not read_only),
         claims=_claims(environ),
         templates=_templates(project),
         folders=_folders(),
@@ -221,11 +229,11 @@ def _specs(chosen: Settings) -> Callable[[str], AgentSpec]:
     return spec
 
 
-def _programs(environ: Mapping[str, str]) -> Programs:
+def _programs(environ: Mapping[str, str], *, keep: bool) -> Programs:
     path = os.pathsep.join((str(_scripts()), environ.get("PATH", os.defpath)))
     return Programs(
         find=_find(path),
-        probe=_probe(path, cache_dir(environ)),
+        probe=_probe(path, cache_dir(environ), keep=keep),
         identity=_identity,
         wrapper=(sys.executable, "-IS", str(_PACKAGE / "adapters" / "wrapper.py")),
         path=path,
@@ -253,7 +261,7 @@ def _find(path: str) -> Callable[[str], Path | None]:
     return find
 
 
-def _probe(path: str, cache: Path) -> Callable[[AgentSpec], ProbeResult]:
+def _probe(path: str, cache: Path, *, keep: bool) -> Callable[[AgentSpec], ProbeResult]:
     seen: dict[tuple[str, tuple[str, ...]], ProbeResult] = {}
 
     def look(spec: AgentSpec) -> ProbeResult:
@@ -261,7 +269,7 @@ def _probe(path: str, cache: Path) -> Callable[[AgentSpec], ProbeResult]:
 
         key = (spec.name, spec.command)
         if key not in seen:
-            seen[key] = probe(spec, path_env=path, cache_dir=cache)
+            seen[key] = probe(spec, path_env=path, cache_dir=cache, keep=keep)
         return seen[key]
 
     return look

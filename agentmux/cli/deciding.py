@@ -1,0 +1,91 @@
+"""``approve`` and ``request-changes``: the user's decisions, also while a session is stopped."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from agentmux.adapters.wake import poke
+from agentmux.app.committing import preview
+from agentmux.app.session import stamp
+from agentmux.app.sessions import SessionEntry, list_resumable_sessions, resolve, select_session
+from agentmux.app.submit import Submission, decide
+from agentmux.cli import render
+from agentmux.cli.looking import JsonOpt, SessionArg
+from agentmux.cli.starting import YesOpt, read_text
+from agentmux.core.events import Approved, ChangesRequested, Decision
+from agentmux.core.phase import Phase
+from agentmux.errors import BlockedError, ExitCode, RefusedError
+
+if TYPE_CHECKING:
+    from agentmux.app.world import World
+    from agentmux.cli.face import Face
+
+_SHOWN = 40
+
+
+def approve(
+    ctx: typer.Context, session: SessionArg = None, yes: YesOpt = False, json: JsonOpt = False
+) -> int:
+    """Take the result as it is: it is committed, and the session is done."""
+    face: Face = ctx.obj
+    world = face.world()
+    entry = _deciding(world, session)
+    state = world.files(entry.path).load().state
+    if not json:
+        message, paths = preview(world, state)
+        render.out(f"to be committed: {len(paths)} files, “{message.splitlines()[0]}”")
+        for path in paths[:_SHOWN]:
+            render.out(f"  {path}")
+    if not yes and face.interactive and not typer.confirm("Approve?", err=True):
+        raise typer.Exit(1)
+    return _decide(world, entry, Approved(), json=json)
+
+
+def request_changes(
+    ctx: typer.Context,
+    changes: Annotated[str, typer.Argument(metavar="TEXT", help="What to change, or @FILE, or -.")],
+    session: Annotated[
+        str | None, typer.Option("--session", "-s", metavar="SESSION", help="As for `status`.")
+    ] = None,
+    json: JsonOpt = False,
+) -> int:
+    """Ask for changes: the session begins another cycle with them."""
+    face: Face = ctx.obj
+    world = face.world()
+    entry = _deciding(world, session)
+    text = read_text(changes, what="what to change")
+    return _decide(world, entry, ChangesRequested(text=text), json=json)
+
+
+def _deciding(world: World, name: str | None) -> SessionEntry:
+    """Return the session that is meant: by name, or the only one that waits for a decision."""
+    if name is not None:
+        return resolve(world, name)
+    entries = list_resumable_sessions(world)
+    waiting = [each for each in entries if each.phase == Phase.COMPLETING]
+    return select_session(waiting or entries, command="approve")
+
+
+def _decide(world: World, entry: SessionEntry, fact: Decision, *, json: bool) -> int:
+    made = decide(
+        world.files(entry.path), fact, at=stamp(world.now()), new_id=world.new_id, poke=poke
+    )
+    if json:
+        render.as_json(made.to_fields())
+    _check(made, entry)
+    if not json:
+        render.out(f"{fact.kind}: {made.result}" + (f", {made.reason}" if made.reason else ""))
+    return ExitCode.OK
+
+
+def _check(made: Submission, entry: SessionEntry) -> None:
+    if made.result == "refused":
+        raise RefusedError(made.reason, problems=made.problems)
+    if made.result == "ignored":
+        raise BlockedError(
+            f"{entry.name} takes no such decision now: {made.reason}",
+            reason="not_waiting",
+            hints=(f"see where it is: agentmux status {entry.name}",),
+        )

@@ -1,0 +1,269 @@
+"""``resume``, ``stop`` and ``restart``: bring a session back, end it, bring one seat back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from agentmux.app.driving import Request
+from agentmux.app.handing import Begun, reattach
+from agentmux.app.result import Problem, envelope, problem_of, worst
+from agentmux.app.resume import (
+    ResumePlan,
+    blocked,
+    check_twin,
+    plan_fields,
+    plan_resume,
+    resume,
+)
+from agentmux.app.sessions import (
+    Liveness,
+    SessionEntry,
+    list_resumable_sessions,
+    live,
+    resolve,
+    select_session,
+)
+from agentmux.app.stop import stop
+from agentmux.cli import render
+from agentmux.cli.looking import JsonOpt, SessionArg
+from agentmux.cli.starting import AttachOpt, YesOpt, handing, show_begun
+from agentmux.errors import AgentmuxError, BlockedError, ExitCode, NotFoundError, UsageError
+
+if TYPE_CHECKING:
+    from agentmux.app.world import World
+    from agentmux.cli.face import Face
+
+_DYING_S = 4.0
+"""How long agents whose server is gone may take to end by themselves: the wrapper's grace, and
+some."""
+
+
+def resume_session(
+    ctx: typer.Context,
+    session: SessionArg = None,
+    everything: Annotated[
+        bool, typer.Option("--all", help="With --dry-run: every session that is not done.")
+    ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would be done; change nothing.")
+    ] = False,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Show the walk through the phases; change nothing.")
+    ] = False,
+    fresh: Annotated[bool, typer.Option("--fresh", help="No conversation comes back.")] = False,
+    fresh_role: Annotated[
+        list[str] | None,
+        typer.Option(metavar="SEAT", help="That of this seat does not; may be repeated."),
+    ] = None,
+    phase: Annotated[str | None, typer.Option(help="Go back to an earlier phase.")] = None,
+    reattach: Annotated[
+        bool, typer.Option("--reattach", help="A new orchestrator over live panes.")
+    ] = False,
+    attach: AttachOpt = None,
+    yes: YesOpt = False,
+    json: JsonOpt = False,
+) -> int:
+    """Go on with a session where it stopped."""
+    face: Face = ctx.obj
+    world = face.world(read_only=dry_run or explain)
+    seats = frozenset([*(fresh_role or ()), *(("*",) if fresh else ())])
+    if dry_run or explain:
+        entries = _chosen(world, session, everything=everything)
+        return _dry_run(world, entries, seats, phase, explain=explain, json=json)
+    if everything:
+        raise UsageError("--all goes with --dry-run", hints=("agentmux resume --all --dry-run",))
+    entry = _chosen(world, session, everything=False)[0]
+    if reattach:
+        begun = _reattach(face, world, entry)
+    else:
+        begun = _resume(face, world, entry, seats, phase, yes=yes)
+    show_begun(face, world, begun, json=json, attach=attach)
+    return 0
+
+
+def _chosen(world: World, name: str | None, *, everything: bool) -> tuple[SessionEntry, ...]:
+    if name is not None:
+        return (resolve(world, name),)
+    entries = list_resumable_sessions(world)
+    if not entries:
+        raise NotFoundError("nothing to resume", hints=('agentmux start "FEATURE"',))
+    return entries if everything else (select_session(entries, command="resume"),)
+
+
+# -- looking -------------------------------------------------------------------------------------
+
+
+def _dry_run(
+    world: World,
+    entries: Sequence[SessionEntry],
+    fresh: frozenset[str],
+    phase: str | None,
+    *,
+    explain: bool,
+    json: bool,
+) -> int:
+    sessions: list[dict[str, Any]] = []
+    problems: list[Problem] = []
+    lives = live(world, entries)
+    for entry in entries:
+        fields, found = _look(world, entry, lives[entry.path], fresh, phase)
+        sessions.append(fields)
+        problems += found
+    codes = [each.code for each in problems]
+    codes += [ExitCode.BLOCKED for each in sessions if each.get("blocked")]
+    if json:
+        render.as_json(envelope(sessions, problems))
+    else:
+        for fields in sessions:
+            render.out("\n".join(render.resume_plan(fields, explain=explain)))
+        render.show_problems(problems)
+    return worst(codes)
+
+
+def _look(
+    world: World,
+    entry: SessionEntry,
+    liveness: Liveness,
+    fresh: frozenset[str],
+    phase: str | None,
+) -> tuple[dict[str, Any], list[Problem]]:
+    """Say what a resume would do with one session; what is wrong with it harms no other."""
+    unread = {"session": entry.name, "path": str(entry.path), "phase": None, "blocked": None}
+    if entry.problem is not None:
+        return unread, [entry.problem]
+    try:
+        check_twin(world, entry)
+        plan = plan_resume(world, world.files(entry.path), fresh=fresh, phase=phase)
+    except AgentmuxError as error:
+        return unread, [problem_of(entry.name, error)]
+    warnings, problems, block = list(plan.warnings), [], None
+    try:
+        block = blocked(entry, liveness)
+    except AgentmuxError as error:
+        problems.append(problem_of(entry.name, error))
+    if liveness.error is not None and liveness.live is False:
+        warnings.append(liveness.error.message)
+    fields = {**plan_fields(plan, world), "blocked": _block_fields(block), "warnings": warnings}
+    return fields, problems
+
+
+def _block_fields(block: BlockedError | None) -> dict[str, object] | None:
+    if block is None:
+        return None
+    return {
+        "code": int(block.exit_code),
+        "reason": block.reason,
+        "message": block.message,
+        "hints": list(block.hints),
+    }
+
+
+# -- doing ---------------------------------------------------------------------------------------
+
+
+def _resume(
+    face: Face,
+    world: World,
+    entry: SessionEntry,
+    fresh: frozenset[str],
+    phase: str | None,
+    *,
+    yes: bool,
+) -> Begun:
+    """Check all that can refuse, then hand the session over."""
+    check_twin(world, entry)
+    block = blocked(entry, live(world, (entry,))[entry.path])
+    if block is not None:
+        raise block
+    plan = plan_resume(world, world.files(entry.path), fresh=fresh, phase=phase)
+    if phase is not None and phase != plan.inference.phase:
+        _ask(face, f"Go back from {plan.inference.phase} to {phase}?", yes=yes, flag="--yes")
+    _end_survivors(face, plan, yes=yes)
+    for warning in plan.warnings:
+        render.note(f"warning: {warning}")
+    request = Request(mode="resume", fresh=tuple(sorted(fresh)), phase=phase)
+    return resume(world, handing(world, face.config), plan, request)
+
+
+def _ask(face: Face, question: str, *, yes: bool, flag: str) -> None:
+    if yes:
+        return
+    if not face.interactive:
+        raise UsageError(f"{question} There is nobody to ask", hints=(f"say {flag}",))
+    if not typer.confirm(question, err=True):
+        raise typer.Exit(1)
+
+
+def _end_survivors(face: Face, plan: ResumePlan, *, yes: bool) -> None:
+    """End agents that outlived their tmux server, with consent: two never work on one seat."""
+    from agentmux.adapters import processes  # noqa: PLC0415 (only here)
+
+    if not plan.state.session_id:
+        return
+    found = processes.survivors(plan.state.session_id)
+    left = processes.wait_gone([(each.pid, each.started) for each in found], timeout_s=_DYING_S)
+    alive = [each for each in found if each.pid in left]
+    if not alive:
+        return
+    words = ", ".join(f"{each.seat or '?'} (process {each.pid}, {each.argv0})" for each in alive)
+    if not yes and not face.interactive:
+        raise BlockedError(
+            f"agents of session {plan.path.name} outlived their tmux server: {words}",
+            reason="agents_alive",
+            hints=(f"end them and go on: agentmux resume {plan.path.name} --yes",),
+        )
+    _ask(face, f"Still alive without their tmux server: {words}. End them?", yes=yes, flag="--yes")
+    processes.end([(each.pid, each.started) for each in alive], grace_s=_DYING_S)
+
+
+def _reattach(face: Face, world: World, entry: SessionEntry) -> Begun:
+    found = live(world, (entry,))[entry.path]
+    if found.tmux is None:
+        raise UsageError(
+            f"session {entry.name} is not live, there is nothing to reattach to",
+            hints=(f"agentmux resume {entry.name}",),
+        )
+    if found.locked:
+        raise BlockedError(
+            f"session {entry.name} has its orchestrator: process {found.orchestrator}",
+            reason="locked",
+            hints=(f"agentmux attach {entry.name}",),
+        )
+    state = world.files(entry.path).load().state
+    return reattach(world, handing(world, face.config), entry.path, state, found.tmux.id)
+
+
+def stop_session(ctx: typer.Context, session: SessionArg = None) -> int:
+    """Stop a session: keep the last screens, end its agents, kill its tmux session."""
+    from agentmux.adapters import processes  # noqa: PLC0415 (only here)
+    from agentmux.adapters.wake import STOP, poke  # noqa: PLC0415
+
+    face: Face = ctx.obj
+    world = face.world()
+    if session is not None:
+        entry = resolve(world, session)
+    else:
+        entries = list_resumable_sessions(world)
+        found = live(world, entries)
+        running = [each for each in entries if found[each.path].live is not False]
+        entry = select_session(running or entries, command="stop")
+
+    def tmux() -> tuple[str | None, str]:
+        seen = live(world, (entry,))[entry.path]
+        return (seen.tmux.id if seen.tmux is not None else None), entry.text("tmux_socket")
+
+    stopped = stop(
+        world,
+        entry.path,
+        tmux,
+        ask=lambda path: poke(path, STOP),
+        wait_gone=lambda pid, started, limit: (
+            not processes.wait_gone([(pid, started)], timeout_s=limit)
+        ),
+    )
+    render.out(f"stopped {entry.name}" + ("" if stopped.by == "orchestrator" else " by force"))
+    render.out(f"go on with it: agentmux resume {entry.name}")
+    return 0

@@ -1,0 +1,193 @@
+"""``start``: from words on the command line to a session that runs."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from agentmux.app.handing import Begun, Handing
+from agentmux.app.sessions import list_sessions
+from agentmux.app.start import FEATURE_MAX, StartPlan, StartRequest, plan_start, start
+from agentmux.cli import attaching, render
+from agentmux.cli.looking import JsonOpt
+from agentmux.core.review import is_reviewer, long
+from agentmux.errors import UsageError
+
+if TYPE_CHECKING:
+    from agentmux.app.driving import Request
+    from agentmux.app.world import World
+    from agentmux.cli.face import Face
+
+AttachOpt = Annotated[
+    bool | None,
+    typer.Option(
+        "--attach/--detach", help="Show the session in this terminal; the default in one.",
+        show_default=False,
+    ),
+]  # fmt: skip
+YesOpt = Annotated[bool, typer.Option("--yes", "-y", help="Ask nothing.")]
+
+
+def start_feature(
+    ctx: typer.Context,
+    feature: Annotated[
+        str | None,
+        typer.Argument(metavar="FEATURE", help="What to build: a text, @FILE, or - for stdin."),
+    ] = None,
+    file: Annotated[Path | None, typer.Option("--file", help="Read the feature from it.")] = None,
+    name: Annotated[str | None, typer.Option(help="Names the session, instead of a slug.")] = None,
+    product_manager: Annotated[
+        bool, typer.Option("--product-manager", help="Begin with product management.")
+    ] = False,
+    agent: Annotated[
+        str | None, typer.Option(help="Plays every role that --role does not name.")
+    ] = None,
+    role: Annotated[
+        list[str] | None,
+        typer.Option(metavar="ROLE=AGENT[:MODEL]", help="Who plays a role; may be repeated."),
+    ] = None,
+    branch: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Make a branch; `auto` names it after the session."),
+    ] = None,
+    include: Annotated[
+        list[str] | None,
+        typer.Option(metavar="PATH", help="Commit this changed file too; may be repeated."),
+    ] = None,
+    attach: AttachOpt = None,
+    yes: YesOpt = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Check, and make nothing.")] = False,
+    json: JsonOpt = False,
+) -> int:
+    """Start a feature: a session with its orchestrator and first agent."""
+    face: Face = ctx.obj
+    world = face.world()
+    request = StartRequest(
+        feature=read_text(feature, file, what="what to build"),
+        name=name,
+        product_manager=product_manager,
+        agent=agent,
+        roles=read_roles(role or ()),
+        branch="" if branch == "auto" else branch,
+        include=tuple(include or ()),
+    )
+    plan = plan_start(
+        world, request, {each.name: each.phase or "" for each in list_sessions(world)}
+    )
+    for warning in plan.warnings:
+        render.note(f"warning: {warning}")
+    if dry_run:
+        _show_plan(plan, json=json)
+        return 0
+    _confirm(face, plan, yes=yes)
+    begun = start(world, handing(world, face.config), plan)
+    show_begun(face, world, begun, json=json, attach=attach)
+    return 0
+
+
+def handing(world: World, config: Path | None) -> Handing:
+    """Return how this program starts an orchestrator for a session."""
+    from agentmux.adapters.handover import ReadyPipe  # noqa: PLC0415 (not for a dry run)
+
+    def argv(path: Path, request: Request) -> tuple[str, ...]:
+        own = (sys.executable, "-m", "agentmux", "_orchestrate")
+        more = (str(config),) if config is not None else ()
+        return (*own, str(world.project), str(path), request.encode(), *more)
+
+    return Handing(argv=argv, pipe=ReadyPipe)
+
+
+def read_text(words: str | None, file: Path | None = None, *, what: str) -> str:
+    """Return a text of the user: the argument, a file (``@path``, ``file``), or stdin (``-``).
+
+    Raises:
+        UsageError: None or two were given, or the file cannot be read.
+    """
+    if (words is None) == (file is None):
+        raise UsageError(f"say {what}: a text, @FILE, or - for stdin, and only one of them")
+    if words == "-":
+        return sys.stdin.read(FEATURE_MAX + 1)
+    path = file if words is None else Path(words[1:]) if words.startswith("@") else None
+    if path is None:
+        return words or ""
+    try:
+        with path.open("rb") as stream:
+            return stream.read(FEATURE_MAX + 1).decode("utf-8", "replace")
+    except OSError as error:
+        raise UsageError(f"cannot read `{path}`: {error.strerror}") from None
+
+
+def read_roles(words: Sequence[str]) -> dict[str, tuple[str, str | None]]:
+    """Return ``ROLE=AGENT[:MODEL]`` words as role to (agent, model).
+
+    Raises:
+        UsageError: A word has another form.
+    """
+    found: dict[str, tuple[str, str | None]] = {}
+    for word in words:
+        role, _, rest = word.partition("=")
+        agent, _, model = rest.partition(":")
+        if not agent:
+            raise UsageError(f"--role takes ROLE=AGENT[:MODEL], not `{word}`")
+        name = long(role) if is_reviewer(role) else role.replace("_", "-")
+        found[name] = (agent, model or None)
+    return found
+
+
+def _confirm(face: Face, plan: StartPlan, *, yes: bool) -> None:
+    """Ask before a second session works in a checkout; without a terminal the warning is all."""
+    if yes or not face.interactive or not any("unfinished" in each for each in plan.warnings):
+        return
+    if not typer.confirm("Start all the same?", err=True):
+        raise typer.Exit(1)
+
+
+def _show_plan(plan: StartPlan, *, json: bool) -> None:
+    fields: dict[str, object] = {
+        "schema": 1,
+        "session": plan.name,
+        "path": plan.state.feature_dir,
+        "phase": plan.state.phase.value,
+        "tmux_session": plan.state.session_name,
+        "branch": plan.branch or plan.state.branch,
+        "agents": dict(plan.agents),
+        "warnings": list(plan.warnings),
+    }
+    if json:
+        render.as_json(fields)
+        return
+    render.out(f"would start {plan.name} in phase {plan.state.phase}")
+    for line in render.table([(f"  {role}", agent) for role, agent in plan.agents.items()]):
+        render.out(line)
+
+
+def show_begun(face: Face, world: World, begun: Begun, *, json: bool, attach: bool | None) -> None:
+    """Tell what runs now, and go there where that is wanted."""
+    for warning in begun.warnings:
+        render.note(f"warning: {warning}")
+    if json:
+        render.as_json(
+            {
+                "schema": 1,
+                "session": begun.name,
+                "path": str(begun.path.relative_to(world.project)),
+                "phase": begun.phase,
+                "tmux_session": begun.tmux_name,
+                "tmux_socket": begun.socket,
+                "warnings": list(begun.warnings),
+            }
+        )
+    else:
+        render.out(f"session {begun.name} is in phase {begun.phase}")
+        render.out(f"watch it: agentmux attach {begun.name}")
+    wanted = attach if attach is not None else face.interactive and face.on_screen and not json
+    if wanted:
+        render.flush()
+        argv = attaching.attach_argv(
+            begun.socket, begun.tmux_session, face.environ, on_terminal=face.interactive
+        )
+        attaching.become(argv)
