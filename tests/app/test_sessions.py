@@ -1,0 +1,392 @@
+"""Finding sessions, by name or all of them, and telling which are live: real files, real tmux."""
+
+import hashlib
+import json
+import os
+import signal
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agentmux.adapters.lock import SessionLock
+from agentmux.adapters.processes import start_time
+from agentmux.adapters.tmux import TmuxTerminal
+from agentmux.app.sessions import (
+    Liveness,
+    entry_at,
+    list_resumable_sessions,
+    list_sessions,
+    live,
+    resolve,
+    select_session,
+    sessions_dir,
+)
+from agentmux.app.world import Site
+from agentmux.cli import wiring
+from agentmux.core import layout
+from agentmux.core.phase import Phase
+from agentmux.errors import ExitCode, MissingError, NotFoundError
+from agentmux.ports import Terminal, TerminalUnreachableError
+from tests.app.on_disk import SESSION_ID, OnDisk
+
+NAME = "20260101-101500-add-auth"
+SLEEP = ["sleep", "600"]
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    folder = tmp_path / "project"
+    (folder / ".agentmux").mkdir(parents=True)
+    return folder
+
+
+@pytest.fixture
+def site(project: Path) -> Site:
+    return wiring.site(project, config=None, environ=dict(os.environ))
+
+
+@pytest.fixture
+def make(project: Path) -> Callable[..., Path]:
+    def make(name: str = NAME, phase: Phase = Phase.ARCHITECTING, **values: Any) -> Path:
+        path = sessions_dir(project) / name
+        values.setdefault("session_name", layout.tmux_name(name))
+        return OnDisk(path, phase, **values).path
+
+    return make
+
+
+def edit(path: Path, **values: Any) -> None:
+    """Change fields of a state.json as no orchestrator would; None takes a field away."""
+    file = path / layout.STATE
+    fields = {**json.loads(file.read_text()), **values}
+    file.write_text(json.dumps({key: value for key, value in fields.items() if value is not None}))
+
+
+def digest(folder: Path) -> str:
+    found = hashlib.sha256()
+    for path in sorted(folder.rglob("*")):
+        content = path.read_bytes() if path.is_file() else b""
+        found.update(f"{path} {path.lstat().st_mtime_ns}".encode() + content)
+    return found.hexdigest()
+
+
+# -- finding -----------------------------------------------------------------------------------
+
+
+def test_no_sessions_without_a_folder(site: Site) -> None:
+    assert list_sessions(site) == ()
+
+
+def test_all_that_hold_a_state_or_a_journal_are_found(
+    site: Site, make: Callable[..., Path]
+) -> None:
+    make("20260101-101500-one")
+    only_journal = make("20260101-101501-two")
+    (only_journal / layout.STATE).unlink()
+    folder = sessions_dir(site.project)
+    (folder / "empty").mkdir()
+    (folder / ".making-1").mkdir()
+    (folder / ".making-1" / layout.STATE).write_text("{}")
+    (folder / "a-file").touch()
+    found = {entry.name: entry for entry in list_sessions(site)}
+    assert set(found) == {"20260101-101500-one", "20260101-101501-two"}
+    assert found["20260101-101501-two"].source == "journal"
+    assert found["20260101-101501-two"].phase == "architecting"
+
+
+def test_newest_first_by_what_the_state_says(site: Site, make: Callable[..., Path]) -> None:
+    edit(make("20260101-101500-old"), updated_at="2026-01-03T00:00:00.000Z")
+    edit(make("20260102-101500-new"), updated_at="2026-01-02T00:00:00.000Z")
+    edit(make("20260102-101501-odd"), updated_at="2026-01-04T00:00:00")
+    names = [layout.slug_of(entry.name) for entry in list_sessions(site)]
+    assert names == ["odd", "old", "new"]
+
+
+def test_without_a_word_in_the_state_the_files_time_counts(
+    site: Site, make: Callable[..., Path]
+) -> None:
+    path = make()
+    edit(path, updated_at="yesterday")
+    for name in (layout.STATE, layout.JOURNAL, ""):
+        os.utime(path / name, (1_000_000, 1_000_000))
+    assert entry_at(site, path).updated.timestamp() == 1_000_000
+
+
+def test_what_is_done_is_listed_but_not_resumable(site: Site, make: Callable[..., Path]) -> None:
+    make("20260101-101500-going", Phase.FAILED)
+    make("20260101-101501-done", Phase.DONE)
+    assert len(list_sessions(site)) == 2
+    assert [entry.slug for entry in list_resumable_sessions(site)] == ["going"]
+
+
+def replaced_journal(path: Path) -> None:
+    (path / layout.JOURNAL).write_text("{}\n")
+
+
+def newer(path: Path) -> None:
+    edit(path, schema_version=99)
+
+
+def unreadable_bytes(path: Path) -> None:
+    (path / layout.STATE).unlink()
+    (path / layout.JOURNAL).write_text(json.dumps({"v": 99, "event": "x"}) + "\n")
+
+
+@pytest.mark.parametrize(
+    ("harm", "says"),
+    [(replaced_journal, "replaced"), (newer, "newer agentmux"), (unreadable_bytes, "")],
+)
+def test_an_unreadable_session_has_its_reason_and_hides_nobody(
+    site: Site, make: Callable[..., Path], harm: Callable[[Path], None], says: str
+) -> None:
+    make("20260101-101500-good")
+    harm(make("20260101-101501-bad"))
+    found = {entry.slug: entry for entry in list_resumable_sessions(site)}
+    assert found["good"].problem is None
+    problem = found["bad"].problem
+    assert problem is not None
+    assert problem.code is ExitCode.DATA
+    assert says in problem.message
+    assert found["bad"].phase is None
+
+
+def test_a_corrupt_state_is_read_from_its_backup(site: Site, make: Callable[..., Path]) -> None:
+    path = make()
+    (path / layout.STATE_BACKUP).write_bytes((path / layout.STATE).read_bytes())
+    (path / layout.STATE).write_text("{")
+    entry = entry_at(site, path)
+    assert (entry.source, entry.phase) == ("backup", "architecting")
+    assert entry.warnings
+
+
+def test_without_state_and_journal_the_phase_is_open(site: Site, make: Callable[..., Path]) -> None:
+    path = make()
+    (path / layout.STATE).write_text("{")
+    (path / layout.JOURNAL).unlink()
+    entry = entry_at(site, path)
+    assert (entry.source, entry.phase, entry.problem) == ("none", None, None)
+
+
+def test_listing_changes_nothing(site: Site, make: Callable[..., Path]) -> None:
+    make("20260101-101500-one")
+    (make("20260101-101501-two") / layout.STATE).write_text("{")
+    before = digest(site.project)
+    live(site, list_sessions(site))
+    assert digest(site.project) == before
+
+
+# -- by name -----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def three(make: Callable[..., Path]) -> None:
+    for name in ("20260101-101500-add-auth", "20260101-101501-add-auth-ui", "20260102-101500-fix"):
+        make(name)
+
+
+@pytest.mark.usefixtures("three")
+@pytest.mark.parametrize(
+    ("name", "slug"),
+    [
+        ("20260101-101501-add-auth-ui", "add-auth-ui"),
+        ("20260102-101500-fix/", "fix"),
+        (".agentmux/.sessions/20260102-101500-fix", "fix"),
+        ("add-auth", "add-auth"),  # the whole slug wins over the beginning of another
+        ("add-auth-u", "add-auth-ui"),
+        ("20260102", "fix"),
+        ("f", "fix"),
+    ],
+)
+def test_a_name_means_one_session(site: Site, name: str, slug: str) -> None:
+    assert resolve(site, name).slug == slug
+
+
+@pytest.mark.usefixtures("three")
+def test_an_absolute_path_means_what_is_there(site: Site, tmp_path: Path) -> None:
+    elsewhere = OnDisk(tmp_path / "elsewhere" / NAME).path
+    assert resolve(site, str(elsewhere)).path == elsewhere
+
+
+@pytest.mark.usefixtures("three")
+@pytest.mark.parametrize("name", ["20260101", "add", "2"])
+def test_several_are_listed(site: Site, name: str) -> None:
+    with pytest.raises(NotFoundError) as raised:
+        resolve(site, name)
+    assert any("20260101-101500-add-auth" in hint for hint in raised.value.hints)
+    assert any("20260101-101501-add-auth-ui" in hint for hint in raised.value.hints)
+
+
+@pytest.mark.usefixtures("three")
+@pytest.mark.parametrize("name", ["", "auth", "/", ".", "..", "a\0b", "/nowhere", "x" * 5000])
+def test_no_answer_is_not_found(site: Site, name: str) -> None:
+    with pytest.raises(NotFoundError):
+        resolve(site, name)
+
+
+@pytest.mark.usefixtures("three")
+def test_only_the_only_one_is_taken_unasked(site: Site) -> None:
+    entries = list_sessions(site)
+    assert select_session(entries[:1]) is entries[0]
+    with pytest.raises(NotFoundError, match="several") as raised:
+        select_session(entries, command="attach")
+    assert f"agentmux attach {entries[0].name}" in raised.value.hints
+    with pytest.raises(NotFoundError):
+        select_session(())
+
+
+# -- what runs ---------------------------------------------------------------------------------
+
+
+def begin(tmux: TmuxTerminal, path: Path, *, name: str = "", uuid: str = SESSION_ID) -> int:
+    """Start the tmux session of a session; return the pid of the server, noted as it would be."""
+    made = tmux.create_session(
+        name=name or layout.tmux_name(path.name), uuid=uuid, cwd=path, size=(80, 24), argv=SLEEP
+    )
+    server = made.server
+    noted = {"server_pid": server.pid, "server_started": server.started, "socket": tmux.socket}
+    (path / layout.RUNTIME).write_text(json.dumps(noted))
+    return server.pid
+
+
+def liveness(site: Site, path: Path) -> Liveness:
+    return live(site, [entry_at(site, path)])[path]
+
+
+def patient(site: Site, seconds: float) -> Site:
+    def terminal(socket: str | None) -> Terminal:
+        return TmuxTerminal(socket, timeout_s=seconds)
+
+    return replace(site, terminal=terminal)
+
+
+def test_live_by_its_name(site: Site, make: Callable[..., Path], tmux: TmuxTerminal) -> None:
+    path = make(tmux_socket=tmux.socket)
+    assert liveness(site, path).live is False
+    begin(tmux, path, uuid="another")
+    found = liveness(site, path)
+    assert found.live is True
+    assert found.tmux is not None
+    assert found.tmux.name == layout.tmux_name(NAME)
+
+
+def test_live_by_its_uuid(site: Site, make: Callable[..., Path], tmux: TmuxTerminal) -> None:
+    path = make(tmux_socket=tmux.socket)
+    begin(tmux, path, name="renamed")
+    assert liveness(site, path).live is True
+
+
+def test_a_name_that_only_begins_alike_is_not_it(
+    site: Site, make: Callable[..., Path], tmux: TmuxTerminal
+) -> None:
+    path = make(tmux_socket=tmux.socket)
+    begin(tmux, path, name=layout.tmux_name(NAME) + "-2", uuid="another")
+    assert liveness(site, path).live is False
+
+
+def test_each_server_is_asked_once(
+    site: Site, make: Callable[..., Path], tmux: TmuxTerminal
+) -> None:
+    begin(tmux, make("20260101-101500-one", tmux_socket=tmux.socket))
+    for number in range(5):
+        make(f"20260101-10160{number}-more", tmux_socket=tmux.socket)
+    calls: list[str | None] = []
+
+    class Counting(TmuxTerminal):
+        def run(self, *words: str, stdin: str | None = None) -> Any:  # type: ignore[explicit-override]
+            calls.append(words[0])
+            return super().run(*words, stdin=stdin)
+
+    counted = replace(site, terminal=lambda socket: Counting(socket or tmux.socket))
+    found = live(counted, list_sessions(counted))
+    assert len(found) == 6
+    assert sum(each.live is True for each in found.values()) == 6  # one uuid in all of them
+    assert calls == ["list-sessions"]
+
+
+def test_a_silent_server_leaves_it_open(
+    site: Site, make: Callable[..., Path], tmux: TmuxTerminal
+) -> None:
+    path = make(tmux_socket=tmux.socket)
+    server = begin(tmux, path)
+    os.kill(server, signal.SIGSTOP)
+    try:
+        found = liveness(patient(site, 0.3), path)
+    finally:
+        os.kill(server, signal.SIGCONT)
+    assert found.live is None
+    assert isinstance(found.error, TerminalUnreachableError)
+
+
+def test_a_server_that_lost_its_socket_keeps_the_session_live(
+    site: Site, make: Callable[..., Path], tmux: TmuxTerminal
+) -> None:
+    path = make(tmux_socket=tmux.socket)
+    server = begin(tmux, path)
+    Path(tmux.socket).unlink()
+    found = liveness(site, path)
+    assert (found.live, found.tmux) == (True, None)
+    assert str(server) in found.because
+    # A later server at the same place is not the one that holds it.
+    try:
+        begin(tmux, make("20260101-101501-later"), uuid="later")
+        found = liveness(site, path)
+        assert (found.live, found.tmux) == (True, None)
+    finally:
+        os.kill(server, signal.SIGKILL)
+
+
+def test_a_session_that_was_killed_on_a_living_server_is_not_live(
+    site: Site, make: Callable[..., Path], tmux: TmuxTerminal
+) -> None:
+    path = make(tmux_socket=tmux.socket)
+    begin(tmux, path)
+    begin(tmux, make("20260101-101501-other"), uuid="other")
+    found = liveness(site, path).tmux
+    assert found is not None
+    tmux.kill_session(found.id)
+    assert liveness(site, path).live is False
+
+
+def test_a_pid_that_is_somebody_else_now_is_nobody(
+    site: Site, make: Callable[..., Path], tmux: TmuxTerminal
+) -> None:
+    path = make(tmux_socket=tmux.socket)
+    noted = {"server_pid": os.getpid(), "server_started": start_time(os.getpid()) + 1}
+    (path / layout.RUNTIME).write_text(json.dumps(noted))
+    assert liveness(site, path).live is False
+
+
+def test_without_a_tmux_program_nothing_is_live_and_that_is_said(
+    site: Site, make: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    path = make()
+    monkeypatch.setenv("PATH", str(tmp_path))
+    found = liveness(site, path)
+    assert found.live is False
+    assert isinstance(found.error, MissingError)
+
+
+def test_the_lock_tells_of_an_orchestrator(site: Site, make: Callable[..., Path]) -> None:
+    path = make(tmux_socket=str(site.project / "s"))
+    assert (liveness(site, path).locked, liveness(site, path).orchestrator) == (False, None)
+    lock = SessionLock(path)
+    lock.acquire(0, {"pid": 4711})
+    try:
+        assert (liveness(site, path).locked, liveness(site, path).orchestrator) == (True, 4711)
+    finally:
+        lock.release()
+    assert liveness(site, path).locked is False
+
+
+def test_an_older_state_has_the_configured_name(
+    site: Site, make: Callable[..., Path], tmux: TmuxTerminal
+) -> None:
+    path = make(tmux_socket=tmux.socket, session_name="")
+    begin(tmux, path, name="mine", uuid="another")
+    assert liveness(site, path).live is False
+    (site.project / ".agentmux" / "config.yaml").write_text("defaults: {session_name: mine}\n")
+    again = wiring.site(site.project, config=None, environ=dict(os.environ))
+    assert liveness(again, path).live is True
