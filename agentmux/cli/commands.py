@@ -11,7 +11,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from agentmux.cli import agents, deciding, housekeeping, looking, render, resuming, starting
+from agentmux.cli import agents, deciding, demo, housekeeping, looking, render, resuming, starting
 from agentmux.cli.wiring import version
 
 app: Final = typer.Typer(
@@ -40,6 +40,7 @@ _COMMANDS: Final[dict[str, Callable[..., Any]]] = {
     "request-changes": deciding.request_changes,
     "remove": housekeeping.remove,
     "init": housekeeping.init,
+    "demo": demo.demo,
     "version": housekeeping.show_version,
 }
 

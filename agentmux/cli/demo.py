@@ -13,7 +13,7 @@ def demo(
         bool, typer.Option("--keep", help="Leave the project for a look; says where it lies.")
     ] = False,
 ) -> int:
-    """Watch a feature of the offline agent go through a crash and a resume
+    """Watch a feature of the offline agent go through a crash and a resume.
 
     Everything happens in a temporary folder with a tmux server of its own, and is taken away
     afterwards. No account, no network; nothing of yours is touched. Exit code 0 says that every

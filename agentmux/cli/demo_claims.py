@@ -29,6 +29,9 @@ _EXPECTED: Final[Mapping[tuple[str, str], tuple[int, ...]]] = {
     ("user", "approve"): (1,),
 }
 
+_ACCEPTED: Final = "-> 0"
+"""How the agents' own record ends for a signal that was taken."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
@@ -136,22 +139,30 @@ def _signals(steps: Iterable[Step]) -> Iterator[Step]:
 
 
 def _agents_agree(steps: Sequence[Step], trace: Sequence[Work]) -> Claim:
-    """The journal has no signal that no agent gave, and no agent gave one that was lost."""
-    given = Counter(work.launch for work in trace if work.did == "signalled")
-    taken = Counter(step.event.launch for step in _signals(steps) if step.event.launch)
-    ignored = [step for step in steps if not step.accepted]
-    wrong = sorted(
-        f"launch {launch} gave {given[launch]}, {taken[launch]} counted"
-        for launch in given.keys() | taken.keys()
-        if given[launch] != taken[launch]
-    )
-    wrong += [f"{step.event.seat} {step.event.fact.kind} ignored" for step in ignored]
+    """Every signal that an agent saw accepted is in the journal, and no agent gave one again.
+
+    An agent that is ended as soon as its signal counts may not come to note it.
+    """
+    noted = [work for work in trace if work.did == "signalled"]
+    given = Counter(work.launch for work in noted)
+    taken = Counter(step.event.launch for step in _signals(steps))
+    wrong = [
+        f"launch {launch} gave {count}, {taken[launch]} counted"
+        for launch, count in given.items()
+        if count > taken[launch]
+    ]
+    wrong += [f"{work.seat}: {work.what}" for work in noted if not work.what.endswith(_ACCEPTED)]
+    wrong += [f"{each.event.seat} {each.event.fact.kind} ignored" for each in _ignored(steps)]
     if wrong:
         return Claim(holds=False, text=f"agents and journal differ: {', '.join(wrong)}")
     return Claim(
         holds=True,
-        text=f"the agents gave {given.total()} signals by their own record: no repeat, no loss",
+        text=f"the agents noted {len(noted)} of these themselves: none refused, lost or repeated",
     )
+
+
+def _ignored(steps: Iterable[Step]) -> Iterator[Step]:
+    return (step for step in steps if not step.accepted)
 
 
 def _files_once(steps: Sequence[Step], trace: Sequence[Work]) -> Claim:

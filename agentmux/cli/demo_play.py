@@ -113,7 +113,7 @@ class Play:
     def _kill_in_the_middle(self, follower: Follower) -> float:
         """Kill the server when one coder is done and the other one at work."""
         follower.until(
-            lambda: _is_middle(follower),
+            lambda: _is_middle(follower.state),
             f"{FINISHED} done and {INTERRUPTED} at work",
             deadline_s=_DEADLINE_S,
         )
@@ -198,14 +198,10 @@ class Play:
         yield Claim(holds=passed, text=f"the project's tests pass: {counted}")
 
 
-def _is_middle(follower: Follower) -> bool:
-    """One coder's signal is applied and in its own record; the other one has its prompt."""
-    seat = follower.state.seats.get(INTERRUPTED)
-    if follower.state.completed_subplans != (1,) or seat is None or not seat.reached:
-        return False
-    trace = follower.path / TRACE
-    done = {(work.seat, work.did) for work in read_trace(trace.read_text("utf-8"))}
-    return (FINISHED, "signalled") in done and (INTERRUPTED, "prompted") in done
+def _is_middle(state: SessionState) -> bool:
+    """Whether one coder is done, and the other one has its prompt and is at work."""
+    seat = state.seats.get(INTERRUPTED)
+    return state.completed_subplans == (1,) and seat is not None and seat.reached
 
 
 def _wants_decision(state: SessionState) -> bool:

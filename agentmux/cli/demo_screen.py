@@ -53,7 +53,7 @@ class Screen:
         """Print what happened, if it is of interest."""
         said = describe(step)
         if said is not None:
-            phase = step.before.phase if step.before.journal_id else step.after.phase
+            phase = step.before.phase if step.before.session_id else step.after.phase
             seat = step.event.seat
             self.line(f"{_INDENT}{self.since_began(step.at)}  {phase:<13} {seat:<17} {said}")
 
