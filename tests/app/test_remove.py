@@ -1,0 +1,89 @@
+"""Removing a session: refused while anything runs, whole, and finished after a crash."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from agentmux.adapters.lock import SessionLock
+from agentmux.adapters.tmux import TmuxTerminal
+from agentmux.app.remove import finish_removals, remove_session, require_removable
+from agentmux.app.sessions import SessionEntry, entry_at, list_sessions, sessions_dir
+from agentmux.app.world import Site
+from agentmux.cli import wiring
+from agentmux.errors import BlockedError, DataError
+from tests.app.on_disk import SESSION_ID, OnDisk
+
+NAME = "20260101-101500-add-auth"
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Site:
+    (tmp_path / "project" / ".agentmux").mkdir(parents=True)
+    return wiring.site(tmp_path / "project", config=None, environ=dict(os.environ))
+
+
+@pytest.fixture
+def entry(site: Site, tmux: TmuxTerminal) -> SessionEntry:
+    path = sessions_dir(site.project) / NAME
+    made = OnDisk(path, tmux_socket=tmux.socket, session_name="mine")
+    made.leave("history/1.0/02_architecting/architecture.md", "text")
+    made.leave("snapshots/architect.json", "{}")
+    return entry_at(site, path)
+
+
+def test_nothing_stays(site: Site, entry: SessionEntry) -> None:
+    remove_session(site, entry)
+    assert list(sessions_dir(site.project).iterdir()) == []
+    assert list_sessions(site) == ()
+
+
+def test_refused_while_it_is_live(site: Site, entry: SessionEntry, tmux: TmuxTerminal) -> None:
+    tmux.create_session(
+        name="mine", uuid=SESSION_ID, cwd=entry.path, size=(80, 24), argv=["sleep", "600"]
+    )
+    with pytest.raises(BlockedError) as raised:
+        remove_session(site, entry)
+    assert raised.value.reason == "session_live"
+    assert entry.path.is_dir()
+
+
+def test_refused_while_an_orchestrator_holds_it(site: Site, entry: SessionEntry) -> None:
+    lock = SessionLock(entry.path)
+    lock.acquire(0, {"pid": os.getpid()})
+    try:
+        with pytest.raises(BlockedError) as raised:
+            require_removable(site, entry)
+    finally:
+        lock.release()
+    assert raised.value.reason == "locked"
+
+
+def test_a_removal_that_was_interrupted_is_no_session_and_is_finished(
+    site: Site, entry: SessionEntry
+) -> None:
+    site.folders.bury(entry.path)  # and then the power went
+    assert list_sessions(site) == ()
+    OnDisk(entry.path)  # one of the same name, removed and interrupted as well
+    site.folders.bury(entry.path)
+    assert len(site.folders.leftovers(sessions_dir(site.project))) == 2
+    finish_removals(site)
+    assert list(sessions_dir(site.project).iterdir()) == []
+
+
+def test_only_what_was_buried_is_deleted(site: Site, entry: SessionEntry) -> None:
+    with pytest.raises(ValueError, match="buried"):
+        site.folders.delete(entry.path)
+    finish_removals(site)
+    assert entry.path.is_dir()
+
+
+@pytest.mark.skipif(os.getuid() == 0, reason="root may rename everywhere")
+def test_a_folder_that_lets_nobody_write_keeps_the_session(site: Site, entry: SessionEntry) -> None:
+    sessions_dir(site.project).chmod(0o500)
+    try:
+        with pytest.raises(DataError):
+            remove_session(site, entry)
+    finally:
+        sessions_dir(site.project).chmod(0o700)
+    assert entry_at(site, entry.path).problem is None

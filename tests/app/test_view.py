@@ -1,0 +1,199 @@
+"""How a session is said to be: from its state, its liveness and what its orchestrator noted."""
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agentmux.app.result import Problem
+from agentmux.app.sessions import Liveness, SessionEntry
+from agentmux.app.view import SessionStatus, SessionView, session_view, wants_decision
+from agentmux.core.phase import Phase
+from agentmux.core.state import Commit, Interruption, Seat, SessionState, encode
+from agentmux.errors import ExitCode
+from agentmux.ports import TerminalUnreachableError, TmuxSession
+
+PROJECT = Path("/project")
+PATH = PROJECT / ".agentmux/.sessions/20260101-101500-add-auth"
+NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
+SINCE = "2026-01-01T11:59:00.000Z"
+
+WORKING = Liveness(
+    live=True, because="tmux session x", tmux=TmuxSession(id="$1", name="x", uuid="u"),
+    locked=True, orchestrator=42,
+)  # fmt: skip
+LEFT = Liveness(live=True, because="tmux session x")
+GONE = Liveness(live=False, because="no tmux session")
+SILENT = Liveness(live=None, because="silence", error=TerminalUnreachableError("silence"))
+
+
+def seat(**values: Any) -> Seat:
+    given = {"launch": "L1", "role": "coder", "phase": "implementing", "mode": "fresh"}
+    return Seat(**{**given, "reason": "first start", "since": SINCE, **values})
+
+
+def entry(phase: Phase = Phase.IMPLEMENTING, **values: Any) -> SessionEntry:
+    return SessionEntry(
+        name=PATH.name,
+        path=PATH,
+        fields=encode(SessionState(phase=phase, **values)),
+        source="state.json",
+        updated=NOW - timedelta(minutes=5),
+    )
+
+
+def view(
+    found: SessionEntry, liveness: Liveness, runtime: dict[str, Any] | None = None
+) -> SessionView:
+    return session_view(found, liveness, runtime or {}, project=PROJECT, now=NOW)
+
+
+def noted(status: str, launch: str = "L1") -> dict[str, Any]:
+    seen = {"status": status, "source": "screen", "since": "2026-01-01T11:59:30.000Z"}
+    return {"statuses": {"coder": seen}, "panes": {"coder": {"pane": "%1", "launch": launch}}}
+
+
+STOPPED = Interruption(cause="stopped by the user")
+BROKEN = Interruption(cause="the tmux server is gone")
+DECIDING: dict[str, Any] = {"phase": Phase.COMPLETING, "summary_submitted": True}
+
+
+@pytest.mark.parametrize(
+    ("found", "liveness", "runtime", "status"),
+    [
+        (entry(), WORKING, {}, "running"),
+        (entry(seats={"coder": seat()}), WORKING, noted("busy"), "running"),
+        (entry(seats={"coder": seat()}), WORKING, noted("waiting_for_user"), "waiting_for_user"),
+        (entry(seats={"coder": seat()}), WORKING, noted("usage_limit"), "usage_limit"),
+        (entry(seats={"coder": seat(stalled=True)}), WORKING, {}, "stalled"),
+        (entry(), WORKING, {"problem": "an event cannot be handled"}, "stalled"),
+        (entry(**DECIDING), WORKING, {}, "waiting_for_user"),
+        (entry(), LEFT, {}, "interrupted"),
+        (entry(), GONE, {}, "interrupted"),
+        (entry(interruption=BROKEN), GONE, {}, "interrupted"),
+        (entry(interruption=STOPPED), GONE, {}, "stopped"),
+        (entry(interruption=STOPPED), LEFT, {}, "interrupted"),
+        (entry(), SILENT, {}, "unknown"),
+        (entry(Phase.DONE), GONE, {}, "done"),
+        (entry(Phase.DONE), SILENT, {}, "done"),
+        (entry(Phase.FAILED), WORKING, {}, "failed"),
+    ],
+)
+def test_the_status_of_a_session(
+    found: SessionEntry, liveness: Liveness, runtime: dict[str, Any], status: str
+) -> None:
+    assert view(found, liveness, runtime).status == status
+
+
+def test_what_was_noted_counts_only_while_an_orchestrator_runs() -> None:
+    found = entry(seats={"coder": seat()})
+    assert view(found, LEFT, noted("waiting_for_user")).status is SessionStatus.INTERRUPTED
+    assert view(found, LEFT, noted("waiting_for_user")).seats[0].status == "launched"
+
+
+def test_a_seat_with_all_that_is_known() -> None:
+    agents = {"coder": {"agent": "demo"}}
+    seats = {"coder": seat(mode="native", attempt=2, prompt_bytes=212, fresh_prompt_bytes=9120)}
+    found = view(entry(agents=agents, seats=seats), WORKING, noted("busy")).as_json()
+    assert found["seats"] == [
+        {
+            "seat": "coder",
+            "role": "coder",
+            "agent": "demo",
+            "mode": "native",
+            "reason": "first start",
+            "status": "busy",
+            "source": "screen",
+            "age_s": 30.0,
+            "attempt": 2,
+            "prompt_bytes": 212,
+            "fresh_prompt_bytes": 9120,
+        }
+    ]
+
+
+@pytest.mark.parametrize(
+    ("held", "liveness", "runtime", "expected"),
+    [
+        (seat(), WORKING, {}, ("launched", "journal", 60.0)),
+        (seat(), WORKING, noted("busy", launch="L0"), ("launched", "journal", 60.0)),
+        (seat(status="crashed"), WORKING, noted("busy"), ("crashed", "journal", None)),
+        (seat(), GONE, {}, ("stopped", "journal", None)),
+        (seat(since="?"), WORKING, {}, ("launched", "journal", None)),
+    ],
+)
+def test_the_status_of_a_seat(
+    held: Seat, liveness: Liveness, runtime: dict[str, Any], expected: tuple[object, ...]
+) -> None:
+    (found,) = view(entry(seats={"coder": held}), liveness, runtime).seats
+    assert (found.status, found.source, found.age_s) == expected
+
+
+def test_the_json_has_what_scripts_rely_on() -> None:
+    found = view(entry(cycle=2, review_iteration=1, interruption=BROKEN), WORKING).as_json()
+    assert found["session"] == PATH.name
+    assert found["path"] == ".agentmux/.sessions/20260101-101500-add-auth"
+    assert (found["phase"], found["status"]) == ("implementing", "running")
+    assert (found["cycle"], found["review_iteration"]) == (2, 1)
+    assert (found["live"], found["orchestrator"], found["seats"]) == (True, 42, [])
+    assert found["updated_at"] == "2026-01-01T11:55:00.000Z"
+    assert found["age_s"] == 300.0
+    assert isinstance(found["interruption"], dict)
+    assert found["interruption"]["cause"] == BROKEN.cause
+
+
+def test_a_session_elsewhere_has_its_whole_path() -> None:
+    found = session_view(entry(), GONE, {}, project=Path("/other"), now=NOW)
+    assert found.path == str(PATH)
+
+
+def test_an_unreadable_session_says_why() -> None:
+    problem = Problem(session=PATH.name, code=ExitCode.DATA, message="it is from tomorrow")
+    lost = SessionEntry(
+        name=PATH.name, path=PATH, fields={}, source="none", updated=NOW, problem=problem
+    )
+    found = view(lost, GONE)
+    assert (found.phase, found.status) == (None, SessionStatus.UNREADABLE)
+    assert found.problems == ("it is from tomorrow",)
+
+
+@pytest.mark.parametrize(
+    ("found", "liveness", "runtime", "says"),
+    [
+        (entry(), LEFT, {}, "its orchestrator is gone"),
+        (entry(), WORKING, {"problem": "odd"}, "odd"),
+        (entry(), SILENT, {}, "silence"),
+        (entry(commit=Commit(status="failed", reason="a hook")), GONE, {}, "a hook"),
+    ],
+)
+def test_problems_are_said(
+    found: SessionEntry, liveness: Liveness, runtime: dict[str, Any], says: str
+) -> None:
+    assert any(says in problem for problem in view(found, liveness, runtime).problems)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"phase": "implementing", "seats": [], "agents": 5, "interruption": "x", "commit": "y"},
+        {"phase": "implementing", "cycle": "two", "review_iteration": True, "feature": 7},
+        {"phase": "implementing", "seats": {"coder": 1, "b": {"attempt": None}}},
+    ],
+)
+def test_odd_states_are_shown_as_far_as_they_go(fields: dict[str, Any]) -> None:
+    odd = SessionEntry(name=PATH.name, path=PATH, fields=fields, source="state.json", updated=NOW)
+    runtime = {"statuses": [], "panes": "", "problem": 0}
+    found = view(odd, WORKING, runtime)
+    assert found.phase == "implementing"
+    assert found.cycle == 1
+
+
+def test_the_users_turn() -> None:
+    def fields(**values: Any) -> Any:
+        return encode(SessionState(**{"phase": Phase.COMPLETING, **values}))
+
+    assert wants_decision(fields(summary_submitted=True))
+    assert not wants_decision(fields())
+    assert not wants_decision(fields(summary_submitted=True, approval="e1"))
+    assert not wants_decision(fields(phase=Phase.DONE, summary_submitted=True))

@@ -1,0 +1,139 @@
+"""Waiting for a phase: at once, on a change, in vain, and for what cannot come any more."""
+
+import json
+import os
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agentmux.adapters import files
+from agentmux.app.sessions import SessionEntry, entry_at, sessions_dir
+from agentmux.app.waiting import Goal, wait_for
+from agentmux.app.world import Site
+from agentmux.cli import wiring
+from agentmux.core import layout
+from agentmux.core.phase import Phase
+from agentmux.errors import (
+    AgentmuxError,
+    DataError,
+    ExitCode,
+    NotFoundError,
+    TimedOutError,
+    UsageError,
+)
+from tests.app.on_disk import OnDisk
+
+NAME = "20260101-101500-add-auth"
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Site:
+    return wiring.site(tmp_path, config=None, environ=dict(os.environ))
+
+
+@pytest.fixture
+def entry(site: Site) -> SessionEntry:
+    return entry_at(site, OnDisk(sessions_dir(site.project) / NAME).path)
+
+
+def commit(entry: SessionEntry, **values: Any) -> None:
+    fields = {**json.loads((entry.path / layout.STATE).read_text()), **values}
+    files.replace(entry.path / layout.STATE, json.dumps(fields).encode())
+
+
+def wait(site: Site, entry: SessionEntry, goal: str, timeout_s: float | None = 10) -> str | None:
+    return wait_for(site, entry, Goal(goal), timeout_s=timeout_s, monotonic=time.monotonic).phase
+
+
+@pytest.mark.parametrize(
+    ("goal", "phase", "met"),
+    [
+        ("architecting", "architecting", True),
+        ("architecting", "planning", True),
+        ("planning", "architecting", False),
+        ("reviewing", "fixing", True),
+        ("fixing", "reviewing", False),
+        ("fixing", "completing", False),
+        ("fixing", "fixing", True),
+        ("done", "completing", False),
+        ("done", "done", True),
+        ("completing", "done", True),
+        ("failed", "failed", True),
+        ("failed", "implementing", False),
+        ("implementing", "failed", False),
+    ],
+)
+def test_what_meets_a_goal(entry: SessionEntry, goal: str, phase: str, met: bool) -> None:
+    commit(entry, phase=phase)
+    now = entry_at(wiring.site(Path("/"), config=None, environ={}), entry.path)
+    assert Goal(goal).is_met(now) is met
+
+
+def test_a_decision_is_wanted_only_with_the_summary(site: Site, entry: SessionEntry) -> None:
+    commit(entry, phase="completing")
+    assert not Goal("decision").is_met(entry_at(site, entry.path))
+    commit(entry, phase="completing", summary_submitted=True)
+    assert Goal("decision").is_met(entry_at(site, entry.path))
+
+
+def test_no_such_goal() -> None:
+    with pytest.raises(UsageError) as raised:
+        Goal("reveiwing")
+    assert "reviewing" in raised.value.hints[0]
+
+
+def test_what_is_there_needs_no_time(site: Site, entry: SessionEntry) -> None:
+    assert wait(site, entry, "architecting", 0) == Phase.ARCHITECTING
+
+
+def later(action: Callable[[], object]) -> threading.Thread:
+    thread = threading.Timer(0.3, action)
+    thread.start()
+    return thread
+
+
+def test_a_change_wakes(site: Site, entry: SessionEntry) -> None:
+    thread = later(lambda: commit(entry, phase="planning"))
+    began = time.monotonic()
+    assert wait(site, entry, "planning") == Phase.PLANNING
+    assert time.monotonic() - began < 5
+    thread.join()
+
+
+def test_in_vain(site: Site, entry: SessionEntry) -> None:
+    with pytest.raises(TimedOutError):
+        wait(site, entry, "planning", 0.2)
+    with pytest.raises(TimedOutError):
+        wait(site, entry, "planning", 0)
+
+
+def test_a_failure_ends_the_wait_for_anything_else(site: Site, entry: SessionEntry) -> None:
+    failed = {"phase": "failed", "interruption": {"cause": "coder-1 crashed twice"}}
+    thread = later(lambda: commit(entry, **failed))
+    with pytest.raises(AgentmuxError, match="coder-1 crashed twice") as raised:
+        wait(site, entry, "done", None)
+    assert raised.value.exit_code is ExitCode.FAILED
+    thread.join()
+
+
+@pytest.mark.parametrize("goal", ["failed", "fixing", "decision"])
+def test_what_is_done_goes_nowhere(site: Site, entry: SessionEntry, goal: str) -> None:
+    commit(entry, phase="done")
+    with pytest.raises(AgentmuxError, match="is done"):
+        wait(site, entry, goal, None)
+
+
+def test_removed_or_spoilt_while_waiting(site: Site, entry: SessionEntry) -> None:
+    thread = later(lambda: commit(entry, schema_version=99))
+    with pytest.raises(DataError):
+        wait(site, entry, "done")
+    thread.join()
+    thread = later(lambda: site.folders.bury(entry.path))
+    commit(entry, schema_version=1)
+    with pytest.raises(NotFoundError):
+        wait(site, entry, "done")
+    thread.join()
