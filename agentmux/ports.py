@@ -55,12 +55,14 @@ class TmuxSession:
 
     Attributes:
         server: The pid of its server; 0 where that was not asked for.
+        attached: How many clients show it.
     """
 
     id: str
     name: str
     uuid: str
     server: int = field(default=0, compare=False)
+    attached: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -573,6 +575,12 @@ class Display(Protocol):
 
     def keys(self) -> str:
         """Return the keys that were pressed since the last call."""
+
+    def resized(self) -> None:
+        """The terminal has another size now."""
+
+    def close(self) -> None:
+        """Leave the last picture, and give the terminal back."""
 
 
 class Handover(Protocol):

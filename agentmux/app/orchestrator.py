@@ -53,6 +53,7 @@ class Orchestrator:
         self._kill_session = False
         self._messages: list[str] = []
         self._asked = False
+        self._finished = False
         self._watcher = watcher
         self._performer = Performer(world, session, tools, watcher, fresh, self)
 
@@ -95,7 +96,7 @@ class Orchestrator:
             for _ in range(_MAX_ROUNDS):
                 self._session.catch_up()
                 if self._session.state.phase is Phase.DONE:
-                    self.end("done", kill_session=True)
+                    await self._finish()
                     return
                 facts = self._watcher.probe()
                 actions = next_actions(self._session.state, facts)
@@ -113,6 +114,20 @@ class Orchestrator:
         except Exception as error:
             logger.exception("an event could not be handled")
             self._report(error)
+
+    async def _finish(self) -> None:
+        """The pipeline is done: end the agents; the session stays while somebody looks at it."""
+        if not self._finished:
+            self._finished = True
+            await self._performer.end_all()
+            self.say("done; press any key to close")
+        if not self._is_watched():
+            self.end("done", kill_session=True)
+
+    def _is_watched(self) -> bool:
+        uuid = self._session.state.session_id
+        found = self._tools.terminal.sessions()
+        return any(each.attached for each in found if each.uuid == uuid)
 
     def _report(self, error: Exception) -> None:
         text = str(error) or type(error).__name__
@@ -138,6 +153,8 @@ class Orchestrator:
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             with suppress(ValueError, RuntimeError):
                 loop.add_signal_handler(number, self.end, f"the orchestrator got {number.name}")
+        with suppress(ValueError, RuntimeError):
+            loop.add_signal_handler(signal.SIGWINCH, self._tools.display.resized)
         server = self._tools.terminal.server()
         if server.pid:
             self._tools.deaths.watch(server.pid, lambda _: self.end("the tmux server is gone"))
@@ -152,14 +169,19 @@ class Orchestrator:
         self.wake()
 
     def _on_keys(self) -> None:
+        keyboard = self._tools.display.fileno()
         pressed = self._tools.display.keys()
+        if self._tools.display.fileno() is None and keyboard is not None:
+            asyncio.get_running_loop().remove_reader(keyboard)
         for key in pressed:
             self._on_key(key)
         self._show()
 
     def _on_key(self, key: str) -> None:
         """``a`` twice approves; anything else in between takes it back."""
-        if key.lower() != "a" or self._session.state.phase is not Phase.COMPLETING:
+        if self._finished:
+            self.end("done", kill_session=True)
+        elif key.lower() != "a" or self._session.state.phase is not Phase.COMPLETING:
             self._asked = False
         elif not self._asked:
             self._asked = True
@@ -183,7 +205,7 @@ class Orchestrator:
                 await self._watcher.tick()
             except AgentmuxError as error:
                 self._report(error)
-            if self._watcher.problem is not None:
+            if self._watcher.problem is not None or self._finished:
                 self.wake()
             self._show()
 

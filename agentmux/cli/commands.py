@@ -36,6 +36,7 @@ _COMMANDS: Final[dict[str, Callable[..., Any]]] = {
     "start": starting.start_feature,
     "resume": resuming.resume_session,
     "stop": resuming.stop_session,
+    "restart": resuming.restart_seat,
     "approve": deciding.approve,
     "request-changes": deciding.request_changes,
     "remove": housekeeping.remove,

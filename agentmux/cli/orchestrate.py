@@ -95,7 +95,7 @@ async def _drive(
         "server_pid": server.pid,
         "server_started": server.started,
     }
-    display = _display()
+    display = _display(colour="NO_COLOR" not in environ)
 
     def hints(stop: asyncio.Event) -> AsyncIterator[None]:
         return changes((session,), stop)
@@ -114,14 +114,17 @@ async def _drive(
         display=display,
         hints=hints,
     )
-    return await drive(
-        world,
-        world.files(session),
-        decode_request(request),
-        tools,
-        identity=identity,
-        report=report,
-    )
+    try:
+        return await drive(
+            world,
+            world.files(session),
+            decode_request(request),
+            tools,
+            identity=identity,
+            report=report,
+        )
+    finally:
+        display.close()
 
 
 def _own_terminal(environ: Mapping[str, str]) -> Terminal | None:
@@ -130,11 +133,11 @@ def _own_terminal(environ: Mapping[str, str]) -> Terminal | None:
     return TmuxTerminal(socket_path) if socket_path else None
 
 
-def _display() -> Display:
+def _display(*, colour: bool) -> Display:
     from agentmux.monitor.screen import PlainDisplay, TerminalDisplay  # noqa: PLC0415
 
     if sys.stdout.isatty():
-        return TerminalDisplay(sys.stdout, colour=True)
+        return TerminalDisplay(sys.stdout, colour=colour)
     return PlainDisplay(sys.stdout)
 
 

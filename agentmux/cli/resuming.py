@@ -9,6 +9,7 @@ import typer
 
 from agentmux.app.driving import Request
 from agentmux.app.handing import Begun, reattach
+from agentmux.app.restart import restart
 from agentmux.app.result import Problem, envelope, problem_of, worst
 from agentmux.app.resume import (
     ResumePlan,
@@ -266,4 +267,32 @@ def stop_session(ctx: typer.Context, session: SessionArg = None) -> int:
     )
     render.out(f"stopped {entry.name}" + ("" if stopped.by == "orchestrator" else " by force"))
     render.out(f"go on with it: agentmux resume {entry.name}")
+    return 0
+
+
+def restart_seat(
+    ctx: typer.Context,
+    session: SessionArg = None,
+    role: Annotated[
+        str, typer.Option("--role", metavar="SEAT", help="The seat, such as coder-2.")
+    ] = "",
+    native: Annotated[
+        bool | None,
+        typer.Option(
+            "--resume/--fresh", help="With its conversation, or without.", show_default=False
+        ),
+    ] = None,
+) -> int:
+    """Bring one stopped seat of a live session back."""
+    from agentmux.adapters.wake import poke  # noqa: PLC0415 (only here)
+
+    face: Face = ctx.obj
+    world = face.world()
+    if not role:
+        raise UsageError("say which seat: --role SEAT", hints=("agentmux status",))
+    entry = _chosen(world, session, everything=False)[0]
+    files = world.files(entry.path)
+    fresh = None if native is None else not native
+    restart(world, files, role, fresh=fresh, poke=lambda: poke(entry.path))
+    render.out(f"{role} of {entry.name} comes back")
     return 0

@@ -1,0 +1,66 @@
+"""Bring one stopped seat of a live session back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from agentmux.app.session import stamp
+from agentmux.app.world import World
+from agentmux.core.apply import fold
+from agentmux.core.decide import LAUNCHED
+from agentmux.core.events import Event, SeatRestarted
+from agentmux.errors import BlockedError, UsageError
+from agentmux.ports import SignalFiles
+
+
+def restart(
+    world: World,
+    files: SignalFiles,
+    seat: str,
+    *,
+    fresh: bool | None,
+    poke: Callable[[], bool],
+) -> None:
+    """Record that the seat is wanted again; its orchestrator launches it.
+
+    Args:
+        world: The outside world.
+        files: The session.
+        seat: Such as ``coder-2``.
+        fresh: True wants no conversation, False the old one; None leaves it to the guards.
+        poke: Wakes the orchestrator; says whether one is there.
+
+    Raises:
+        UsageError: The session has no such seat.
+        BlockedError: The seat's agent runs, or no orchestrator does.
+    """
+    name = files.path.name
+    with files.transact() as held:
+        state = fold(held.loaded.state, held.loaded.tail)
+        known = state.seats.get(seat)
+        if known is None:
+            seats = ", ".join(state.seats) or "none"
+            raise UsageError(f"session {name} has no seat `{seat}` now", hints=(f"seats: {seats}",))
+        if known.status == LAUNCHED:
+            raise BlockedError(
+                f"`{seat}` of session {name} is running",
+                reason="seat_live",
+                hints=(f"look at it: agentmux attach {name}",),
+            )
+        if not poke():
+            raise BlockedError(
+                f"session {name} has no orchestrator",
+                reason="not_running",
+                hints=(f"agentmux resume {name}",),
+            )
+        held.append(
+            Event(
+                id=world.new_id(),
+                at=stamp(world.now()),
+                seat=seat,
+                launch=known.launch,
+                cycle=state.cycle,
+                fact=SeatRestarted(fresh=fresh),
+            )
+        )
+    poke()
