@@ -15,11 +15,11 @@ import stat
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from agentmux.adapters import files
+from agentmux.core.frozen import dataclass
 from agentmux.errors import BlockedError, DataError
 
 LINE_MAX: Final = 1 << 20

@@ -12,13 +12,13 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, Literal
 
 from agentmux.adapters import files
 from agentmux.core import layout
+from agentmux.core.frozen import dataclass
 from agentmux.errors import BlockedError, DataError
 
 SIZE_MAX: Final = 8 << 20

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from agentmux.core import layout
 from agentmux.core.artifacts import (
     FIX_REQUEST,
@@ -16,6 +14,7 @@ from agentmux.core.artifacts import (
     subplan_count,
     verdicts,
 )
+from agentmux.core.frozen import dataclass
 from agentmux.core.review import Verdict
 from agentmux.core.state import CAPPED, SessionState
 

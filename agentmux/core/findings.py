@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from agentmux.core.artifacts import (
@@ -14,6 +14,7 @@ from agentmux.core.artifacts import (
     subplan_count,
     verdicts,
 )
+from agentmux.core.frozen import dataclass
 from agentmux.core.records import Json
 from agentmux.core.review import Verdict
 from agentmux.core.state import SessionState

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from agentmux.core.events import Event
+from agentmux.core.frozen import dataclass
 from agentmux.core.state import SessionState
 
 

@@ -7,7 +7,6 @@ signal in ``events`` and the step it causes in ``apply``.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from agentmux.core import completion, layout
@@ -22,6 +21,7 @@ from agentmux.core.events import (
     ReviewDone,
     SummaryDone,
 )
+from agentmux.core.frozen import dataclass
 from agentmux.core.phase import (
     ARCHITECT,
     CODER,

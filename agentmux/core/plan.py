@@ -10,10 +10,10 @@ import posixpath
 import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, TypeVar
 
+from agentmux.core.frozen import dataclass
 from agentmux.core.shape import Fields, Shape, spell
 from agentmux.errors import RefusedError
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from agentmux.core.frozen import dataclass
 from agentmux.core.shape import Fields, Shape, nearest, spell
 from agentmux.errors import UsageError
 

@@ -523,8 +523,11 @@ def test_a_session_that_was_removed_is_not_found(architecting: OnDisk, tmp_path:
 def test_an_older_session_takes_signals_after_its_first_resume(architecting: OnDisk) -> None:
     environ = architecting.launch("architect")
     fields = json.loads((architecting.path / "state.json").read_text())
+    older = '{"event":"submit_plan"}\n'
+    fields |= {"applied_offset": len(older)}
     del fields["journal_id"]
     architecting.leave("state.json", fields)
+    architecting.leave("tool_events.jsonl", older)
     before = architecting.files.journal.path.read_bytes()
     with pytest.raises(DataError, match="older version"):
         hand_in(architecting, environ, "submit_hello")
