@@ -1,0 +1,189 @@
+"""Set one value in a configuration that a person wrote: every other byte of it stays.
+
+The text is edited, not written anew, and the result is read again: where it would not say exactly
+what it said before and the new value, nothing is changed.
+"""
+
+from __future__ import annotations
+
+import stat
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import yaml
+
+from agentmux.adapters import files
+from agentmux.adapters.config import LARGEST
+from agentmux.errors import ConfigError
+
+_NEW_MODE: Final = 0o644
+_STEP: Final = 2
+"""Blanks by which a new level is indented."""
+
+_BOM: Final = "\ufeff"
+
+
+def set_value(path: Path, keys: Sequence[str], value: object) -> None:
+    """Make ``keys`` lead to ``value`` in the file; one that is missing is made, with its folder.
+
+    Raises:
+        ConfigError: That cannot be done without loss; the hint is what to write by hand.
+        DataError: It cannot be written. Nothing was changed, in either case.
+    """
+    hint = f"add to it by hand: {as_line(keys, value)}"
+    try:
+        mode = _mode(path)
+        data = files.read_strict(path, LARGEST)
+        text = data.decode("utf-8") if data is not None else ""
+        made = with_value(text, keys, value)
+    except ValueError as error:
+        raise ConfigError(f"{path}: was left as it is: {error}", hints=(hint,)) from None
+    files.make_dir(path.parent)
+    files.replace(path, made.encode("utf-8"), mode)
+
+
+def as_line(keys: Sequence[str], value: object) -> str:
+    """Return the value with its keys as one line of YAML."""
+    first, *rest = keys
+    return f"{_flow(first)}: {_nested(rest, value)}"
+
+
+def with_value(text: str, keys: Sequence[str], value: object) -> str:
+    """Return the YAML ``text`` in which ``keys`` lead to ``value``.
+
+    Raises:
+        ValueError: There is no way to do so that leaves all else as it was; says why.
+    """
+    bom, text = (_BOM, text[1:]) if text.startswith(_BOM) else ("", text)
+    try:
+        root = yaml.compose(text, yaml.SafeLoader)
+        made = _edited(text, root, keys, value)
+        before, after = yaml.safe_load(text), yaml.safe_load(made)
+    except yaml.YAMLError as error:
+        raise ValueError(f"it is no plain YAML ({type(error).__name__})") from None
+    if after != _merged(before, keys, value):
+        raise ValueError("its form is not understood")
+    return bom + made
+
+
+def _mode(path: Path) -> int:
+    """Return the file's permissions.
+
+    Raises:
+        ValueError: It is a link, or more than one name leads to it: a new file would part them.
+    """
+    try:
+        found = path.lstat()
+    except OSError:
+        return _NEW_MODE
+    if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
+        raise ValueError("it is a link or no regular file")
+    return stat.S_IMODE(found.st_mode)
+
+
+def _merged(before: object, keys: Sequence[str], value: object) -> object:
+    if not keys:
+        return value
+    inner = dict(before) if isinstance(before, dict) else {}
+    inner[keys[0]] = _merged(inner.get(keys[0]), keys[1:], value)
+    return inner
+
+
+def _edited(text: str, root: yaml.Node | None, keys: Sequence[str], value: object) -> str:
+    if root is None:
+        return _appended(text, _block(text, keys, value, 0))
+    node, rest = root, list(keys)
+    while isinstance(node, yaml.MappingNode):
+        found = [pair for pair in node.value if pair[0].value == rest[0]]
+        if not found:
+            return _added(text, node, rest, value, is_root=node is root)
+        key, node = found[0]
+        rest = rest[1:]
+        if not rest or not isinstance(node, yaml.MappingNode):
+            return _replaced(text, key, node, rest, value)
+    raise ValueError("it holds no mapping")
+
+
+def _added(
+    text: str, node: yaml.MappingNode, keys: Sequence[str], value: object, *, is_root: bool
+) -> str:
+    """Add the keys to a mapping that does not have the first of them."""
+    if node.flow_style:
+        comma = ", " if node.value else ""
+        return _spliced(text, node.start_mark.index + 1, f"{as_line(keys, value)}{comma}")
+    column = node.start_mark.column
+    if is_root:
+        return _appended(text, _block(text, keys, value, column))
+    return _below(text, _end(node), _block(text, keys, value, column))
+
+
+def _replaced(
+    text: str, key: yaml.Node, node: yaml.Node, keys: Sequence[str], value: object
+) -> str:
+    """Put the value, under ``keys`` where there are any, in the place of a node."""
+    start, end = node.start_mark.index, node.end_mark.index
+    if start == end:  # nothing stands behind the colon
+        if keys:
+            block = _block(text, keys, value, key.start_mark.column + _STEP)
+            return _below(text, start, block)
+        return _spliced(text, start, f" {_flow(value)}")
+    old = text[start:end]
+    is_null = isinstance(node, yaml.ScalarNode) and node.tag == "tag:yaml.org,2002:null"
+    if "\n" in old or "#" in old or (keys and not is_null):
+        raise ValueError(f"`{key.value}` has another value there already")
+    return text[:start] + _nested(keys, value) + text[end:]
+
+
+def _end(node: yaml.Node) -> int:
+    """Return where the last value in ``node`` ends; comments behind it do not count."""
+    while isinstance(node, yaml.CollectionNode) and not node.flow_style and node.value:
+        last = node.value[-1]
+        node = last[1] if isinstance(last, tuple) else last
+    return int(node.end_mark.index)
+
+
+def _spliced(text: str, place: int, new: str) -> str:
+    return text[:place] + new + text[place:]
+
+
+def _below(text: str, place: int, block: str) -> str:
+    """Put whole lines below the line of ``place``."""
+    if place and text[place - 1] == "\n":
+        return _spliced(text, place, block)
+    line_end = text.find("\n", place)
+    if line_end < 0:
+        return _appended(text, block)
+    return _spliced(text, line_end + 1, block)
+
+
+def _appended(text: str, block: str) -> str:
+    ending = "" if not text or text.endswith("\n") else _newline(text)
+    return f"{text}{ending}{block}"
+
+
+def _block(text: str, keys: Sequence[str], value: object, column: int) -> str:
+    """Return the keys in lines of their own, the first one at ``column``."""
+    newline = _newline(text)
+    lines = [f"{' ' * (column + _STEP * level)}{_flow(key)}:" for level, key in enumerate(keys)]
+    lines[-1] += f" {_flow(value)}"
+    return newline.join(lines) + newline
+
+
+def _newline(text: str) -> str:
+    return "\r\n" if "\r\n" in text else "\n"
+
+
+def _nested(keys: Sequence[str], value: object) -> str:
+    made: Any = value
+    for key in reversed(keys):
+        made = {key: made}
+    return _flow(made)
+
+
+def _flow(value: object) -> str:
+    """Return a value in one line that may stand anywhere."""
+    dumped = yaml.safe_dump(
+        [value], default_flow_style=True, width=float("inf"), allow_unicode=True, sort_keys=False
+    )
+    return dumped.strip()[1:-1]
