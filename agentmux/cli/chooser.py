@@ -1,0 +1,205 @@
+"""The question of the first ``start`` in a project: which agent plays the roles.
+
+It is asked once, of a person, where no configuration names an agent; the answer is written into
+the project's configuration. What lets an agent work unwatched is written only when told.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from agentmux.cli import render, wiring
+from agentmux.core.agents import StrategyKind, choose_strategy
+from agentmux.errors import AgentmuxError, ConfigError, DataError
+
+if TYPE_CHECKING:
+    from agentmux.app.world import World
+    from agentmux.core.agents import AgentSpec, Registry
+
+Ask = Callable[[str], str]
+"""Shows a text, with or without lines before the last, and returns what a person typed."""
+
+NATIVE: Final = "↻"
+SHELL: Final = "shell"
+CUSTOM: Final = "custom…"
+OFFLINE: Final = "demo"
+"""Is offered like the others, but never what a bare Enter takes."""
+
+CONFIG: Final = ".agentmux/config.yaml"
+_VARIANTS: Final = "demo-"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Offer:
+    """One line of the question.
+
+    Attributes:
+        agent: What is configured when it is taken; None: a command is asked for.
+        resumes: Its conversations come back.
+    """
+
+    name: str
+    agent: str | None
+    says: str
+    resumes: bool = False
+
+
+def asking() -> Ask:
+    """Return how a person at the terminal is asked.
+
+    What it returns raises `KeyboardInterrupt` at the end of the input.
+    """
+
+    def ask(text: str) -> str:
+        sys.stderr.write(render.printable(text))
+        sys.stderr.flush()
+        answer = sys.stdin.readline()
+        if not answer:
+            raise KeyboardInterrupt
+        return answer.strip()
+
+    return ask
+
+
+def choose_agent(world: World, ask: Ask | None, *, config: Path | None = None) -> str | None:
+    """Ask which agent plays the roles, and remember the answer for the project.
+
+    Args:
+        ask: None where nobody is there to be asked.
+        config: The file of ``--config``.
+
+    Returns:
+        A name of the registry or a command as typed; None where nothing had to be asked.
+    """
+    if ask is None or is_configured(world, config):
+        return None
+    from agentmux.adapters.agents import load_registry  # noqa: PLC0415 (only here)
+
+    registry = load_registry(world.settings)
+    agent = _answer(world, offers(world, registry), ask)
+    _remember(world, ("defaults", "agent"), agent)
+    if agent in registry:
+        _offer_unattended(world, registry[agent], ask)
+    return agent
+
+
+def is_configured(world: World, config: Path | None) -> bool:
+    """Whether any layer of the configuration says who plays, for all roles or for one."""
+    from agentmux.adapters.config import BUILT_IN, load_settings  # noqa: PLC0415 (only here)
+
+    user = wiring.config_dir(world.environment)
+    sources = load_settings(user, world.project, config).sources
+    return any(
+        source != BUILT_IN
+        for key, source in sources.items()
+        if key == "defaults.agent" or (key.startswith("roles.") and key.endswith(".agent"))
+    )
+
+
+def offers(world: World, registry: Registry) -> tuple[Offer, ...]:
+    """Return what can be chosen: a shell, the installed agents, and any other command."""
+    return (
+        Offer(name=SHELL, agent=world.programs.shell, says="you play the roles, in a shell"),
+        *_installed(world, registry),
+        Offer(name=CUSTOM, agent=None, says="a command that you type"),
+    )
+
+
+def _installed(world: World, registry: Registry) -> Iterator[Offer]:
+    for name in registry:
+        if name.startswith(_VARIANTS):
+            continue
+        spec = world.spec(name)
+        if world.programs.find(spec.command[0]) is None:
+            continue
+        strategy = choose_strategy(spec, world.programs.probe(spec))
+        resumes = strategy.kind is not StrategyKind.NONE
+        says = "its conversations come back" if resumes else "a resume starts it afresh"
+        if name == OFFLINE:
+            says = "offline and scripted, to try AgentMux"
+        yield Offer(name=name, agent=name, says=says, resumes=resumes)
+
+
+def _answer(world: World, choices: Sequence[Offer], ask: Ask) -> str:
+    """Ask until the answer is one that can be run."""
+    usual = _usual(world, choices)
+    text = "\n".join(["Nothing says yet which agent plays the roles here.", *_menu(choices), ""])
+    prompt = f"Number or name{f' [{usual.name}]' if usual else ''}: "
+    while True:
+        typed = ask(text + prompt)
+        text = ""
+        chosen = usual if not typed else _meant(choices, typed)
+        if chosen is None:
+            render.note(f"`{typed}` is none of these" if typed else "choose one of these")
+            continue
+        agent = chosen.agent or ask("Command: ")
+        problem = _problem(world, agent)
+        if problem is None:
+            return agent
+        render.note(problem)
+
+
+def _menu(choices: Sequence[Offer]) -> list[str]:
+    rows = [
+        (f"  {number}", NATIVE if each.resumes else " ", each.name, each.says)
+        for number, each in enumerate(choices, start=1)
+    ]
+    return render.table(rows)
+
+
+def _usual(world: World, choices: Sequence[Offer]) -> Offer | None:
+    """Return what Enter takes: the built-in default where it is installed, else the first agent."""
+    agents = [each for each in choices if each.name not in {SHELL, CUSTOM, OFFLINE}]
+    built_in = world.settings.defaults.agent
+    default = (each for each in agents if each.name == built_in)
+    return next(default, next(iter(agents), None))
+
+
+def _meant(choices: Sequence[Offer], typed: str) -> Offer | None:
+    if typed.isdecimal():
+        return choices[int(typed) - 1] if 0 < int(typed) <= len(choices) else None
+    names = {each.name.rstrip("…"): each for each in choices}
+    return names.get(typed.lower().rstrip(".…"))
+
+
+def _problem(world: World, agent: str) -> str | None:
+    """Say why this cannot be run; None when it can."""
+    try:
+        program = world.spec(agent).command[0]
+    except AgentmuxError as error:
+        return error.message
+    return None if world.programs.find(program) is not None else f"`{program}` is not on PATH"
+
+
+def _offer_unattended(world: World, spec: AgentSpec, ask: Ask) -> None:
+    """Say what a run that nobody watches needs, and write it when told to."""
+    if spec.permission_args or not spec.unattended_args:
+        return
+    words = shlex.join(spec.unattended_args)
+    answer = ask(
+        f"{spec.name} asks before it acts: a run that nobody watches would wait for you.\n"
+        f"With `{words}` it acts without asking, in your name, on this machine.\n"
+        "Write that into the configuration of this project? [y/N] "
+    )
+    if answer.lower() in {"y", "yes"}:
+        _remember(world, ("agents", spec.name, "permission_args"), list(spec.unattended_args))
+    else:
+        render.note(f"{spec.name} keeps asking")
+
+
+def _remember(world: World, keys: Sequence[str], value: object) -> None:
+    """Write it down for the project; where that is impossible, say so, and what to write."""
+    from agentmux.adapters.config_edit import set_value  # noqa: PLC0415 (only here)
+
+    try:
+        set_value(world.project / CONFIG, keys, value)
+    except (ConfigError, DataError) as error:
+        render.failure(error.message, error.hints)
+        return
+    render.note(f"wrote {'.'.join(keys)}: {json.dumps(value)} into {CONFIG}")
