@@ -1,10 +1,11 @@
 """The program in every agent's pane: starts the agent and leaves a record of how it ended.
 
-Runs alone (``python -IS wrapper.py <launch dir>``) and imports nothing of agentmux: its start-up
-stands between tmux and the agent. What it is told stands in ``launch.json``; what it leaves is
-``started`` just before the agent runs, and ``exit.json`` when the agent has gone. tmux itself loses
-the status of up to 42 in 100 programs (it drops a SIGCHLD around its utempter helper), the record
-none.
+Runs alone (``python -IS wrapper.py <launch dir>``) and imports nothing of agentmux, save `gate` for
+a pane that comes up stopped: its start-up stands between tmux and the agent. What it is told stands
+in ``launch.json``; what it leaves is ``started`` just before the agent runs, and ``exit.json`` when
+the agent has gone. A stopped pane leaves ``stopped`` and ``choice.json`` before that. tmux itself
+loses the status of up to 42 in 100 programs (it drops a SIGCHLD around its utempter helper), the
+record none.
 """
 
 from __future__ import annotations
@@ -47,6 +48,14 @@ class Refusal(Exception):  # noqa: N818 (not an error: the agent was not started
         super().__init__(says)
 
 
+class EndedEarly(Exception):  # noqa: N818 (not an error: a signal came before the agent)
+    """A signal ended a pane that was stopped."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        super().__init__(number)
+
+
 class Wrapper:
     """One launch, from its file to its record."""
 
@@ -73,6 +82,9 @@ class Wrapper:
             )
         except Refusal as refusal:
             status, says = refusal.status, refusal.says
+        except EndedEarly as ended:
+            number, self.hup = ended.number, ended.number == signal.SIGHUP
+            says = "nothing was chosen"
         # Who reads the record may look at the screen and start the next agent at once.
         self.drop_claim()
         _say(says)
@@ -83,6 +95,8 @@ class Wrapper:
     def start(self) -> None:
         """Do all that can refuse, then start the agent in the terminal's foreground."""
         launch = self.read()
+        if launch.get("gate"):
+            launch = self.choose(launch, launch["gate"])
         self.take_claim(launch.get("claim"))
         try:
             os.chdir(launch["cwd"])
@@ -97,6 +111,7 @@ class Wrapper:
         signal.signal(signal.SIGALRM, self.kill)
         self.started_at = _now()
         self.leave("started", self.started_at + "\n")
+        _tell(launch.get("notice") or [])
         self.fork(launch["argv"], environment(launch))
 
     def read(self) -> dict:  # type: ignore[type-arg]  # fields are used right here
@@ -105,10 +120,32 @@ class Wrapper:
             with open(self.folder + "/launch.json", encoding="utf-8") as file:  # noqa: PTH123
                 launch = json.load(file)
             self.grace_s = float(launch.get("grace_s", self.grace_s))
-            launch["argv"][0], launch["cwd"][0]
+            _ = launch.get("gate") or launch["argv"][0], launch["cwd"][0]
         except (OSError, ValueError, LookupError, TypeError) as error:
             raise Refusal(UNREADABLE, f"cannot read launch.json: {error}") from None
         return launch  # type: ignore[no-any-return]  # checked above as far as it matters
+
+    def choose(self, launch: dict, gate: dict) -> dict:  # type: ignore[type-arg]  # JSON
+        """Hold the pane until its user has chosen; return the launch that was chosen."""
+        path = os.path.realpath(__file__)
+        sys.path.append(path.rpartition("/agentmux/adapters/")[0])
+        from agentmux.adapters.gate import Ended, hold  # noqa: PLC0415 (only for stopped panes)
+
+        self.leave("stopped", _now() + "\n")
+
+        def commit(name: str) -> str:
+            fact = gate["choices"][name].get("fact") or {}
+            try:
+                self.write("choice.json", json.dumps({**fact, "choice": name, "at": _now()}) + "\n")
+            except OSError as error:
+                return f"cannot write choice.json: {error.strerror}"
+            _poke(gate.get("wake") or "")
+            return ""
+
+        try:
+            return {**launch, **gate["choices"][hold(gate, commit)]}
+        except Ended as ended:
+            raise EndedEarly(ended.number) from None
 
     def take_claim(self, path: str | None) -> None:
         """Hold the conversation for as long as this process lives, or refuse."""
@@ -227,18 +264,23 @@ class Wrapper:
 
     def leave(self, name: str, text: str) -> None:
         """Write a file of the launch whole: temporary, flushed, renamed, folder flushed."""
-        path = f"{self.folder}/{name}"
         try:
-            file = os.open(path + ".tmp", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-            os.write(file, text.encode())
-            os.fsync(file)
-            os.close(file)
-            os.rename(path + ".tmp", path)  # noqa: PTH104
-            folder = os.open(self.folder, os.O_RDONLY)
-            os.fsync(folder)
-            os.close(folder)
+            self.write(name, text)
         except OSError as error:
             _say(f"cannot write {name}: {error.strerror}")
+
+    def write(self, name: str, text: str) -> None:
+        """As `leave`, but let the caller hear of what goes wrong."""
+        path, data = f"{self.folder}/{name}", text.encode()
+        file = os.open(path + ".tmp", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        while data:
+            data = data[os.write(file, data) :]
+        os.fsync(file)
+        os.close(file)
+        os.rename(path + ".tmp", path)  # noqa: PTH104
+        folder = os.open(self.folder, os.O_RDONLY)
+        os.fsync(folder)
+        os.close(folder)
 
 
 def environment(launch: dict) -> dict[str, str]:  # type: ignore[type-arg]  # JSON
@@ -311,6 +353,23 @@ def _say(text: str) -> None:
     line = f"\r\n\x1b[0;2m[{clean}]\x1b[0m\x1b[?25h\r\n"
     _try(os.set_blocking, 1, False)
     _try(os.write, 1, line.encode())
+
+
+def _tell(lines: list[str]) -> None:
+    """Show what the user is to know, above what the agent shows."""
+    for text in lines:
+        clean = "".join(char if char.isprintable() else "?" for char in text)
+        _try(os.write, 1, f"\x1b[0;2m[{clean}]\x1b[0m\r\n".encode())
+
+
+def _poke(path: str) -> None:
+    """Wake the orchestrator, if one is there; it looks for what was chosen by itself too."""
+    try:
+        pipe = os.open(path, os.O_WRONLY | os.O_NONBLOCK)
+    except OSError:
+        return
+    _try(os.write, pipe, b"w\n")
+    os.close(pipe)
 
 
 def main() -> int:

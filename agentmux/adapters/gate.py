@@ -1,0 +1,290 @@
+"""A stopped pane: the last screen, dimmed, and over it what its user can choose.
+
+Part of the program in every agent's pane (`wrapper`), imported only where a launch is held, and
+without the libraries of agentmux: that program runs under ``python -IS``. What is offered comes
+as data from the launch file; see docs/reference/session-files.md.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import signal
+import termios
+import tty
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from agentmux.core.painting import cell_width, paint, snapshot_screen
+
+SNAPSHOT_MAX: Final = 8 << 20
+"""Bytes; a larger snapshot counts as none."""
+
+# Alternate screen, no cursor, no wrap; and all of it back, with an empty screen and history.
+_ENTER: Final = "\x1b[?1049h\x1b[?25l\x1b[?7l"
+_LEAVE: Final = "\x1b[0m\x1b[?25h\x1b[?7h\x1b[?1049l\x1b[H\x1b[2J\x1b[3J"
+
+_ENDED_BY: Final = (signal.SIGHUP, signal.SIGTERM)
+_UP: Final = ("\x1b[A", "\x1bOA", "k")
+_DOWN: Final = ("\x1b[B", "\x1bOB", "j")
+_ENTER_KEYS: Final = ("\r", "\n")
+_WIDEST: Final = 76
+_WHY_LINES: Final = 4
+_HELP: Final = "a letter, or arrows and Enter"
+
+
+class Line(NamedTuple):
+    """One line of the menu; those of a higher rank go first where there is no room."""
+
+    text: str
+    rank: int
+    chosen: bool = False
+
+
+class Ended(Exception):  # noqa: N818 (not an error: nobody chose)
+    """A signal came before a choice."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        super().__init__(number)
+
+
+def hold(gate: Mapping[str, Any], commit: Callable[[str], str]) -> str:
+    """Hold the pane until something is chosen; return the name of the choice.
+
+    The terminal is left as it was found, with an empty screen; keys typed ahead are dropped.
+
+    Args:
+        gate: ``title``, ``says`` (why it waits), ``snapshot`` (a path) and ``choices``: by name,
+            each with ``key``, ``title`` and ``says``. Without choices it only shows.
+        commit: Makes a choice durable; returns why that failed, or nothing.
+
+    Raises:
+        Ended: By a signal.
+    """
+    return _Gate(gate, commit).run()
+
+
+class _Gate:
+    def __init__(self, gate: Mapping[str, Any], commit: Callable[[str], str]) -> None:
+        self._gate = gate
+        self._commit = commit
+        self._names = list(gate["choices"])
+        self._at = 0
+        self._problem = ""
+        self._screen = _last_screen(str(gate.get("snapshot") or ""))
+        self._signals = -1
+
+    def run(self) -> str:
+        self._signals = _hear()
+        try:
+            before = termios.tcgetattr(0)
+            tty.setraw(0, termios.TCSAFLUSH)  # the keys for signals are keys like others here
+        except termios.error:
+            raise Ended(signal.SIGHUP) from None
+        try:
+            _write(_ENTER)
+            return self._wait()
+        finally:
+            _write(_LEAVE)
+            _restore(before)
+            self._hand_signals_back()
+
+    def _wait(self) -> str:
+        self._paint()
+        while True:
+            ready = select.select([0, self._signals], [], [])[0]
+            if self._signals in ready:
+                self._on_signals(os.read(self._signals, 64))
+            for key in _keys(_read() if 0 in ready else b""):
+                name = self._on_key(key)
+                if name:
+                    return name
+
+    def _on_signals(self, numbers: bytes) -> None:
+        for number in numbers:
+            if number in _ENDED_BY:
+                raise Ended(number)
+        self._paint()
+
+    def _hand_signals_back(self) -> None:
+        """Keep what comes from here on for whoever handles signals next."""
+        signal.pthread_sigmask(signal.SIG_BLOCK, _ENDED_BY)
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGWINCH, signal.SIG_DFL)
+        if select.select([self._signals], [], [], 0)[0]:
+            for number in set(os.read(self._signals, 64)) & set(_ENDED_BY):
+                os.kill(os.getpid(), number)
+        os.close(self._signals)
+
+    def _on_key(self, key: str) -> str:
+        """Return the choice that a key makes, if it makes one."""
+        if not self._names:
+            return ""
+        if key in _UP or key in _DOWN:
+            self._at = (self._at + (1 if key in _DOWN else -1)) % len(self._names)
+        elif key in _ENTER_KEYS:
+            return self._choose(self._names[self._at])
+        else:
+            found = [n for n in self._names if self._gate["choices"][n]["key"] == key.lower()]
+            if not found:
+                return ""
+            return self._choose(found[0])
+        self._paint()
+        return ""
+
+    def _choose(self, name: str) -> str:
+        self._at = self._names.index(name)
+        self._problem = self._commit(name)
+        if not self._problem:
+            return name
+        self._paint()
+        return ""
+
+    def _paint(self) -> None:
+        cols, rows = _size()
+        behind = paint(self._screen, cols, rows)
+        menu = overlay(self._lines(min(cols, _WIDEST) - 4), cols, rows)
+        painted = [f"\x1b[{number};1H{row}" for number, row in enumerate(behind, start=1)]
+        _write("\x1b[0m\x1b[H\x1b[2J" + "".join(painted) + "".join(menu))
+
+    def _lines(self, width: int) -> list[Line]:
+        gate, choices = self._gate, self._gate["choices"]
+        longest = max((len(choices[name]["title"]) for name in self._names), default=0)
+        lines = [Line(_shown(gate["title"]), 1), Line("", 5)]
+        lines += [Line(each, 3) for each in _wrapped(_shown(gate["says"]), width)[:_WHY_LINES]]
+        lines += [Line("no last screen was kept", 4)] if not self._screen else []
+        lines += [Line("", 5)] if self._names else []
+        for place, name in enumerate(self._names):
+            each, mark = choices[name], "\u203a" if place == self._at else " "
+            words = f"{mark} {each['key']}  {each['title']:<{longest}}  {_shown(each['says'])}"
+            lines.append(Line(words.rstrip(), 0, place == self._at))
+        lines += [Line("", 5), Line(_HELP, 4)] if self._names else []
+        return lines + ([Line(f"problem: {_shown(self._problem)}", 0)] if self._problem else [])
+
+
+# -- the menu ------------------------------------------------------------------------------------
+
+
+def overlay(lines: Sequence[Line], cols: int, rows: int) -> list[str]:
+    """Return the menu in the middle, framed where there is room for a frame."""
+    framed = cols >= 24 and rows >= 6
+    room = max(rows - 2 if framed else rows, 1)
+    ranked = sorted(range(len(lines)), key=lambda place: (lines[place].rank, place))
+    kept = [lines[place] for place in sorted(ranked[:room])]
+    longest = max((_width(line.text) for line in kept), default=0)
+    inner = max(min(longest, min(cols, _WIDEST) - (4 if framed else 0)), 1)
+    top = (rows - len(kept) - (2 if framed else 0)) // 2 + 1
+    left = (cols - inner - (4 if framed else 0)) // 2 + 1
+    drawn = [_drawn(line, inner, framed=framed) for line in kept]
+    if framed:
+        drawn = [f"┌{'─' * (inner + 2)}┐", *drawn, f"└{'─' * (inner + 2)}┘"]
+    placed = enumerate(drawn, start=max(top, 1))
+    return [f"\x1b[{row};{max(left, 1)}H\x1b[0m{text}\x1b[0m" for row, text in placed]
+
+
+def _drawn(line: Line, width: int, *, framed: bool) -> str:
+    text = _cut(line.text, width)
+    padded = text + " " * (width - _width(text))
+    body = f"\x1b[7m{padded}\x1b[27m" if line.chosen else padded
+    return f"│ {body} │" if framed else body
+
+
+def _width(text: str) -> int:
+    return sum(map(cell_width, text))
+
+
+def _cut(text: str, width: int) -> str:
+    while _width(text) > width:
+        text = text[:-2] + "…" if len(text) > 1 else ""
+    return text
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    lines = [""]
+    for word in text.split():
+        longer = f"{lines[-1]} {word}".lstrip()
+        if lines[-1] and _width(longer) > width:
+            lines.append(word)
+        else:
+            lines[-1] = longer
+    return [line for line in lines if line]
+
+
+def _shown(text: object) -> str:
+    return "".join(char if char.isprintable() else " " for char in str(text))
+
+
+# -- the terminal --------------------------------------------------------------------------------
+
+
+def _last_screen(path: str) -> str:
+    """Return the screen of a snapshot; nothing where there is none that can be read."""
+    try:
+        # Whatever lies there: a pipe must not block, and a link is not followed.
+        flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
+        with open(os.open(path, flags), "rb") as file:  # noqa: PTH123 (a descriptor)
+            data = file.read(SNAPSHOT_MAX + 1) or b""
+        return (snapshot_screen(json.loads(data)) or "") if len(data) <= SNAPSHOT_MAX else ""
+    except (OSError, ValueError, RecursionError):
+        return ""
+
+
+def _hear() -> int:
+    """Let signals arrive as bytes; returns where to read them."""
+    reads, writes = os.pipe()
+    os.set_blocking(writes, False)
+    signal.set_wakeup_fd(writes, warn_on_full_buffer=False)
+    for number in (*_ENDED_BY, signal.SIGWINCH):
+        signal.signal(number, _heard)
+    return reads
+
+
+def _heard(_number: int, _frame: object) -> None:
+    """Do nothing more: the wake-up descriptor has the number."""
+
+
+def _size() -> tuple[int, int]:
+    try:
+        cols, rows = os.get_terminal_size(1)
+    except OSError:
+        return 80, 24
+    return max(cols, 1), max(rows, 1)
+
+
+def _read() -> bytes:
+    try:
+        data = os.read(0, 256)
+    except OSError:
+        data = b""
+    if not data:
+        raise Ended(signal.SIGHUP)
+    return data
+
+
+def _keys(data: bytes) -> Iterator[str]:
+    text = data.decode("utf-8", "replace")
+    while text:
+        known = next((key for key in (*_UP, *_DOWN) if text.startswith(key)), text[0])
+        if known == "\x1b":
+            return  # Esc, or a key that means nothing here
+        yield known
+        text = text[len(known) :]
+
+
+def _write(text: str) -> None:
+    data = text.encode("utf-8", "replace")
+    try:
+        while data:
+            data = data[os.write(1, data) :]
+    except OSError:
+        return  # the terminal is gone: the hang-up comes
+
+
+def _restore(mode: list[Any]) -> None:
+    """Give the terminal back, without the keys that were typed ahead."""
+    try:
+        termios.tcsetattr(0, termios.TCSAFLUSH, mode)
+    except termios.error:
+        return

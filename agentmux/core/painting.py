@@ -1,0 +1,229 @@
+"""A captured screen as rows that can be painted again: dimmed, cropped, only text and SGR.
+
+Pure, and of the standard library alone without dataclasses: the program in a stopped pane imports
+it on its own. What a program once printed is untrusted: only what is known gets through.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import unicodedata
+from collections.abc import Callable, Iterator, Mapping
+from typing import Final, TypeAlias
+
+Cells: TypeAlias = Callable[[str], int]
+"""How many cells a character takes: 0, 1 or 2."""
+
+_JOINER: Final = "\u200d"
+_LONGEST_NUMBER: Final = 4
+
+# ECMA-48: CSI with SGR apart, strings (OSC, DCS, SOS, PM, APC), other escapes, controls, text.
+# What is cut off in the middle ends with its line.
+_TOKEN: Final = re.compile(
+    r"\x1b\[(?P<sgr>[0-9;:]*)m"
+    r"|\x1b\[[0-?]*[ -/]*[@-~]?"
+    r"|\x1b[\]PX^_][^\x07\x1b\n]*(?:\x07|\x1b\\)?"
+    r"|\x1b[ -/]*[0-Z\\`-~]?"
+    r"|(?P<shift>[\x0e\x0f])"
+    r"|(?P<newline>\n)"
+    r"|[\x00-\x1f\x7f-\x9f]"
+    r"|(?P<text>[^\x00-\x1f\x7f-\x9f]+)"
+)
+
+# The DEC special graphics set, which tmux hands out between SO and SI (terminfo's acsc).
+_ACS: Final = str.maketrans(
+    "`afgijklmnopqrstuvwxyz{|}~+,-.0",
+    "◆▒°±␋┘┐┌└┼⎺⎻─⎼⎽├┤┴┬│≤≥π≠£·→←↑↓█",
+)
+
+# SGR: what switches a rendition on, and what switches it off again. Bold, faint and blink are not
+# among them: what is painted is dim, or plain, as a whole.
+_ON: Final = {3: 3, 4: 4, 7: 7, 8: 8, 9: 9, 21: 4, 53: 53}
+_OFF: Final = {23: 3, 24: 4, 27: 7, 28: 8, 29: 9, 55: 53}
+_EXTENDED: Final = {38: "fg", 48: "bg", 58: ""}
+
+
+class _Style:
+    """The SGR state, as far as it is painted."""
+
+    __slots__ = ("bg", "fg", "marks")
+
+    def __init__(self) -> None:
+        self.fg = ""
+        self.bg = ""
+        self.marks: frozenset[int] = frozenset()
+
+    def words(self) -> str:
+        """Return the parameters that bring this state about, behind a reset."""
+        marks = (str(mark) for mark in sorted(self.marks))
+        return "".join(f";{word}" for word in (self.fg, self.bg, *marks) if word)
+
+    def take(self, parameters: str) -> None:
+        """Apply the parameters of one SGR sequence."""
+        words = iter(parameters.split(";"))
+        for word in words:
+            head, colon, rest = word.partition(":")
+            number = _number(head)
+            if number in _EXTENDED:
+                found = rest.split(":") if colon else _following(words)
+                self._set(_EXTENDED[number], _colour(number, found))
+            elif number == 4 and rest == "0":
+                self.marks -= {4}
+            elif number is not None:
+                self._apply(number)
+
+    def _apply(self, number: int) -> None:
+        if number == 0:
+            self.fg, self.bg, self.marks = "", "", frozenset()
+        elif number in _ON:
+            self.marks |= {_ON[number]}
+        elif number in _OFF:
+            self.marks -= {_OFF[number]}
+        elif 30 <= number <= 37 or 90 <= number <= 97:
+            self.fg = str(number)
+        elif 40 <= number <= 47 or 100 <= number <= 107:
+            self.bg = str(number)
+        elif number in {39, 49}:
+            self._set("fg" if number == 39 else "bg", "")
+
+    def _set(self, ground: str, colour: str | None) -> None:
+        if ground == "fg" and colour is not None:
+            self.fg = colour
+        elif ground == "bg" and colour is not None:
+            self.bg = colour
+
+
+def _number(word: str) -> int | None:
+    return int(word or 0) if len(word) <= _LONGEST_NUMBER and (word or "0").isdecimal() else None
+
+
+def _following(words: Iterator[str]) -> list[str]:
+    """Return the parameters of an extended colour that are separated by semicolons."""
+    kind = next(words, "")
+    return [kind, *(next(words, "") for _ in range({"5": 1, "2": 3}.get(kind, 0)))]
+
+
+def _colour(number: int, found: list[str]) -> str | None:
+    """Return an extended colour in its plainest form; None where it is none."""
+    wanted = {"5": 1, "2": 3}.get(found[0] if found else "", 0)
+    # With colons a colour space may stand in front of the three values, mostly empty.
+    values = [_number(word) for word in found[1:][-wanted:]] if wanted else []
+    if not wanted or len(values) != wanted or any(v is None or v > 255 for v in values):
+        return None
+    return ";".join(map(str, (number, found[0], *values)))
+
+
+Segment: TypeAlias = tuple[str, str]
+"""SGR parameters, each behind a semicolon, and a text without controls."""
+
+
+@functools.lru_cache(maxsize=4096)
+def cell_width(char: str) -> int:
+    """Return how many cells a printable character takes, by the Unicode tables of this Python."""
+    if char.isascii():
+        return 1
+    if "\u1160" <= char <= "\u11ff" or unicodedata.category(char) in {"Mn", "Me", "Cf"}:
+        return 0  # Hangul vowels and finals join the initial before them
+    return 2 if unicodedata.east_asian_width(char) in {"W", "F"} else 1
+
+
+def paint(
+    ansi: str, cols: int, rows: int, *, dim: bool = True, cells: Cells = cell_width
+) -> tuple[str, ...]:
+    """Return a screen as at most ``rows`` rows of at most ``cols`` cells.
+
+    Each row stands by itself and ends with a reset. Where there are too many rows the last ones
+    are kept, not counting empty ones at the end.
+
+    Args:
+        ansi: Rows joined by newlines, with SGR sequences whose state runs on across rows.
+        dim: Paint everything faint.
+    """
+    faint = ";2" if dim else ""
+    return tuple(
+        "".join(f"\x1b[0{faint}{words}m{text}" for words, text in row) + ("\x1b[0m" if row else "")
+        for row in _cropped(ansi, cols, rows, cells)
+    )
+
+
+def plain(ansi: str, cols: int, rows: int, *, cells: Cells = cell_width) -> tuple[str, ...]:
+    """Return the rows of `paint` as text alone, without blanks at their ends."""
+    found = _cropped(ansi, cols, rows, cells)
+    return tuple("".join(text for _, text in row).rstrip() for row in found)
+
+
+def snapshot_screen(fields: object) -> str | None:
+    """Return the screen in the fields of a snapshot; None where they are none."""
+    if not isinstance(fields, Mapping):
+        return None
+    ansi = fields.get("ansi")
+    sizes = (fields.get("cols"), fields.get("rows"))
+    whole = all(type(size) is int and size > 0 for size in sizes)
+    return ansi if isinstance(ansi, str) and whole else None
+
+
+def _cropped(ansi: str, cols: int, rows: int, cells: Cells) -> list[list[Segment]]:
+    found = _rows(ansi, cols, cells)
+    while len(found) > max(rows, 0) and not any(text.strip() for _, text in found[-1]):
+        found.pop()
+    return found[-rows:] if rows > 0 else []
+
+
+def _rows(ansi: str, cols: int, cells: Cells) -> list[list[Segment]]:
+    """Read the whole screen from its first row, so that colours run on as they did."""
+    style, shifted = _Style(), False
+    made = [_Row(cols, cells)]
+    for token in _TOKEN.finditer(ansi):
+        kind = token.lastgroup
+        if kind == "sgr":
+            style.take(token["sgr"])
+        elif kind == "shift":
+            shifted = token["shift"] == "\x0e"
+        elif kind == "newline":
+            made.append(_Row(cols, cells))
+        elif kind == "text":
+            text = token["text"].translate(_ACS) if shifted else token["text"]
+            made[-1].add(style.words(), text)
+    return [row.segments for row in made]
+
+
+class _Row:
+    """One row while it is filled."""
+
+    __slots__ = ("_cells", "_joined", "_room", "segments")
+
+    def __init__(self, cols: int, cells: Cells) -> None:
+        self.segments: list[Segment] = []
+        self._room = max(cols, 0)
+        self._cells = cells
+        self._joined = False
+
+    def add(self, words: str, text: str) -> None:
+        """Append as much of the text as there is room for."""
+        if text.isascii():
+            kept = text[: self._room]
+            self._room -= len(kept)
+            self._joined = False
+        else:
+            kept = "".join(self._fitting(text))
+        if kept:
+            self.segments.append((words, kept))
+
+    def _fitting(self, text: str) -> Iterator[str]:
+        for char in text:
+            if not _is_shown(char):
+                continue
+            # What follows a joiner is drawn over what came before, as tmux does it.
+            width = 0 if self._joined else max(self._cells(char), 0)
+            if width > self._room or not (width or self.segments or self._room):
+                self._room = 0
+                return
+            self._room -= width
+            self._joined = char == _JOINER
+            yield char
+
+
+def _is_shown(char: str) -> bool:
+    """Whether a character may be painted: bidirectional marks and lone surrogates may not."""
+    return char == _JOINER or unicodedata.category(char) not in {"Cc", "Cf", "Cs", "Zl", "Zp"}
