@@ -39,7 +39,7 @@ from agentmux.cli.demo_screen import Screen
 from agentmux.core import layout
 from agentmux.core.phase import Phase
 from agentmux.core.state import SessionState
-from agentmux.errors import AgentmuxError, ExitCode
+from agentmux.errors import AgentmuxError, ExitCode, MissingError
 
 _DEADLINE_S: Final = 30.0
 """For each wait; a run without load needs a few seconds in all."""
@@ -66,17 +66,20 @@ def run(*, keep: bool) -> ExitCode:
     screen = Screen(environ)
     root = Path(tempfile.mkdtemp(prefix="agentmux-demo-")).resolve()
     demo: DemoProject | None = None
-    try:
-        with _handling(_interrupt, signal.SIGTERM, signal.SIGHUP):
+    with _handling(_interrupt, signal.SIGTERM, signal.SIGHUP):
+        try:
             demo = make_project(root, environ, Path(sys.argv[0]).absolute())
             good = Play(demo, screen).all()
             good = _nothing_runs(demo, screen) and good
-    finally:
-        with _handling(signal.SIG_IGN, signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            if keep and demo is not None:
-                _keep(demo, screen)
-            else:
-                _take_away(root, demo)
+        except KeyboardInterrupt:
+            screen.head("interrupted" if keep else "interrupted: everything is taken away")
+            raise
+        finally:
+            with _handling(signal.SIG_IGN, signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+                if keep and demo is not None:
+                    _keep(demo, screen)
+                else:
+                    _take_away(root, demo)
     screen.verdict(good=good)
     return ExitCode.OK if good else ExitCode.FAILED
 
@@ -254,10 +257,17 @@ def _nothing_runs(demo: DemoProject, screen: Screen) -> bool:
 
 def _running(demo: DemoProject) -> tuple[tuple[int, int], ...]:
     """Pids with start times of what this demo started and what is still there."""
-    server = TmuxTerminal(demo.socket).server()
     # Where there is no /proc, the server is the only one that can be found; with it goes the rest.
-    own = [(server.pid, server.started)] if server.pid else []
-    return tuple({*own, *processes.carriers(demo.mark)})
+    return tuple({*_server(demo), *processes.carriers(demo.mark)})
+
+
+def _server(demo: DemoProject) -> tuple[tuple[int, int], ...]:
+    """The tmux server, if there is one; one that hangs is found by its environment instead."""
+    try:
+        server = TmuxTerminal(demo.socket).server()
+    except MissingError:
+        return ()
+    return ((server.pid, server.started),) if server.pid else ()
 
 
 def _take_away(root: Path, demo: DemoProject | None) -> None:
@@ -277,5 +287,4 @@ def _take_away(root: Path, demo: DemoProject | None) -> None:
 
 def _keep(demo: DemoProject, screen: Screen) -> None:
     script = write_environment(demo)
-    lives = bool(TmuxTerminal(demo.socket).server().pid)
-    screen.kept(demo.root, script, demo.socket, lives=lives)
+    screen.kept(demo.root, script, demo.socket, lives=bool(_server(demo)))
