@@ -57,10 +57,14 @@ def _through_typer(face: Face, argv: Sequence[str]) -> int:
         result = app(args=list(argv), prog_name="agentmux", standalone_mode=False, obj=face)
     except typer.Abort:
         raise KeyboardInterrupt from None
+    except SystemExit:  # typer's only own exit without its standalone mode: nobody reads
+        raise BrokenPipeError from None
     except Exception as error:
         if isinstance(error, complaint):
             raise _usage(error, argv) from None
         raise
+    if result == ExitCode.INTERRUPTED:  # what typer makes of an interrupt
+        raise KeyboardInterrupt
     return result if isinstance(result, int) else ExitCode.OK
 
 

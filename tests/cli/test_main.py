@@ -1,0 +1,228 @@
+"""From errors to exit codes: the one map, what typer raises, and what is said on which stream."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+from agentmux.cli.commands import app
+from agentmux.cli.face import Face, face_of
+from agentmux.cli.main import main
+from agentmux.errors import (
+    AgentmuxError,
+    BlockedError,
+    ConfigError,
+    DataError,
+    ExitCode,
+    MissingError,
+    NotFoundError,
+    RefusedError,
+    TimedOutError,
+    UsageError,
+)
+
+Run = Callable[..., int]
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    monkeypatch.chdir(tmp_path)
+    return lambda *argv: main(argv, os.environ)
+
+
+@pytest.fixture
+def failing() -> Iterator[Callable[[BaseException], None]]:
+    """Add a command ``fail`` that comes to what it is told."""
+    errors: list[BaseException] = []
+
+    def fail(json: bool = False) -> None:
+        raise errors[-1]
+
+    app.command("fail")(fail)
+    yield errors.append
+    app.registered_commands.pop()
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (AgentmuxError("x"), ExitCode.FAILED),
+        (UsageError("x"), ExitCode.USAGE),
+        (BlockedError("x", reason="locked"), ExitCode.BLOCKED),
+        (NotFoundError("x"), ExitCode.NOT_FOUND),
+        (DataError("x"), ExitCode.DATA),
+        (MissingError("x"), ExitCode.MISSING),
+        (ConfigError("x"), ExitCode.CONFIG),
+        (RefusedError("x"), ExitCode.REFUSED),
+        (TimedOutError("x"), ExitCode.TIMED_OUT),
+        (KeyboardInterrupt(), ExitCode.INTERRUPTED),
+    ],
+)
+@pytest.mark.parametrize("argv", [("fail",), ("fail", "--json")])
+def test_each_error_has_its_code(
+    run: Run, failing: Any, error: BaseException, code: ExitCode, argv: tuple[str, ...]
+) -> None:
+    failing(error)
+    assert run(*argv) == code
+
+
+def test_an_error_is_told_on_stderr(
+    run: Run, failing: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    failing(DataError("`x` is odd", hints=("ls x", "rm x")))
+    assert run("fail") == ExitCode.DATA
+    assert capsys.readouterr() == ("", "error: `x` is odd\nhint: ls x\nhint: rm x\n")
+
+
+def test_with_json_the_envelope_is_there_for_failures_too(
+    run: Run, failing: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    failing(DataError("`x` is odd", hints=("ls x",)))
+    assert run("fail", "--json") == ExitCode.DATA
+    said, told = capsys.readouterr()
+    problem = {"session": "", "code": 5, "message": "`x` is odd", "hints": ["ls x"]}
+    assert json.loads(said) == {"schema": 1, "sessions": [], "problems": [problem]}
+    assert told.startswith("error: ")
+
+
+@pytest.mark.parametrize(
+    ("argv", "says"),
+    [
+        (("lst",), "no such command 'lst'"),
+        (("list", "--jsn"), "no such option: --jsn"),
+        (("status", "a", "b"), "unexpected extra argument"),
+        (("wait",), "missing argument"),
+        (("wait", "x", "--timeout", "soon"), "soon"),
+        (("wait", "x", "--timeout", "-1"), "-1"),
+        (("logs", "-n"), "requires an argument"),
+        (("list", "--project"), "--project takes a value"),
+        (("--project", "/nowhere", "list"), "/nowhere"),
+        (("remove",), "there is no session"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_in_our_words(
+    run: Run, capsys: pytest.CaptureFixture[str], argv: tuple[str, ...], says: str
+) -> None:
+    code = run(*argv)
+    said, told = capsys.readouterr()
+    assert code in {ExitCode.USAGE, ExitCode.NOT_FOUND}
+    assert said == ""
+    first, *hints = told.splitlines()
+    assert first.startswith("error: ")
+    assert says in first.lower()
+    assert all(line.startswith("hint: ") for line in hints)
+    assert hints
+
+
+def test_what_typer_raises_without_its_standalone_mode() -> None:
+    """`main` relies on these; another version of typer may raise others."""
+
+    def raised(*argv: str) -> BaseException:
+        with pytest.raises(Exception) as caught:  # noqa: PT011 (which one it is, is the question)
+            app(args=list(argv), standalone_mode=False, obj=Face(environ={}))
+        return caught.value
+
+    for argv in (("lst",), ("list", "--jsn"), ("wait",), ("wait", "x", "--timeout", "soon")):
+        names = [each.__name__ for each in type(raised(*argv)).__mro__]
+        assert "ClickException" in names
+    assert "ClickException" in [each.__name__ for each in typer.BadParameter.__mro__]
+    assert app(args=["--help"], standalone_mode=False) == 0
+    assert app(args=["--version"], standalone_mode=False) == 0
+
+
+def test_an_interrupt_inside_typer(run: Run, failing: Any) -> None:
+    failing(KeyboardInterrupt())
+    assert app(args=["fail"], standalone_mode=False, obj=Face(environ={})) == 130
+    failing(EOFError())
+    with pytest.raises(typer.Abort):
+        app(args=["fail"], standalone_mode=False, obj=Face(environ={}))
+    assert run("fail") == ExitCode.INTERRUPTED
+
+
+def test_a_bug_leaves_a_report_and_no_traceback(
+    run: Run, failing: Any, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    failing(ZeroDivisionError("by zero"))
+    assert run("fail") == ExitCode.FAILED
+    told = capsys.readouterr().err
+    assert "Traceback" not in told
+    assert "ZeroDivisionError: by zero" in told
+    (report,) = (tmp_path / "home" / "state" / "agentmux" / "crashes").iterdir()
+    assert str(report) in told
+    assert "Traceback" in report.read_text()
+    assert report.stat().st_mode & 0o777 == 0o600
+    assert run("fail", "-v") == ExitCode.FAILED
+    assert "Traceback" in capsys.readouterr().err
+
+
+def test_a_bug_that_cannot_be_reported_is_shown(
+    run: Run, failing: Any, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "home" / "state").write_text("in the way")
+    failing(ZeroDivisionError("by zero"))
+    assert run("fail") == ExitCode.FAILED
+    assert "Traceback" in capsys.readouterr().err
+
+
+def test_who_stops_reading_hears_no_complaint(tmp_path: Path) -> None:
+    read, write = os.pipe()
+    os.close(read)
+    argv = [sys.executable, "-m", "agentmux", "--help"]
+    done = subprocess.run(argv, stdout=write, stderr=subprocess.PIPE, cwd=tmp_path, check=False)
+    os.close(write)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_ctrl_c_ends_with_130(tmp_path: Path, wait_until: Any) -> None:
+    session = tmp_path / ".agentmux/.sessions/20260101-101500-x"
+    session.mkdir(parents=True)
+    (session / "state.json").write_text('{"phase": "planning"}')
+    argv = [sys.executable, "-m", "agentmux", "wait", "x", "--for", "done"]
+    process = subprocess.Popen(argv, stderr=subprocess.PIPE, cwd=tmp_path)
+    # The watch is there once its thread is: before that the default handler would be as good.
+    wait_until(lambda: len(list(Path(f"/proc/{process.pid}/task").iterdir())) > 1)
+    process.send_signal(signal.SIGINT)
+    _, told = process.communicate(timeout=10)
+    assert (process.returncode, told) == (130, b"interrupted\n")
+
+
+@pytest.mark.parametrize(
+    ("argv", "given", "config", "verbose", "rest"),
+    [
+        ((), None, None, False, []),
+        (("list", "--project", "a"), "a", None, False, ["list"]),
+        (("--project=a", "-v", "list"), "a", None, True, ["list"]),
+        (("--config", "/c.yaml", "list"), None, "/c.yaml", False, ["list"]),
+        (("start", "--", "--project", "-v"), None, None, False, ["start", "--", "--project", "-v"]),
+    ],
+)
+def test_global_options_stand_anywhere(
+    argv: tuple[str, ...], given: str | None, config: str | None, verbose: bool, rest: list[str]
+) -> None:
+    face, left = face_of(argv, {})
+    found = (face.given, face.config and str(face.config), face.verbose, left)
+    assert found == (given, config, verbose, rest)
+
+
+def test_list_loads_neither_typer_nor_yaml(tmp_path: Path) -> None:
+    (tmp_path / ".agentmux/.sessions/20260101-101500-x").mkdir(parents=True)
+    (tmp_path / ".agentmux/.sessions/20260101-101500-x/state.json").write_text(
+        '{"phase": "planning"}'
+    )
+    code = (
+        "import os, sys; from agentmux.cli.main import main; main(['list'], os.environ);"
+        "print(sorted({name.partition('.')[0] for name in sys.modules}))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    heavy = ("typer", "yaml", "libtmux", "asyncio", "watchfiles", "filelock", "logging")
+    assert "20260101-101500-x" in done.stdout
+    assert [name for name in heavy if f"'{name}'" in done.stdout] == []
