@@ -525,6 +525,17 @@ class SessionMachine(RuleBasedStateMachine):
         pane = data.draw(st.sampled_from(self.live()))
         self.work(pane, verdict)
 
+    @precondition(lambda self: self.live())
+    @rule(data=st.data(), dies=st.booleans())
+    def agent_leaves_its_artifact_unsignalled(self, data: st.DataObject, dies: bool) -> None:
+        pane = data.draw(st.sampled_from(self.live()))
+        holds = self.folded().seats.get(pane.seat)
+        if not pane.verdict and holds is not None and holds.launch == pane.launch:
+            self.leave_artifact(pane, "pass")
+            pane.verdict = "pass"
+        if dies:
+            pane.end(Exit(status=1))
+
     @rule(verdict=st.sampled_from(["pass", "fail"]), fuse=FUSES, cut=CUTS)
     def everyone_works(self, verdict: str, fuse: int | None, cut: str) -> None:
         """The way through the pipeline: all do what they should, a kill is still possible."""
