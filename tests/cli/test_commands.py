@@ -1,0 +1,512 @@
+"""The commands that look, go there, wait, remove and begin: as typed, on real files and tmux."""
+
+import json
+import os
+import pty
+import shlex
+import subprocess
+import sys
+from collections.abc import Callable
+from datetime import UTC
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agentmux.adapters.config import load_settings
+from agentmux.adapters.lock import SessionLock
+from agentmux.adapters.tmux import TmuxTerminal
+from agentmux.app.sessions import sessions_dir
+from agentmux.cli import render, wiring
+from agentmux.cli.attaching import attach_argv
+from agentmux.cli.face import Face
+from agentmux.cli.main import main
+from agentmux.core import layout
+from agentmux.core.phase import Phase
+from agentmux.core.settings import Settings
+from agentmux.errors import ExitCode, UsageError
+from tests.app.on_disk import SESSION_ID, OnDisk
+
+NAME = "20260101-101500-add-auth"
+Run = Callable[..., int]
+Make = Callable[..., OnDisk]
+Capture = pytest.CaptureFixture[str]
+
+
+@pytest.fixture
+def project(tmp_path: Path, short_dir: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("TMUX_TMPDIR", str(short_dir))  # a default server that could run
+    folder = tmp_path / "a project"
+    (folder / ".agentmux").mkdir(parents=True)
+    monkeypatch.chdir(folder)
+    return folder
+
+
+@pytest.fixture
+def run(project: Path) -> Run:
+    return lambda *argv: main(argv, os.environ)
+
+
+@pytest.fixture
+def make(project: Path, tmux: TmuxTerminal) -> Make:
+    def make(name: str = NAME, phase: Phase = Phase.ARCHITECTING, **values: Any) -> OnDisk:
+        given = {"session_name": layout.tmux_name(name), "tmux_socket": tmux.socket}
+        return OnDisk(sessions_dir(project) / name, phase, **{**given, **values})
+
+    return make
+
+
+def begin(tmux: TmuxTerminal, path: Path) -> None:
+    name = layout.tmux_name(path.name)
+    argv = ["sleep", "600"]
+    tmux.create_session(name=name, uuid=SESSION_ID, cwd=path, size=(80, 24), argv=argv)
+
+
+def answer(capsys: Capture) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return found
+
+
+# -- where the project is ------------------------------------------------------------------------
+
+
+def test_the_project_is_found_upwards(tmp_path: Path) -> None:
+    top = tmp_path / "top"
+    deep = top / "a" / "b"
+    deep.mkdir(parents=True)
+    assert wiring.project_of(deep) == deep.resolve()
+    (top / ".git").mkdir()
+    assert wiring.project_of(deep) == top
+    (top / "a" / ".agentmux").mkdir()
+    assert wiring.project_of(deep) == top / "a"
+    inside = top / ".agentmux/.sessions/20260101-101500-x/03_research"
+    inside.mkdir(parents=True)
+    assert wiring.project_of(inside) == top
+    (inside / ".agentmux").mkdir()
+    assert wiring.project_of(inside) == top
+
+
+def test_a_relative_folder_in_the_environment_is_passed_over() -> None:
+    environ = {"XDG_STATE_HOME": "relative", "HOME": "/home/me"}
+    assert wiring.state_dir(environ) == Path("/home/me/.local/state/agentmux")
+    assert wiring.state_dir({"XDG_STATE_HOME": "/x"}) == Path("/x/agentmux")
+
+
+def test_the_world_has_what_an_operation_needs(project: Path) -> None:
+    world = wiring.world(project, environ=wiring.environment())
+    assert world.settings == Settings()
+    assert world.now().tzinfo is UTC
+    assert world.new_id() != world.new_id()
+    assert world.spec("demo").name == "demo"
+    assert world.spec("demo") is world.spec("demo")
+    assert world.programs.probe(world.spec("demo")).installed
+    assert world.programs.path.split(os.pathsep)[0] == str(Path(sys.executable).parent)
+    assert Path(world.programs.wrapper[2]).is_file()
+    assert world.programs.identity("/nowhere") == ""
+    assert world.programs.identity(sys.executable) == world.programs.identity(sys.executable)
+    assert "{" in world.templates.template("architect", False)
+    assert world.templates.extension("architect") is None
+
+
+# -- list and status -----------------------------------------------------------------------------
+
+
+def test_list_for_people(run: Run, make: Make, capsys: Capture) -> None:
+    make("20260101-101500-add-auth")
+    make("20260101-101501-old", Phase.DONE)
+    assert run("list") == ExitCode.OK
+    said, told = capsys.readouterr()
+    head, *rows = said.splitlines()
+    assert head.split() == ["SESSION", "PHASE", "STATUS", "UPDATED"]
+    assert sorted(row.split()[:3] for row in rows) == [
+        ["20260101-101500-add-auth", "architecting", "interrupted"],
+        ["20260101-101501-old", "done", "done"],
+    ]
+    assert told == ""
+    assert "\x1b" not in said
+
+
+def test_list_is_the_same_through_typer(run: Run, make: Make, capsys: Capture) -> None:
+    make()
+    assert run("list", "--json") == ExitCode.OK
+    quick = answer(capsys)
+    assert run("list", "--json", "--no-such") == ExitCode.USAGE
+    capsys.readouterr()
+    assert run("list", "--json", "--") == ExitCode.OK
+    slow = answer(capsys)
+    for each in (*quick["sessions"], *slow["sessions"]):
+        assert each.pop("age_s") >= 0
+    assert quick == slow
+
+
+def test_list_shows_the_newest_fifty(run: Run, make: Make, capsys: Capture) -> None:
+    for number in range(53):
+        make(f"20260101-1015{number:02}-x")
+    assert run("list") == ExitCode.OK
+    said, told = capsys.readouterr()
+    assert len(said.splitlines()) == 51
+    assert "3 older" in told
+    assert run("list", "--all") == ExitCode.OK
+    assert len(capsys.readouterr().out.splitlines()) == 54
+    assert run("list", "--json") == ExitCode.OK
+    assert len(answer(capsys)["sessions"]) == 53
+
+
+def test_the_answer_for_programs(run: Run, make: Make, capsys: Capture) -> None:
+    make()
+    for command in ("list", "status"):
+        assert run(command, "--json") == ExitCode.OK
+        found = answer(capsys)
+        assert list(found) == ["schema", "sessions", "problems"]
+        assert (found["schema"], found["problems"]) == (1, [])
+        (session,) = found["sessions"]
+        promised = {
+            "session", "path", "phase", "status", "cycle", "review_iteration", "live",
+            "orchestrator", "seats", "interruption", "updated_at",
+        }  # fmt: skip
+        assert promised <= set(session)
+        assert session["path"] == f".agentmux/.sessions/{NAME}"
+        assert session["live"] is False
+
+
+def test_an_unreadable_session_is_a_problem_and_hides_nobody(
+    run: Run, make: Make, capsys: Capture
+) -> None:
+    make("20260101-101500-good")
+    bad = make("20260101-101501-bad").path
+    (bad / layout.STATE).write_text('{"phase": "planning", "schema_version": 99}')
+    assert run("list", "--json") == ExitCode.DATA
+    found = answer(capsys)
+    assert {each["session"]: each["phase"] for each in found["sessions"]} == {
+        "20260101-101500-good": "architecting",
+        "20260101-101501-bad": None,
+    }
+    (problem,) = found["problems"]
+    assert (problem["session"], problem["code"]) == (bad.name, 5)
+    assert "newer" in problem["message"]
+    assert run("list") == ExitCode.DATA
+    assert "newer" in capsys.readouterr().err
+
+
+def test_status_says_what_to_type_next(
+    run: Run, make: Make, tmux: TmuxTerminal, capsys: Capture
+) -> None:
+    path = make(feature="add\nauth \x1b[2J").path
+    assert run("status", "add-auth") == ExitCode.OK
+    said = capsys.readouterr().out
+    assert f"next: agentmux resume {NAME}" in said
+    assert "\x1b" not in said
+    begin(tmux, path)
+    assert run("status") == ExitCode.OK
+    assert f"next: agentmux resume {NAME} --reattach" in capsys.readouterr().out
+
+
+def test_status_of_a_session_at_work(
+    run: Run, make: Make, tmux: TmuxTerminal, capsys: Capture
+) -> None:
+    made = make()
+    made.launch("architect", record={"agent": "demo"}, prompt_bytes=2120)
+    made.commit()
+    begin(tmux, made.path)
+    seen = {"status": "waiting_for_user", "source": "screen", "since": "2026-01-01T10:00:00Z"}
+    (made.path / layout.RUNTIME).write_text(json.dumps({"statuses": {"architect": seen}}))
+    lock = SessionLock(made.path)
+    lock.acquire(0, {"pid": 4711})
+    try:
+        assert run("status") == ExitCode.OK
+        said = capsys.readouterr().out
+        assert run("status", "--json") == ExitCode.OK
+        (found,) = answer(capsys)["sessions"]
+    finally:
+        lock.release()
+    assert (found["status"], found["orchestrator"]) == ("waiting_for_user", 4711)
+    assert found["seats"][0]["agent"] == "demo"
+    assert "process 4711" in said
+    assert f"next: agentmux attach {NAME}" in said
+    row = next(line.split() for line in said.splitlines() if line.strip().startswith("architect "))
+    assert row[:3] == ["architect", "demo", "waiting_for_user"]
+
+
+def test_status_without_a_name(run: Run, make: Make, capsys: Capture) -> None:
+    assert run("status") == ExitCode.NOT_FOUND
+    make("20260101-101500-done", Phase.DONE)
+    capsys.readouterr()
+    assert run("status", "--json") == ExitCode.OK  # nothing goes on: the newest
+    assert [each["session"] for each in answer(capsys)["sessions"]] == ["20260101-101500-done"]
+    for number in (1, 2):
+        make(f"20260101-10150{number}-going")
+    assert run("status", "--json") == ExitCode.OK
+    assert len(answer(capsys)["sessions"]) == 2
+
+
+def test_inside_a_session_it_is_that_one(
+    run: Run, make: Make, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, two = make("20260101-101500-one"), make("20260101-101501-two")
+    two.leave("03_research/x", "")
+    monkeypatch.setenv("AGENTMUX_SESSION_DIR", str(one.path))
+    assert run("status", "--json") == ExitCode.OK
+    assert [each["session"] for each in answer(capsys)["sessions"]] == [one.path.name]
+    monkeypatch.chdir(two.path / "03_research")
+    assert run("status", "--json") == ExitCode.OK
+    assert [each["session"] for each in answer(capsys)["sessions"]] == [two.path.name]
+
+
+def test_colours_are_obeyed_and_never_carry_the_meaning_alone() -> None:
+    environ = {"TERM": "xterm-256color"}
+    assert Face(environ=environ, on_screen=True).colours
+    assert not Face(environ={**environ, "NO_COLOR": "1"}, on_screen=True).colours
+    assert not Face(environ={"TERM": "dumb"}, on_screen=True).colours
+    assert not Face(environ=environ).colours
+    assert render.paint("failed", colours=True) == "\x1b[31mfailed\x1b[0m"
+    assert render.printable(render.paint("failed", colours=True)).endswith("failed\x1b[0m")
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [("a\x1b[2Jb", "a�[2Jb"), ("\x07x\r", "�x�"), ("é 🚀\n\t", "é 🚀\n\t"), ("\x9b1m", "�1m")],
+)
+def test_what_others_wrote_does_not_move_the_cursor(text: str, shown: str) -> None:
+    assert render.printable(text) == shown
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [(None, "-"), (0.4, "0s"), (59, "59s"), (61, "1m"), (7200, "2h"), (9e4, "1d")],
+)
+def test_ages(seconds: float | None, said: str) -> None:
+    assert render.age(seconds) == said
+
+
+# -- logs ----------------------------------------------------------------------------------------
+
+
+def log(path: Path, *messages: str) -> None:
+    with (path / layout.LOG).open("a") as file:
+        for message in messages:
+            fields = {"at": "2026-01-01T10:15:02.123+00:00", "level": "info", "phase": "planning"}
+            file.write(json.dumps({**fields, "message": message}) + "\n")
+
+
+def test_logs_for_people(run: Run, make: Make, capsys: Capture) -> None:
+    path = make().path
+    assert run("logs") == ExitCode.OK
+    assert capsys.readouterr().out == ""
+    log(path, *(f"message {number}" for number in range(100)))
+    with (path / layout.LOG).open("a") as file:
+        file.write('not json\n{"at": 1')
+    assert run("logs", "-n", "2") == ExitCode.OK
+    assert capsys.readouterr().out.splitlines() == [
+        "10:15:02 info    message 99  phase=planning",
+        "not json",
+    ]
+    assert run("logs", "-n", "0") == ExitCode.OK
+    assert capsys.readouterr().out == ""
+    assert run("logs", "-n", "1000") == ExitCode.OK
+    assert len(capsys.readouterr().out.splitlines()) == 101
+
+
+def test_logs_go_on(make: Make, project: Path, wait_until: Any) -> None:
+    path = make().path
+    log(path, "first")
+    output = project / "output"
+    with output.open("w") as stdout:
+        argv = [sys.executable, "-m", "agentmux", "logs", "-f"]
+        process = subprocess.Popen(argv, stdout=stdout)
+        wait_until(lambda: "first" in output.read_text(), what="the first line")
+        log(path, "second")
+        wait_until(lambda: "second" in output.read_text(), what="the second line")
+        process.terminate()
+        process.wait(10)
+    assert output.read_text().count("first") == 1
+
+
+# -- attach --------------------------------------------------------------------------------------
+
+
+def test_where_attaching_leads() -> None:
+    client = ("tmux", "-u", "-S", "/run/s")
+    assert attach_argv("/run/s", "$3", {}, on_terminal=True) == (
+        *client, "attach-session", "-t", "$3",
+    )  # fmt: skip
+    same = {"TMUX": "/run/s,123,0"}
+    assert attach_argv("/run/s", "$3", same, on_terminal=True) == (
+        *client, "switch-client", "-t", "$3",
+    )  # fmt: skip
+    for environ, on_terminal in (({"TMUX": "/run/other,1,0"}, True), ({}, False)):
+        with pytest.raises(UsageError) as raised:
+            attach_argv("/run/s", "$3", environ, on_terminal=on_terminal)
+        command = shlex.join((*client, "attach-session", "-t", "$3"))
+        assert command in raised.value.hints[0]
+
+
+def test_attaching_without_a_terminal_says_what_to_type(
+    run: Run, make: Make, tmux: TmuxTerminal, capsys: Capture
+) -> None:
+    path = make().path
+    assert run("attach") == ExitCode.NOT_FOUND
+    assert f"agentmux resume {NAME}" in capsys.readouterr().err
+    begin(tmux, path)
+    assert run("attach") == ExitCode.USAGE
+    assert f"tmux -u -S {tmux.socket} attach-session -t" in capsys.readouterr().err
+
+
+def test_attaching_takes_the_one_that_is_live(
+    run: Run, make: Make, tmux: TmuxTerminal, capsys: Capture
+) -> None:
+    state = make("20260101-101500-one").path / layout.STATE
+    state.write_text(json.dumps({**json.loads(state.read_text()), "session_id": "another"}))
+    begin(tmux, make("20260101-101501-two").path)
+    assert run("attach") == ExitCode.USAGE
+    assert "attach-session" in capsys.readouterr().err
+
+
+def test_attaching_in_a_terminal(make: Make, tmux: TmuxTerminal, wait_until: Any) -> None:
+    begin(tmux, make().path)
+    master, slave = pty.openpty()
+    argv = [sys.executable, "-m", "agentmux", "attach", "add-auth"]
+    environ = {**os.environ, "TERM": "xterm"}
+    process = subprocess.Popen(argv, stdin=slave, stdout=slave, stderr=slave, env=environ)
+    os.close(slave)
+
+    def clients() -> str:
+        found: str = tmux.run("list-clients", "-F", "#{client_pid} #{session_name}").stdout
+        return found
+
+    wait_until(
+        lambda: clients().split() == [str(process.pid), layout.tmux_name(NAME)], what=clients
+    )
+    process.kill()
+    process.wait(10)
+    os.close(master)
+
+
+# -- wait and remove -----------------------------------------------------------------------------
+
+
+def test_wait_tells_how_it_ended(run: Run, make: Make, capsys: Capture) -> None:
+    make()
+    assert run("wait", "add-auth", "--for", "architecting") == ExitCode.OK
+    assert capsys.readouterr().out == f"{NAME}: architecting\n"
+    assert run("wait", "add-auth", "--for", "planning", "--timeout", "0.1") == ExitCode.TIMED_OUT
+    assert run("wait", "add-auth", "--for", "lunch") == ExitCode.USAGE
+    make("20260101-101501-lost", Phase.FAILED)
+    assert run("wait", "lost") == ExitCode.FAILED
+    assert run("wait", "lost", "--for", "failed") == ExitCode.OK
+    assert run("wait", "nobody") == ExitCode.NOT_FOUND
+
+
+def test_remove_asks_and_without_a_terminal_does_nothing(
+    run: Run, make: Make, capsys: Capture
+) -> None:
+    path = make().path
+    assert run("remove", "add-auth") == ExitCode.USAGE
+    assert "--yes" in capsys.readouterr().err
+    assert path.is_dir()
+    assert run("remove", "add-auth", "--yes") == ExitCode.OK
+    assert not path.exists()
+    assert run("remove", "add-auth", "--yes") == ExitCode.NOT_FOUND
+
+
+def test_remove_in_a_terminal(make: Make, wait_until: Any) -> None:
+    path = make().path
+    for word, stays in ((b"\n", True), (b"y\n", False)):
+        master, slave = pty.openpty()
+        argv = [sys.executable, "-m", "agentmux", "remove"]
+        process = subprocess.Popen(argv, stdin=slave, stdout=slave, stderr=slave)
+        os.close(slave)
+        os.write(master, word)
+        assert process.wait(10) == 0
+        os.close(master)
+        assert path.is_dir() is stays
+
+
+def test_remove_is_refused_while_it_is_live(
+    run: Run, make: Make, tmux: TmuxTerminal, capsys: Capture
+) -> None:
+    path = make().path
+    begin(tmux, path)
+    assert run("remove", "add-auth", "--yes") == ExitCode.BLOCKED
+    assert f"agentmux stop {NAME}" in capsys.readouterr().err
+    assert path.is_dir()
+
+
+def test_a_half_removed_session_is_gone_with_the_next_list(
+    run: Run, make: Make, project: Path
+) -> None:
+    path = make().path
+    path.rename(path.with_name(f".removing-{path.name}"))
+    assert run("list") == ExitCode.OK
+    assert list(sessions_dir(project).iterdir()) == []
+
+
+# -- init ----------------------------------------------------------------------------------------
+
+
+def test_init_writes_the_built_in_values_once(run: Run, project: Path, capsys: Capture) -> None:
+    assert run("init", "--defaults") == ExitCode.OK
+    path = project / ".agentmux" / "config.yaml"
+    told = capsys.readouterr().err
+    assert "--dangerously-skip-permissions" in told  # said, and not written
+    assert "dangerously" not in path.read_text()
+    loaded = load_settings(None, project, None)
+    assert loaded.settings == Settings()
+    path.write_text("version: 1\n")
+    assert run("init", "--defaults") == ExitCode.USAGE
+    assert path.read_text() == "version: 1\n"
+
+
+def test_every_commented_value_of_init_is_the_built_in_one(run: Run, project: Path) -> None:
+    assert run("init", "--defaults") == ExitCode.OK
+    path = project / ".agentmux" / "config.yaml"
+    kept = ("version", "defaults", "roles", "resume", "snapshots", "tmux", "stall", "completion")
+    keys = ("agent", "model", "max_", "coder:", "native", "policy", "reject", "commands")
+    lines = []
+    for line in path.read_text().splitlines():
+        bare = line.replace("# ", "", 1)
+        if bare.strip().startswith((*kept, *keys)) and ":" in bare and not bare.startswith("  cl"):
+            lines.append(bare)
+    path.write_text("\n".join(line for line in lines if not line.startswith("agents")) + "\n")
+    settings = load_settings(None, project, None).settings
+    assert settings.role("coder") == Settings().role("coder")
+    assert settings.resume == Settings().resume
+    assert settings.tmux == Settings().tmux
+    assert settings.stall == Settings().stall
+
+
+def test_init_needs_somebody_to_ask(run: Run, project: Path) -> None:
+    assert run("init") == ExitCode.USAGE
+    assert not (project / ".agentmux" / "config.yaml").exists()
+
+
+# -- the rest ------------------------------------------------------------------------------------
+
+
+def test_the_version_is_one(run: Run, capsys: Capture) -> None:
+    assert run("--version") == ExitCode.OK
+    first = capsys.readouterr().out
+    assert run("version") == ExitCode.OK
+    assert capsys.readouterr().out == first == f"{wiring.version()}\n"
+
+
+def test_without_a_command_there_is_help(run: Run, capsys: Capture) -> None:
+    assert run() == ExitCode.OK
+    assert "Commands:" in capsys.readouterr().out
+
+
+def test_a_wrong_configuration_is_named_where_it_matters(
+    run: Run, project: Path, make: Make, capsys: Capture
+) -> None:
+    make()
+    other = project / "other.yaml"
+    other.write_text("tmux: {socket_nam: x}\n")
+    assert run("init", "--defaults", "--config", str(other)) == ExitCode.CONFIG
+    assert "other.yaml:1" in capsys.readouterr().err
+    assert run("list", "--config", str(other)) == ExitCode.OK  # every state names its socket
+
+
+def test_no_help_ends_its_first_line_with_a_full_stop(run: Run, capsys: Capture) -> None:
+    for command in ("list", "status", "logs", "attach", "wait", "remove", "init", "version"):
+        assert run(command, "--help") == ExitCode.OK
+        lines = capsys.readouterr().out.strip().splitlines()
+        assert not lines[2].endswith(".")
