@@ -269,6 +269,8 @@ class Orchestrator:
                 self.record(Approved())
             case decide.MakeCommit(approval=approval, started=started):
                 self.commit(approval, started=started)
+            case _:
+                raise AssertionError(f"no launch of this world leads to {action}")
 
     def finish_archive(self) -> None:
         held = {seat.launch for seat in self.state.seats.values()}
