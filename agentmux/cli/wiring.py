@@ -239,9 +239,17 @@ def _programs(environ: Mapping[str, str], *, keep: bool) -> Programs:
         path=path,
         shell=environ.get("SHELL") or "/bin/sh",
         is_folder=os.path.isdir,
-        mcp_server=(sys.executable, "-m", "agentmux", "mcp"),
-        hook=(sys.executable, "-m", "agentmux", "hook"),
+        mcp_server=(*program(), "mcp"),
+        hook=(*program(), "hook"),
     )
+
+
+def program() -> tuple[str, ...]:
+    """Return the argv that runs this program, whatever lies in the current directory.
+
+    Without ``-P`` a project's own ``json.py`` would be taken for the library's.
+    """
+    return (sys.executable, "-P", "-m", "agentmux")
 
 
 def _scripts() -> Path:

@@ -108,6 +108,14 @@ def test_the_world_has_what_an_operation_needs(project: Path) -> None:
     assert world.templates.extension("architect") is None
 
 
+def test_files_of_a_project_are_not_taken_for_ours(project: Path) -> None:
+    for name in ("json.py", "typing.py", "agentmux.py"):
+        (project / name).write_text("raise SystemExit('mine')\n")
+    argv = [*wiring.program(), "--version"]
+    done = subprocess.run(argv, cwd=project, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, f"{wiring.version()}\n")
+
+
 # -- list and status -----------------------------------------------------------------------------
 
 
