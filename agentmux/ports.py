@@ -19,7 +19,7 @@ from agentmux.errors import AgentmuxError, MissingError
 if TYPE_CHECKING:  # the whole core costs more than what a command that only looks at tmux does
     from agentmux.core.artifacts import Artifacts
     from agentmux.core.decide import Exit
-    from agentmux.core.events import Event
+    from agentmux.core.events import Event, LaunchChosen
     from agentmux.core.implied import Implied
     from agentmux.core.loaded import LoadedSession
     from agentmux.core.resume import CheckpointState
@@ -264,10 +264,17 @@ class Terminal(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LaunchRecord:
-    """What a launch left in its folder: whether its wrapper ran, and its exit record."""
+    """What a launch left in its folder.
+
+    Attributes:
+        started: Its wrapper ran.
+        exit: Its exit record.
+        choice: What the user chose while its pane was stopped.
+    """
 
     started: bool
     exit: Exit | None
+    choice: LaunchChosen | None = None
 
 
 class Transaction(Protocol):

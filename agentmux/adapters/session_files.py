@@ -20,7 +20,7 @@ from agentmux.core import layout
 from agentmux.core.apply import fold
 from agentmux.core.artifacts import Artifacts
 from agentmux.core.decide import Exit
-from agentmux.core.events import Event, encode
+from agentmux.core.events import Event, LaunchChosen, encode
 from agentmux.core.implied import Implied
 from agentmux.core.records import FieldError, from_fields
 from agentmux.core.resume import CheckpointState
@@ -57,8 +57,14 @@ class FileSession(SignalFiles):
         """Read what a launch left; see `ports.SessionFiles`."""
         folder = self._path / layout.launch(launch)
         data = files.read_limited(folder / "exit.json", 1 << 16)
-        started = data is not None or os.path.lexists(folder / "started")
-        return LaunchRecord(started=started, exit=None if data is None else _exit(data))
+        stopped = os.path.lexists(folder / "stopped")
+        started = data is not None or stopped or os.path.lexists(folder / "started")
+        chosen = files.read_limited(folder / "choice.json", 1 << 20) if stopped else None
+        return LaunchRecord(
+            started=started,
+            exit=None if data is None else _exit(data),
+            choice=None if chosen is None else _choice(chosen),
+        )
 
     def checkpoint_state(self, path: str, model: str | None) -> CheckpointState:
         """Look at an agent's checkpoint file; see `ports.SessionFiles`."""
@@ -179,6 +185,14 @@ def _files_below(session: Path, path: str) -> list[str]:
         links = [name for name in folders if (Path(folder) / name).is_symlink()]
         found += [str((Path(folder) / name).relative_to(session)) for name in (*names, *links)]
     return sorted(found)
+
+
+def _choice(data: bytes) -> LaunchChosen | None:
+    """Read what the wrapper left; what is none counts as no choice."""
+    try:
+        return from_fields(LaunchChosen, json.loads(data), where="choice")
+    except (ValueError, TypeError, FieldError, RecursionError):
+        return None
 
 
 def _exit(data: bytes) -> Exit:

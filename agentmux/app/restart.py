@@ -7,8 +7,8 @@ from collections.abc import Callable
 from agentmux.app.session import stamp
 from agentmux.app.world import World
 from agentmux.core.apply import fold
-from agentmux.core.decide import LAUNCHED
 from agentmux.core.events import Event, SeatRestarted
+from agentmux.core.state import LAUNCHED
 from agentmux.errors import BlockedError, UsageError
 from agentmux.ports import SignalFiles
 

@@ -17,10 +17,10 @@ from agentmux.app.tools import SessionGoneError, Tools
 from agentmux.app.world import World
 from agentmux.core import layout
 from agentmux.core.agents import AgentSpec, ScreenMark, is_rejection, read_screen
-from agentmux.core.decide import LAUNCHED, Facts, LaunchFact
+from agentmux.core.decide import Facts, LaunchFact
 from agentmux.core.events import AgentStalled, PromptReached
 from agentmux.core.stall import Patience, patience
-from agentmux.core.state import RESEARCHED, Seat
+from agentmux.core.state import AGENT_MODES, LAUNCHED, RESEARCHED, STOPPED, Seat
 from agentmux.errors import AgentmuxError
 from agentmux.ports import Pane, Screen, ScreenPatterns, SeatStatus
 
@@ -29,6 +29,7 @@ logger = logging.getLogger(__name__)
 # How soon after a launch its screen is looked at for proof that the prompt arrived, in seconds.
 _LOOKS_S: Final = (0.2, 0.3, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0)
 _NATIVE: Final = "native"
+_STANDING_STILL: Final = frozenset({STOPPED, "screen"})
 WAITING: Final = "waiting_for_user"
 _MARKS: Final[Mapping[ScreenMark, str]] = {
     ScreenMark.BUSY: "busy",
@@ -106,6 +107,7 @@ class Watcher:
             alive=pane is not None and not pane.dead and record.exit is None,
             started=record.started,
             exit=record.exit,
+            choice=record.choice,
         )
         return replace(fact, rejected=self._is_rejected(launch, fact))
 
@@ -196,8 +198,10 @@ class Watcher:
         name, seat = self._seat_of(pane.launch)
         if seat is None:
             return
-        status, source = seat.status, "exit record"
-        if seat.status == LAUNCHED:
+        status, source = seat.status, "journal" if seat.status == STOPPED else "exit record"
+        if seat.status == LAUNCHED and seat.mode not in AGENT_MODES:
+            status, source = seat.mode, "journal"
+        elif seat.status == LAUNCHED:
             mark = read_screen(self._spec(name), screen.text)
             status, source = _MARKS.get(mark, "unknown"), "screen"
             status = "stalled" if seat.stalled and status != "busy" else status
@@ -216,10 +220,10 @@ class Watcher:
 
     def _keep(self, pane: Pane, screen: Screen) -> None:
         """Write a snapshot; one that cannot be written stalls nothing."""
-        if not pane.seat:
-            return
-        record = self._session.state.agents.get(pane.seat, {})
         _, seat = self._seat_of(pane.launch)
+        if not pane.seat or (seat is not None and _STANDING_STILL & {seat.status, seat.mode}):
+            return  # what it shows is the last screen, painted over
+        record = self._session.state.agents.get(pane.seat, {})
         fields = {
             "ansi": screen.ansi,
             "cols": screen.cols,
@@ -278,6 +282,8 @@ class Watcher:
         pane = self.panes.get(seat.launch)
         status = self.statuses.get(name)
         if pane is None or pane.dead or seat.status != LAUNCHED or status is None:
+            return 0.0
+        if seat.mode not in AGENT_MODES:
             return 0.0
         if status.status in {"busy", WAITING} or self._awaits_research(name):
             return 0.0

@@ -21,7 +21,7 @@ from agentmux.core.events import (
 )
 from agentmux.core.phase import Phase, ResearchKind, researcher
 from agentmux.core.pipeline import PIPELINE
-from agentmux.core.state import DISPATCHED, SessionState
+from agentmux.core.state import DISPATCHED, LAUNCHED, STOPPED, SessionState
 
 
 class Answer(StrEnum):
@@ -88,7 +88,7 @@ def _summary_is_coming(state: SessionState) -> bool:
     if state.summary_submitted:
         return False
     writers = [s for s in state.seats.values() if s.phase == Phase.COMPLETING and not s.topic]
-    return not writers or any(seat.status == "launched" for seat in writers)
+    return not writers or any(seat.status in {LAUNCHED, STOPPED} for seat in writers)
 
 
 def _judge_launch(state: SessionState, event: Event) -> Judgement | None:

@@ -33,6 +33,7 @@ from agentmux.core.events import (
     Fact,
     Hello,
     JournalCreated,
+    LaunchChosen,
     PhaseSettled,
     PlanDone,
     PmDone,
@@ -57,8 +58,11 @@ from agentmux.core.plan import check_plan
 from agentmux.core.records import from_fields
 from agentmux.core.review import DEFAULT_NOMINATIONS
 from agentmux.core.state import (
+    AGENT_MODES,
     DISPATCHED,
+    LAUNCHED,
     RESEARCHED,
+    STOPPED,
     Commit,
     Interruption,
     Research,
@@ -241,6 +245,7 @@ def _launched(state: SessionState, event: Event, fact: AgentLaunched) -> Session
         subplan=fact.subplan,
         topic=fact.topic,
         attempt=fact.attempt,
+        status=STOPPED if fact.stopped else LAUNCHED,
         prompt_bytes=fact.prompt_bytes,
         fresh_prompt_bytes=fact.fresh_prompt_bytes,
     )
@@ -251,10 +256,30 @@ def _launched(state: SessionState, event: Event, fact: AgentLaunched) -> Session
     )
 
 
+def _chosen(state: SessionState, event: Event, fact: LaunchChosen) -> SessionState:
+    seat = _current(state, event)
+    if seat is None or seat.status != STOPPED:
+        return state
+    going = replace(
+        seat,
+        status=LAUNCHED,
+        mode=fact.mode,
+        reason=fact.reason,
+        since=event.at,
+        prompt_bytes=fact.prompt_bytes,
+    )
+    record = fact.record or state.agents.get(event.seat, {})
+    return replace(
+        _with_seat(state, event.seat, going), agents={**state.agents, event.seat: record}
+    )
+
+
 def _reached(state: SessionState, event: Event, fact: object = None) -> SessionState:
     seat = _current(state, event)
     if seat is None or seat.reached:
         return state
+    if seat.mode not in AGENT_MODES:  # the user played the role: no conversation heard of it
+        return _with_seat(state, event.seat, replace(seat, reached=True))
     record = dict(state.agents.get(event.seat, {}))
     before = record.get("reached", 0)
     record["reached"] = (before if isinstance(before, int) else 0) + 1
@@ -419,6 +444,7 @@ _STEPS: Final[Mapping[type[Fact], Step]] = {
     SessionStarted: _began,
     SessionImported: _began,
     AgentLaunched: _launched,
+    LaunchChosen: _chosen,
     PromptReached: _reached,
     AgentExited: _exited,
     AgentNudged: _nudged,

@@ -11,16 +11,25 @@ from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 from agentmux.core.artifacts import Artifacts
+from agentmux.core.events import LaunchChosen
 from agentmux.core.findings import Found, found
 from agentmux.core.phase import CODER, Phase, ResearchKind, researcher
 from agentmux.core.pipeline import PIPELINE
 from agentmux.core.review import outcome
-from agentmux.core.state import DISPATCHED, PASSED, RESEARCHED, Seat, SessionState
+from agentmux.core.state import (
+    AGENT_MODES,
+    DISPATCHED,
+    LAUNCHED,
+    PASSED,
+    RESEARCHED,
+    STOPPED,
+    Seat,
+    SessionState,
+)
 
 # One relaunch after a crash; a further crash fails the session.
 MAX_ATTEMPTS: Final = 2
 
-LAUNCHED: Final = "launched"
 CRASHED: Final = "crashed"
 REJECTED: Final = "rejected"
 
@@ -45,6 +54,7 @@ class LaunchFact:
         started: The wrapper ran in its pane, now or earlier.
         exit: Its exit record, where there is one.
         rejected: Its last screen says that its conversation is unknown.
+        choice: What its user chose while it was stopped.
     """
 
     pane: str | None = None
@@ -52,6 +62,7 @@ class LaunchFact:
     started: bool = False
     exit: Exit | None = None
     rejected: bool = False
+    choice: LaunchChosen | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,6 +131,15 @@ class RecordExit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RecordChoice:
+    """The user has chosen how a stopped pane goes on, and it does."""
+
+    seat: str
+    launch: str
+    choice: LaunchChosen
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Fail:
     """The pipeline cannot go on by itself."""
 
@@ -157,6 +177,7 @@ Action: TypeAlias = (
     | Launch
     | OpenPane
     | RecordExit
+    | RecordChoice
     | Fail
     | Tell
     | ApproveByItself
@@ -233,11 +254,17 @@ def settlement(state: SessionState, artifacts: Artifacts) -> Settle | None:
     return Settle(phase=state.phase, found=found(state, artifacts)) if decided else None
 
 
-def _exits(state: SessionState, facts: Facts) -> Iterator[RecordExit]:
+# A seat whose launch is to have a pane.
+_HELD: Final = frozenset({LAUNCHED, STOPPED})
+
+
+def _exits(state: SessionState, facts: Facts) -> Iterator[RecordExit | RecordChoice]:
     for name, seat in state.seats.items():
         fact = facts.launches.get(seat.launch, LaunchFact())
         gone = not fact.alive and (fact.exit is not None or fact.started or fact.pane is not None)
-        if seat.status == LAUNCHED and gone:
+        if seat.status == STOPPED and fact.choice is not None:
+            yield RecordChoice(seat=name, launch=seat.launch, choice=fact.choice)
+        elif seat.status in _HELD and gone:
             yield _exit_of(name, seat, fact)
 
 
@@ -254,6 +281,8 @@ def _exit_of(name: str, seat: Seat, fact: LaunchFact) -> RecordExit:
 
 def _cause(seat: Seat, fact: LaunchFact) -> str:
     record = fact.exit
+    if seat.status == STOPPED or seat.mode not in AGENT_MODES:
+        return "ended_by_user"  # no agent ran that could have crashed
     if record is None:
         return CRASHED
     if record.claim_taken:
@@ -270,7 +299,7 @@ def _launches(state: SessionState, facts: Facts) -> Iterator[Action]:
         seat = state.seats.get(work.seat)
         if seat is None:
             yield Launch(work=work)
-        elif seat.status == LAUNCHED:
+        elif seat.status in _HELD:
             fact = facts.launches.get(seat.launch, LaunchFact())
             if fact == LaunchFact():
                 yield OpenPane(seat=work.seat, launch=seat.launch)
@@ -312,10 +341,15 @@ def _tellings(state: SessionState, facts: Facts) -> Iterator[Tell]:
                 continue
             for owner in asked.owners:
                 seat = state.seats.get(owner)
-                if owner in asked.told or seat is None or seat.status != LAUNCHED:
+                if owner in asked.told or seat is None or not _hears(seat):
                     continue
                 if facts.launches.get(seat.launch, LaunchFact()).alive:
                     yield Tell(seat=owner, launch=seat.launch, research=kind, topic=topic)
+
+
+def _hears(seat: Seat) -> bool:
+    """Whether an agent is there to be typed to."""
+    return seat.status == LAUNCHED and seat.mode in AGENT_MODES
 
 
 def _closing(state: SessionState) -> Iterator[Action]:

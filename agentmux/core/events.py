@@ -179,6 +179,8 @@ class AgentLaunched:
         record: The resume record of the launch.
         mode: ``native``, ``fresh``, ``shell`` or ``screen``; ``reason`` says why.
         attempt: 1, then +1 for each relaunch of the same work.
+        stopped: Its pane waits for the user's choice (see `LaunchChosen`); ``mode`` is what going
+            on would be.
     """
 
     kind: ClassVar[str] = "agent_launched"
@@ -191,6 +193,27 @@ class AgentLaunched:
     topic: str = ""
     prompt_bytes: int = 0
     fresh_prompt_bytes: int = 0
+    stopped: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LaunchChosen:
+    """The user chose, in a stopped pane, how its launch goes on; clocks start here.
+
+    Attributes:
+        choice: ``resume``, ``fresh`` or ``shell``.
+        mode: As in `AgentLaunched`, and so ``reason``.
+        record: The resume record of what was chosen; empty where the launch's own holds.
+        prompt: The file of the launch folder that its prompt names.
+    """
+
+    kind: ClassVar[str] = "launch_chosen"
+    choice: str
+    mode: str
+    reason: str
+    record: Json = field(default_factory=dict)
+    prompt: str = "prompt.md"
+    prompt_bytes: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -361,6 +384,7 @@ Fact: TypeAlias = (
     | SessionStarted
     | SessionImported
     | AgentLaunched
+    | LaunchChosen
     | PromptReached
     | AgentExited
     | AgentNudged

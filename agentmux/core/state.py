@@ -19,6 +19,10 @@ DISPATCHED: Final = "dispatched"
 RESEARCHED: Final = "done"
 CAPPED: Final = "capped"
 PASSED: Final = "passed"
+LAUNCHED: Final = "launched"
+STOPPED: Final = "stopped"
+AGENT_MODES: Final = frozenset({"native", "fresh"})
+"""The modes of a launch in which an agent plays; in the others its user does, or nobody."""
 
 T = TypeVar("T")
 
@@ -29,10 +33,12 @@ class Seat:
 
     Attributes:
         launch: Its id; only signals of this launch count for the seat.
-        status: ``launched``, or why it is gone: a cause of `events.AgentExited`.
+        status: ``launched``; ``stopped`` while its pane waits for the user's choice; or why it is
+            gone: a cause of `events.AgentExited`.
+        mode: ``native``, ``fresh``, ``shell`` or ``screen``.
         attempt: 1, then +1 for each relaunch of the same work.
         reached: A prompt of ours is proven to have arrived.
-        since: When it was launched (UTC, ISO 8601).
+        since: When it was launched, or chosen (UTC, ISO 8601).
     """
 
     launch: str
