@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable
 from typing import Final
 
-from agentmux.app.session import Session
 from agentmux.app.world import World
-from agentmux.core.events import CommitFailed, CommitMade, CommitStarted
 from agentmux.core.review import check_review, commit_message
 from agentmux.core.state import SessionState
 from agentmux.ports import GitError
@@ -29,24 +25,6 @@ def message(state: SessionState) -> str:
     return line if len(line) <= _SUBJECT_MAX else line[: _SUBJECT_MAX - 1] + "…"
 
 
-async def commit(
-    world: World, session: Session, approval: str, *, say: Callable[[str], None]
-) -> None:
-    """Make the commit for ``approval``, or adopt the one that carries its id already."""
-    started = session.state.commit is not None and session.state.commit.status == "committing"
-    if not started:
-        session.record(CommitStarted(approval=approval))
-    loop = asyncio.get_running_loop()
-    try:
-        made, adopted = await loop.run_in_executor(None, _commit, world, session.state, approval)
-    except GitError as error:
-        session.record(CommitFailed(reason=error.message))
-        say(f"the commit was not made: {error.message}")
-        return
-    session.record(CommitMade(commit=made, adopted=adopted))
-    say("nothing to commit" if made is None else f"committed {made[:12]}")
-
-
 def preview(world: World, state: SessionState) -> tuple[str, tuple[str, ...]]:
     """Return the message and the files of the commit that an approval would make now."""
     if not state.options.commit:
@@ -54,7 +32,15 @@ def preview(world: World, state: SessionState) -> tuple[str, tuple[str, ...]]:
     return message(state), world.repository.changed_since(state.options.dirty)
 
 
-def _commit(world: World, state: SessionState, approval: str) -> tuple[str | None, bool]:
+def commit(world: World, state: SessionState, approval: str) -> tuple[str | None, bool]:
+    """Make the commit for ``approval``, or adopt the one that carries its id already.
+
+    Returns:
+        The commit (None where there was nothing to commit), and whether it was adopted.
+
+    Raises:
+        GitError: It was not made: a hook, a missing identity, a moved HEAD.
+    """
     repository, trailer = world.repository, (TRAILER, approval)
     found = repository.find_commit(trailer, since=state.options.base)
     if found is not None:

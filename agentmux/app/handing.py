@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from agentmux.app.driving import Report, Request, decode_report
+from agentmux.app.request import Report, Request, decode_report
 from agentmux.app.world import World
 from agentmux.core.state import SessionState
 from agentmux.errors import AgentmuxError, ExitCode

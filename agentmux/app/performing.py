@@ -11,13 +11,14 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from typing import Any, Final, Protocol
 
 from agentmux.app.committing import commit
-from agentmux.app.launching import Launcher, PreparedLaunch
+from agentmux.app.gating import Manner
+from agentmux.app.launching import Launcher, PreparedLaunch, label
 from agentmux.app.session import Session
 from agentmux.app.tools import Tools
 from agentmux.app.watching import Watcher
 from agentmux.app.world import World
 from agentmux.core import layout, prompts
-from agentmux.core.agents import PromptBy
+from agentmux.core.agents import AgentSpec, PromptBy
 from agentmux.core.decide import (
     Action,
     ApproveByItself,
@@ -28,6 +29,7 @@ from agentmux.core.decide import (
     Launch,
     MakeCommit,
     OpenPane,
+    RecordChoice,
     RecordExit,
     Settle,
     Tell,
@@ -37,6 +39,9 @@ from agentmux.core.events import (
     AgentNudged,
     Approved,
     ArtifactsArchived,
+    CommitFailed,
+    CommitMade,
+    CommitStarted,
     Fact,
     PhaseSettled,
     PromptReached,
@@ -46,8 +51,9 @@ from agentmux.core.events import (
 from agentmux.core.phase import Phase
 from agentmux.core.prompts import PromptInputs
 from agentmux.core.records import to_fields
+from agentmux.core.state import AGENT_MODES, STOPPED
 from agentmux.errors import AgentmuxError
-from agentmux.ports import DeliveryResult, NewPane
+from agentmux.ports import DeliveryResult, GitError, NewPane
 
 logger = logging.getLogger(__name__)
 
@@ -77,7 +83,7 @@ class Performer:
         session: Session,
         tools: Tools,
         watcher: Watcher,
-        fresh: frozenset[str],
+        manner: Manner,
         loop: Loop,
     ) -> None:
         self._world = world
@@ -85,7 +91,8 @@ class Performer:
         self._tools = tools
         self._watcher = watcher
         self._loop = loop
-        self.launcher = Launcher(world, session, fresh=fresh)
+        self.launcher = Launcher(world, session, fresh=manner.fresh)
+        self._stopped = manner.stopped
         self._beside: dict[str, asyncio.Task[None]] = {}
         self._typing: dict[str, asyncio.Lock] = {}
         self._shown: tuple[str, ...] = ()
@@ -95,6 +102,7 @@ class Performer:
             Settle: self._settle,
             OpenPane: self._open_pane,
             RecordExit: self._record_exit,
+            RecordChoice: self._record_choice,
             Fail: self._fail,
             Tell: self._tell,
             ApproveByItself: self._approve,
@@ -106,6 +114,8 @@ class Performer:
         launches = [action for action in actions if isinstance(action, Launch)]
         if launches:
             await self._launch(launches, facts)
+        if not any(isinstance(action, Settle | FinishArchive) for action in actions):
+            self._stopped = False  # what comes from here on is not brought back, but new
         before = self._session.state.revision
         for action in actions:
             if not isinstance(action, Launch):
@@ -120,20 +130,41 @@ class Performer:
         """Write every folder, record every intent, then make all the panes in one call."""
         prepared: list[PreparedLaunch] = []
         for each in launches:
-            made = self.launcher.prepare(each.work, each.attempt, facts.artifacts)
+            made = self.launcher.prepare(
+                each.work, each.attempt, facts.artifacts, stopped=self._stopped
+            )
             self._session.record(made.fact, seat=each.work.seat, launch=made.plan.launch)
             prepared.append(made)
         panes = self._open([made.pane for made in prepared])
         for made in prepared:
-            work, plan = made.plan.work, made.plan
-            self._watcher.note(work.seat, "starting", "journal")
-            self._loop.say(f"{work.seat}: {plan.casting.spec.name}, {plan.mode}")
-            native = plan.mode == "native"
-            if plan.casting.spec.prompt_by(resuming=native) is PromptBy.ARGV:
-                self._run(f"confirm {work.seat}", self._watcher.confirm(work.seat, plan.launch))
-            else:
-                pane = panes.get(plan.launch, "")
-                self._run(f"prompt {work.seat}", self._type_prompt(work.seat, plan.launch, pane))
+            seat, plan = made.plan.work.seat, made.plan
+            spec = plan.casting.spec
+            if made.fact.stopped:
+                self._watcher.note(seat, STOPPED, "journal")
+                self._loop.say(f"{seat}: {spec.name}, stopped: choose in its pane")
+                continue
+            pane = panes.get(plan.launch, "")
+            self._bring_up(seat, spec, plan.mode, pane, f"{layout.launch(plan.launch)}/prompt.md")
+
+    def _bring_up(self, seat: str, spec: AgentSpec, mode: str, pane: str, prompt: str) -> None:
+        """Say that a launch runs, and see to it that its prompt arrives."""
+        launch = self._session.state.seats[seat].launch
+        plays = mode in AGENT_MODES
+        self._watcher.note(seat, "starting" if plays else mode, "journal")
+        self._loop.say(f"{seat}: {spec.name}, {mode}")
+        if not plays:
+            return
+        if spec.prompt_by(resuming=mode == "native") is PromptBy.ARGV:
+            self._run(f"confirm {seat}", self._watcher.confirm(seat, launch))
+        else:
+            self._run(f"prompt {seat}", self._type_prompt(seat, launch, pane, prompt))
+
+    async def _record_choice(self, action: RecordChoice, facts: Facts) -> None:
+        seat, launch, choice = action.seat, action.launch, action.choice
+        self._session.record(choice, seat=seat, launch=launch)
+        spec, pane = self._watcher.spec(seat), self._pane_of(launch)
+        self._tools.terminal.label({pane: label(seat, spec.name, choice.mode)} if pane else {})
+        self._bring_up(seat, spec, choice.mode, pane, f"{layout.launch(launch)}/{choice.prompt}")
 
     def _open(self, panes: Sequence[NewPane]) -> Mapping[str, str]:
         opened = self._tools.terminal.open_panes(self._watcher.tmux_session, panes)
@@ -144,8 +175,8 @@ class Performer:
         self._open([self.launcher.pane(action.seat, action.launch)])
         self._loop.wake()
 
-    async def _type_prompt(self, seat: str, launch: str, pane: str) -> None:
-        path = self._session.files.path / layout.launch(launch) / "prompt.md"
+    async def _type_prompt(self, seat: str, launch: str, pane: str, prompt: str) -> None:
+        path = self._session.files.path / prompt
         result = await self._type(seat, pane, prompts.launch_line(str(path)))
         if result in _REACHED:
             self._record(PromptReached(evidence=f"typed: {result}"), seat=seat, launch=launch)
@@ -226,7 +257,18 @@ class Performer:
         self._run("commit", self._make_commit(action.approval))
 
     async def _make_commit(self, approval: str) -> None:
-        await commit(self._world, self._session, approval, say=self._loop.say)
+        committed = self._session.state.commit
+        if committed is None or committed.status != "committing":
+            self._session.record(CommitStarted(approval=approval))
+        loop, state = asyncio.get_running_loop(), self._session.state
+        try:
+            made, adopted = await loop.run_in_executor(None, commit, self._world, state, approval)
+        except GitError as error:
+            self._session.record(CommitFailed(reason=error.message))
+            self._loop.say(f"the commit was not made: {error.message}")
+            return
+        self._session.record(CommitMade(commit=made, adopted=adopted))
+        self._loop.say("nothing to commit" if made is None else f"committed {made[:12]}")
 
     async def _tell(self, action: Tell, facts: Facts) -> None:
         key = f"tell {action.seat} {action.research} {action.topic}"

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from agentmux.app.driving import Request, chosen_phase
 from agentmux.app.handing import Begun, Handing, hand_over
 from agentmux.app.launching import Launcher, LaunchPlan
+from agentmux.app.request import Request
 from agentmux.app.session import Session, resumed_values, stamp
 from agentmux.app.sessions import Liveness, SessionEntry, entry_at
 from agentmux.app.world import Site, World
@@ -18,7 +18,7 @@ from agentmux.core.artifacts import Artifacts
 from agentmux.core.decide import settlement, wanted
 from agentmux.core.events import ORCHESTRATOR, Event, Fact, PhaseSettled, Resumed
 from agentmux.core.implied import Implied, implied, overlay
-from agentmux.core.inference import Inference, infer
+from agentmux.core.inference import Inference, chosen_phase, infer
 from agentmux.core.phase import Phase
 from agentmux.core.records import to_fields
 from agentmux.core.state import SessionState
@@ -176,7 +176,7 @@ def pane_fields(plan: LaunchPlan, world: World) -> Mapping[str, object]:
         "argv": list(plan.argv),
         "cwd": str(world.project),
         "env": dict(plan.casting.env),
-        "reason": plan.decision.reason,
+        "reason": plan.why,
         "prompt_bytes": len(plan.prompt.encode()),
         "fresh_prompt_bytes": len(plan.full_prompt.encode()),
     }

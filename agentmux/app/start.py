@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
-from agentmux.app.driving import Request
 from agentmux.app.handing import Begun, Handing, hand_over
+from agentmux.app.request import Request
 from agentmux.app.session import stamp
 from agentmux.app.world import World
 from agentmux.core import layout, prompts

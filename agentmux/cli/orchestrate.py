@@ -18,7 +18,8 @@ from agentmux.adapters.processes import ProcessWatch, start_time
 from agentmux.adapters.tmux import TmuxTerminal
 from agentmux.adapters.wake import WakePipe
 from agentmux.adapters.watch import changes
-from agentmux.app.driving import Report, decode_request, drive, failure
+from agentmux.app.driving import drive
+from agentmux.app.request import Report, decode_request, failure
 from agentmux.app.tools import Tools
 from agentmux.cli import wiring
 from agentmux.core import layout

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from agentmux.app.driving import Request
 from agentmux.app.handing import Begun, reattach
+from agentmux.app.request import Request
 from agentmux.app.restart import restart
 from agentmux.app.result import Problem, envelope, problem_of, worst
 from agentmux.app.resume import (

@@ -18,7 +18,7 @@ from agentmux.core.review import is_reviewer, long
 from agentmux.errors import UsageError
 
 if TYPE_CHECKING:
-    from agentmux.app.driving import Request
+    from agentmux.app.request import Request
     from agentmux.app.world import World
     from agentmux.cli.face import Face
 

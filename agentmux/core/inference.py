@@ -9,6 +9,7 @@ from agentmux.core.artifacts import Artifacts
 from agentmux.core.phase import Phase
 from agentmux.core.pipeline import PHASE_REGISTRY, PIPELINE, earlier
 from agentmux.core.state import SessionState
+from agentmux.errors import UsageError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,3 +96,18 @@ def infer(
     if not pending:
         difference = f"the state says {said}, the artifacts say {on_disk}"
     return answer(chosen, f"{chosen} is the earlier of the state's and the artifacts'", difference)
+
+
+def chosen_phase(name: str, inference: Inference) -> Phase:
+    """Return the phase of ``--phase NAME``: one that is not later than the inferred one.
+
+    Raises:
+        UsageError: No such phase, or a later one.
+    """
+    phases: dict[str, Phase] = {phase.value: phase for phase in PIPELINE}
+    phase = phases.get(name)
+    if phase is None:
+        raise UsageError(f"no phase `{name}`", hints=(f"phases: {', '.join(phases)}",))
+    if inference.phase in phases.values() and earlier(phase, inference.phase) is not phase:
+        raise UsageError(f"--phase goes backwards only: `{phase}` comes after `{inference.phase}`")
+    return phase

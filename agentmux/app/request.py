@@ -1,0 +1,71 @@
+"""What a command asks of the orchestrator that it starts, and what that answers."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from typing import Literal
+
+from agentmux.errors import AgentmuxError
+
+Mode = Literal["start", "resume", "reattach"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """What a command wants of the orchestrator that it starts.
+
+    Attributes:
+        ready: Path of the pipe for the report; empty for none.
+        fresh: Seats that are to start afresh; ``*`` is all of them.
+        phase: For ``resume``: an earlier phase to go back to, instead of the inferred one.
+        session_id: For a session of an older form, which has none; as is ``session_name``.
+        policy: For ``resume``: how panes come back, where a flag says so.
+    """
+
+    mode: Mode
+    ready: str = ""
+    fresh: tuple[str, ...] = ()
+    phase: str | None = None
+    policy: str | None = None
+    session_id: str = ""
+    session_name: str = ""
+
+    def encode(self) -> str:
+        """Return it as one word of argv."""
+        return json.dumps(asdict(self))
+
+
+def decode_request(text: str) -> Request:
+    """Return the request that `Request.encode` wrote."""
+    fields = json.loads(text)
+    return Request(**{**fields, "fresh": tuple(fields.get("fresh", ()))})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """What an orchestrator says when it is ready, or why it never will be."""
+
+    ok: bool
+    phase: str = ""
+    exit_code: int = 0
+    message: str = ""
+    hints: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = field(default=())
+
+    def encode(self) -> bytes:
+        """Return it as JSON."""
+        return json.dumps(asdict(self)).encode()
+
+
+def decode_report(data: bytes) -> Report:
+    """Return the report that `Report.encode` wrote."""
+    fields = json.loads(data)
+    return Report(
+        **{**fields, "hints": tuple(fields["hints"]), "warnings": tuple(fields["warnings"])}
+    )
+
+
+def failure(error: AgentmuxError) -> Report:
+    """Return the report of an orchestrator that cannot begin."""
+    return Report(ok=False, exit_code=error.exit_code, message=error.message, hints=error.hints)
