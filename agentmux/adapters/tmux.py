@@ -304,7 +304,7 @@ def _call(argv: list[str], *, timeout_s: float, stdin: str | None = None) -> _Re
     """Run tmux once; everything that is said to it goes through here."""
     try:
         done = subprocess.run(
-            argv,
+            [_encoded(word) for word in argv],
             input=(stdin or "").encode(),
             capture_output=True,
             timeout=timeout_s,
@@ -322,6 +322,14 @@ def _call(argv: list[str], *, timeout_s: float, stdin: str | None = None) -> _Re
         stdout=done.stdout.decode(errors="replace"),
         stderr=done.stderr.decode(errors="replace"),
     )
+
+
+def _encoded(word: str) -> bytes:
+    """Encode as the system does, for paths; what that cannot say is ours, and tmux reads UTF-8."""
+    try:
+        return os.fsencode(word)
+    except UnicodeEncodeError:
+        return word.encode()
 
 
 def _leave_modes(pane: str) -> say.Command:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import shlex
 import sys
 import time
@@ -26,9 +25,6 @@ class Screen:
     def __init__(self, environ: Mapping[str, str]) -> None:
         self._began = time.time()
         self._styled = sys.stdout.isatty() and not environ.get("NO_COLOR")
-        # A name or a mark that this terminal cannot show must not end the demo.
-        if isinstance(sys.stdout, io.TextIOWrapper):
-            sys.stdout.reconfigure(errors="replace")
 
     def line(self, text: str = "") -> None:
         """Print a line."""

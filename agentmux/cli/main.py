@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -20,6 +21,8 @@ _QUICK: Final = {"--all", "--json"}
 def main(argv: Sequence[str], environ: Mapping[str, str]) -> int:
     """Run one command line, without the program's name; return the exit code."""
     with_json = "--json" in argv[: argv.index("--") if "--" in argv else len(argv)]
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # as stderr: what cannot be shown ends nothing
     try:
         face, rest = face_of(argv, environ)
         code = _run(face, rest)

@@ -22,6 +22,9 @@ from tests.conftest import TEST_ID
 DEADLINE_S = 60
 DEMO = (sys.executable, "-m", "agentmux", "demo")
 
+ASCII = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+"""A system that knows nothing beyond ASCII."""
+
 
 @pytest.fixture
 def scratch(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
@@ -80,7 +83,7 @@ def test_the_demo_without_a_terminal(scratch: Path, isolated: str) -> None:
 
 
 def test_what_is_kept_and_what_would_be_wrong(scratch: Path, isolated: str) -> None:
-    done = play("--keep")
+    done = play("--keep", **ASCII)
     assert done.returncode == 0, done.stdout + done.stderr
     assert nothing_runs(isolated)
     (root,) = scratch.iterdir()
@@ -92,6 +95,7 @@ def test_what_is_kept_and_what_would_be_wrong(scratch: Path, isolated: str) -> N
     assert shown.stdout.endswith("Add mean and median\nAdd a small calculator\n")
 
     (session,) = (root / "calc/.agentmux/.sessions").glob("2*")
+    assert '"level": "error"' not in (session / "orchestrator.log").read_text("utf-8")
     follower = Follower(session, lambda _: None)
     follower.look()
     steps, trace = follower.steps, read_trace((session / TRACE).read_text())
