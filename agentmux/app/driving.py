@@ -10,7 +10,7 @@ import logging
 from collections.abc import Callable
 from typing import Final
 
-from agentmux.app.gating import Manner
+from agentmux.app.gating import Manner, unheard
 from agentmux.app.orchestrator import Orchestrator
 from agentmux.app.request import Report, Request, failure
 from agentmux.app.session import Session, resumed_values
@@ -94,6 +94,8 @@ def _resume(session: Session, request: Request, inference: Inference, socket: st
     phase: Phase = inference.phase
     if request.phase is not None:
         phase = chosen_phase(request.phase, inference)
+    for seat, launch, choice in tuple(unheard(session.state, session.files)):
+        session.record(choice, seat=seat, launch=launch)
     artifacts = session.artifacts()
     state = session.state
     session.record(

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
+from agentmux.app import gating
 from agentmux.app.casting import Casting, CastingOffice
 from agentmux.app.session import Session, stamp
 from agentmux.app.world import World
@@ -28,7 +29,7 @@ from agentmux.core.agents import (
 )
 from agentmux.core.artifacts import Artifacts
 from agentmux.core.decide import Work
-from agentmux.core.events import AgentLaunched
+from agentmux.core.events import AgentLaunched, LaunchChosen
 from agentmux.core.phase import CODER, Phase, ResearchKind
 from agentmux.core.progress import handed_in
 from agentmux.core.prompts import PromptInputs, launch_line
@@ -36,19 +37,28 @@ from agentmux.core.reading import reading
 from agentmux.core.records import Json, to_fields
 from agentmux.core.resume import (
     Decision,
+    Fresh,
+    Guard,
     Native,
     ResumeRecord,
+    Rung,
     decode_record,
     next_previous,
+    plan_rung,
     standing_record,
 )
-from agentmux.core.state import SessionState
+from agentmux.core.state import AGENT_MODES, SessionState
 from agentmux.ports import NewPane
 
 # How long an agent that was told to end may take before it is killed.
 _GRACE_S: Final = 3.0
 # Stands for an id that is not known yet, while argv is made.
 _UNKNOWN_REF: Final = "AGENTMUX-CONVERSATION"
+# The prompt that a launch is sent, and, where that is a short one, the full one beside it.
+_PROMPT: Final = "prompt.md"
+_INSTRUCTIONS: Final = "instructions.md"
+# What the wrapper leaves where an agent could not be started at all (as every shell does).
+_NOT_STARTED: Final = frozenset({126, 127})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,25 +66,37 @@ class LaunchPlan:
     """What a launch would be; nothing is written yet.
 
     Attributes:
+        rung: How it comes up, and ``why`` so.
         prompt: The text that is sent; for a native resume the short message.
         full_prompt: The text that a fresh start is sent.
+        prompt_file: Where in the launch folder the prompt that is named lies.
         session_ref: The conversation's id, where it is known beforehand.
+        signals: The commands that hand the work in.
     """
 
     work: Work
     casting: Casting
     decision: Decision
+    rung: Rung
+    why: str
     launch: str
     session_ref: str | None
     prompt: str
     full_prompt: str
     epoch: Json
     argv: tuple[str, ...]
+    signals: tuple[str, ...]
+    prompt_file: str = _PROMPT
 
     @property
     def mode(self) -> str:
-        """``native`` or ``fresh``."""
-        return "native" if isinstance(self.decision, Native) else "fresh"
+        """``native``, ``fresh``, ``shell`` or ``screen``."""
+        return self.rung.value
+
+    @property
+    def plays(self) -> bool:
+        """Whether an agent plays; else its user does, or nobody."""
+        return self.mode in AGENT_MODES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +106,11 @@ class PreparedLaunch:
     plan: LaunchPlan
     fact: AgentLaunched
     pane: NewPane
+
+
+def label(seat: str, agent: str, mode: str) -> str:
+    """Return the text in the border of a seat's pane."""
+    return f"{seat} · {agent} · {mode}"
 
 
 class Launcher:
@@ -107,45 +134,160 @@ class Launcher:
         paths = reading(self._state, work, artifacts)
         epoch = self._epoch(work, paths)
         decision = self.office.decide(work, casting, epoch)
+        rung, why = self._rung(work, casting, decision)
         launch = self._world.new_id().replace("-", "")[:12]
-        full, message = self._texts(work, casting, paths, launch)
-        native = isinstance(decision, Native)
-        ref = self._conversation(work, casting, decision)
-        return LaunchPlan(
+        inputs = self._inputs(work, casting, paths, launch)
+        full, message = self._texts(work, inputs)
+        ref = self._conversation(work, casting, decision) if rung in AGENT_MODES else None
+        made = LaunchPlan(
             work=work,
             casting=casting,
             decision=decision,
+            rung=rung,
+            why=why,
             launch=launch,
             session_ref=ref,
-            prompt=message if native else full,
+            prompt=message if rung is Rung.NATIVE else full,
             full_prompt=full,
             epoch=epoch,
-            argv=self._argv(casting, decision, launch, ref),
+            argv=(self._world.programs.shell,) if rung is Rung.SHELL else (),
+            signals=prompts.signals(inputs),
         )
+        return replace(made, argv=self._argv(made)) if made.plays else made
 
-    def prepare(self, work: Work, attempt: int, artifacts: Artifacts) -> PreparedLaunch:
-        """Write the launch folder for ``work``; the pane is not made yet."""
+    def prepare(
+        self, work: Work, attempt: int, artifacts: Artifacts, *, stopped: bool = False
+    ) -> PreparedLaunch:
+        """Write the launch folder for ``work``; the pane is not made yet.
+
+        Args:
+            stopped: The pane waits for its user's choice, where an agent would play.
+        """
         plan = self.plan(work, artifacts)
-        self._write(plan)
+        stopped = stopped and plan.plays
+        self._write(plan, stopped=stopped)
         fact = AgentLaunched(
             role=work.role,
-            record=to_fields(self._record(plan)),
+            record=self._record_fields(plan),
             mode=plan.mode,
-            reason=plan.decision.reason,
+            reason=plan.why,
             attempt=attempt,
             subplan=work.subplan,
             topic=work.topic,
             prompt_bytes=len(plan.prompt.encode()),
             fresh_prompt_bytes=len(plan.full_prompt.encode()),
+            stopped=stopped,
         )
-        label = f"{work.seat} · {plan.casting.spec.name} · {plan.mode}"
-        return PreparedLaunch(plan=plan, fact=fact, pane=self.pane(work.seat, plan.launch, label))
+        text = label(work.seat, plan.casting.spec.name, "stopped" if stopped else plan.mode)
+        return PreparedLaunch(plan=plan, fact=fact, pane=self.pane(work.seat, plan.launch, text))
 
-    def pane(self, seat: str, launch: str, label: str = "") -> NewPane:
+    def pane(self, seat: str, launch: str, text: str = "") -> NewPane:
         """Return the pane that runs a launch whose folder is written."""
         folder = self._session.files.path / layout.launch(launch)
         argv = (*self._world.programs.wrapper, str(folder))
-        return NewPane(seat=seat, launch=launch, label=label or seat, argv=argv)
+        return NewPane(seat=seat, launch=launch, label=text or seat, argv=argv)
+
+    # -- the ladder --------------------------------------------------------------------------
+
+    def _rung(self, work: Work, casting: Casting, decision: Decision) -> tuple[Rung, str]:
+        """Return the first rung of the ladder that holds, and why it is this one."""
+        programs, failed = self._world.programs, self._fresh_failed(work)
+        rung = plan_rung(
+            decision,
+            program_found=casting.installed,
+            fresh_failed=failed,
+            shell_found=programs.find(programs.shell) is not None,
+        )
+        if rung.value in AGENT_MODES:
+            return rung, decision.reason
+        why = "its fresh start failed" if failed else f"no program `{casting.spec.command[0]}`"
+        return rung, why if rung is Rung.SHELL else f"{why}, and no shell `{programs.shell}`"
+
+    def _fresh_failed(self, work: Work) -> bool:
+        """Whether the seat's agent could not even be started."""
+        seat = self._state.seats.get(work.seat)
+        return seat is not None and seat.mode == Rung.FRESH and seat.exit_status in _NOT_STARTED
+
+    def _as_fresh(self, plan: LaunchPlan) -> LaunchPlan:
+        """Return the same launch with a new conversation."""
+        if plan.rung is not Rung.NATIVE:
+            return plan
+        decision = Fresh(reason=gating.CHOSEN, guard=Guard.SWITCH)
+        made = replace(
+            plan,
+            decision=decision,
+            rung=Rung.FRESH,
+            why=gating.CHOSEN,
+            session_ref=self._conversation(plan.work, plan.casting, decision),
+            prompt=plan.full_prompt,
+            prompt_file=_INSTRUCTIONS,
+        )
+        return replace(made, argv=self._argv(made))
+
+    def _as_shell(self, plan: LaunchPlan) -> LaunchPlan:
+        """Return the same launch with its user in place of the agent."""
+        return replace(
+            self._as_fresh(plan),
+            rung=Rung.SHELL,
+            why=gating.CHOSEN,
+            session_ref=None,
+            argv=(self._world.programs.shell,),
+        )
+
+    def _gate(self, plan: LaunchPlan) -> dict[str, object]:
+        """Return what a stopped pane offers."""
+        fresh, shell = self._as_fresh(plan), self._as_shell(plan)
+        resumes = "↻ native" if plan.rung is Rung.NATIVE else "a fresh start"
+        offers = (
+            self._offer(gating.RESUME, plan, resumes),
+            self._offer(gating.FRESH, fresh, "a new conversation with the full prompt"),
+            self._offer(gating.SHELL, shell, "you play the role"),
+        )
+        return self._held(plan, "stopped", offers)
+
+    def _held(
+        self, plan: LaunchPlan, mode: str, offers: tuple[gating.Offer, ...] = ()
+    ) -> dict[str, object]:
+        seat = plan.work.seat
+        title = label(seat, plan.casting.spec.name, mode)
+        path = self._session.files.path
+        return gating.gate_fields(path, seat, title=title, says=plan.why, offers=offers)
+
+    def _offer(self, name: str, plan: LaunchPlan, says: str) -> gating.Offer:
+        # What is not chosen anew is on record with the launch.
+        own = name == gating.FRESH and plan.prompt_file != _PROMPT
+        fact = LaunchChosen(
+            choice=name,
+            mode=plan.mode,
+            reason=plan.why,
+            record=to_fields(self._record(plan)) if own else {},
+            prompt=plan.prompt_file,
+            prompt_bytes=len(plan.prompt.encode()),
+        )
+        return gating.Offer(says=says, runs=self._runs(plan), fact=fact)
+
+    def _runs(self, plan: LaunchPlan) -> dict[str, object]:
+        """Return the fields of the launch file that depend on the rung."""
+        claim = self.office.claim(plan.casting, plan.session_ref)
+        return {
+            "argv": list(plan.argv),
+            "claim": None if claim is None else str(claim),
+            "notice": list(self._notice(plan)),
+        }
+
+    def _notice(self, plan: LaunchPlan) -> tuple[str, ...]:
+        """Return what the user is to know of this launch, above what runs."""
+        seat, again = plan.work.seat, plan.work.seat in self._state.agents
+        if plan.rung is Rung.SHELL:
+            folder = self._session.files.path / layout.launch(plan.launch)
+            return gating.shell_notice(
+                seat,
+                plan.casting.spec.name,
+                plan.why,
+                prompt=folder / plan.prompt_file,
+                signals=plan.signals,
+            )
+        return gating.fresh_notice(plan.why) if plan.rung is Rung.FRESH and again else ()
 
     # -- argv and record ---------------------------------------------------------------------
 
@@ -164,10 +306,9 @@ class Launcher:
             *hook_words(casting.spec, str(folder / "hooks.json")),
         )
 
-    def _argv(
-        self, casting: Casting, decision: Decision, launch: str, ref: str | None
-    ) -> tuple[str, ...]:
-        path = self._session.files.path / layout.launch(launch) / "prompt.md"
+    def _argv(self, plan: LaunchPlan) -> tuple[str, ...]:
+        casting, decision = plan.casting, plan.decision
+        path = self._session.files.path / layout.launch(plan.launch) / plan.prompt_file
         line = launch_line(str(path))
         if isinstance(decision, Native):
             words = prompt_words(casting.spec, line, resuming=True)
@@ -176,11 +317,16 @@ class Launcher:
             casting.spec,
             casting.strategy,
             model=casting.model,
-            args=(*self._standing_args(casting, launch), *casting.args),
-            session_ref=ref,
+            args=(*self._standing_args(casting, plan.launch), *casting.args),
+            session_ref=plan.session_ref,
             checkpoint_dir=casting.checkpoint_dir,
             prompt=line,
         )
+
+    def _record_fields(self, plan: LaunchPlan) -> Json:
+        """Return the record of a launch; where no agent runs, the seat keeps the one it has."""
+        kept = None if plan.plays else self._state.agents.get(plan.work.seat)
+        return kept or to_fields(self._record(plan))
 
     def _record(self, plan: LaunchPlan) -> ResumeRecord:
         casting, strategy = plan.casting, plan.casting.strategy
@@ -244,13 +390,9 @@ class Launcher:
 
     # -- prompts -----------------------------------------------------------------------------
 
-    def _texts(
-        self, work: Work, casting: Casting, paths: tuple[str, ...], launch: str
-    ) -> tuple[str, str]:
+    def _texts(self, work: Work, inputs: PromptInputs) -> tuple[str, str]:
         """Return the full prompt, and the short message to a conversation that comes back."""
-        base = self._session.files.path
         again = work.seat in self._state.agents
-        inputs = self._inputs(work, casting, paths, str(base / layout.launch(launch)))
         name = prompts.template_for(self._state.phase, work.role, single=self._is_single(work))
         text = self._world.templates.template
         full = prompts.render(text(name, again), inputs)
@@ -261,7 +403,7 @@ class Launcher:
         return work.role == CODER and work.subplan is None and implementing
 
     def _inputs(
-        self, work: Work, casting: Casting, paths: tuple[str, ...], folder: str
+        self, work: Work, casting: Casting, paths: tuple[str, ...], launch: str
     ) -> PromptInputs:
         state, base = self._state, str(self._session.files.path)
         request = state.change_request
@@ -286,7 +428,7 @@ class Launcher:
             hello=learns and casting.strategy.learn != "hook",
             extension=self._world.templates.extension(work.role),
             submitted=handed_in(state),
-            instruction_file=f"{folder}/instructions.md",
+            instruction_file=f"{base}/{layout.launch(launch)}/{_INSTRUCTIONS}",
         )
         open_items = (*prompts.artifacts(made), *prompts.signals(made))
         return replace(made, open_items=open_items)
@@ -318,11 +460,11 @@ class Launcher:
 
     # -- writing -----------------------------------------------------------------------------
 
-    def _write(self, plan: LaunchPlan) -> None:
+    def _write(self, plan: LaunchPlan, *, stopped: bool) -> None:
         folder, files = layout.launch(plan.launch), self._session.files
         spec = plan.casting.spec
-        if isinstance(plan.decision, Native):
-            files.write(f"{folder}/instructions.md", plan.full_prompt)
+        if plan.rung is Rung.NATIVE:
+            files.write(f"{folder}/{_INSTRUCTIONS}", plan.full_prompt)
         if needs_mcp_file(spec):
             files.write(f"{folder}/mcp.json", mcp_document(self._world.programs.mcp_server))
         if spec.hooks is not None:
@@ -332,28 +474,30 @@ class Launcher:
         if plan.work.topic:
             kind = ResearchKind(plan.work.role.partition("-")[0])
             files.write(f"{layout.research(kind, plan.work.topic)}/prompt.md", plan.full_prompt)
-        files.write(f"{folder}/prompt.md", plan.prompt)
+        files.write(f"{folder}/{_PROMPT}", plan.prompt)
         if plan.casting.strategy.private:
             files.make_folder(layout.checkpoint(plan.work.seat))
-        if plan.casting.strategy.kind in {StrategyKind.CONTINUE, StrategyKind.LEARN}:
+        kinds = {StrategyKind.CONTINUE, StrategyKind.LEARN}
+        if plan.plays and plan.casting.strategy.kind in kinds:
             self._note_latest(plan)
-        files.write(f"{folder}/launch.json", json.dumps(self._launch_file(plan), indent=1))
+        fields = self._launch_file(plan, stopped=stopped)
+        files.write(f"{folder}/launch.json", json.dumps(fields, indent=1))
 
     def _note_latest(self, plan: LaunchPlan) -> None:
         cwd = str(self._world.project)
         self._world.claims.note_latest(plan.casting.name, plan.casting.home, cwd, plan.launch)
 
-    def _launch_file(self, plan: LaunchPlan) -> dict[str, object]:
-        spec = plan.casting.spec
-        claim = self.office.claim(plan.casting, plan.session_ref)
-        return {
-            "argv": list(plan.argv),
+    def _launch_file(self, plan: LaunchPlan, *, stopped: bool) -> dict[str, object]:
+        fields = {
+            **self._runs(plan),
             "env": self._environment(plan),
-            "unset": list(unset_names(spec, self._world.environment)),
+            "unset": list(unset_names(plan.casting.spec, self._world.environment)),
             "cwd": str(self._world.project),
-            "claim": None if claim is None else str(claim),
             "grace_s": _GRACE_S,
         }
+        if plan.rung is Rung.SCREEN:
+            return {**fields, "gate": self._held(plan, plan.mode)}
+        return {**fields, "gate": self._gate(plan)} if stopped else fields
 
     def _environment(self, plan: LaunchPlan) -> Mapping[str, str]:
         state, work = self._state, plan.work

@@ -13,6 +13,7 @@ import signal
 from contextlib import suppress
 from typing import Final
 
+from agentmux.app.gating import Manner
 from agentmux.app.performing import Performer
 from agentmux.app.session import Session
 from agentmux.app.tools import SessionGoneError, Tools
@@ -30,6 +31,7 @@ STOP_LINE: Final = b"s"
 # More rounds without an outside event mean that two decisions undo each other.
 _MAX_ROUNDS: Final = 200
 _MESSAGES: Final = 200
+_ORDINARY: Final = Manner()
 
 
 class Orchestrator:
@@ -41,7 +43,7 @@ class Orchestrator:
         session: Session,
         tools: Tools,
         watcher: Watcher,
-        fresh: frozenset[str] = frozenset(),
+        manner: Manner = _ORDINARY,
     ) -> None:
         self._world = world
         self._session = session
@@ -55,7 +57,7 @@ class Orchestrator:
         self._asked = False
         self._finished = False
         self._watcher = watcher
-        self._performer = Performer(world, session, tools, watcher, fresh, self)
+        self._performer = Performer(world, session, tools, watcher, manner, self)
 
     # -- the loop ----------------------------------------------------------------------------
 

@@ -128,7 +128,7 @@ class Watcher:
         if pane is None:
             return False
         screen = self._tools.terminal.capture([pane], colours=False).get(pane)
-        return screen is not None and is_rejection(self._spec(name), screen.text)
+        return screen is not None and is_rejection(self.spec(name), screen.text)
 
     def _seat_of(self, launch: str) -> tuple[str, Seat | None]:
         for name, seat in self._session.state.seats.items():
@@ -136,13 +136,14 @@ class Watcher:
                 return name, seat
         return "", None
 
-    def _spec(self, seat: str) -> AgentSpec:
+    def spec(self, seat: str) -> AgentSpec:
+        """Return the agent that plays this seat."""
         record = self._session.state.agents.get(seat, {})
         return self._world.spec(str(record.get("agent", "")) or "none")
 
     def patterns(self, seat: str) -> ScreenPatterns:
         """How to read the screens of the agent in this seat."""
-        spec = self._spec(seat)
+        spec = self.spec(seat)
 
         def compiled(pattern: str | None) -> re.Pattern[str] | None:
             return re.compile(pattern, re.MULTILINE) if pattern else None
@@ -202,7 +203,7 @@ class Watcher:
         if seat.status == LAUNCHED and seat.mode not in AGENT_MODES:
             status, source = seat.mode, "journal"
         elif seat.status == LAUNCHED:
-            mark = read_screen(self._spec(name), screen.text)
+            mark = read_screen(self.spec(name), screen.text)
             status, source = _MARKS.get(mark, "unknown"), "screen"
             status = "stalled" if seat.stalled and status != "busy" else status
             if mark is ScreenMark.BUSY and not seat.reached:

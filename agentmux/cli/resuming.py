@@ -31,6 +31,7 @@ from agentmux.app.stop import stop
 from agentmux.cli import render
 from agentmux.cli.looking import JsonOpt, SessionArg
 from agentmux.cli.starting import AttachOpt, YesOpt, handing, show_begun
+from agentmux.core.settings import policy_of
 from agentmux.errors import AgentmuxError, BlockedError, ExitCode, NotFoundError, UsageError
 
 if TYPE_CHECKING:
@@ -185,7 +186,8 @@ def _resume(
     _end_survivors(face, plan, yes=yes)
     for warning in plan.warnings:
         render.note(f"warning: {warning}")
-    request = Request(mode="resume", fresh=tuple(sorted(fresh)), phase=phase)
+    policy = policy_of(world.settings.resume.policy, asked=face.interactive, yes=yes)
+    request = Request(mode="resume", fresh=tuple(sorted(fresh)), phase=phase, policy=policy.value)
     return resume(world, handing(world, face.config), plan, request)
 
 

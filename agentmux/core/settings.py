@@ -28,6 +28,21 @@ class Policy(StrEnum):
     AUTO = "auto"
 
 
+def policy_of(configured: Policy | None, *, asked: bool, yes: bool) -> Policy:
+    """Return the policy of one resume.
+
+    Args:
+        configured: What the configuration says; None leaves it to the terminal.
+        asked: Somebody sits at the terminal of the command.
+        yes: The command was told to ask nothing; it has the last word over asking.
+    """
+    if configured is Policy.CONFIRM and not yes:
+        return configured
+    if configured is None and asked and not yes:
+        return Policy.CONFIRM
+    return Policy.NEVER if configured is Policy.NEVER else Policy.AUTO
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Defaults:
     """What holds where nothing else is said.

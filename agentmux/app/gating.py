@@ -1,0 +1,104 @@
+"""What a pane shows before an agent runs in it, or instead of one: as data for its program.
+
+The other end is `adapters.gate`, and the fields are in docs/reference/session-files.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from agentmux.core import layout
+from agentmux.core.events import LaunchChosen
+from agentmux.core.records import to_fields
+from agentmux.core.state import STOPPED, SessionState
+from agentmux.ports import SessionFiles
+
+RESUME: Final = "resume"
+FRESH: Final = "fresh"
+SHELL: Final = "shell"
+CHOSEN: Final = "chosen in its pane"
+
+_TITLES: Final[Mapping[str, str]] = {
+    RESUME: "Resume",
+    FRESH: "Restart fresh",
+    SHELL: "Shell",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manner:
+    """How the panes of a session come up.
+
+    Attributes:
+        fresh: Seats that are to start afresh; ``*`` is all of them.
+        stopped: Those of a resume wait, each for the user's choice in its pane.
+    """
+
+    fresh: frozenset[str] = frozenset()
+    stopped: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Offer:
+    """One choice in a stopped pane.
+
+    Attributes:
+        says: What it would be, in a few words.
+        runs: The fields of the launch file that it decides.
+        fact: What is recorded when it is chosen.
+    """
+
+    says: str
+    runs: Mapping[str, object]
+    fact: LaunchChosen
+
+
+def gate_fields(
+    session: Path, seat: str, *, title: str, says: str, offers: Iterable[Offer] = ()
+) -> dict[str, object]:
+    """Return what a pane holds at: over the seat's last screen, these choices or none."""
+    return {
+        "title": title,
+        "says": says,
+        "snapshot": str(session / layout.snapshot(seat)),
+        "wake": str(session / layout.WAKE),
+        "choices": {offer.fact.choice: _choice(offer) for offer in offers},
+    }
+
+
+def _choice(offer: Offer) -> dict[str, object]:
+    name = offer.fact.choice
+    return {
+        "key": name[0],
+        "title": _TITLES[name],
+        "says": offer.says,
+        **offer.runs,
+        "fact": to_fields(offer.fact),
+    }
+
+
+def unheard(state: SessionState, files: SessionFiles) -> Iterator[tuple[str, str, LaunchChosen]]:
+    """Yield seat, launch and choice where a user chose while no orchestrator was there to hear."""
+    for name, seat in state.seats.items():
+        choice = files.launch_record(seat.launch).choice if seat.status == STOPPED else None
+        if choice is not None:
+            yield name, seat.launch, choice
+
+
+def fresh_notice(why: str) -> tuple[str, ...]:
+    """Return what stands above an agent whose conversation does not come back."""
+    return (f"a fresh start: {why}",)
+
+
+def shell_notice(
+    seat: str, agent: str, why: str, *, prompt: Path, signals: tuple[str, ...]
+) -> tuple[str, ...]:
+    """Return what stands above a shell in which the user plays a role."""
+    return (
+        f"{seat}: a shell in place of {agent}: {why}",
+        f"what is to be done: {prompt}",
+        f"when it is done: {' && '.join(signals)}",
+    )
