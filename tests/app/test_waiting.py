@@ -115,7 +115,7 @@ def test_a_failure_ends_the_wait_for_anything_else(site: Site, entry: SessionEnt
     failed = {"phase": "failed", "interruption": {"cause": "coder-1 crashed twice"}}
     thread = later(lambda: commit(entry, **failed))
     with pytest.raises(AgentmuxError, match="coder-1 crashed twice") as raised:
-        wait(site, entry, "done", None)
+        wait(site, entry, "done")
     assert raised.value.exit_code is ExitCode.FAILED
     thread.join()
 
@@ -124,7 +124,7 @@ def test_a_failure_ends_the_wait_for_anything_else(site: Site, entry: SessionEnt
 def test_what_is_done_goes_nowhere(site: Site, entry: SessionEntry, goal: str) -> None:
     commit(entry, phase="done")
     with pytest.raises(AgentmuxError, match="is done"):
-        wait(site, entry, goal, None)
+        wait(site, entry, goal)
 
 
 def test_removed_or_spoilt_while_waiting(site: Site, entry: SessionEntry) -> None:
