@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
 from typing import Final
 
@@ -37,5 +38,6 @@ def extension(project_dir: Path, role: str) -> str | None:
         raise ConfigError(f"{path} cannot be read: {error}") from error
 
 
+@functools.cache
 def _built_in(name: str) -> str:
     return (BUILT_IN / f"{name}.md").read_text(encoding="utf-8")
