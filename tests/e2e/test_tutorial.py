@@ -48,6 +48,8 @@ def test_every_command_does_what_the_tutorial_says(
     assert re.search(r"coder-2\b.*native", plan)
     assert not re.search(r"coder-1\b.*(native|fresh)", plan)
 
+    assert "architecture.md" in said["agentmux resume --explain"]
+
     half_done = said["git status --short"]
     assert "demo_part_1.py" in half_done
     assert "demo_part_2.py" not in half_done
