@@ -36,6 +36,7 @@ from agentmux.cli.demo_project import (
     write_environment,
 )
 from agentmux.cli.demo_screen import Screen
+from agentmux.cli.wiring import program
 from agentmux.core import layout
 from agentmux.core.phase import Phase
 from agentmux.core.state import SessionState
@@ -222,7 +223,7 @@ def _pane_line(pane: Mapping[str, Any]) -> str:
 
 
 def _argv(words: Iterable[str]) -> list[str]:
-    return [sys.executable, "-m", "agentmux", *words]
+    return [*program(), *words]
 
 
 # -- the end -------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,7 +13,7 @@ import typer
 from agentmux.app.handing import Begun, Handing
 from agentmux.app.sessions import list_sessions
 from agentmux.app.start import FEATURE_MAX, StartPlan, StartRequest, plan_start, start
-from agentmux.cli import attaching, render
+from agentmux.cli import attaching, render, wiring
 from agentmux.cli.looking import JsonOpt
 from agentmux.core.review import is_reviewer, long
 from agentmux.errors import UsageError
@@ -73,7 +74,7 @@ def start_feature(
         agent=agent,
         roles=read_roles(role or ()),
         branch="" if branch == "auto" else branch,
-        include=tuple(include or ()),
+        include=tuple(_absolute(path) for path in include or ()),
     )
     plan = plan_start(
         world, request, {each.name: each.phase or "" for each in list_sessions(world)}
@@ -94,7 +95,7 @@ def handing(world: World, config: Path | None) -> Handing:
     from agentmux.adapters.handover import ReadyPipe  # noqa: PLC0415 (not for a dry run)
 
     def argv(path: Path, request: Request) -> tuple[str, ...]:
-        own = (sys.executable, "-m", "agentmux", "_orchestrate")
+        own = (*wiring.program(), "_orchestrate")
         more = (str(config),) if config is not None else ()
         return (*own, str(world.project), str(path), request.encode(), *more)
 
@@ -136,6 +137,12 @@ def read_roles(words: Sequence[str]) -> dict[str, tuple[str, str | None]]:
         name = long(role) if is_reviewer(role) else role.replace("_", "-")
         found[name] = (agent, model or None)
     return found
+
+
+def _absolute(path: str) -> str:
+    """Return a path without links on the way to it; the last part may be one."""
+    folder, name = os.path.split(os.path.abspath(path))
+    return str(Path(os.path.realpath(folder), name))
 
 
 def _confirm(face: Face, plan: StartPlan, *, yes: bool) -> None:
