@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
+from agentmux.app.gating import unheard
 from agentmux.app.handing import Begun, Handing, hand_over
 from agentmux.app.launching import Launcher, LaunchPlan
 from agentmux.app.request import Request
@@ -68,6 +69,8 @@ def plan_resume(
     session = Session(files, now=world.now, new_id=world.new_id)
     loaded = session.loaded
     state, added = _folded(loaded.state, loaded.tail)
+    for seat, launch, choice in unheard(state, files):
+        state = apply(state, replace(_event(world, choice, state), seat=seat, launch=launch))
     artifacts = overlay(files.artifacts(state), added, state)
     inference = infer(state, artifacts, state_is_known=loaded.known, pending=len(loaded.tail))
     resumed = state

@@ -1,0 +1,201 @@
+"""Panes that come up stopped, and the lower rungs of the ladder, from the command line on."""
+
+import json
+import os
+import signal
+from typing import Any
+
+import pytest
+
+from tests.conftest import WaitUntil
+from tests.e2e.conftest import Project, Session
+
+CONFIRM = "resume: {policy: confirm}\n"
+BUSY = {"roles": {"architect": {"think": 600}}}
+QUIET = {"roles": {"architect": {"silent": True}}}
+
+
+def at_work(project: Project, wait_until: WaitUntil, agent: str = "demo") -> Session:
+    """A session whose architect is busy, killed with its tmux server."""
+    project.scenario(BUSY)
+    answer = project.json("start", "--agent", agent, "--", "add a greeting")
+    session = Session(project, project.path / answer["path"])
+    wait_until(lambda: seat(session).get("reached"), 30, lambda: seat(session))
+    wait_until((session.path / "snapshots" / "architect.json").exists, 20)
+    project.tmux("kill-server")
+    wait_until(lambda: not project.processes(), 15)
+    return session
+
+
+def seat(session: Session, name: str = "architect") -> dict[str, Any]:
+    found: dict[str, Any] = session.state["seats"].get(name, {})
+    return found
+
+
+def pane(project: Project, name: str = "architect") -> dict[str, str]:
+    form = "#{@agentmux_seat}\t#{pane_id}\t#{pane_pid}\t#{alternate_on}\t#{@agentmux_label}"
+    rows = [line.split("\t") for line in project.tmux("list-panes", "-a", "-F", form).splitlines()]
+    keys = ("seat", "id", "pid", "alternate", "label")
+    return next(dict(zip(keys, row, strict=True)) for row in rows if row[0] == name)
+
+
+def screen(project: Project) -> str:
+    return project.tmux("capture-pane", "-p", "-t", pane(project)["id"])
+
+
+def chosen(session: Session) -> list[dict[str, Any]]:
+    return [each for each in session.events if each["event"] == "launch_chosen"]
+
+
+@pytest.mark.parametrize(
+    ("key", "mode"), [("r", "native"), ("f", "fresh"), ("s", "shell")], ids=["r", "f", "s"]
+)
+def test_a_stopped_pane_goes_on_as_its_user_chooses(
+    project: Project, wait_until: WaitUntil, key: str, mode: str
+) -> None:
+    project.config(CONFIRM)
+    session = at_work(project, wait_until)
+    conversation = session.state["agents"]["architect"]["session_ref"]
+    project.scenario(QUIET if key == "s" else {})
+
+    project.ok("resume", session.name, "--detach")
+    session.until_seat("architect", "stopped")
+    wait_until(lambda: "Restart fresh" in screen(project), 20)
+    before = pane(project)
+    assert "architect · demo · stopped" in before["label"]
+    assert "native" in screen(project)
+    assert "all guards hold" in screen(project)
+    assert "Demo agent" in screen(project)
+    shown = project.json("status", session.name)["sessions"][0]
+    assert [each["status"] for each in shown["seats"]] == ["stopped"]
+    launch = seat(session)["launch"]
+    assert not (session.path / "launches" / launch / "started").exists()
+
+    project.tmux("send-keys", "-t", before["id"], key)
+    wait_until(lambda: chosen(session), 20)
+    fact = chosen(session)[0]
+    assert (fact["payload"]["mode"], fact["launch"], fact["seat"]) == (mode, launch, "architect")
+    if key != "s":
+        wait_until(lambda: session.kinds("submit_architecture"), 30, lambda: screen(project))
+    else:
+        wait_until(lambda: "when it is done: agentmux submit architecture" in screen(project), 20)
+        after = pane(project)
+        assert (after["id"], after["pid"], after["alternate"]) == (before["id"], before["pid"], "0")
+        assert "architect · demo · shell" in after["label"]
+        assert seat(session)["mode"] == "shell"
+        (session.path / "02_architecting").mkdir(exist_ok=True)
+        (session.path / "02_architecting" / "architecture.md").write_text("# Mine\n")
+        line = "agentmux submit architecture && exit"
+        project.tmux("send-keys", "-t", after["id"], line, "Enter")
+        wait_until(lambda: session.kinds("submit_architecture"), 30, lambda: screen(project))
+    wait_until(lambda: session.state["phase"] == "planning", 20)
+    record = session.state["agents"]["architect"]
+    assert (record["session_ref"] == conversation) == (key != "f")
+    # A shell is no conversation: what its user hands in has reached none.
+    assert record["reached"] == {"r": 2, "f": 1, "s": 1}[key]
+
+
+def test_the_last_screen_outlives_stopped_panes(project: Project, wait_until: WaitUntil) -> None:
+    project.config(CONFIRM)
+    session = at_work(project, wait_until)
+    kept = (session.path / "snapshots" / "architect.json").read_text()
+    project.ok("resume", session.name, "--detach")
+    session.until_seat("architect", "stopped")
+    wait_until(lambda: "Restart fresh" in screen(project), 20)
+    project.ok("stop", session.name)
+    assert (session.path / "snapshots" / "architect.json").read_text() == kept
+
+    # Nothing was chosen, so nothing has changed for the next resume.
+    panes = project.json("resume", "--dry-run")["sessions"][0]["panes"]
+    assert [each["mode"] for each in panes] == ["native"]
+
+
+def test_a_stopped_pane_that_is_closed_was_ended_by_its_user(
+    project: Project, wait_until: WaitUntil
+) -> None:
+    project.config(CONFIRM)
+    session = at_work(project, wait_until)
+    project.ok("resume", session.name, "--detach")
+    session.until_seat("architect", "stopped")
+    wait_until(lambda: "Restart fresh" in screen(project), 20)
+    project.tmux("kill-pane", "-t", pane(project)["id"])
+    session.until_seat("architect", "ended_by_user")
+    assert session.launched() == ["architect"] * 2
+
+
+def test_yes_asks_nothing(project: Project, wait_until: WaitUntil) -> None:
+    project.config(CONFIRM)
+    session = at_work(project, wait_until)
+    project.scenario({})
+    project.ok("resume", session.name, "--detach", "--yes")
+    wait_until(lambda: session.kinds("submit_architecture"), 30)
+    assert not chosen(session)
+
+
+def test_a_choice_that_nobody_heard_counts_at_the_next_resume(
+    project: Project, wait_until: WaitUntil
+) -> None:
+    project.config(CONFIRM)
+    session = at_work(project, wait_until)
+    project.ok("resume", session.name, "--detach")
+    session.until_seat("architect", "stopped")
+    wait_until(lambda: "Restart fresh" in screen(project), 20)
+    runtime = json.loads((session.path / "runtime_state.json").read_text())
+    os.kill(runtime["orchestrator_pid"], signal.SIGKILL)
+    launch = seat(session)["launch"]
+    project.tmux("send-keys", "-t", pane(project)["id"], "f")
+    wait_until((session.path / "launches" / launch / "started").exists, 20)
+    project.tmux("kill-server")
+    wait_until(lambda: not project.processes(), 15)
+
+    project.scenario({})
+    project.ok("resume", session.name, "--detach", "--yes")
+    assert [each["payload"]["choice"] for each in chosen(session)] == ["fresh"]
+
+
+def test_a_program_that_is_gone_is_replaced_by_a_shell(
+    project: Project, wait_until: WaitUntil
+) -> None:
+    session = at_work(project, wait_until)
+    project.config("agents: {demo: {command: no-such-program}}\n")
+    panes = project.json("resume", "--dry-run")["sessions"][0]["panes"]
+    assert [each["mode"] for each in panes] == ["shell"]
+    assert panes[0]["reason"] == "no program `no-such-program`"
+    before = session.state["agents"]["architect"]
+
+    project.ok("resume", session.name, "--detach")
+    wait_until(lambda: "agentmux submit architecture" in screen(project), 20)
+    assert "no program `no-such-program`" in screen(project)
+    assert seat(session)["mode"] == "shell"
+    assert session.state["agents"]["architect"] == before
+    project.tmux("send-keys", "-t", pane(project)["id"], "exit 3", "Enter")
+    session.until_seat("architect", "ended_by_user")
+
+
+def test_without_a_shell_the_last_screen_is_held(project: Project, wait_until: WaitUntil) -> None:
+    session = at_work(project, wait_until)
+    project.config("agents: {demo: {command: no-such-program}}\n")
+    project.env["SHELL"] = "/no/such/shell"
+    project.ok("resume", session.name, "--detach")
+    wait_until(lambda: "no shell `/no/such/shell`" in screen(project), 20)
+    assert seat(session)["mode"] == "screen"
+    assert "Demo agent" in screen(project)
+
+
+def test_a_rejected_conversation_is_started_afresh_once(
+    project: Project, wait_until: WaitUntil
+) -> None:
+    session = at_work(project, wait_until)
+    project.scenario({})
+    for file in (project.home / "demo").rglob("*.jsonl"):
+        file.unlink()
+    project.ok("resume", session.name, "--detach")
+    wait_until(lambda: session.kinds("submit_architecture"), 30, lambda: screen(project))
+    exits = [each["payload"]["cause"] for each in session.events if each["event"] == "agent_exited"]
+    assert exits[:1] == ["rejected"]
+    launches = [e["payload"] for e in session.events if e["event"] == "agent_launched"]
+    assert [each["mode"] for each in launches[:3]] == ["fresh", "native", "fresh"]
+    assert "rejected" in launches[2]["reason"]
+    third = [e["launch"] for e in session.events if e["event"] == "agent_launched"][2]
+    file = json.loads((session.path / "launches" / third / "launch.json").read_text())
+    assert any("rejected" in line for line in file["notice"])
