@@ -1,0 +1,186 @@
+"""What a person wants to know of a session before resuming it; by reading only."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from agentmux.app.resume import ResumePlan, blocked, check_twin, plan_resume
+from agentmux.core import layout
+from agentmux.errors import AgentmuxError, BlockedError
+
+if TYPE_CHECKING:
+    from agentmux.app.sessions import Liveness, SessionEntry
+    from agentmux.app.world import World
+
+SNAPSHOT_MAX: Final = 4 << 20
+"""Bytes; the largest screen that a terminal is likely to have, with all its colours."""
+
+ReadFile = Callable[[Path, int], bytes | None]
+"""The content of a regular file of at most so many bytes, else None."""
+
+# ECMA-48: operating system commands and their kin, control sequences, other escapes.
+_CONTROL: Final = re.compile(
+    r"\x1b[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\|$)"
+    r"|[\x1b][\[][0-?]*[ -/]*[@-~]"
+    r"|\x1b[ -/]*[0-~]|\x1b"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeatOutlook:
+    """How one seat would come back.
+
+    Attributes:
+        mode: ``native`` or ``fresh``.
+    """
+
+    seat: str
+    agent: str
+    mode: str
+    reason: str
+
+    @property
+    def is_native(self) -> bool:
+        """Whether its conversation comes back."""
+        return self.mode == "native"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeptScreen:
+    """The last screen of a seat, as plain lines without the empty ones at its end.
+
+    Attributes:
+        captured: Aware; None where that is not known.
+    """
+
+    seat: str
+    lines: tuple[str, ...]
+    captured: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outlook:
+    """What a resume of one session would be.
+
+    Attributes:
+        phase: Where it would go on; None where that cannot be told.
+        refused: Why it cannot be resumed now; empty when it can.
+        kind: In a word: ``live``, ``locked``, ``unknown``, ``copy``, ``unreadable``, or empty.
+        hints: What to do about that.
+        screens: Those of the seats that come back first.
+    """
+
+    name: str
+    phase: str | None = None
+    because: str = ""
+    refused: str = ""
+    kind: str = ""
+    hints: tuple[str, ...] = ()
+    seats: tuple[SeatOutlook, ...] = ()
+    screens: tuple[KeptScreen, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+_KINDS: Final = {"session_live": "live", "locked": "locked", "twin": "copy"}
+
+
+def outlook(world: World, entry: SessionEntry, liveness: Liveness, read: ReadFile) -> Outlook:
+    """Say what a resume of the session would be; never raises for what is wrong with it."""
+    if entry.problem is not None:
+        problem = entry.problem
+        return Outlook(
+            name=entry.name, refused=problem.message, kind="unreadable", hints=problem.hints
+        )
+    try:
+        plan = plan_resume(world, world.files(entry.path))
+    except AgentmuxError as error:
+        return Outlook(name=entry.name, refused=error.message, kind="unreadable", hints=error.hints)
+    refused, kind = _refusal(world, entry, liveness)
+    seats = [each.work.seat for each in plan.panes]
+    return Outlook(
+        name=entry.name,
+        phase=plan.inference.phase.value,
+        because=_because(plan),
+        refused=refused.message if refused is not None else "",
+        kind=kind,
+        hints=refused.hints if refused is not None else (),
+        seats=_seats(plan),
+        screens=kept_screens(entry.path, seats, read),
+        warnings=plan.warnings,
+    )
+
+
+def _refusal(
+    world: World, entry: SessionEntry, liveness: Liveness
+) -> tuple[AgentmuxError | None, str]:
+    try:
+        check_twin(world, entry)
+        block = blocked(entry, liveness)
+    except BlockedError as error:
+        block = error
+    except AgentmuxError as error:
+        return error, "unknown"
+    return block, _KINDS.get(block.reason, block.reason) if block is not None else ""
+
+
+def _because(plan: ResumePlan) -> str:
+    """Return the rule that chose the phase, and what the walk over the artifacts ended at."""
+    last = plan.inference.evidence[-1]
+    same = last.phase is plan.inference.phase
+    found = last.because if same else f"{last.phase.value}: {last.because}"
+    return f"{plan.inference.because}; {found}"
+
+
+def _seats(plan: ResumePlan) -> tuple[SeatOutlook, ...]:
+    return tuple(
+        SeatOutlook(
+            seat=each.work.seat,
+            agent=each.casting.name,
+            mode=each.mode,
+            reason=each.decision.reason,
+        )
+        for each in plan.panes
+    )
+
+
+def kept_screens(path: Path, seats: Sequence[str], read: ReadFile) -> tuple[KeptScreen, ...]:
+    """Return the last screens of these seats of a session; a damaged one is as none."""
+    found = (_kept(seat, read(path / layout.snapshot(seat), SNAPSHOT_MAX)) for seat in seats)
+    return tuple(each for each in found if each is not None)
+
+
+def _kept(seat: str, data: bytes | None) -> KeptScreen | None:
+    try:
+        fields: Any = json.loads(data) if data is not None else None
+    except (ValueError, RecursionError):
+        return None
+    ansi = fields.get("ansi") if isinstance(fields, dict) else None
+    if not isinstance(ansi, str):
+        return None
+    lines = plain_lines(ansi)
+    return KeptScreen(seat=seat, lines=lines, captured=_instant(fields.get("captured_at")))
+
+
+def _instant(said: object) -> datetime | None:
+    try:
+        found = datetime.fromisoformat(str(said))
+    except ValueError:
+        return None
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
+
+
+def plain_lines(ansi: str) -> tuple[str, ...]:
+    """Return the text of a screen without anything that a terminal would obey."""
+    lines = [
+        "".join(char if char.isprintable() else "" for char in line.expandtabs()).rstrip()
+        for line in _CONTROL.sub("", ansi).split("\n")
+    ]
+    while lines and not lines[-1]:
+        lines.pop()
+    return tuple(lines)

@@ -1,0 +1,326 @@
+"""Pick one session on the whole terminal; ``agentmux resume`` without a name does so.
+
+The picker draws on the terminal of stderr and reads keys from stdin, so that stdout stays free for
+data. The sessions are looked at in a thread of their own, the selected one first. Whatever ends
+the picker, the terminal is then as it was.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+import select
+import signal
+import sys
+import termios
+import threading
+import tty
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final, Self
+
+from agentmux.adapters.files import read_limited
+from agentmux.app.picking import Outlook, outlook
+from agentmux.app.sessions import live
+from agentmux.app.sessions import select_session as only_one
+from agentmux.cli import render
+from agentmux.cli.picker_view import Known, Line, Scene, draw, shown_names
+from agentmux.core.picking import Choice, Key, Keys, Picker, Pressed, begin, press, refuse
+
+if TYPE_CHECKING:
+    from agentmux.app.sessions import SessionEntry
+    from agentmux.app.world import World
+
+_FALLBACK: Final = (80, 24)
+_READ_BYTES: Final = 4096
+# The bytes of one key come together; what comes later than this is another key.
+_ESCAPE_S: Final = 0.05
+# Ages on the screen grow.
+_REDRAW_S: Final = 30.0
+# The alternate screen; no cursor; no wrapping; pasted text is marked.
+_ENTER: Final = "\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[?2004h\x1b[2J"
+_LEAVE: Final = "\x1b[0m\x1b[?2004l\x1b[?7h\x1b[?25h\x1b[?1049l"
+_ENDING: Final = (signal.SIGTERM, signal.SIGHUP)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Picked:
+    """What a person chose."""
+
+    entry: SessionEntry
+    fresh: bool = False
+
+
+def select_session(
+    world: World, entries: Sequence[SessionEntry], *, interactive: bool, fresh: bool = False
+) -> Picked | None:
+    """Return the session to resume; None when a person wants none of them.
+
+    One alone is taken, after it was shown. Several are picked from where a person is there to.
+
+    Args:
+        interactive: stdin and stderr are a terminal that can be drawn on.
+        fresh: No conversation is to come back; the person may change that.
+
+    Raises:
+        NotFoundError: There is none, or there are several and nobody is there.
+        KeyboardInterrupt: By Ctrl-C.
+    """
+    if len(entries) > 1 and interactive:
+        return pick(world, entries, fresh=fresh)
+    entry = only_one(entries, command="resume")
+    ago = render.age(max(0.0, (world.now() - entry.updated).total_seconds()))
+    render.note(f"session {entry.name}: {entry.phase or 'unreadable'}, {ago} ago")
+    return Picked(entry=entry, fresh=fresh)
+
+
+def can_draw(environ: Mapping[str, str]) -> bool:
+    """Whether the terminal understands what the picker sends."""
+    return environ.get("TERM", "dumb") != "dumb"
+
+
+def pick(world: World, entries: Sequence[SessionEntry], *, fresh: bool = False) -> Picked | None:
+    """Let a person pick one of the sessions; see `select_session`."""
+    by_name = {entry.name: entry for entry in entries}
+    known = {
+        entry.name: Known(phase=entry.phase or "unreadable", updated=entry.updated)
+        for entry in entries
+    }
+    with contextlib.closing(Looker(_look(world, entries))) as looker:
+
+        def scene(picker: Picker) -> Scene:
+            return Scene(picker=picker, known=known, outlooks=looker.found(), now=world.now())
+
+        picker = _run(begin(_choices(entries), fresh=fresh), scene, looker)
+    if picker.interrupted:
+        raise KeyboardInterrupt
+    if picker.taken is None:
+        return None
+    return Picked(entry=by_name[picker.taken], fresh=picker.fresh)
+
+
+def _choices(entries: Sequence[SessionEntry]) -> list[Choice]:
+    return [
+        Choice(
+            name=entry.name,
+            words=f"{entry.name} {entry.phase or 'unreadable'}".lower(),
+            refused=entry.problem.message if entry.problem is not None else "",
+        )
+        for entry in entries
+    ]
+
+
+def _look(world: World, entries: Sequence[SessionEntry]) -> Callable[[str], Outlook]:
+    """Return what looks at a session by its name; each tmux server is asked once, for all."""
+    by_name = {entry.name: entry for entry in entries}
+    lives = functools.cache(lambda: live(world, entries))
+
+    def look(name: str) -> Outlook:
+        entry = by_name[name]
+        return outlook(world, entry, lives()[entry.path], read_limited)
+
+    return look
+
+
+class Looker:
+    """Looks at sessions in a thread of its own, those that are wanted first.
+
+    Attributes:
+        bell: Becomes readable when something was found, or a signal came.
+        rope: What makes it so.
+    """
+
+    def __init__(self, look: Callable[[str], Outlook]) -> None:
+        self._look = look
+        self._wanted: list[str] = []
+        self._found: dict[str, Outlook] = {}
+        self._changed = threading.Condition()
+        self._closed = False
+        self._error: BaseException | None = None
+        self.bell, self.rope = os.pipe()
+        for each in (self.bell, self.rope):
+            os.set_blocking(each, False)
+        # A look that hangs must not keep the program from ending.
+        threading.Thread(target=self._work, daemon=True).start()
+
+    def want(self, names: Sequence[str]) -> None:
+        """Look at these next, in this order; what was wanted before is not any more."""
+        with self._changed:
+            self._wanted = [name for name in names if name not in self._found]
+            self._changed.notify()
+
+    def found(self) -> Mapping[str, Outlook]:
+        """Return what was found so far, by name; raises what a look raised."""
+        with self._changed:
+            if self._error is not None:
+                raise self._error
+            return dict(self._found)
+
+    def close(self) -> None:
+        """Look no further; a look that goes on is not waited for."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify()
+            os.close(self.bell)
+            os.close(self.rope)
+
+    def _work(self) -> None:
+        while (name := self._next()) is not None:
+            try:
+                outlook = self._look(name)
+            except BaseException as error:  # noqa: BLE001 (raised again where somebody sees it)
+                self._done(error=error)
+                return
+            self._done(outlook)
+
+    def _next(self) -> str | None:
+        with self._changed:
+            self._changed.wait_for(lambda: self._wanted or self._closed)
+            return None if self._closed else self._wanted.pop(0)
+
+    def _done(self, outlook: Outlook | None = None, error: BaseException | None = None) -> None:
+        with self._changed:
+            self._error = error
+            if outlook is not None:
+                self._found[outlook.name] = outlook
+            if not self._closed:
+                with contextlib.suppress(BlockingIOError):  # full: it rings already
+                    os.write(self.rope, b"!")
+
+
+class _EndedError(Exception):
+    """A signal wants this process to end."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        super().__init__(number)
+
+
+def _run(picker: Picker, scene: Callable[[Picker], Scene], looker: Looker) -> Picker:
+    """Let a person press keys until they have decided."""
+    try:
+        with _signals(looker.rope), _Screen(looker.bell) as screen:
+            while not picker.is_over:
+                picker = _turn(picker, scene, looker, screen)
+    except _EndedError as error:
+        # The terminal and what the signal does are as they were before.
+        os.kill(os.getpid(), error.number)
+        raise
+    return picker
+
+
+def _turn(
+    picker: Picker, scene: Callable[[Picker], Scene], looker: Looker, screen: _Screen
+) -> Picker:
+    """Draw what is known now, and take the next keys."""
+    cols, rows = screen.size()
+    now = scene(picker)
+    picker = refuse(picker, {name: _in_short(each) for name, each in now.outlooks.items()})
+    listed = shown_names(picker, rows)
+    looker.want([name for name in dict.fromkeys((picker.at, *listed)) if name])
+    picker = replace(picker, page=max(1, len(listed)))
+    screen.show(draw(replace(now, picker=picker), cols, rows), (cols, rows))
+    for key in screen.pressed():
+        picker = press(picker, key)
+    return picker
+
+
+def _in_short(outlook: Outlook) -> str:
+    """Say in half a line why a session cannot be taken; empty when it can."""
+    return f"{outlook.kind}: {(*outlook.hints, outlook.refused)[0]}" if outlook.refused else ""
+
+
+@contextlib.contextmanager
+def _signals(rope: int) -> Iterator[None]:
+    """Make a changed size ring the bell, and an end of this process leave the terminal in order."""
+
+    def end(number: int, _frame: object) -> None:
+        raise _EndedError(number)
+
+    before = {number: signal.signal(number, end) for number in _ENDING}
+    # Some handler must be there, or nothing is written to the file descriptor.
+    before[signal.SIGWINCH] = signal.signal(signal.SIGWINCH, lambda _number, _frame: None)
+    woken = signal.set_wakeup_fd(rope, warn_on_full_buffer=False)
+    try:
+        yield
+    finally:
+        signal.set_wakeup_fd(woken)
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+class _Screen:
+    """The terminal, while the picker has it."""
+
+    def __init__(self, bell: int) -> None:
+        self._bell = bell
+        self._in, self._out = sys.stdin.fileno(), sys.stderr.fileno()
+        self._keys = Keys()
+        self._drawn: tuple[Line, ...] = ()
+        self._size = (0, 0)
+        self._saved = termios.tcgetattr(self._in)
+
+    def __enter__(self) -> Self:
+        sys.stderr.flush()
+        try:
+            # What was typed ahead stays.
+            tty.setraw(self._in, termios.TCSADRAIN)
+            self._send(_ENTER)
+        except BaseException:
+            self._restore()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._restore()
+
+    def _restore(self) -> None:
+        with contextlib.suppress(OSError, termios.error):  # the terminal may be gone
+            self._send(_LEAVE)
+        with contextlib.suppress(OSError, termios.error):
+            termios.tcsetattr(self._in, termios.TCSADRAIN, self._saved)
+
+    def size(self) -> tuple[int, int]:
+        """Return columns and rows as they are now."""
+        try:
+            cols, rows = os.get_terminal_size(self._out)
+        except OSError:
+            return _FALLBACK
+        return (cols, rows) if cols and rows else _FALLBACK
+
+    def show(self, lines: tuple[Line, ...], size: tuple[int, int]) -> None:
+        """Draw the lines that differ from what is there; all of them in a new size."""
+        new = size != self._size
+        old = () if new else self._drawn
+        changed = "".join(
+            f"\x1b[{row};1H\x1b[2K{line.styled()}"
+            for row, line in enumerate(lines, start=1)
+            if row > len(old) or old[row - 1] != line
+        )
+        self._drawn, self._size = lines, size
+        if changed:
+            self._send(("\x1b[2J" if new else "") + changed)
+
+    def pressed(self) -> tuple[Pressed, ...]:
+        """Wait for keys, for the bell, or until ages have grown; return the keys."""
+        wait_s = _ESCAPE_S if self._keys.waiting else _REDRAW_S
+        ready = select.select([self._in, self._bell], [], [], wait_s)[0]
+        if self._bell in ready:
+            os.read(self._bell, _READ_BYTES)
+        if self._in in ready:
+            return self._read()
+        return () if ready else self._keys.flush()
+
+    def _read(self) -> tuple[Pressed, ...]:
+        try:
+            data = os.read(self._in, _READ_BYTES)
+        except OSError:
+            data = b""
+        # A terminal that is gone reads as its end, for ever.
+        return self._keys.feed(data) if data else (Key.INTERRUPT,)
+
+    def _send(self, text: str) -> None:
+        data = text.encode("utf-8", "replace")
+        while data:
+            data = data[os.write(self._out, data) :]

@@ -1,0 +1,272 @@
+"""What the picker of ``agentmux resume`` looks like: lines for a terminal of any size; pure."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import Enum
+from typing import TYPE_CHECKING, Final
+
+from agentmux.app.picking import KeptScreen, Outlook, SeatOutlook
+from agentmux.cli.render import age
+
+if TYPE_CHECKING:
+    from agentmux.core.picking import Choice, Picker
+
+NATIVE: Final = "↻"
+_ELLIPSIS: Final = "…"
+# Below so many columns there is no room for the phase in the list; it stands below.
+_ROOMY: Final = 60
+_PHASE_COLS: Final = 18
+_MARK_COLS: Final = 10
+
+
+class Look(Enum):
+    """How a line is written; none of them is a colour."""
+
+    PLAIN = ""
+    BOLD = "1"
+    DIM = "2"
+    REVERSE = "7"
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line, at most as wide as the terminal."""
+
+    text: str
+    look: Look = Look.PLAIN
+
+    def styled(self) -> str:
+        """Return it for a terminal."""
+        return f"\x1b[{self.look.value}m{self.text}\x1b[0m" if self.look.value else self.text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """What is known of a session before it was looked at closely.
+
+    Attributes:
+        phase: As its state says.
+    """
+
+    phase: str
+    updated: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scene:
+    """All that is drawn.
+
+    Attributes:
+        known: By name, for every session.
+        outlooks: By name, for those that were looked at.
+    """
+
+    picker: Picker
+    known: Mapping[str, Known]
+    outlooks: Mapping[str, Outlook]
+    now: datetime
+
+
+@functools.lru_cache(maxsize=2048)
+def _cells(char: str) -> int:
+    from wcwidth import wcwidth  # noqa: PLC0415 (its tables, for the first wide character)
+
+    return max(0, wcwidth(char))
+
+
+def width(text: str) -> int:
+    """Return how many cells a printable text takes."""
+    return len(text) if text.isascii() else sum(map(_cells, text))
+
+
+def cut(text: str, cols: int) -> str:
+    """Return as much of the text as fits, in one line; an ellipsis says that there is more."""
+    clean = "".join(char if char.isprintable() else " " for char in text[: 8 * max(cols, 1)])
+    if width(clean) <= cols:
+        return clean
+    return _head(clean, cols - 1) + _ELLIPSIS[: max(cols, 0)]
+
+
+def _head(text: str, cols: int) -> str:
+    used = 0
+    for place, char in enumerate(text):
+        used += _cells(char)
+        if used > cols:
+            return text[:place]
+    return text
+
+
+def fill(text: str, cols: int) -> str:
+    """Return the text cut or filled to exactly so many cells."""
+    kept = cut(text, cols)
+    return kept + " " * (cols - width(kept))
+
+
+def wrapped(text: str, cols: int, most: int) -> list[str]:
+    """Return the text in at most so many lines, broken between words; the last one is cut."""
+    lines: list[str] = []
+    for word in text.split():
+        longer = f"{lines[-1]} {word}" if lines else word
+        if lines and (width(longer) <= cols or len(lines) == most):
+            lines[-1] = longer
+        else:
+            lines.append(word)
+    return [cut(line, cols) for line in lines]
+
+
+def shown_names(picker: Picker, rows: int) -> tuple[str, ...]:
+    """Return the names in the list of a terminal with so many rows, top to bottom."""
+    return tuple(each.name for each in _window(picker, _list_rows(picker, rows)))
+
+
+def draw(scene: Scene, cols: int, rows: int) -> tuple[Line, ...]:
+    """Return the whole screen: at most ``rows`` lines of at most ``cols`` cells."""
+    listed = _list_rows(scene.picker, rows)
+    room = rows - listed - 3
+    middle: list[Line] = []
+    if room > 0:
+        middle = [_rule(scene.picker.at, cols), *_detail(scene, cols, room)[:room]]
+        middle += [Line("")] * (room + 1 - len(middle))
+    lines = [_header(scene.picker, cols), *_list(scene, cols, listed), *middle]
+    lines += [Line("")] * (rows - 1 - len(lines))
+    return (*lines[: max(rows - 1, 1)], _footer(scene.picker, cols))[:rows]
+
+
+def _list_rows(picker: Picker, rows: int) -> int:
+    """Return how many lines the list gets: what it needs, at most two fifths of the screen."""
+    return max(1, min(len(picker.found), max(3, (rows - 2) * 2 // 5), rows - 2))
+
+
+def _header(picker: Picker, cols: int) -> Line:
+    sought = f"  /{picker.sought}▏" if picker.typing else ""
+    fresh = "FRESH  " if picker.fresh else ""
+    right = f"{fresh}{len(picker.found)} of {len(picker.choices)}"
+    left = f"Resume which session?{sought}" if cols >= _ROOMY else f"Resume{sought}"
+    return Line(_spread(left, right, cols), Look.BOLD)
+
+
+def _spread(left: str, right: str, cols: int) -> str:
+    room = cols - width(right) - 1
+    return f"{fill(left, room)} {right}" if room > 0 else cut(left, cols)
+
+
+def _window(picker: Picker, size: int) -> tuple[Choice, ...]:
+    """Return the part of the list that holds the selected one, near its middle."""
+    found = picker.found
+    first = min(max(picker.place - size // 2, 0), max(len(found) - size, 0))
+    return found[first : first + size]
+
+
+def _list(scene: Scene, cols: int, size: int) -> list[Line]:
+    found = _window(scene.picker, size)
+    if not found:
+        return [Line(cut("  no session fits", cols), Look.DIM)]
+    return [_row(scene, each, cols) for each in found]
+
+
+def _row(scene: Scene, choice: Choice, cols: int) -> Line:
+    known = scene.known[choice.name]
+    outlook = scene.outlooks.get(choice.name)
+    phase = (outlook.phase if outlook is not None else None) or known.phase
+    right = f"{_mark(outlook, fresh=scene.picker.fresh):<{_MARK_COLS}}"
+    right += f"{age(_seconds(scene.now, known.updated)):>4}"
+    if cols >= _ROOMY:
+        right = f"{fill(phase, _PHASE_COLS)} {right}"
+    selected = choice.name == scene.picker.at
+    text = _spread(f"{'>' if selected else ' '} {choice.name}", right, cols)
+    return Line(text, Look.REVERSE if selected else Look.DIM if choice.refused else Look.PLAIN)
+
+
+def _mark(outlook: Outlook | None, *, fresh: bool) -> str:
+    """Return a word on how the seats come back."""
+    if outlook is None:
+        return _ELLIPSIS
+    if outlook.kind:
+        return outlook.kind
+    if not outlook.seats:
+        return "-"
+    native = 0 if fresh else sum(each.is_native for each in outlook.seats)
+    return f"{NATIVE} {native}/{len(outlook.seats)}" if native else "fresh"
+
+
+def _seconds(now: datetime, then: datetime) -> float:
+    return max(0.0, (now - then).total_seconds())
+
+
+def _rule(name: str, cols: int) -> Line:
+    text = cut(f"── {name} " if name else "──", cols)
+    return Line(text + "─" * (cols - width(text)), Look.DIM)
+
+
+def _detail(scene: Scene, cols: int, room: int) -> list[Line]:
+    """Return what is known of the selected session, most important first."""
+    name = scene.picker.at
+    if not name:
+        return []
+    outlook = scene.outlooks.get(name)
+    if outlook is None:
+        return [Line(cut(f"{scene.known[name].phase}; looking closer{_ELLIPSIS}", cols), Look.DIM)]
+    lines = [*_refusal(outlook, cols), *_phase(outlook, cols)]
+    lines += _seats(outlook.seats, cols, max(2, room // 3), fresh=scene.picker.fresh)
+    lines += [Line(cut(f"! {each}", cols)) for each in outlook.warnings[:1]]
+    if outlook.phase is None:
+        return lines
+    return [*lines, *_screen(scene, outlook.screens, cols, room - len(lines))]
+
+
+def _refusal(outlook: Outlook, cols: int) -> Iterable[Line]:
+    if not outlook.refused:
+        return
+    for line in wrapped(f"not now: {outlook.refused}", cols, 2):
+        yield Line(line, Look.BOLD)
+    for hint in outlook.hints[:1]:
+        yield Line(cut(f"  {hint}", cols))
+
+
+def _phase(outlook: Outlook, cols: int) -> Iterable[Line]:
+    if outlook.phase is not None:
+        for line in wrapped(f"{outlook.phase}: {outlook.because}", cols, 2):
+            yield Line(line)
+
+
+def _seats(seats: tuple[SeatOutlook, ...], cols: int, most: int, *, fresh: bool) -> Iterable[Line]:
+    shown = seats if len(seats) <= most else seats[: most - 1]
+    names = max((width(each.seat) for each in shown), default=0)
+    for each in shown:
+        native = each.is_native and not fresh
+        how = "native" if native else "fresh"
+        reason = "you want it fresh" if fresh and each.is_native else each.reason
+        mark = NATIVE if native else " "
+        yield Line(cut(f"{mark} {fill(each.seat, names)}  {how}  {each.agent}: {reason}", cols))
+    if len(shown) < len(seats):
+        yield Line(cut(f"  and {len(seats) - len(shown)} more seats", cols))
+
+
+def _screen(scene: Scene, screens: tuple[KeptScreen, ...], cols: int, room: int) -> Iterable[Line]:
+    """Return the last lines of one seat's last screen, with a title, where there is room."""
+    if room < 2:
+        return
+    if not screens:
+        yield Line(cut("no screen was kept", cols), Look.DIM)
+        return
+    kept = screens[scene.picker.screen % len(screens)]
+    when = f", {age(_seconds(scene.now, kept.captured))} ago" if kept.captured else ""
+    more = f" (Tab: {len(screens) - 1} more)" if len(screens) > 1 else ""
+    yield Line(cut(f"last screen of {kept.seat}{when}{more}", cols), Look.DIM)
+    for line in kept.lines[-(room - 1) :]:
+        yield Line(cut(f"│ {line}", cols), Look.DIM)
+
+
+def _footer(picker: Picker, cols: int) -> Line:
+    if picker.says:
+        return Line(cut(picker.says, cols), Look.BOLD)
+    fresh = "^F" if picker.typing else "f"
+    escape = "Esc clear" if picker.typing else "Esc leave"
+    keys = f"↑↓ Enter · {fresh} fresh · {escape}"
+    if cols >= _ROOMY:
+        keys = f"↑↓ · type or / to search · Enter resume · {fresh} fresh · Tab screen · {escape}"
+    return Line(cut(keys, cols), Look.DIM)

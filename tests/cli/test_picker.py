@@ -1,0 +1,441 @@
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import re
+import select
+import signal
+import struct
+import subprocess
+import sys
+import termios
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agentmux.adapters.files import read_limited
+from agentmux.adapters.tmux import TmuxTerminal
+from agentmux.app.picking import (
+    KeptScreen,
+    Outlook,
+    SeatOutlook,
+    kept_screens,
+    outlook,
+    plain_lines,
+)
+from agentmux.app.sessions import list_resumable_sessions, live
+from agentmux.cli import wiring
+from agentmux.cli.picker import Looker, select_session
+from agentmux.cli.picker_view import Known, Look, Scene, cut, draw, shown_names, width
+from agentmux.core.picking import Choice, Key, begin, press
+from agentmux.errors import ExitCode, NotFoundError
+from tests.cli.picker_lab import AT, make_session
+
+WaitUntil = Callable[..., None]
+LAB = Path(__file__).with_name("picker_lab.py")
+ROOT = Path(__file__).parent.parent.parent
+
+# -- how it looks --------------------------------------------------------------------------------
+
+SEATS = (
+    SeatOutlook(seat="coder-1", agent="claude", mode="native", reason="all guards hold"),
+    SeatOutlook(seat="coder-2", agent="codex", mode="fresh", reason="no conversation was recorded"),
+)
+AUTH = Outlook(
+    name="20260101-100000-add-auth",
+    phase="implementing",
+    because="done_2 is missing",
+    seats=SEATS,
+    screens=(
+        KeptScreen(seat="coder-1", lines=("first", "last 漢字"), captured=AT),
+        KeptScreen(seat="coder-2", lines=("second seat",), captured=None),
+    ),
+)
+LIVE = Outlook(
+    name="20260101-090000-live-one",
+    phase="planning",
+    because="plan.yaml is missing",
+    refused="tmux session agentmux-x is still active. Detach or kill it before resuming.",
+    kind="live",
+    hints=("agentmux attach live-one",),
+)
+NAMES = (AUTH.name, LIVE.name, "20260101-080000-漢字漢字漢字漢字漢字漢字漢字漢字漢字")
+
+
+def scene(*, outlooks: tuple[Outlook, ...] = (AUTH, LIVE), **changes: object) -> Scene:
+    picker = begin([Choice(name=name, words=name) for name in NAMES])
+    return Scene(
+        picker=replace(picker, **changes),  # type: ignore[arg-type]
+        known={name: Known(phase="failed", updated=AT) for name in NAMES},
+        outlooks={each.name: each for each in outlooks},
+        now=AT + timedelta(hours=3),
+    )
+
+
+def text(shown: Scene, cols: int = 80, rows: int = 24) -> str:
+    return "\n".join(line.text for line in draw(shown, cols, rows))
+
+
+def test_the_whole_screen_of_a_session_with_two_seats() -> None:
+    lines = text(scene()).splitlines()
+    assert lines[0].split() == ["Resume", "which", "session?", "3", "of", "3"]
+    assert lines[1].split() == [">", AUTH.name, "implementing", "↻", "1/2", "3h"]
+    assert lines[2].split() == [LIVE.name, "planning", "live", "3h"]
+    assert lines[4].startswith(f"── {AUTH.name} ─")
+    assert lines[5] == "implementing: done_2 is missing"
+    assert lines[6] == "↻ coder-1  native  claude: all guards hold"
+    assert lines[7] == "  coder-2  fresh  codex: no conversation was recorded"
+    assert lines[8] == "last screen of coder-1, 3h ago (Tab: 1 more)"
+    assert lines[9:11] == ["│ first", "│ last 漢字"]
+    assert "Enter resume" in lines[-1]
+    assert len(lines) == 24
+
+
+def test_the_selected_line_is_told_by_more_than_its_look() -> None:
+    lines = draw(scene(), 80, 24)
+    assert [(line.look, line.text[0]) for line in lines[1:3]] == [
+        (Look.REVERSE, ">"),
+        (Look.PLAIN, " "),
+    ]
+
+
+def test_fresh_shows_what_it_does_to_every_seat() -> None:
+    shown = text(scene(fresh=True))
+    assert "FRESH" in shown
+    assert "↻" not in shown
+    assert "coder-1  fresh  claude: you want it fresh" in shown
+
+
+def test_a_live_session_says_why_and_what_to_do() -> None:
+    lines = text(scene(at=LIVE.name)).splitlines()
+    assert lines[5].startswith("not now: tmux session agentmux-x is still active.")
+    assert "  agentmux attach live-one" in lines
+
+
+def test_a_session_that_was_not_looked_at_shows_its_state() -> None:
+    shown = text(scene(outlooks=()))
+    assert "failed; looking closer…" in shown
+
+
+def test_tab_shows_the_next_screen_and_comes_round() -> None:
+    assert "│ second seat" in text(scene(screen=1))
+    assert "│ first" in text(scene(screen=2))
+
+
+def test_a_small_terminal_keeps_the_list_the_phase_and_the_keys() -> None:
+    lines = text(scene(), 40, 10).splitlines()
+    assert lines[1].startswith("> 20260101")
+    assert "implementing: done_2 is missing" in lines
+    assert any(line.startswith("↻ coder-1") for line in lines)
+    assert lines[-1] == "↑↓ Enter · f fresh · Esc leave"
+
+
+def test_many_seats_are_counted_where_they_do_not_fit() -> None:
+    seats = tuple(replace(SEATS[0], seat=f"coder-{n}") for n in range(20))
+    shown = text(scene(outlooks=(replace(AUTH, seats=seats),)))
+    assert re.search(r"and \d+ more seats", shown)
+    assert "last screen of coder-1" in shown
+
+
+@given(
+    cols=st.integers(1, 200),
+    rows=st.integers(1, 80),
+    at=st.sampled_from([*NAMES, ""]),
+    keys=st.lists(st.one_of(st.sampled_from(list(Key)), st.characters()), max_size=8),
+)
+def test_it_never_leaves_the_terminal(cols: int, rows: int, at: str, keys: list[str]) -> None:
+    shown = scene(at=at)
+    for key in keys:
+        shown = replace(shown, picker=press(shown.picker, key))
+    lines = draw(shown, cols, rows)
+    assert len(lines) == rows
+    assert all(width(line.text) <= cols for line in lines)
+    assert all(line.text.isprintable() for line in lines)
+
+
+def test_the_selected_one_is_always_in_the_window() -> None:
+    names = [f"s{n:03}" for n in range(300)]
+    state = begin([Choice(name=name, words=name) for name in names])
+    for _ in names:
+        assert state.at in shown_names(state, 10)
+        state = press(state, Key.DOWN)
+
+
+@pytest.mark.parametrize(
+    ("given_text", "cols", "shown"),
+    [
+        ("abc", 3, "abc"),
+        ("abcd", 3, "ab…"),
+        ("漢字漢", 4, "漢…"),
+        ("a\tb\x1b", 9, "a b "),
+        ("ab", 0, ""),
+    ],
+)
+def test_text_is_cut_by_cells(given_text: str, cols: int, shown: str) -> None:
+    assert cut(given_text, cols) == shown
+
+
+# -- what it knows -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("ansi", "lines"),
+    [
+        ("\x1b[1;32mgo\x1b[0m\n\n", ("go",)),
+        ("\x1b]0;title\x07a\x1b]8;;http://x\x1b\\b", ("ab",)),
+        ("a\tb\r\n\x1b(Bc\x1b7\x00", ("a       b", "c")),
+        ("\x9b31mx", ("31mx",)),
+        ("\x1b]0;never ended", ("",)),
+        ("", ()),
+    ],
+)
+def test_a_screen_is_shown_without_what_a_terminal_obeys(ansi: str, lines: tuple[str, ...]) -> None:
+    found = plain_lines(ansi)
+    assert found == tuple(line for line in lines if line) or found == lines
+    assert all(line.isprintable() for line in found)
+
+
+@pytest.fixture
+def project(tmp_path: Path, short_dir: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    # The picker's look at tmux finds a place where no server runs.
+    monkeypatch.setenv("TMUX_TMPDIR", str(short_dir))
+    folder = tmp_path / "project"
+    (folder / ".agentmux").mkdir(parents=True)
+    (folder / ".agentmux/config.yaml").write_text("defaults: {agent: demo}\n")
+    return folder
+
+
+def test_damaged_screens_are_as_none(tmp_path: Path) -> None:
+    (tmp_path / "snapshots").mkdir()
+    for name, content in {"a": "{", "b": "[]", "c": '{"ansi": 1}', "d": '{"ansi": "x"}'}.items():
+        (tmp_path / f"snapshots/{name}.json").write_text(content)
+    found = kept_screens(tmp_path, ["a", "b", "c", "d", "gone"], read_limited)
+    assert [(each.seat, each.lines, each.captured) for each in found] == [("d", ("x",), None)]
+
+
+def test_the_outlook_of_a_session_on_disk(project: Path) -> None:
+    make_session(project, "20260101-100000-add-auth")
+    world = wiring.world(project, environ=os.environ)
+    (entry,) = list_resumable_sessions(world)
+    found = outlook(world, entry, live(world, [entry])[entry.path], read_limited)
+    assert (found.phase, found.refused, found.kind) == ("architecting", "", "")
+    assert "architecture.md is missing" in found.because
+    assert [(each.seat, each.mode) for each in found.seats] == [("architect", "fresh")]
+    assert found.screens[0].lines[0] == "Welcome to the robot"
+
+
+def test_the_outlook_of_one_that_cannot_be_read_says_so(project: Path) -> None:
+    path = make_session(project, "20260101-100000-add-auth")
+    for name in ("state.json", "state.json.bak", "tool_events.jsonl"):
+        (path / name).unlink(missing_ok=True)
+    (path / "state.json").write_text('{"schema_version": 99, "phase": "x"}')
+    world = wiring.world(project, environ=os.environ)
+    (entry,) = list_resumable_sessions(world)
+    found = outlook(world, entry, live(world, [entry])[entry.path], read_limited)
+    assert (found.phase, found.kind) == (None, "unreadable")
+    assert "newer" in found.refused
+
+
+def test_the_wanted_ones_are_looked_at_first_and_the_bell_rings() -> None:
+    seen: list[str] = []
+
+    def look(name: str) -> Outlook:
+        seen.append(name)
+        return Outlook(name=name)
+
+    looker = Looker(look)
+    looker.want(["b", "a"])
+    while len(looker.found()) < 2:
+        assert select.select([looker.bell], [], [], 10)[0]
+        os.read(looker.bell, 100)
+    looker.want(["a", "b"])
+    looker.close()
+    assert seen == ["b", "a"]
+
+
+def test_a_bug_in_a_look_is_raised_where_it_is_seen() -> None:
+    def look(name: str) -> Outlook:
+        raise ZeroDivisionError
+
+    looker = Looker(look)
+    looker.want(["a"])
+    assert select.select([looker.bell], [], [], 10)[0]
+    with pytest.raises(ZeroDivisionError):
+        looker.found()
+    looker.close()
+
+
+# -- choosing without a picker -------------------------------------------------------------------
+
+
+def test_one_session_is_taken_after_it_was_shown(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make_session(project, "20260101-100000-add-auth")
+    world = wiring.world(project, environ=os.environ)
+    picked = select_session(world, list_resumable_sessions(world), interactive=True)
+    assert picked is not None
+    assert picked.entry.name == "20260101-100000-add-auth"
+    assert "20260101-100000-add-auth: architecting" in capsys.readouterr().err
+
+
+def test_several_without_a_terminal_are_listed(project: Path) -> None:
+    for name in ("20260101-100000-add-auth", "20260101-110000-fix"):
+        make_session(project, name)
+    world = wiring.world(project, environ=os.environ)
+    with pytest.raises(NotFoundError) as caught:
+        select_session(world, list_resumable_sessions(world), interactive=False)
+    assert caught.value.exit_code is ExitCode.NOT_FOUND
+    assert caught.value.hints[0] == "agentmux resume 20260101-110000-fix"
+
+
+# -- on a terminal -------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def sessions(project: Path) -> Path:
+    for number, name in enumerate(("add-auth", "fix-login", "rewrite-cache")):
+        make_session(project, f"20260101-10000{number}-{name}")
+    return project
+
+
+class Pane:
+    """The picker in a pane of a real tmux."""
+
+    def __init__(self, tmux: TmuxTerminal, project: Path, cols: int, rows: int) -> None:
+        self._socket = tmux.socket
+        # The shell stays, to show what the picker leaves behind.
+        line = (
+            f"{sys.executable} {LAB} {project}; echo code $?; stty -a | grep -o '.icanon'; read x"
+        )
+        self.run("new-session", "-d", "-x", str(cols), "-y", str(rows), "sh", "-c", line)
+
+    def run(self, *argv: str) -> str:
+        command = ["tmux", "-S", self._socket, "-f", "/dev/null", *argv]
+        env = {**os.environ, "PYTHONPATH": str(ROOT), "LC_ALL": "C.UTF-8"}
+        done = subprocess.run(
+            command, env=env, capture_output=True, text=True, check=True, timeout=20
+        )
+        return done.stdout
+
+    def press(self, *keys: str) -> None:
+        self.run("send-keys", *keys)
+
+    def shown(self) -> str:
+        return self.run("capture-pane", "-p")
+
+
+def test_real_keys_in_a_real_terminal(
+    tmux: TmuxTerminal, sessions: Path, wait_until: WaitUntil
+) -> None:
+    pane = Pane(tmux, sessions, 80, 24)
+    wait_until(lambda: "last screen of architect" in pane.shown(), what=pane.shown)
+    assert "> 20260101-100002-rewrite-cache" in pane.shown()
+    assert "│ 漢字 wide" in pane.shown()
+    pane.press("Down")
+    wait_until(lambda: "> 20260101-100001-fix-login" in pane.shown(), what=pane.shown)
+    pane.run("resize-window", "-x", "40", "-y", "10")
+    wait_until(lambda: "Enter · f fresh · Esc leave" in pane.shown(), what=pane.shown)
+    assert "> 20260101-10000" in pane.shown()
+    pane.press("f", "/", "auth")
+    wait_until(lambda: "/auth▏" in pane.shown() and "FRESH" in pane.shown(), what=pane.shown)
+    pane.press("Enter")
+    wait_until(lambda: "code 0" in pane.shown() and "icanon" in pane.shown(), what=pane.shown)
+    assert "('20260101-100000-add-auth', True)" in pane.shown().replace("\n", "")
+    assert "-icanon" not in pane.shown()
+    assert "Esc leave" not in pane.shown()
+
+
+def test_a_live_session_is_shown_and_cannot_be_chosen(
+    tmux: TmuxTerminal, sessions: Path, wait_until: WaitUntil
+) -> None:
+    server = ["tmux", "-f", "/dev/null"]
+    name = "agentmux-20260101-100001-fix-login"
+    subprocess.run([*server, "new-session", "-d", "-s", name, "sleep", "100"], check=True)
+    try:
+        pane = Pane(tmux, sessions, 80, 24)
+        wait_until(lambda: "last screen of" in pane.shown(), what=pane.shown)
+        pane.press("Down")
+        wait_until(lambda: "is still active" in pane.shown(), what=pane.shown)
+        pane.press("Enter")
+        wait_until(lambda: "live: agentmux attach" in pane.shown(), what=pane.shown)
+        pane.press("Escape")
+        wait_until(lambda: "None" in pane.shown() and "code 0" in pane.shown(), what=pane.shown)
+    finally:
+        subprocess.run([*server, "kill-server"], check=False)
+
+
+@contextmanager
+def on_pty(project: Path) -> Iterator[tuple[subprocess.Popen[bytes], int, list[object]]]:
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    before = termios.tcgetattr(theirs)
+    env = {**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm"}
+    process = subprocess.Popen(
+        [sys.executable, str(LAB), str(project)],
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        env=env,
+    )
+    try:
+        yield process, ours, before
+        assert termios.tcgetattr(theirs) == before
+    finally:
+        process.kill()
+        process.wait()
+        os.close(ours)
+        os.close(theirs)
+
+
+def read_until(fd: int, wanted: bytes) -> bytes:
+    seen = b""
+    while wanted not in seen:
+        assert select.select([fd], [], [], 20)[0], f"{wanted!r} never came after {seen!r}"
+        seen += os.read(fd, 65536)
+    return seen
+
+
+LEFT = b"\x1b[?25h\x1b[?1049l"
+
+
+@pytest.mark.parametrize(
+    ("end", "code"),
+    [
+        (lambda process, fd: os.write(fd, b"\x03"), 1),  # the lab shows KeyboardInterrupt
+        (lambda process, fd: process.send_signal(signal.SIGINT), 1),
+        (lambda process, fd: process.send_signal(signal.SIGTERM), -signal.SIGTERM),
+        (lambda process, fd: process.send_signal(signal.SIGHUP), -signal.SIGHUP),
+        (lambda process, fd: os.write(fd, b"\x1b"), 0),
+        (lambda process, fd: os.write(fd, b"\r"), 0),
+    ],
+    ids=["ctrl-c", "int", "term", "hup", "esc", "enter"],
+)
+def test_the_terminal_is_as_it_was_whatever_ends_the_picker(
+    end: Callable[[subprocess.Popen[bytes], int], object], code: int, sessions: Path
+) -> None:
+    with on_pty(sessions) as (process, fd, _):
+        seen = read_until(fd, b"last screen of")
+        assert b"\x1b[?1049h" in seen
+        end(process, fd)
+        read_until(fd, LEFT)
+        process.wait(20)
+    # An interrupted Python ends with its signal.
+    assert process.returncode in {code, -signal.SIGINT if code == 1 else code}
+
+
+def test_what_is_pasted_is_text(sessions: Path) -> None:
+    with on_pty(sessions) as (process, fd, _):
+        read_until(fd, b"last screen of")
+        os.write(fd, b"\x1b[200~fix\n\x1b[201~")
+        read_until(fd, b"/fix")
+        os.write(fd, b"\r")
+        read_until(fd, b"('20260101-100001-fix-login', False)")
+        assert process.wait(20) == 0

@@ -1,0 +1,148 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agentmux.core.picking import Choice, Key, Keys, Picker, Pressed, begin, press, refuse
+
+NAMES = ("beta", "alpha", "gamma", "delta")
+
+
+def picker(*names: str, refused: str = "") -> Picker:
+    return begin(
+        [
+            Choice(name=name, words=name, refused="no" if name == refused else "")
+            for name in names or NAMES
+        ]
+    )
+
+
+def pressed(start: Picker, *keys: Pressed) -> Picker:
+    for key in keys:
+        start = press(start, key)
+    return start
+
+
+def names(state: Picker) -> list[str]:
+    return [each.name for each in state.found]
+
+
+@pytest.mark.parametrize(
+    ("data", "keys"),
+    [
+        (b"\x1b[A\x1b[B\x1bOA\x1bOB", (Key.UP, Key.DOWN, Key.UP, Key.DOWN)),
+        (b"\x1b[5~\x1b[6~\x1b[H\x1b[F", (Key.PAGE_UP, Key.PAGE_DOWN, Key.HOME, Key.END)),
+        (b"\r\n\t\x7f\x03\x06", (Key.ENTER, Key.ENTER, Key.TAB, Key.BACKSPACE, Key.INTERRUPT,
+                                 Key.FRESH)),
+        ("aé漢".encode(), ("a", "é", "漢")),
+        (b"\x1b[1;5C\x1b[99~x\x00\x1a", ("x",)),
+        (b"\x1b\x1b[A", (Key.ESCAPE, Key.UP)),
+        (b"\x1b[200~fa\rb\x1b[201~\r", (Key.SEARCH, "f", "a", " ", "b", Key.ENTER)),
+        (b"a\xffb", ("a", "b")),
+    ],
+)  # fmt: skip
+@given(cut=st.integers(min_value=0, max_value=12))
+def test_bytes_become_keys_however_they_are_cut(
+    data: bytes, keys: tuple[Pressed, ...], cut: int
+) -> None:
+    parser = Keys()
+    assert parser.feed(data[:cut]) + parser.feed(data[cut:]) == keys
+    assert not parser.waiting
+
+
+def test_a_lone_escape_is_the_key_once_nothing_follows() -> None:
+    parser = Keys()
+    assert parser.feed(b"\x1b") == ()
+    assert parser.waiting
+    assert parser.flush() == (Key.ESCAPE,)
+    assert not parser.waiting
+
+
+def test_arrows_and_letters_move_and_stop_at_the_ends() -> None:
+    start = picker()
+    assert start.at == "beta"
+    assert pressed(start, Key.UP).at == "beta"
+    assert pressed(start, "j", Key.DOWN).at == "gamma"
+    assert pressed(start, "j", "j", "j", "j", "k").at == "gamma"
+    assert pressed(start, Key.END).at == "delta"
+    assert pressed(start, Key.END, Key.HOME).at == "beta"
+    assert pressed(start, Key.PAGE_DOWN).at == "delta"
+
+
+def test_typing_filters_by_words_and_keeps_what_is_selected() -> None:
+    start = pressed(picker("add auth", "fix auth", "fix cache"), "j")
+    both = pressed(start, *"auth")
+    assert names(both) == ["add auth", "fix auth"]
+    assert both.at == "fix auth"
+    assert names(pressed(both, *" FIX")) == ["fix auth"]
+    assert pressed(start, *"cac").at == "fix cache"
+
+
+def test_letters_that_are_keys_are_text_in_a_search() -> None:
+    start = picker("jolly", "fork")
+    assert pressed(start, "f").fresh
+    found = pressed(start, "/", "f")
+    assert (found.fresh, names(found)) == (False, ["fork"])
+    assert names(pressed(start, "l", "j")) == []  # begun by any other letter
+    assert pressed(found, Key.FRESH).fresh
+    assert not pressed(found, Key.FRESH, Key.FRESH).fresh
+
+
+def test_an_emptied_search_is_over() -> None:
+    start = pressed(picker(), "a", Key.BACKSPACE)
+    assert not start.typing
+    assert pressed(start, "f").fresh
+    assert pressed(picker(), "g", "a", Key.CLEAR).found == picker().choices
+
+
+def test_escape_clears_a_search_then_leaves() -> None:
+    cleared = pressed(picker(), "g", Key.ESCAPE)
+    assert (cleared.left, cleared.sought, cleared.at) == (False, "", "gamma")
+    left = pressed(cleared, Key.ESCAPE)
+    assert (left.left, left.interrupted, left.taken) == (True, False, None)
+
+
+def test_control_c_interrupts_at_once() -> None:
+    state = pressed(picker(), "g", Key.INTERRUPT)
+    assert (state.left, state.interrupted) == (True, True)
+
+
+def test_enter_takes_the_selected_one() -> None:
+    assert pressed(picker(), "j", Key.ENTER).taken == "alpha"
+
+
+def test_a_refused_one_cannot_be_taken_and_says_why() -> None:
+    state = refuse(picker(), {"beta": "it is live", "alpha": ""})
+    tried = pressed(state, Key.ENTER)
+    assert (tried.taken, tried.says, tried.is_over) == (None, "it is live", False)
+    assert pressed(tried, Key.DOWN).says == ""
+    assert pressed(tried, Key.DOWN, Key.ENTER).taken == "alpha"
+
+
+def test_it_begins_at_one_that_can_be_taken() -> None:
+    assert picker(refused="beta").at == "alpha"
+    assert picker("only", refused="only").at == "only"
+
+
+def test_nothing_found_takes_nothing() -> None:
+    state = pressed(picker(), *"zzz", Key.DOWN, Key.ENTER)
+    assert (state.taken, state.at, state.says) == (None, "", "nothing fits what you typed")
+    assert pressed(state, Key.ESCAPE).at == "beta"
+
+
+def test_another_session_begins_at_its_first_screen() -> None:
+    assert pressed(picker(), Key.TAB).screen == 1
+    assert pressed(picker(), Key.TAB, Key.UP).screen == 1
+    assert pressed(picker(), Key.TAB, Key.DOWN).screen == 0
+
+
+KEYS = st.lists(st.one_of(st.sampled_from(list(Key)), st.sampled_from("abglmjkf/ ")), max_size=30)
+
+
+@given(keys=KEYS)
+def test_whatever_is_pressed_the_selected_one_is_on_the_list(keys: list[Pressed]) -> None:
+    state = pressed(picker(refused="gamma"), *keys)
+    assert state.at in names(state) or (state.at == "" and not state.found)
+    assert state.taken in {None, "alpha", "beta", "delta"}
+    assert not (state.left and state.taken)
