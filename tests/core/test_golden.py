@@ -1,0 +1,58 @@
+"""Sessions recorded by each release still fold to the same state, and want the same done next.
+
+Changing an expectation needs a decision in docs/decisions/. To add a release: put its journals
+beside the others and run this file as a program.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agentmux.core.apply import fold
+from agentmux.core.artifacts import Artifacts
+from agentmux.core.decide import Facts, next_actions
+from agentmux.core.events import parse
+from agentmux.core.phase import Phase
+from agentmux.core.state import SessionState, encode
+
+GOLDEN = Path(__file__).resolve().parent.parent / "golden"
+CASES = sorted(GOLDEN.glob("*/*.jsonl"))
+
+
+def decide_from(journal: Path) -> dict[str, Any]:
+    """Fold a journal and ask what is to be done in an empty world."""
+    offset = 0
+    events = []
+    for line in journal.read_bytes().splitlines(keepends=True):
+        offset += len(line)
+        events.append((parse(json.loads(line)), offset))
+    state = fold(SessionState(phase=Phase.FAILED), events)
+    actions = next_actions(state, Facts(artifacts=Artifacts()))
+    found: dict[str, Any] = json.loads(
+        json.dumps({"state": encode(state), "next": [repr(action) for action in actions]})
+    )
+    return found
+
+
+@pytest.mark.parametrize("journal", CASES, ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_a_recorded_session_still_decides_the_same(journal: Path) -> None:
+    expected = json.loads(journal.with_suffix(".expected.json").read_text(encoding="utf-8"))
+    found = decide_from(journal)
+    # A newer version may know more fields; none that was recorded may change.
+    assert {key: found["state"].get(key) for key in expected["state"]} == expected["state"]
+    assert found["next"] == expected["next"]
+
+
+def test_there_are_recorded_sessions() -> None:
+    assert CASES
+
+
+if __name__ == "__main__":
+    for case in CASES:
+        expected = case.with_suffix(".expected.json")
+        if not expected.exists():
+            expected.write_text(json.dumps(decide_from(case), indent=1) + "\n", encoding="utf-8")
