@@ -375,6 +375,9 @@ class SessionFiles(SignalFiles, Protocol):
     def make_folder(self, path: str) -> None:
         """Make a private folder at a path relative to the session, unless it is there."""
 
+    def sweep(self) -> None:
+        """Remove what killed writers left half-written; call it under the session's lock."""
+
     def digest(self, path: Path) -> str:
         """SHA-256 of a file, in hex; empty where there is no regular file of a readable size."""
 

@@ -174,6 +174,11 @@ class FileSession(SignalFiles):
         """Make a private folder; see `ports.SessionFiles`."""
         files.make_dir(self._path / path)
 
+    def sweep(self) -> None:
+        """Remove temporary files; see `ports.SessionFiles`."""
+        # Who holds the lock is the only one who makes them here: none has a writer left.
+        files.sweep(self._path, older_than_s=0)
+
 
 def _files_below(session: Path, path: str) -> list[str]:
     """Every file, link or other thing at or below ``path``; folders stay where they are."""

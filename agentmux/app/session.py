@@ -58,9 +58,11 @@ class Session:
     def take_over(self, *, session_id: str = "", session_name: str = "") -> Inference:
         """Fold what is pending, commit, and say where the session resumes; dispatches nothing.
 
-        An older session is imported here, the only place that knows of older forms; ``session_id``
+        The caller holds the session's lock: what killed writers left half-written is removed. An
+        older session is imported here, the only place that knows of older forms; ``session_id``
         and ``session_name`` are for one that has none.
         """
+        self.files.sweep()
         pending = len(self._loaded.tail)
         if self._loaded.source != "state.json":
             self.files.set_aside_corrupt_state(self.now())
