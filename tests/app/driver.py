@@ -1,0 +1,561 @@
+"""A whole pipeline in one process: the real orchestrator over a terminal that runs nothing.
+
+`Studio` is a project with a session in it; agents and user are functions here. An agent reads its
+launch folder as the real ones do, writes its artifacts, and hands in through `agentmux.app.submit`.
+Nothing of our code is replaced but what stands behind the ports.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import itertools
+import json
+import os
+import re
+import subprocess
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from agentmux.adapters.wake import WakePipe, poke
+from agentmux.app.checks import Request as Handin
+from agentmux.app.driving import drive
+from agentmux.app.request import Report, Request
+from agentmux.app.handing import Handing
+from agentmux.app.resume import plan_resume, resume
+from agentmux.app.start import StartRequest, plan_start, start
+from agentmux.app.submit import Submission, decide, identity_from, submit
+from agentmux.app.tools import Tools
+from agentmux.app.world import World
+from agentmux.cli import wiring
+from agentmux.core import layout
+from agentmux.core.events import Approved, ChangesRequested, Event
+from agentmux.core.phase import Phase
+from agentmux.core.state import SessionState
+from agentmux.errors import ExitCode
+from agentmux.ports import (
+    CreatedSession,
+    Delivery,
+    DeliveryResult,
+    Head,
+    NewPane,
+    Pane,
+    Picture,
+    Screen,
+    ScreenPatterns,
+    Server,
+    TmuxSession,
+)
+
+FEATURE = "add a calculator"
+MESSAGE = "Add a calculator"
+_SUBMIT = re.compile(r"^agentmux submit ([a-z-]+)(.*)$", re.MULTILINE)
+
+
+@dataclass(slots=True)
+class SimPane:
+    """A pane in which nothing runs; ``step`` is how far its agent is."""
+
+    id: str
+    seat: str
+    launch: str
+    step: str = "new"
+
+
+class SimTerminal:
+    """`agentmux.ports.Terminal` without processes: who opens a pane is only told of it."""
+
+    socket = "/nowhere/sim"
+
+    def __init__(self) -> None:
+        self.session: TmuxSession | None = None
+        self.found: dict[str, SimPane] = {}
+        self.opened: list[str] = []
+        self.begin: Callable[[SimPane], None] = lambda pane: None
+        self.hang_up: Callable[[SimPane], None] = lambda pane: None
+        self._numbers = itertools.count(1)
+
+    def server(self) -> Server:
+        return Server(socket=self.socket, pid=0, started=0)
+
+    def sessions(self) -> tuple[TmuxSession, ...]:
+        return () if self.session is None else (self.session,)
+
+    def create_session(
+        self, *, name: str, uuid: str, cwd: Path, size: tuple[int, int], argv: Sequence[str]
+    ) -> CreatedSession:
+        self.session = TmuxSession(id="$0", name=name, uuid=uuid)
+        return CreatedSession(session=self.session, pane="%0", server=self.server())
+
+    def reopen_monitor(self, session: str, *, cwd: Path, argv: Sequence[str]) -> str:
+        return "%0"
+
+    def panes(self, session: str) -> tuple[Pane, ...]:
+        if self.session is None:
+            return ()
+        found = (("%0", "", ""), *((p.id, p.seat, p.launch) for p in self.found.values()))
+        return tuple(
+            Pane(id=pane, window="@0", pid=1, dead=False, seat=seat, launch=launch, visible=True,
+                 activity=0)
+            for pane, seat, launch in found
+        )  # fmt: skip
+
+    def open_panes(self, session: str, panes: Sequence[NewPane]) -> Mapping[str, str]:
+        made = [SimPane(f"%{next(self._numbers)}", new.seat, new.launch) for new in panes]
+        for pane in made:
+            self.found[pane.id] = pane
+            self.opened.append(pane.launch)
+            self.begin(pane)
+        return {pane.launch: pane.id for pane in made}
+
+    def arrange(self, session: str, visible: Sequence[str]) -> None:
+        pass
+
+    def label(self, labels: Mapping[str, str]) -> None:
+        pass
+
+    def capture(self, panes: Sequence[str], *, colours: bool = True) -> Mapping[str, Screen]:
+        blank = Screen(ansi="", text="", cols=80, rows=24, cursor_row=0, cursor_col=0)
+        return {pane: blank for pane in panes if pane in self.found}
+
+    def paste(self, pane: str, text: str) -> None:
+        raise AssertionError("whoever types here goes through the typist")
+
+    def press_enter(self, pane: str) -> None:
+        raise AssertionError("whoever types here goes through the typist")
+
+    def close_panes(self, panes: Sequence[str]) -> None:
+        for pane in panes:
+            closed = self.found.pop(pane, None)
+            if closed is not None:
+                self.hang_up(closed)
+
+    def kill_session(self, session: str) -> None:
+        self.close_panes(tuple(self.found))
+        self.session = None
+
+    def again(self, panes: Sequence[SimPane]) -> None:
+        """Hold these panes, as left by another orchestrator."""
+        self.found = {pane.id: replace(pane) for pane in panes}
+        self.opened = [pane.launch for pane in panes]
+        self._numbers = itertools.count(1 + max((int(p.id[1:]) for p in panes), default=0))
+
+
+class _NobodyDies:
+    def watch(self, pid: int, ended: Callable[[int], object]) -> None:
+        pass
+
+    def forget(self, pid: int) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+
+class _ReadyAtOnce:
+    path = Path("/nowhere/ready")
+
+    def wait(self, timeout_s: float, pid: int) -> bytes | None:
+        return Report(ok=True).encode()
+
+    def close(self) -> None:
+        pass
+
+
+@dataclass(slots=True)
+class _User:
+    """Asks for changes once, then approves; `show` is all that it sees."""
+
+    studio: Studio
+    asked: set[tuple[int, str]] = field(default_factory=set)
+
+    def show(self, picture: Picture) -> None:
+        state = picture.state
+        if state.phase is not Phase.COMPLETING or not state.summary_submitted or state.approval:
+            return
+        what = (state.cycle, state.commit.reason if state.commit else "")
+        if what not in self.asked and not state.pending_archive:
+            self.asked.add(what)
+            asyncio.get_running_loop().call_soon(self._decide, state.cycle)
+
+    def _decide(self, cycle: int) -> None:
+        more = cycle < self.studio.cycles
+        fact = ChangesRequested(text="Subtract, too.") if more else Approved()
+        files = self.studio.world.files(self.studio.session)
+        self.studio.heard(
+            decide(files, fact, at=_now(), new_id=self.studio.world.new_id, poke=poke)
+        )
+
+    def fileno(self) -> int | None:
+        return None
+
+    def keys(self) -> str:
+        return ""
+
+    def resized(self) -> None:
+        pass
+
+
+class Studio:
+    """A git project, and one session in it that can be driven, left, and driven again."""
+
+    def __init__(
+        self, project: Path, environ: Mapping[str, str], *, cycles: int = 2, real_git: bool = False
+    ) -> None:
+        self.project = project
+        self.cycles = cycles
+        self.world: World = wiring.world(project, environ=environ)
+        if not real_git:
+            self.world = replace(self.world, repository=NotedRepository(project))
+        self.terminal = SimTerminal()
+        self.session = Path("/nowhere")
+        self.accepted: list[str] = []
+        """Ids of the signals that were answered with `accepted`, in order."""
+
+    # -- the session -------------------------------------------------------------------------
+
+    def start(self) -> None:
+        self._new_terminal()
+        plan = plan_start(self.world, StartRequest(feature=FEATURE, agent="demo"), {})
+        self.session = plan.path
+        start(self.world, _handing(), plan)
+
+    def resume(self) -> str:
+        """Prepare a new server and a new tmux session; returns the phase that it foresees."""
+        self._new_terminal()
+        plan = plan_resume(self.world, self.world.files(self.session))
+        resume(self.world, _handing(), plan, Request(mode="resume"))
+        return plan.inference.phase.value
+
+    def reattach(self, session: TmuxSession, panes: Sequence[SimPane]) -> None:
+        """Go on over these panes, whose agents lived on."""
+        self._new_terminal()
+        self.terminal.session = session
+        self.terminal.again(panes)
+
+    def again(self, accepted: Sequence[str]) -> Studio:
+        """Return the same project in the hands of nobody yet, after ``accepted`` was answered."""
+        other = copy.copy(self)
+        other.accepted = list(accepted)
+        other.terminal = SimTerminal()
+        return other
+
+    def drive(self, mode: str, *, deadline_s: float = 10.0) -> ExitCode:
+        """Run an orchestrator until it ends."""
+        return asyncio.run(asyncio.wait_for(self._drive(mode), deadline_s))
+
+    async def _drive(self, mode: str) -> ExitCode:
+        for pane in tuple(self.terminal.found.values()):
+            if pane.step in {"new", "working", "told"}:
+                self._later(pane)
+        wake = WakePipe(self.session)
+
+        async def hints(stop: asyncio.Event) -> AsyncIterator[None]:
+            await stop.wait()
+            return
+            yield
+
+        tools = Tools(
+            terminal=self.terminal,
+            lock=self.world.lock(self.session),
+            wake=wake,
+            deaths=_NobodyDies(),
+            type_into=self._type_into,
+            display=_User(self),
+            hints=hints,
+        )
+        try:
+            return await drive(
+                self.world,
+                self.world.files(self.session),
+                Request(mode=mode),  # type: ignore[arg-type]  # one of its words
+                tools,
+                identity={"pid": os.getpid()},
+                report=lambda report: None,
+            )
+        finally:
+            wake.close()
+            tools.lock.release()  # what the end of a process does
+
+    def _new_terminal(self) -> None:
+        self.terminal = terminal = SimTerminal()
+        terminal.begin = self._later
+        terminal.hang_up = self._hung_up
+        self.world = replace(self.world, terminal=lambda socket: terminal)
+
+    # -- agents ------------------------------------------------------------------------------
+
+    def heard(self, answer: Submission) -> Submission:
+        """Note what was acknowledged."""
+        assert answer.result != "refused", answer
+        if answer.result == "accepted" and answer.event_id is not None:
+            self.accepted.append(answer.event_id)
+        return answer
+
+    def _later(self, pane: SimPane) -> None:
+        asyncio.get_running_loop().call_soon(self._work, pane)
+
+    def _work(self, pane: SimPane) -> None:
+        if pane.id not in self.terminal.found:
+            return
+        told, pane.step = pane.step == "told", "working"
+        agent = SimAgent(self, pane.launch)
+        pane.step = "over" if agent.work(told=told) else "waiting"
+
+    async def _type_into(
+        self, pane: str, text: str, patterns: ScreenPatterns, *, deadline_s: float
+    ) -> Delivery:
+        found = self.terminal.found.get(pane)
+        if found is None:
+            return Delivery(result=DeliveryResult.PANE_GONE, evidence="no pane")
+        if found.step == "waiting":
+            found.step = "told"
+            self._later(found)
+        return Delivery(result=DeliveryResult.SUBMITTED, evidence="simulated")
+
+    def _hung_up(self, pane: SimPane) -> None:
+        folder = self.session / layout.launch(pane.launch)
+        if folder.is_dir():
+            _leave(folder / "exit.json", json.dumps({"status": None, "signal": 1, "hup": True}))
+
+    # -- what became of it -------------------------------------------------------------------
+
+    def events(self) -> tuple[tuple[Event, int], ...]:
+        files = self.world.files(self.session)
+        return files.tail(0)
+
+    def state(self) -> SessionState:
+        return self.world.files(self.session).load().state
+
+
+class SimAgent:
+    """One launch at work; doing it again leaves the same."""
+
+    def __init__(self, studio: Studio, launch: str) -> None:
+        self._studio = studio
+        self._session = studio.session
+        folder = self._session / layout.launch(launch)
+        told = json.loads((folder / "launch.json").read_text())
+        self._env: dict[str, str] = told["env"]
+        self._prompt = (folder / "prompt.md").read_text()
+        self._cycle = int(self._env["AGENTMUX_CYCLE"])
+        self._iteration = int(self._env["AGENTMUX_ITERATION"])
+        self._role = self._env["AGENTMUX_ROLE"]
+        if not (folder / "started").exists():
+            _leave(folder / "started", "")
+
+    def work(self, *, told: bool) -> bool:
+        """Do all of it; returns False where it waits to be told."""
+        found = _SUBMIT.findall(self._prompt)
+        assert found, self._prompt
+        signal = found[-1][0]
+        if self._role == "architect" and self._cycle == 1 and not told:
+            return self._ask_first()
+        getattr(self, "_" + signal.replace("-", "_"))()
+        return True
+
+    def _ask_first(self) -> bool:
+        answer = self._hand_in(
+            "research_dispatch_code", topic="numbers", question="How are numbers written here?"
+        )
+        if answer.result == "ignored" or not answer.reason.startswith("done"):
+            return False
+        return self.work(told=True)
+
+    def _architecture(self) -> None:
+        self._artifact(
+            f"{layout.ARCHITECTING}/architecture.md",
+            f"---\nreviewers: [{'quality, logic' if self._cycle == 1 else 'logic'}]\n---\n# How\n",
+        )
+        self._hand_in("submit_architecture")
+
+    def _research_done(self) -> None:
+        topic = self._env["AGENTMUX_TOPIC"]
+        for name in ("summary.md", "detail.md"):
+            self._artifact(f"{layout.research('code', topic)}/{name}", f"# {name}\n")
+        self._hand_in("submit_research_done", topic=topic)
+
+    def _plan(self) -> None:
+        self._artifact(f"{layout.PLANNING}/plan.yaml", json.dumps(plan(2 if self._cycle == 1 else 1)))
+        self._hand_in("submit_plan")
+
+    def _done(self) -> None:
+        subplan = self._env["AGENTMUX_SUBPLAN"]
+        if subplan:
+            self._code(f"part_{subplan}.py", f"PART = {subplan}\nCYCLE = {self._cycle}\n")
+            self._hand_in("submit_done", subplan=int(subplan))
+            return
+        request = self._session / layout.REVIEW / "fix_request.md"
+        assert request.read_text().strip(), "a fix without a request"
+        self._code("fixed.py", f"CYCLE = {self._cycle}\nITERATION = {self._iteration}\n")
+        self._hand_in("submit_done")
+
+    def _review(self) -> None:
+        short = self._role.removeprefix("reviewer_")
+        fails = short == "logic" and self._cycle == 1 and self._iteration == 0
+        review: dict[str, Any] = {"verdict": "fail" if fails else "pass", "summary": "Read it."}
+        if fails:
+            review["findings"] = [
+                {"location": "part_1.py:1", "issue": "x", "severity": "high", "recommendation": "y"}
+            ]
+        else:
+            review["commit_message"] = MESSAGE
+        self._artifact(f"{layout.REVIEW}/review_{short}.yaml", json.dumps(review))
+        self._hand_in("submit_review", role=short)
+
+    def _summary(self) -> None:
+        self._artifact(f"{layout.COMPLETION}/summary.md", f"# Cycle {self._cycle}\n")
+        self._hand_in("submit_summary")
+
+    def _hand_in(self, signal: str, **more: Any) -> Submission:
+        world = self._studio.world
+        identity = identity_from(self._env, command="agentmux submit")
+        answer = submit(
+            world.files(self._session), identity, Handin(signal=signal, **more),
+            at=_now(), new_id=world.new_id, poke=poke,
+        )  # fmt: skip
+        return self._studio.heard(answer)
+
+    def _artifact(self, path: str, text: str) -> None:
+        _leave(self._session / path, text)
+
+    def _code(self, path: str, text: str) -> None:
+        _leave(self._studio.project / path, text)
+
+
+def plan(parts: int) -> dict[str, Any]:
+    """A plan of that many parts, in one parallel group."""
+    groups = [
+        {
+            "group_id": "g1",
+            "mode": "parallel",
+            "plans": [{"index": n, "name": f"Part {n}"} for n in range(1, parts + 1)],
+        }
+    ]
+    return {
+        "version": 2, "plan_overview": "Parts side by side.", "needs_design": False,
+        "needs_docs": False, "doc_files": [], "groups": groups,
+        "subplans": [
+            {
+                "index": n, "title": f"Part {n}", "scope": ["it"], "owned_files": [f"part_{n}.py"],
+                "dependencies": [], "implementation_approach": ["write it"],
+                "acceptance_criteria": ["it is there"], "tasks": ["write it"],
+                "isolation_rationale": "It has a file of its own.",
+            }
+            for n in range(1, parts + 1)
+        ],
+    }  # fmt: skip
+
+
+class NotedRepository:
+    """`agentmux.ports.Repository` in one file, replaced at each commit: git takes 0.15 s for one."""
+
+    def __init__(self, project: Path) -> None:
+        self._project = project
+        self._path = project / ".agentmux" / "commits.json"
+
+    def commits(self) -> list[dict[str, Any]]:
+        """Every commit, oldest first: id, message, trailer, files with their content."""
+        if not self._path.exists():
+            return [{"id": "0" * 40, "message": "Begin", "trailer": "", "files": self._files()}]
+        found: list[dict[str, Any]] = json.loads(self._path.read_text())
+        return found
+
+    def begin(self) -> None:
+        """Commit what is there."""
+        _leave(self._path, json.dumps(self.commits()))
+
+    def top_level(self) -> Path | None:
+        return self._project
+
+    def head(self) -> Head:
+        return Head(commit=self.commits()[-1]["id"], branch="main")
+
+    def require_head(self, expected: Head) -> None:
+        assert self.head() == expected
+
+    def dirty(self) -> tuple[str, ...]:
+        now, before = self._files(), self.commits()[-1]["files"]
+        return tuple(sorted(n for n in {*now, *before} if now.get(n) != before.get(n)))
+
+    def changed_since(
+        self, dirty_at_start: Collection[str], *, named: Collection[str] = ()
+    ) -> tuple[str, ...]:
+        return tuple(path for path in self.dirty() if path not in dirty_at_start)
+
+    def find_commit(self, trailer: tuple[str, str], *, since: str | None) -> str | None:
+        line = ": ".join(trailer)
+        return next((each["id"] for each in self.commits() if each["trailer"] == line), None)
+
+    def settle_index(self, commit: str) -> None:
+        pass
+
+    def create_branch(self, name: str) -> None:
+        raise AssertionError("no test asks for a branch")
+
+    def commit(
+        self,
+        message: str,
+        paths: Collection[str],
+        *,
+        trailer: tuple[str, str],
+        onto: Head | None = None,
+    ) -> str:
+        before = self.commits()
+        files, now = dict(before[-1]["files"]), self._files()
+        files.update({path: now[path] for path in paths})
+        made = {
+            "id": f"{len(before):040x}",
+            "message": message,
+            "trailer": ": ".join(trailer),
+            "files": files,
+        }
+        _leave(self._path, json.dumps([*before, made]))
+        return str(made["id"])
+
+    def _files(self) -> dict[str, str]:
+        found = (path for path in self._project.iterdir() if path.is_file())
+        return {path.name: path.read_text() for path in found if not path.name.startswith(".")}
+
+
+def git(project: Path, *argv: str) -> str:
+    """Run git in a project, and return what it printed."""
+    done = subprocess.run(
+        ["git", *argv], cwd=project, capture_output=True, text=True, check=False, timeout=30
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def make_project(folder: Path) -> Path:
+    """Make a git project with one commit and an identity."""
+    folder.mkdir(parents=True)
+    git(folder, "init", "-q", "-b", "main", "--template=")
+    for name, value in (
+        ("user.name", "Test"), ("user.email", "test@example.com"), ("gc.auto", "0"),
+        ("maintenance.auto", "false"),
+    ):  # fmt: skip
+        git(folder, "config", name, value)
+    (folder / "README.md").write_text("# A project\n")
+    git(folder, "add", "README.md")
+    git(folder, "commit", "-q", "-m", "Begin")
+    return folder.resolve()
+
+
+def _leave(path: Path, text: str) -> None:
+    """Write a file whole, as a careful agent does; images of the disk share what is not changed."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.new")
+    temporary.write_text(text)
+    os.rename(temporary, path)
+
+
+def _handing() -> Handing:
+    return Handing(argv=lambda path, request: ("true",), pipe=lambda path: _ReadyAtOnce())
+
+
+def _now() -> str:
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")

@@ -1,0 +1,314 @@
+"""A whole pipeline, killed at every durable operation, comes to the same end each time.
+
+One run is recorded: before each operation that changes a name or the journal, the disk is kept as
+it is, which is what a kill at that instant leaves. Each of these disks is then gone on with by a
+new process's worth of objects: over a new tmux server (all were killed) or over the panes that
+lived on (the orchestrator alone was). The recorded run has research, a parallel group, a failed
+review with its fix, and a second cycle.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+
+from agentmux.core import layout
+from agentmux.core.acceptance import Answer, is_signal, judge
+from agentmux.core.apply import advance, fold
+from agentmux.core.events import AgentLaunched, Resumed
+from agentmux.core.phase import Phase
+from agentmux.core.state import SessionState, encode
+from agentmux.errors import ExitCode
+from agentmux.ports import TmuxSession
+from tests.app.driver import MESSAGE, NotedRepository, SimPane, Studio, git, make_project
+from tests.faults.operations import Operation, Operations
+
+SHARDS = 2
+_LINK, _MKDIR = os.link, os.mkdir  # the real ones, also while operations are recorded
+BLANK = SessionState(phase=Phase.FAILED)
+
+Work = tuple[int, int, str, str]
+"""Cycle, iteration, phase and seat: what one launch is for."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Image:
+    """The disk before an operation, and what lived outside of it."""
+
+    folder: Path
+    before: str
+    session: TmuxSession
+    panes: tuple[SimPane, ...]
+    accepted: tuple[str, ...]
+
+
+class Recording:
+    """Runs a pipeline to its end, and keeps the disk before each operation that changes it.
+
+    Of the disks that differ, every ``shards``-th from ``shard`` on is kept.
+    """
+
+    def __init__(self, studio: Studio, store: Path, *, shard: int = 0, shards: int = 1) -> None:
+        self._studio = studio
+        self._store = store
+        self._shard, self._shards = shard, shards
+        self._count = 0
+        self._changed = True
+        self._torn = False
+        self.images: list[Image] = []
+        self.operations: Counter[str] = Counter()
+
+    def run(self, patch: pytest.MonkeyPatch) -> None:
+        with patch.context() as context:
+            Operations(self._studio.project, self._before).install(context.setattr)
+            assert self._studio.drive("start", deadline_s=60) is ExitCode.OK
+
+    def _before(self, operation: Operation) -> None:
+        to_journal = operation.path.endswith(layout.JOURNAL)
+        if operation.name in {"write", "fsync"} and not to_journal:
+            return  # changes a temporary file that nobody reads, or nothing that a kill could lose
+        self.operations[operation.name] += 1
+        if self._changed:
+            self._keep(operation, torn=False)
+        if self._torn:
+            self._keep(operation, torn=True)
+        self._changed = changes(operation)
+        self._torn = to_journal and operation.name == "write"
+
+    def _keep(self, operation: Operation, *, torn: bool) -> None:
+        self._count += 1
+        studio, session = self._studio, self._studio.terminal.session
+        if self._count % self._shards != self._shard or session is None:
+            return
+        folder = self._store / f"{self._count:04}"
+        clone(str(studio.project), str(folder))
+        if torn:
+            tear(folder / studio.session.relative_to(studio.project) / layout.JOURNAL)
+        name = f"{operation.name} {os.path.relpath(operation.place, studio.session)}"
+        self.images.append(
+            Image(
+                folder=folder,
+                before=f"half of a line, {name}" if torn else name,
+                session=session,
+                panes=tuple(replace(pane) for pane in studio.terminal.found.values()),
+                accepted=tuple(studio.accepted),
+            )
+        )
+
+
+def changes(operation: Operation) -> bool:
+    """Whether anybody can see afterwards that it was done."""
+    if operation.name == "mkdir":
+        return not os.path.isdir(operation.path)
+    return operation.name != "fsync" and not is_temporary(operation.place)
+
+
+def is_temporary(path: str) -> bool:
+    return os.path.basename(path).startswith(".tmp-")
+
+
+def tear(journal: Path) -> None:
+    """Cut the last line in half."""
+    data = journal.read_bytes()
+    start = data.rstrip(b"\n").rfind(b"\n") + 1
+    journal.write_bytes(data[: (start + len(data)) // 2])
+
+
+def clone(source: str, target: str) -> None:
+    """Copy a tree without its pipes; files that nobody writes in place share their inode."""
+    _MKDIR(target)
+    with os.scandir(source) as entries:
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                clone(entry.path, f"{target}/{entry.name}")
+            elif entry.is_file(follow_symlinks=False):
+                shared = "/.git/" not in entry.path and entry.name != layout.JOURNAL
+                (_LINK if shared else shutil.copyfile)(entry.path, f"{target}/{entry.name}")
+
+
+@pytest.fixture
+def quick(tmp_path: Path) -> Iterator[Path]:
+    """A folder in memory where there is one: a flush to the disk costs nothing there."""
+    memory = Path("/dev/shm")
+    folder = Path(tempfile.mkdtemp(dir=memory if os.access(memory, os.W_OK) else tmp_path))
+    yield folder
+    shutil.rmtree(folder)
+
+
+def begin(folder: Path, *, real_git: bool) -> Studio:
+    project = make_project(folder / "project")
+    studio = Studio(project, dict(os.environ), real_git=real_git)
+    if isinstance(studio.world.repository, NotedRepository):
+        studio.world.repository.begin()
+    studio.start()
+    return studio
+
+
+def gone_on(studio: Studio, image: Image, mode: str) -> Studio:
+    """Put the image in the project's place, and drive it to its end."""
+    shutil.rmtree(studio.project)
+    image.folder.rename(studio.project)
+    after, foreseen = studio.again(image.accepted), ""
+    if mode == "resume" and after.state().phase is Phase.DONE:
+        return after  # killed when all was over
+    if mode == "resume":
+        foreseen = after.resume()
+    else:
+        after.reattach(image.session, image.panes)
+    assert after.drive(mode) is ExitCode.OK
+    if foreseen not in {"", Phase.DONE.value}:
+        resumed = [e.fact for e, _ in after.events() if isinstance(e.fact, Resumed)]
+        assert [fact.phase for fact in resumed] == [foreseen], "a dry run said something else"
+    return after
+
+
+# -- what has to hold ----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What must come out the same, whatever was killed."""
+
+    phases: tuple[tuple[int, int, str], ...]
+    commits: tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
+    artifacts: tuple[str, ...]
+
+
+def outcome(studio: Studio) -> Outcome:
+    return Outcome(
+        phases=phases(studio),
+        commits=commits(studio),
+        artifacts=tuple(
+            sorted(
+                str(path.relative_to(studio.session))
+                for path in studio.session.rglob("*")
+                if path.is_file() and is_artifact(path.relative_to(studio.session))
+            )
+        ),
+    )
+
+
+def is_artifact(path: Path) -> bool:
+    return path.parts[0][:1] == "0" or path.parts[0] == layout.HISTORY
+
+
+def phases(studio: Studio) -> tuple[tuple[int, int, str], ...]:
+    """Every (cycle, iteration, phase) that the session was in, in order."""
+    state, seen = BLANK, []
+    for event, offset in studio.events():
+        state = advance(state, event, offset)
+        here = (state.cycle, state.iteration, state.phase.value)
+        if state.journal_id and state.session_id and seen[-1:] != [here]:
+            seen.append(here)
+    return tuple(seen)
+
+
+def commits(studio: Studio) -> tuple[tuple[str, tuple[tuple[str, str], ...]], ...]:
+    """Message and files of every commit; the trailer has to name the approval, once."""
+    approval = studio.state().approval
+    trailer = f"Agentmux-Event: {approval}"
+    repository = studio.world.repository
+    assert repository.dirty() == ()
+    if isinstance(repository, NotedRepository):
+        found = repository.commits()
+        assert [each["trailer"] for each in found[1:]] == [trailer]
+        return tuple((each["message"], tuple(sorted(each["files"].items()))) for each in found)
+    logged = git(studio.project, "log", "--reverse", "--format=%T%x00%B%x01").split("\x01\n")
+    pairs = [tuple(each.split("\x00")) for each in logged if each]
+    assert [trailer in message for _, message in pairs] == [False, True]
+    assert git(studio.project, "status", "--porcelain") == ""
+    return tuple((m.replace(trailer, "").strip(), (("", tree),)) for tree, m in pairs)
+
+
+def check_journal(studio: Studio) -> None:
+    """The fold is the state; what was acknowledged was applied, once; nothing was done twice."""
+    events = studio.events()
+    state = studio.state()
+    assert encode(fold(BLANK, events)) == encode(state)
+    lines = Counter(event.id for event, _ in events)
+    assert set(studio.accepted) <= set(lines), "an acknowledged signal is not in the journal"
+    assert Counter(state.signals).most_common(1)[0][1] == 1, "a signal was applied twice"
+    assert set(studio.accepted) <= set(state.signals), "an acknowledged signal was not applied"
+    check_launches(studio)
+
+
+def check_launches(studio: Studio) -> None:
+    """Work is launched again only where a kill took its agent, and never after it was handed in."""
+    state = BLANK
+    handed_in: set[Work] = set()
+    launched: Counter[Work] = Counter()
+    for event, offset in studio.events():
+        work = (state.cycle, state.iteration, state.phase.value, event.seat)
+        if isinstance(event.fact, Resumed):
+            launched.clear()
+        elif isinstance(event.fact, AgentLaunched):
+            launched[work] += 1
+            assert launched[work] == 1, f"{work} was launched twice without a reason"
+            assert work not in handed_in, f"{work} was launched after it was handed in"
+        elif is_signal(event) and event.fact.kind.startswith("submit_"):
+            if judge(state, event).answer is Answer.ACCEPTED:
+                assert work not in handed_in, f"{work} was taken twice"
+                handed_in.add(work)
+        state = advance(state, event, offset)
+    opened = Counter(studio.terminal.opened)
+    assert not opened or opened.most_common(1)[0][1] == 1, "a launch was opened twice"
+
+
+def sweep(studio: Studio, recording: Recording, images: list[Image], mode: str) -> list[str]:
+    """Go on with every image; return what went wrong, at most five of it."""
+    wanted = outcome(studio)
+    check_journal(studio)
+    wrong: list[str] = []
+    for image in images:
+        try:
+            after = gone_on(studio, image, mode)
+            check_journal(after)
+            found = outcome(after)
+            assert found == wanted
+        except (Exception, pytest.fail.Exception) as error:
+            wrong.append(f"killed before {image.before}: {type(error).__name__}: {error}")
+            if len(wrong) == 5:
+                break
+    return wrong
+
+
+# -- the sweeps ----------------------------------------------------------------------------------
+
+
+@pytest.mark.timeout(180)
+@pytest.mark.parametrize("shard", range(SHARDS))
+@pytest.mark.parametrize("mode", ["resume", "reattach"])
+def test_a_kill_at_any_operation_changes_nothing_in_the_end(
+    mode: str, shard: int, quick: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    studio = begin(quick, real_git=False)
+    recording = Recording(studio, quick, shard=shard, shards=SHARDS)
+    recording.run(monkeypatch)
+    assert {"replace", "rename", "mkdir", "link", "write"} <= set(recording.operations)
+    assert len(recording.images) > 400 // SHARDS
+    assert commits(studio)[-1][0] == MESSAGE
+    wrong = sweep(studio, recording, recording.images, mode)
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("mode", ["resume", "reattach"])
+def test_a_kill_around_the_commit_leaves_one_commit(
+    mode: str, quick: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    studio = begin(quick, real_git=True)
+    recording = Recording(studio, quick)
+    recording.run(monkeypatch)
+    approved = next(
+        number
+        for number, image in enumerate(recording.images)
+        if image.before.endswith(f"{layout.COMPLETION}/approval.json")
+    )
+    wrong = sweep(studio, recording, recording.images[approved - 3 :], mode)
+    assert not wrong, "\n".join(wrong)
