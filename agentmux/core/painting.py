@@ -195,15 +195,15 @@ class _Row:
 
     def __init__(self, cols: int, cells: Cells) -> None:
         self.segments: list[Segment] = []
-        self._room = max(cols, 0)
+        self._room = cols if cols > 0 else -1
         self._cells = cells
         self._joined = False
 
     def add(self, words: str, text: str) -> None:
-        """Append as much of the text as there is room for."""
+        """Append as much of the text as there is room for; a mark on the last cell still fits."""
         if text.isascii():
-            kept = text[: self._room]
-            self._room -= len(kept)
+            kept = text[: max(self._room, 0)]
+            self._room = self._room - len(kept) if len(kept) == len(text) else -1
             self._joined = False
         else:
             kept = "".join(self._fitting(text))
@@ -211,13 +211,11 @@ class _Row:
             self.segments.append((words, kept))
 
     def _fitting(self, text: str) -> Iterator[str]:
-        for char in text:
-            if not _is_shown(char):
-                continue
+        for char in filter(_is_shown, text):
             # What follows a joiner is drawn over what came before, as tmux does it.
             width = 0 if self._joined else max(self._cells(char), 0)
-            if width > self._room or not (width or self.segments or self._room):
-                self._room = 0
+            if width > self._room:
+                self._room = -1
                 return
             self._room -= width
             self._joined = char == _JOINER
