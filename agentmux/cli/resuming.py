@@ -77,11 +77,14 @@ def resume_session(
         return _dry_run(world, entries, seats, phase, explain=explain, json=json)
     if everything:
         raise UsageError("--all goes with --dry-run", hints=("agentmux resume --all --dry-run",))
-    entry = _chosen(world, session, everything=False)[0]
     if reattach:
-        begun = _reattach(face, world, entry)
+        begun = _reattach(face, world, _chosen(world, session, everything=False)[0])
     else:
-        begun = _resume(face, world, entry, seats, phase, yes=yes)
+        picked = _picked(face, world, session, seats, json=json)
+        if picked is None:
+            render.note("nothing was resumed")
+            return ExitCode.INTERRUPTED
+        begun = _resume(face, world, picked[0], picked[1], phase, yes=yes)
     show_begun(face, world, begun, json=json, attach=attach)
     return 0
 
@@ -93,6 +96,27 @@ def _chosen(world: World, name: str | None, *, everything: bool) -> tuple[Sessio
     if not entries:
         raise NotFoundError("nothing to resume", hints=('agentmux start "FEATURE"',))
     return entries if everything else (select_session(entries, command="resume"),)
+
+
+def _picked(
+    face: Face, world: World, name: str | None, fresh: frozenset[str], *, json: bool
+) -> tuple[SessionEntry, frozenset[str]] | None:
+    """Return the session that is meant, and the seats that are to start afresh.
+
+    None where a person was asked which one, and wanted none.
+    """
+    if name is not None:
+        return resolve(world, name), fresh
+    from agentmux.cli import picker  # noqa: PLC0415 (with a name, nothing is to be picked)
+
+    entries = list_resumable_sessions(world)
+    if not entries:
+        raise NotFoundError("nothing to resume", hints=('agentmux start "FEATURE"',))
+    there = face.interactive and picker.can_draw(face.environ) and not json
+    found = picker.select_session(world, entries, interactive=there, fresh="*" in fresh)
+    if found is None:
+        return None
+    return found.entry, (fresh - {"*"}) | (frozenset("*") if found.fresh else frozenset())
 
 
 # -- looking -------------------------------------------------------------------------------------

@@ -67,8 +67,11 @@ def start_feature(
     """Start a feature: a session with its orchestrator and first agent."""
     face: Face = ctx.obj
     world = face.world()
+    text = read_text(feature, file, what="what to build")
+    if agent is None and face.interactive and not (yes or dry_run or json):
+        agent = _chosen_agent(face, world)
     request = StartRequest(
-        feature=read_text(feature, file, what="what to build"),
+        feature=text,
         name=name,
         product_manager=product_manager,
         agent=agent,
@@ -88,6 +91,13 @@ def start_feature(
     begun = start(world, handing(world, face.config), plan)
     show_begun(face, world, begun, json=json, attach=attach)
     return 0
+
+
+def _chosen_agent(face: Face, world: World) -> str | None:
+    """Ask who plays, where nothing says so yet; the answer is remembered for the project."""
+    from agentmux.cli.chooser import asking, choose_agent  # noqa: PLC0415 (only with a person)
+
+    return choose_agent(world, asking(), config=face.config)
 
 
 def handing(world: World, config: Path | None) -> Handing:
