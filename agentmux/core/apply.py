@@ -71,6 +71,7 @@ from agentmux.core.state import (
     decode,
 )
 from agentmux.core.transitions import decide_review, enter, go_on, plan_values, schedule
+from agentmux.errors import AgentmuxError
 
 F = TypeVar("F", bound=Fact)
 Step = Callable[[SessionState, Event, Any], SessionState]
@@ -84,8 +85,20 @@ def fold(state: SessionState, events: Iterable[tuple[Event, int]]) -> SessionSta
 
 
 def advance(state: SessionState, event: Event, offset: int) -> SessionState:
-    """Apply one event and move the cursor behind it."""
-    after = apply(state, event)
+    """Apply one event and move the cursor behind it.
+
+    An event that cannot be handled fails the session, with the event named; every fold of the
+    same journal does the same, so that nobody stumbles over that line again.
+
+    Raises:
+        FieldError: Its payload has another form than this version writes.
+    """
+    try:
+        after = apply(state, event)
+    except AgentmuxError:
+        raise
+    except Exception as error:  # noqa: BLE001 (whatever it is, the session must not hang on it)
+        after = _unhandled(state, event, error)
     return replace(
         after,
         revision=state.revision + 1,
@@ -94,6 +107,12 @@ def advance(state: SessionState, event: Event, offset: int) -> SessionState:
         updated_at=event.at,
         updated_by=event.seat,
     )
+
+
+def _unhandled(state: SessionState, event: Event, error: Exception) -> SessionState:
+    said = f"{type(error).__name__}: {error}"
+    cause = f"event {event.id} (`{event.fact.kind}`) could not be handled: {said}"
+    return replace(_failed(state, event, SessionFailed(cause=cause)), last_event=event.fact.kind)
 
 
 def apply(state: SessionState, event: Event) -> SessionState:

@@ -11,6 +11,7 @@ import pytest
 from agentmux.core.apply import advance, apply, fold
 from agentmux.core.events import (
     AgentExited,
+    AgentLaunched,
     AgentNudged,
     AgentStalled,
     Approved,
@@ -775,3 +776,18 @@ def test_a_verdict_is_kept_with_its_content() -> None:
     session.signal(LOGIC, ReviewDone(role=LOGIC, verdict="pass", review=given))
     assert session.state.verdicts == {LOGIC: "pass"}
     assert session.state.reviews == {LOGIC: given}
+
+
+def test_an_event_that_cannot_be_handled_fails_the_session_and_is_named() -> None:
+    session = at(Phase.REVIEWING, LOGIC)
+    session.tell(ArtifactsArchived())
+    launched = event(
+        AgentLaunched(role=LOGIC, record={}, mode="fresh", reason=""), seat=LOGIC, launch="l"
+    )
+    bad = event(ReviewDone(role=LOGIC, verdict="perhaps"), seat=LOGIC, launch="l")
+    state = fold(session.state, [(launched, 1), (bad, 2)])
+    assert state.phase is Phase.FAILED
+    assert state.applied_offset == 2
+    assert state.interruption is not None
+    assert bad.id in state.interruption.cause
+    assert "perhaps" in state.interruption.cause
