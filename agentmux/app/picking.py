@@ -73,7 +73,7 @@ class Outlook:
         refused: Why it cannot be resumed now; empty when it can.
         kind: In a word: ``live``, ``locked``, ``unknown``, ``copy``, ``unreadable``, or empty.
         hints: What to do about that.
-        screens: Those of the seats that come back first.
+        screens: Of the seats that come back, then of those that were there before.
     """
 
     name: str
@@ -102,7 +102,8 @@ def outlook(world: World, entry: SessionEntry, liveness: Liveness, read: ReadFil
     except AgentmuxError as error:
         return Outlook(name=entry.name, refused=error.message, kind="unreadable", hints=error.hints)
     refused, kind = _refusal(world, entry, liveness)
-    seats = [each.work.seat for each in plan.panes]
+    # Those that come back first; then the ones that were there before.
+    seats = dict.fromkeys([*(each.work.seat for each in plan.panes), *plan.state.agents])
     return Outlook(
         name=entry.name,
         phase=plan.inference.phase.value,
@@ -111,7 +112,7 @@ def outlook(world: World, entry: SessionEntry, liveness: Liveness, read: ReadFil
         kind=kind,
         hints=refused.hints if refused is not None else (),
         seats=_seats(plan),
-        screens=kept_screens(entry.path, seats, read),
+        screens=kept_screens(entry.path, list(seats), read),
         warnings=plan.warnings,
     )
 

@@ -82,7 +82,6 @@ def resume_session(
     else:
         picked = _picked(face, world, session, seats, json=json)
         if picked is None:
-            render.note("nothing was resumed")
             return ExitCode.INTERRUPTED
         begun = _resume(face, world, picked[0], picked[1], phase, yes=yes)
     show_begun(face, world, begun, json=json, attach=attach)
