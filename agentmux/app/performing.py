@@ -209,10 +209,10 @@ class Performer:
         self._session.record(PhaseSettled(phase=action.phase, found=to_fields(action.found)))
 
     async def _record_exit(self, action: RecordExit, facts: Facts) -> None:
-        self._watcher.look_at((action.launch,))
         fact = AgentExited(cause=action.cause, status=action.status, signal=action.signal)
         self._session.record(fact, seat=action.seat, launch=action.launch)
         self._watcher.note(action.seat, action.cause, "exit record")
+        self._watcher.look_at((action.launch,))
         self._loop.say(f"{action.seat}: {action.cause} ({_ending(action)})")
 
     async def _fail(self, action: Fail, facts: Facts) -> None:

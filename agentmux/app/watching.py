@@ -31,12 +31,13 @@ _LOOKS_S: Final = (0.2, 0.3, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0)
 _NATIVE: Final = "native"
 _STANDING_STILL: Final = frozenset({STOPPED, "screen"})
 WAITING: Final = "waiting_for_user"
+LIMIT: Final = "usage_limit"
 _MARKS: Final[Mapping[ScreenMark, str]] = {
     ScreenMark.BUSY: "busy",
     ScreenMark.READY: "idle",
     ScreenMark.WAITING: WAITING,
     ScreenMark.TRUST: WAITING,
-    ScreenMark.LIMIT: "usage_limit",
+    ScreenMark.LIMIT: LIMIT,
 }
 
 
@@ -286,7 +287,7 @@ class Watcher:
             return 0.0
         if seat.mode not in AGENT_MODES:
             return 0.0
-        if status.status in {"busy", WAITING} or self._awaits_research(name):
+        if status.status in {"busy", WAITING, LIMIT} or self._awaits_research(name):
             return 0.0
         sight = self._sights.get(pane.id)
         return now - sight.still_since if sight is not None else 0.0

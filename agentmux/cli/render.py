@@ -200,7 +200,7 @@ def next_step(view: SessionView) -> str:
     """Return the command that a person would most likely type next; empty for none."""
     name = view.session
     if view.decision:
-        return f"agentmux approve {name}, or agentmux request-changes {name} TEXT"
+        return f'agentmux approve {name}, or agentmux request-changes "…" --session {name}'
     if view.status in {"waiting_for_user", "stalled", "usage_limit"}:
         return f"agentmux attach {name}"
     if view.status == "interrupted" and view.live:

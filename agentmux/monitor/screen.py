@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import Final, TextIO
 
 from agentmux.monitor.fitting import clean
-from agentmux.monitor.view import Line, Style, draw
+from agentmux.monitor.view import Line, Style, attention, draw
 from agentmux.ports import Picture
 
 # Where the terminal does not tell its size.
@@ -48,6 +48,10 @@ def styled(line: Line, *, colour: bool) -> str:
     )
 
 
+_BELL: Final = b"\a"
+"""Heard once for each new thing that waits for the user; tmux passes it on as an alert."""
+
+
 class TerminalDisplay:
     """The monitor on a terminal; implements `ports.Display`. No method raises."""
 
@@ -62,11 +66,16 @@ class TerminalDisplay:
         self._saved = _listen(self._keyboard)
         self._picture: Picture | None = None
         self._painted: object = None
+        self._waits: frozenset[str] = frozenset()
 
     def show(self, picture: Picture) -> None:
         """Draw it at the size that the terminal has now, unless it looks the same as before."""
         self._picture = picture
         self._paint(ended=False)
+        waits = attention(picture)
+        if waits - self._waits:
+            self._send(_BELL)
+        self._waits = waits
 
     def resized(self) -> None:
         """Draw the last picture again; safe to call from a handler of an event loop."""

@@ -313,6 +313,12 @@ _TURNS: Final[Mapping[str, tuple[str, str]]] = {
 }
 
 
+def attention(picture: Picture) -> frozenset[str]:
+    """Return what waits for the user now; what is new among it is worth a bell."""
+    turns = (*_failure(picture.state), *_decision(picture.state), *_askers(picture))
+    return frozenset(what for what, *_ in turns)
+
+
 def _turns(picture: Picture, cols: int) -> Iterator[_Ranked]:
     turns = [*_failure(picture.state), *_decision(picture.state), *_askers(picture)]
     if turns:
@@ -346,7 +352,7 @@ def _decision(state: SessionState) -> Iterator[tuple[str, ...]]:
         f"read the summary and decide{capped}",
         f"{state.feature_dir}/{_SUMMARY}".lstrip("/"),
         "approve: press a twice here",
-        f"or: agentmux request-changes {_slug(state)}",
+        f'or: agentmux request-changes "…" -s {_slug(state)}',
     )
 
 

@@ -32,7 +32,7 @@ SHOWN = picture(
 OTHER = replace(SHOWN, messages=("something happened",))
 
 _ROW = re.compile(r"\x1b\[(\d+);1H\x1b\[K")
-_STYLE = re.compile(r"\x1b\[[0-9;]*m|\x1b\[\?\d+[hl]")
+_STYLE = re.compile(r"\x1b\[[0-9;]*m|\x1b\[\?\d+[hl]|\a")
 
 
 class Pty:
@@ -87,6 +87,18 @@ def display(screen: Pty) -> Iterator[TerminalDisplay]:
 def test_a_picture_fills_the_terminal(screen: Pty, display: TerminalDisplay) -> None:
     display.show(SHOWN)
     assert screen.rows() == render(SHOWN, 44, 30)
+
+
+def test_what_is_new_and_waits_for_the_user_rings_once(
+    screen: Pty, display: TerminalDisplay
+) -> None:
+    display.show(SHOWN)
+    assert screen.written().count("\a") == 1
+    display.show(OTHER)
+    assert "\a" not in screen.written()
+    display.show(replace(SHOWN, statuses={"coder-1": seen("busy")}))
+    display.show(SHOWN)
+    assert screen.written().count("\a") == 1
 
 
 def test_the_same_picture_is_painted_once(screen: Pty, display: TerminalDisplay) -> None:
