@@ -36,7 +36,7 @@ LAUNCH: Final = "LAUNCH"
 CONVERSATION: Final = "CONVERSATION"
 """These words stand in a shown command line for what a session fills in."""
 
-_VERSION: Final = Probe(argv=("--version",), version=r"(?<![\w.])v?(\d+\.\d+[\w.+-]*)")
+_VERSION: Final = Probe(argv=("--version",), version=r"(?<![\w.])v?(\d+\.\d+(?:[\w.+-]*\w)?)")
 # Programs that are asked at the same time; the slowest known takes some seconds for its help.
 _AT_ONCE: Final = 4
 

@@ -1,0 +1,219 @@
+"""The agent CLIs that are tested: where they come from, and what each needs to run offline.
+
+Versions are fixed, so that a run says the same tomorrow; ``AGENTMUX_REAL_LATEST=1`` takes the
+newest ones instead, which is how the facts of ``agents.yaml`` are brought up to date.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+KEY: Final = "dummy-key-0123456789-0123456789"
+MODEL: Final = "gpt-5"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where a CLI runs: its own home, the project, and the model server."""
+
+    home: Path
+    project: Path
+    url: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cli:
+    """One agent CLI, by its name in the registry.
+
+    Attributes:
+        package: On the npm registry.
+        version: The one that is installed.
+        program: Relative to the cache; ``{platform}`` is like ``linux-x64``.
+        on_node: The program is a script for Node, at least this major version; 0 for a binary.
+        prepare: Writes its configuration, without a login and with first-run questions answered;
+            returns its environment.
+        forget: What to remove from its home to make it forget every conversation.
+        settings: What a user would put under the agent's name in the configuration of AgentMux.
+    """
+
+    package: str
+    version: str
+    program: str
+    on_node: int = 0
+    prepare: Callable[[Place], Mapping[str, str]]
+    forget: tuple[str, ...] = ()
+    settings: Mapping[str, object] | None = None
+
+
+def _write(path: Path, value: object) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(value if isinstance(value, str) else json.dumps(value))
+
+
+def _claude(place: Place) -> Mapping[str, str]:
+    known = {
+        "hasCompletedOnboarding": True,
+        "customApiKeyResponses": {"approved": [KEY[-20:]], "rejected": []},
+        "projects": {str(place.project): {"hasTrustDialogAccepted": True}},
+    }
+    _write(place.home / ".claude.json", known)
+    _write(place.home / "settings.json", {"permissions": {"allow": ["Bash", "Read", "Write"]}})
+    return {
+        "CLAUDE_CONFIG_DIR": str(place.home),
+        "ANTHROPIC_BASE_URL": place.url,
+        "ANTHROPIC_API_KEY": KEY,
+        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+        "DISABLE_AUTOUPDATER": "1",
+    }
+
+
+def _codex(place: Place) -> Mapping[str, str]:
+    lines = [
+        f'model = "{MODEL}"',
+        'model_provider = "local"',
+        "[model_providers.local]",
+        'name = "local"',
+        f'base_url = "{place.url}/v1"',
+        'env_key = "LOCAL_MODEL_KEY"',
+        'wire_api = "responses"',
+        f'[projects."{place.project}"]',
+        'trust_level = "trusted"',
+    ]
+    _write(place.home / "config.toml", "\n".join(lines) + "\n")
+    return {"CODEX_HOME": str(place.home), "LOCAL_MODEL_KEY": KEY}
+
+
+def _gemini(place: Place) -> Mapping[str, str]:
+    settings = {
+        "security": {"auth": {"selectedType": "gemini-api-key"}},
+        "privacy": {"usageStatisticsEnabled": False},
+        "general": {"enableAutoUpdate": False},
+    }
+    _write(place.home / ".gemini" / "settings.json", settings)
+    return {
+        "GEMINI_CLI_HOME": str(place.home),
+        "GEMINI_API_KEY": KEY,
+        "GOOGLE_GEMINI_BASE_URL": place.url,
+        "GEMINI_CLI_TRUST_WORKSPACE": "true",
+    }
+
+
+def _qwen(place: Place) -> Mapping[str, str]:
+    settings = {
+        "security": {"auth": {"selectedType": "openai"}},
+        "privacy": {"usageStatisticsEnabled": False},
+        "general": {"enableAutoUpdate": False},
+    }
+    _write(place.home / "settings.json", settings)
+    return {
+        "QWEN_HOME": str(place.home),
+        "OPENAI_API_KEY": KEY,
+        "OPENAI_BASE_URL": f"{place.url}/v1",
+        "OPENAI_MODEL": MODEL,
+    }
+
+
+def _copilot(place: Place) -> Mapping[str, str]:
+    _write(place.home / "config.json", {"trustedFolders": [str(place.project)]})
+    return {
+        "COPILOT_HOME": str(place.home),
+        "COPILOT_PROVIDER_BASE_URL": f"{place.url}/v1",
+        "COPILOT_PROVIDER_API_KEY": KEY,
+        "COPILOT_MODEL": "gpt-4.1",
+        "COPILOT_AUTO_UPDATE": "false",
+    }
+
+
+def _opencode(place: Place) -> Mapping[str, str]:
+    provider = {
+        "npm": "@ai-sdk/openai-compatible",
+        "name": "local",
+        "options": {"baseURL": f"{place.url}/v1", "apiKey": KEY},
+        "models": {MODEL: {"name": MODEL}},
+    }
+    known = {
+        "model": f"local/{MODEL}",
+        "small_model": f"local/{MODEL}",
+        "provider": {"local": provider},
+        "permission": "allow",
+        "autoupdate": False,
+    }
+    _write(place.home / "config" / "opencode" / "opencode.json", known)
+    return {
+        **{f"XDG_{name}_HOME": str(place.home / name.lower()) for name in ("DATA", "CONFIG")},
+        "OPENCODE_DISABLE_MODELS_FETCH": "1",
+    }
+
+
+def _pi(place: Place) -> Mapping[str, str]:
+    provider = {
+        "baseUrl": f"{place.url}/v1",
+        "apiKey": KEY,
+        "api": "openai-completions",
+        "models": [{"id": MODEL}],
+    }
+    _write(place.home / "models.json", {"providers": {"local": provider}})
+    _write(place.home / "settings.json", {"defaultProvider": "local", "defaultModel": MODEL})
+    return {"PI_CODING_AGENT_DIR": str(place.home), "PI_OFFLINE": "1"}
+
+
+CLIS: Final[Mapping[str, Cli]] = {
+    "claude": Cli(
+        package="@anthropic-ai/claude-code",
+        version="2.1.330",
+        program="@anthropic-ai/claude-code-{platform}/claude",
+        prepare=_claude,
+        forget=("projects",),
+    ),
+    "codex": Cli(
+        package="@openai/codex",
+        version="0.169.0",
+        program="@openai/codex-{platform}/vendor/*/bin/codex",
+        prepare=_codex,
+        forget=("sessions", "*.sqlite*"),
+        settings={"permission_args": ["--dangerously-bypass-approvals-and-sandbox"]},
+    ),
+    "gemini": Cli(
+        package="@google/gemini-cli",
+        version="0.61.0",
+        program="@google/gemini-cli/bundle/gemini.js",
+        on_node=20,
+        prepare=_gemini,
+        forget=(".gemini/tmp",),
+        settings={"permission_args": ["--approval-mode", "yolo"]},
+    ),
+    "qwen": Cli(
+        package="@qwen-code/qwen-code",
+        version="0.24.4",
+        program="@qwen-code/qwen-code/cli-entry.js",
+        on_node=22,
+        prepare=_qwen,
+        forget=("projects",),
+        settings={"permission_args": ["--approval-mode", "yolo"]},
+    ),
+    "copilot": Cli(
+        package="@github/copilot",
+        version="1.0.102",
+        program="@github/copilot-{platform}/copilot",
+        prepare=_copilot,
+        forget=("session-state", "*.db*"),
+        settings={"permission_args": ["--allow-all"]},
+    ),
+    "opencode": Cli(
+        package="opencode-ai",
+        version="1.18.33",
+        program="opencode-{platform}/bin/opencode",
+        prepare=_opencode,
+    ),
+    "pi": Cli(
+        package="@mariozechner/pi-coding-agent",
+        version="0.73.1",
+        program="@mariozechner/pi-coding-agent/dist/cli.js",
+        on_node=20,
+        prepare=_pi,
+    ),
+}

@@ -1,0 +1,204 @@
+"""What the tests against real agent CLIs stand on. They are collected only by ``./dev test-real``."""
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from agentmux.adapters.agents import load_registry
+from agentmux.adapters.tmux import TmuxTerminal
+from agentmux.core.agents import AgentSpec
+from agentmux.core.settings import Settings
+from tests.conftest import WaitUntil
+from tests.real.clis import CLIS, Place
+from tests.real.model_server import ModelServer
+from tests.real.run import found_here
+
+COLUMNS: Final = ("probe", "flags", "rejection", "resumed", "lost", "dialogs")
+RESULTS: Final = pytest.StashKey[dict[str, dict[str, str]]]()
+
+FOUND: Final = found_here(os.environ)
+
+# Other runs of the tests know nothing of this folder.
+collect_ignore_glob = [] if FOUND else ["test_*.py"]
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.stash[RESULTS] = {name: {} for name in CLIS}
+    config.addinivalue_line("markers", "proves(column): its result stands in the closing table")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    report = yield
+    marker, params = item.get_closest_marker("proves"), getattr(item, "callspec", None)
+    if marker is None or params is None or (report.when != "call" and report.passed):
+        return report
+    said = {"passed": "yes", "failed": "FAILED"}.get(report.outcome, report.outcome)
+    if report.failed and report.when != "call":
+        said = "ERROR"
+    item.config.stash[RESULTS][params.params["name"]][marker.args[0]] = said
+    return report
+
+
+def pytest_terminal_summary(terminalreporter) -> None:
+    results = terminalreporter.config.stash[RESULTS]
+    if not FOUND:
+        return
+    terminalreporter.section("real agent CLIs")
+    row = "{:<10}{:<10}" + "{:<11}" * len(COLUMNS)
+    terminalreporter.write_line(row.format("CLI", "VERSION", *map(str.upper, COLUMNS)))
+    for name, held in results.items():
+        each = FOUND.get(name, {})
+        cells = [held.get(column, "-") for column in COLUMNS]
+        terminalreporter.write_line(row.format(name, each.get("version", "-"), *cells).rstrip())
+        if "missing" in each:
+            terminalreporter.write_line(f"  skipped: {each['missing']}")
+
+
+@dataclass(slots=True)
+class Real:
+    """One installed CLI with a home of its own, and the model server that it talks to."""
+
+    name: str
+    program: str
+    spec: AgentSpec
+    place: Place
+    model: ModelServer
+    folder: Path
+    version: str = ""
+    env: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return {**os.environ, **self.env}
+
+    def run(self, *argv: str, timeout_s: float = 60) -> subprocess.CompletedProcess[str]:
+        """Run a command in the project, with the CLI's environment."""
+        return subprocess.run(
+            argv,
+            cwd=self.place.project,
+            env=self.environment,
+            check=False,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=timeout_s,
+        )
+
+    def agentmux(self, *words: str, timeout_s: float = 60) -> subprocess.CompletedProcess[str]:
+        """Run agentmux as a user would who has this CLI on the path."""
+        return self.run(sys.executable, "-m", "agentmux", *words, timeout_s=timeout_s)
+
+    def asked(self, *words: str) -> Any:
+        """Return the JSON answer of an agentmux command that must succeed."""
+        done = self.agentmux(*words, "--json")
+        assert done.returncode == 0, f"{words}: {done.stdout}{done.stderr}"
+        return json.loads(done.stdout)
+
+    def forget(self) -> None:
+        """Let the CLI lose every conversation, as a cleaned home would."""
+        for pattern in CLIS[self.name].forget:
+            for path in self.place.home.glob(pattern):
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_network() -> None:
+    """See that nothing but loopback is here: a mistake must not reach a vendor's service."""
+    if any("program" in each for each in FOUND.values()):
+        assert [name for _, name in socket.if_nameindex()] == ["lo"]
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Iterator[ModelServer]:
+    server = ModelServer(tmp_path / "requests.jsonl")
+    yield server
+    server.close()
+    assert server.problems == []
+
+
+@pytest.fixture
+def real(
+    name: str, short_dir: Path, model: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Real]:
+    """The CLI ``name``, prepared; skipped with its reason where it is not installed."""
+    found = FOUND[name]
+    if "missing" in found:
+        pytest.skip(f"{name}: {found['missing']}")
+    program = Path(found["program"])
+    project = short_dir / "project"
+    project.mkdir()
+    (short_dir / "home").mkdir()
+    place = Place(home=short_dir / "home", project=project, url=model.url)
+    # tmux puts its default socket there; not in the way of anybody's.
+    monkeypatch.setenv("TMUX_TMPDIR", str(short_dir))
+    monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+    made = Real(
+        name=name,
+        program=str(program),
+        spec=load_registry(Settings())[name],
+        place=place,
+        model=model,
+        folder=short_dir,
+        version=found["version"],
+        env=dict(CLIS[name].prepare(place)),
+    )
+    _git(made)
+    yield made
+    subprocess.run(["tmux", "-L", "real", "kill-server"], capture_output=True, check=False)
+
+
+def _git(real: Real) -> None:
+    real.place.project.joinpath("README.md").write_text("A project.\n")
+    who = ("-c", "user.name=A", "-c", "user.email=a@example.org")
+    for words in (("init", "-q"), ("add", "."), (*who, "commit", "-q", "-m", "Begin")):
+        done = real.run("git", *words)
+        assert done.returncode == 0, done.stderr
+
+
+@dataclass(slots=True)
+class Seat:
+    """A command in a pane of its own."""
+
+    terminal: TmuxTerminal
+    pane: str
+    status: Path
+
+    @property
+    def screen(self) -> str:
+        found = self.terminal.capture([self.pane], colours=False).get(self.pane)
+        return found.text if found else ""
+
+
+@pytest.fixture
+def in_pane(tmux: TmuxTerminal, tmp_path: Path, wait_until: WaitUntil):
+    """Run an argv in a pane until it ends by itself; returns its status and the last screen."""
+
+    def run(real: Real, argv: Sequence[str], *, deadline_s: float = 30) -> tuple[int, str]:
+        status, screen = tmp_path / "status", tmp_path / "screen"
+        # The status goes to a file: tmux loses some.
+        line = '"$@"; code=$?; tmux capture-pane -p -t "$TMUX_PANE" >"$0.screen"; echo $code >"$0"'
+        words = ["sh", "-c", line, str(status), *argv]
+        command = ["tmux", "-S", tmux.socket, "-f", "/dev/null", "new-session", "-d", "-x", "160"]
+        done = real.run(*command, "-y", "50", "-c", str(real.place.project), *words)
+        assert done.returncode == 0, done.stderr
+        screen = status.with_suffix(".screen")
+
+        def shown() -> str:
+            now = real.run("tmux", "-S", tmux.socket, "capture-pane", "-p")
+            return f"{real.name} did not end; its screen:\n{now.stdout}"
+
+        wait_until(lambda: status.exists() and status.read_text(), deadline_s, shown)
+        return int(status.read_text()), screen.read_text()
+
+    return run

@@ -1,0 +1,406 @@
+"""A model server on this machine that answers by script.
+
+It speaks what the agent CLIs speak: Anthropic's Messages, OpenAI's Chat Completions and Responses,
+and Gemini's generateContent, each whole or as a stream. Every request goes to a file, one JSON
+object a line, so that a test can see what an agent still knows.
+
+What it answers to a turn of a conversation: the next step of the script, where there is one (a
+shell command for the agent to run), else the code words that stand anywhere in the request. What
+agents ask beside their conversation (titles, summaries) comes without a shell tool, and gets a
+short text; it uses up no step.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+import time
+import uuid
+from collections import deque
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any, ClassVar, Final
+from urllib.parse import urlsplit
+
+CODE_WORD: Final = re.compile(r"[Tt]he code word is ([A-Z]+-[0-9]+)")
+UNKNOWN: Final = "No code word was told."
+
+_SHELLS: Final = ("Bash", "bash", "exec_command", "shell_command", "shell", "run_shell_command")
+"""Names of the tools that run a command, as the agents name them."""
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """One request, read the same way whatever its form.
+
+    Attributes:
+        body: All of it, as it came.
+        shell: Name and parameters of the tool that runs commands; None where none is offered.
+        is_answered: The last thing in it is what a tool returned.
+        at: Seconds since the epoch.
+    """
+
+    path: str
+    body: Json
+    shell: tuple[str, Json] | None
+    is_answered: bool
+    at: float
+
+    @property
+    def text(self) -> str:
+        """The whole request as text."""
+        return json.dumps(self.body, ensure_ascii=False)
+
+    @property
+    def is_turn(self) -> bool:
+        """Whether it belongs to the conversation of the user."""
+        return self.shell is not None
+
+    @property
+    def code_words(self) -> tuple[str, ...]:
+        """Every code word in it, in order, each once."""
+        return tuple(dict.fromkeys(CODE_WORD.findall(self.text)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """What the model says: a text, or a command for the agent to run."""
+
+    text: str = ""
+    tool: str = ""
+    arguments: Json = field(default_factory=dict)
+
+
+class ModelServer:
+    """Serves on a free port of 127.0.0.1 until it is closed."""
+
+    def __init__(self, log: Path) -> None:
+        self._log = log
+        self._lock = threading.Lock()
+        self._script: deque[str] = deque()
+        self.seen: list[Seen] = []
+        self.problems: list[str] = []
+        self._http = _Http(("127.0.0.1", 0), _Handler)
+        self._http.model = self
+        self._thread = threading.Thread(target=self._http.serve_forever, args=(0.05,), daemon=True)
+        self._thread.start()
+
+    @property
+    def url(self) -> str:
+        """Where it is, without a path."""
+        return f"http://127.0.0.1:{self._http.server_address[1]}"
+
+    @property
+    def turns(self) -> list[Seen]:
+        """The requests that belong to a conversation, in order."""
+        with self._lock:
+            return [each for each in self.seen if each.is_turn]
+
+    def run(self, *commands: str) -> None:
+        """Let the agent run these commands at its next turns."""
+        with self._lock:
+            self._script.extend(commands)
+
+    def close(self) -> None:
+        """Stop serving."""
+        self._http.shutdown()
+        self._http.server_close()
+        self._thread.join(5)
+
+    def answer(self, path: str, body: Json) -> Reply:
+        """Take a request down, and say what comes back."""
+        seen = Seen(
+            path=path,
+            body=body,
+            shell=_shell(body),
+            is_answered=_is_answered(body),
+            at=time.time(),
+        )
+        with self._lock:
+            self.seen.append(seen)
+            with self._log.open("a", encoding="utf-8") as file:
+                file.write(json.dumps({"at": seen.at, "path": path, "body": body}) + "\n")
+            if seen.shell is None:
+                return Reply(text="A title")
+            if self._script:
+                name, parameters = seen.shell
+                command = self._script.popleft()
+                return Reply(tool=name, arguments=_arguments(parameters, command))
+        words = seen.code_words
+        return Reply(text=f"I know: {', '.join(words)}." if words else UNKNOWN)
+
+
+# -- reading what came ---------------------------------------------------------------------------
+
+
+def _shell(body: Json) -> tuple[str, Json] | None:
+    found = {name: parameters for name, parameters in _tools(body) if name in _SHELLS}
+    return next(((name, found[name]) for name in _SHELLS if name in found), None)
+
+
+def _tools(body: Json) -> Iterable[tuple[str, Json]]:
+    for tool in body.get("tools") or ():
+        for each in tool.get("functionDeclarations") or (tool.get("function") or tool,):
+            parameters = (
+                each.get("input_schema")
+                or each.get("parameters")
+                or each.get("parametersJsonSchema")
+                or {}
+            )
+            yield str(each.get("name", "")), parameters
+
+
+def _arguments(parameters: Json, command: str) -> Json:
+    """Fill what the tool's schema requires; the command goes where a command goes."""
+    properties: Json = parameters.get("properties", {})
+    name = next((each for each in ("command", "cmd") if each in properties), "command")
+    is_list = properties.get(name, {}).get("type") == "array"
+    values: Json = {name: ["sh", "-c", command] if is_list else command}
+    plain = {"string": "run it", "boolean": False, "number": 60, "integer": 60}
+    for each in parameters.get("required", ()):
+        kind = properties.get(each, {}).get("type", "string")
+        values.setdefault(each, plain.get(kind.lower() if isinstance(kind, str) else "string"))
+    return values
+
+
+def _is_answered(body: Json) -> bool:
+    """Whether the request ends with what a tool returned, in any of the four forms."""
+    turns = body.get("messages") or body.get("input") or body.get("contents") or [{}]
+    last = turns[-1] if isinstance(turns, list) and isinstance(turns[-1], dict) else {}
+    if last.get("role") == "tool" or str(last.get("type", "")).endswith("call_output"):
+        return True
+    parts = last.get("content") or last.get("parts") or ()
+    inner = [each for each in parts if isinstance(each, dict)] if isinstance(parts, list) else []
+    return any(each.get("type") == "tool_result" or "functionResponse" in each for each in inner)
+
+
+# -- writing what goes back ----------------------------------------------------------------------
+
+_Event = tuple[str | None, Json | str]
+
+
+def anthropic(reply: Reply, model: str) -> tuple[Json, list[_Event]]:
+    """Return the message of Anthropic's Messages API, whole and as the events of a stream."""
+    block: Json = {"type": "text", "text": reply.text}
+    empty, delta = {**block, "text": ""}, {"type": "text_delta", "text": reply.text}
+    if reply.tool:
+        call = {"type": "tool_use", "id": f"toolu_{uuid.uuid4().hex[:20]}", "name": reply.tool}
+        block, empty = {**call, "input": reply.arguments}, {**call, "input": {}}
+        delta = {"type": "input_json_delta", "partial_json": json.dumps(reply.arguments)}
+    stop = "tool_use" if reply.tool else "end_turn"
+    message = {
+        "id": f"msg_{uuid.uuid4().hex[:20]}",
+        "type": "message",
+        "role": "assistant",
+        "model": model,
+        "content": [block],
+        "stop_reason": stop,
+        "stop_sequence": None,
+        "usage": {"input_tokens": 10, "output_tokens": 10},
+    }
+    begun = {**message, "content": [], "stop_reason": None}
+    ended = {"stop_reason": stop, "stop_sequence": None}
+    events: list[Json] = [
+        {"type": "message_start", "message": begun},
+        {"type": "content_block_start", "index": 0, "content_block": empty},
+        {"type": "content_block_delta", "index": 0, "delta": delta},
+        {"type": "content_block_stop", "index": 0},
+        {"type": "message_delta", "delta": ended, "usage": {"output_tokens": 10}},
+        {"type": "message_stop"},
+    ]
+    return message, [(each["type"], each) for each in events]
+
+
+def chat(reply: Reply, model: str) -> tuple[Json, list[_Event]]:
+    """Return the answer of OpenAI's Chat Completions API, whole and as a stream."""
+    message: Json = {"role": "assistant", "content": reply.text}
+    if reply.tool:
+        call = {
+            "index": 0,
+            "id": f"call_{uuid.uuid4().hex[:20]}",
+            "type": "function",
+            "function": {"name": reply.tool, "arguments": json.dumps(reply.arguments)},
+        }
+        message = {"role": "assistant", "content": None, "tool_calls": [call]}
+    stop = "tool_calls" if reply.tool else "stop"
+    base = {"id": f"chatcmpl-{uuid.uuid4().hex[:20]}", "created": int(time.time()), "model": model}
+    usage = {"prompt_tokens": 10, "completion_tokens": 10, "total_tokens": 20}
+    whole = {
+        **base,
+        "object": "chat.completion",
+        "choices": [{"index": 0, "message": message, "finish_reason": stop}],
+        "usage": usage,
+    }
+    chunk = {**base, "object": "chat.completion.chunk"}
+    events: list[_Event] = [
+        (None, {**chunk, "choices": [{"index": 0, "delta": message, "finish_reason": None}]}),
+        (None, {**chunk, "choices": [{"index": 0, "delta": {}, "finish_reason": stop}]}),
+        (None, {**chunk, "choices": [], "usage": usage}),
+        (None, "[DONE]"),
+    ]
+    return whole, events
+
+
+def responses(reply: Reply, model: str) -> tuple[Json, list[_Event]]:
+    """Return the answer of OpenAI's Responses API, whole and as a stream."""
+    part: Json = {"type": "output_text", "text": reply.text, "annotations": []}
+    item: Json = {
+        "type": "message",
+        "id": f"msg_{uuid.uuid4().hex[:20]}",
+        "role": "assistant",
+        "status": "completed",
+        "content": [part],
+    }
+    if reply.tool:
+        item = {
+            "type": "function_call",
+            "id": f"fc_{uuid.uuid4().hex[:20]}",
+            "call_id": f"call_{uuid.uuid4().hex[:20]}",
+            "name": reply.tool,
+            "arguments": json.dumps(reply.arguments),
+            "status": "completed",
+        }
+    whole = {
+        "id": f"resp_{uuid.uuid4().hex[:20]}",
+        "object": "response",
+        "created_at": int(time.time()),
+        "model": model,
+        "status": "completed",
+        "output": [item],
+        "usage": {
+            "input_tokens": 10,
+            "input_tokens_details": {"cached_tokens": 0},
+            "output_tokens": 10,
+            "output_tokens_details": {"reasoning_tokens": 0},
+            "total_tokens": 20,
+        },
+    }
+    begun = {**whole, "status": "in_progress", "output": [], "usage": None}
+    place = {"output_index": 0, "item_id": item["id"]}
+    started = {**item, "status": "in_progress"}
+    inner: list[Json]
+    if reply.tool:
+        started["arguments"] = ""
+        given = {"arguments": item["arguments"]}
+        inner = [{"type": "response.function_call_arguments.done", **place, **given}]
+    else:
+        started["content"] = []
+        at = {**place, "content_index": 0}
+        inner = [
+            {"type": "response.content_part.added", **at, "part": {**part, "text": ""}},
+            {"type": "response.output_text.delta", **at, "delta": reply.text},
+            {"type": "response.output_text.done", **at, "text": reply.text},
+            {"type": "response.content_part.done", **at, "part": part},
+        ]
+    events: list[Json] = [
+        {"type": "response.created", "response": begun},
+        {"type": "response.output_item.added", "output_index": 0, "item": started},
+        *inner,
+        {"type": "response.output_item.done", "output_index": 0, "item": item},
+        {"type": "response.completed", "response": whole},
+    ]
+    return whole, [
+        (each["type"], {**each, "sequence_number": n}) for n, each in enumerate(events)
+    ]
+
+
+def gemini(reply: Reply, model: str) -> tuple[Json, list[_Event]]:
+    """Return the answer of Gemini's generateContent, whole and as a stream of one."""
+    part: Json = {"text": reply.text}
+    if reply.tool:
+        part = {"functionCall": {"name": reply.tool, "args": reply.arguments}}
+    whole = {
+        "candidates": [
+            {"index": 0, "content": {"role": "model", "parts": [part]}, "finishReason": "STOP"}
+        ],
+        "usageMetadata": {
+            "promptTokenCount": 10,
+            "candidatesTokenCount": 10,
+            "totalTokenCount": 20,
+        },
+        "modelVersion": model,
+    }
+    return whole, [(None, whole)]
+
+
+# -- HTTP ----------------------------------------------------------------------------------------
+
+
+class _Http(ThreadingHTTPServer):
+    daemon_threads = True
+    block_on_close = False
+    model: ModelServer
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """An agent that is killed leaves broken connections: no word about them."""
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server: _Http
+    forms: ClassVar[Mapping[str, Any]] = {
+        "/messages": anthropic,
+        "/chat/completions": chat,
+        "/responses": responses,
+    }
+
+    def do_HEAD(self) -> None:
+        self._send(b"", "text/plain")
+
+    def do_GET(self) -> None:
+        models = [{"id": name, "object": "model"} for name in ("gpt-5", "claude-sonnet-4-5")]
+        self._json({"object": "list", "data": models, "models": []})
+
+    def do_POST(self) -> None:
+        data = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        path = urlsplit(self.path).path
+        try:
+            body = json.loads(data or b"{}")
+        except ValueError:
+            self.server.model.problems.append(f"{path}: not JSON")
+            body = {}
+        if path.endswith(("/count_tokens", ":countTokens")):
+            self._json({"input_tokens": 10, "totalTokens": 10})
+        elif ":generateContent" in path or ":streamGenerateContent" in path:
+            self._reply(gemini, path, body, is_stream=":stream" in path)
+        elif (form := self._form(path)) is not None:
+            self._reply(form, path, body, is_stream=bool(body.get("stream")))
+        else:
+            self.server.model.problems.append(f"{path}: nothing is known of it")
+            self._send(b"{}", "application/json", status=404)
+
+    def _form(self, path: str) -> Any:
+        return next((form for end, form in self.forms.items() if path.endswith(end)), None)
+
+    def _reply(self, form: Any, path: str, body: Json, *, is_stream: bool) -> None:
+        reply = self.server.model.answer(path, body)
+        whole, events = form(reply, str(body.get("model") or path.rpartition("/")[2]))
+        if is_stream:
+            self._send("".join(map(_event, events)).encode(), "text/event-stream")
+        else:
+            self._json(whole)
+
+    def _json(self, value: Json) -> None:
+        self._send(json.dumps(value).encode(), "application/json")
+
+    def _send(self, data: bytes, kind: str, *, status: int = 200) -> None:
+        self.send_response(status)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(data)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """The log of requests is enough."""
+
+
+def _event(event: _Event) -> str:
+    name, value = event
+    data = value if isinstance(value, str) else json.dumps(value)
+    return (f"event: {name}\n" if name else "") + f"data: {data}\n\n"

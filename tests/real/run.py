@@ -1,0 +1,162 @@
+"""``./dev test-real``: install the agent CLIs, then run the tests of this folder without a network.
+
+The tests run in a network namespace that has only loopback: no agent can reach anything but the
+model server of the tests. What is missing on the machine becomes the reason of a skip.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from tests.real.clis import CLIS, Cli
+
+ROOT: Final = Path(__file__).resolve().parents[2]
+CACHE_VARIABLE: Final = "AGENTMUX_REAL_CACHE"
+FOUND_VARIABLE: Final = "AGENTMUX_REAL_FOUND"
+"""Set inside the namespace: what is installed, or why not, as JSON by name."""
+
+NEEDS_NAMESPACE: Final = "network namespaces are not to be had here (`unshare --net` fails)"
+NODE_MAJOR: Final = 22
+"""Enough for every one of the CLIs; fetched from the registry where the machine has an older one."""
+
+_INSTALL_S: Final = 900
+_NPM: Final = ("npm", "install", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error")
+
+
+def main(words: Sequence[str]) -> int:
+    """Install, then become pytest inside the namespace; ``words`` go to pytest."""
+    parser = argparse.ArgumentParser(prog="./dev test-real", add_help=False)
+    parser.add_argument("--install-only", action="store_true")
+    known, rest = parser.parse_known_args(words)
+    cache = Path(os.environ.get(CACHE_VARIABLE) or ROOT / ".cache" / "real-agents").resolve()
+    found = install(cache)
+    for name, each in found.items():
+        print(f"{name}: {each.get('program') or each['missing']}", file=sys.stderr)
+    if known.install_only:
+        return 0
+    prefix = namespace()
+    if prefix is None:
+        found = {name: {"missing": NEEDS_NAMESPACE} for name in found}
+    argv = [*(prefix or ()), sys.executable, "-m", "tests.real.inside", *rest]
+    os.environ[FOUND_VARIABLE] = json.dumps(found)
+    os.execvp(argv[0], argv)
+
+
+def namespace() -> tuple[str, ...] | None:
+    """Return what to put in front of a command so that it has no network; None where nothing can.
+
+    Who is not root needs a user namespace for it, and is root in there.
+    """
+    ways = (("unshare", "--net"), ("unshare", "--map-root-user", "--net"))
+    for way in ways[:1] if os.geteuid() == 0 else ways[1:]:
+        try:
+            done = subprocess.run((*way, "true"), capture_output=True, check=False, timeout=10)
+        except (OSError, subprocess.TimeoutExpired):
+            continue
+        if done.returncode == 0:
+            return way
+    return None
+
+
+# -- installing ----------------------------------------------------------------------------------
+
+
+def install(cache: Path) -> dict[str, dict[str, str]]:
+    """Return for each CLI ``program`` and ``version``, or ``missing``: the reason."""
+    if shutil.which("npm") is None or shutil.which("node") is None:
+        return dict.fromkeys(CLIS, {"missing": "npm and node are not on PATH"})
+    cache.mkdir(parents=True, exist_ok=True)
+    node = _node(cache)
+    return {name: _found(cache, name, cli, node) for name, cli in CLIS.items()}
+
+
+def _platform() -> str:
+    machine = {"x86_64": "x64", "aarch64": "arm64"}.get(platform.machine(), platform.machine())
+    return f"{sys.platform}-{machine}"
+
+
+def _node(cache: Path) -> str:
+    """Return a Node that runs all of them; the machine's own where no better one can be had."""
+    own = shutil.which("node") or "node"
+    said = subprocess.run((own, "--version"), capture_output=True, text=True, check=False).stdout
+    major = re.match(r"v(\d+)", said)
+    if major and int(major[1]) >= NODE_MAJOR:
+        return own
+    package = f"node-{_platform()}"
+    _install(cache / "node", f"{package}@{NODE_MAJOR}")
+    fetched = cache / "node" / "node_modules" / package / "bin" / "node"
+    return str(fetched) if fetched.exists() else own
+
+
+def _found(cache: Path, name: str, cli: Cli, node: str) -> dict[str, str]:
+    folder = cache / name
+    wanted = "latest" if os.environ.get("AGENTMUX_REAL_LATEST") else cli.version
+    problem = _install(folder, f"{cli.package}@{wanted}")
+    modules = folder / "node_modules"
+    programs = sorted(modules.glob(cli.program.format(platform=_platform())))
+    if not programs:
+        return {"missing": problem or f"{cli.package} has no program for {_platform()}"}
+    version = json.loads((modules / cli.package / "package.json").read_text())["version"]
+    program = folder / "bin" / name
+    _link(program, programs[0], node if cli.on_node else None)
+    return {"program": str(program), "version": version}
+
+
+def _install(folder: Path, package: str) -> str:
+    """Install, unless this very package is there; returns why it could not be, or nothing.
+
+    No scripts of packages are run: the platform's binaries come as packages of their own.
+    """
+    done = folder / "installed"
+    if not package.endswith("@latest") and done.exists() and done.read_text() == package:
+        return ""
+    print(f"installing {package} into {folder}", file=sys.stderr)
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        made = subprocess.run(
+            (*_NPM, "--prefix", str(folder), package),
+            capture_output=True,
+            text=True,
+            check=False,
+            stdin=subprocess.DEVNULL,
+            timeout=_INSTALL_S,
+        )
+    except subprocess.TimeoutExpired:
+        return f"npm did not install {package} within {_INSTALL_S} s"
+    if made.returncode != 0:
+        said = [line for line in made.stderr.splitlines() if line.strip()] or ["no word"]
+        return f"npm could not install {package}: {said[0]}"
+    done.write_text(package)
+    return ""
+
+
+def _link(program: Path, target: Path, node: str | None) -> None:
+    """Make ``program`` start ``target``, under the CLI's usual name."""
+    program.parent.mkdir(exist_ok=True)
+    program.unlink(missing_ok=True)
+    if node is None:
+        target.chmod(target.stat().st_mode | 0o111)
+        program.symlink_to(target)
+        return
+    program.write_text(f'#!/bin/sh\nexec "{node}" "{target}" "$@"\n')
+    program.chmod(0o755)
+
+
+def found_here(environ: Mapping[str, str]) -> dict[str, dict[str, str]]:
+    """Return what `main` found, inside the namespace; empty where pytest was run by itself."""
+    found: dict[str, dict[str, str]] = json.loads(environ.get(FOUND_VARIABLE, "{}"))
+    return found
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,136 @@
+"""What the registry says of each CLI, held against the program itself."""
+
+import re
+import uuid
+
+import pytest
+
+from agentmux.adapters.agents import probe
+from agentmux.core.agents import (
+    ProbeResult,
+    StrategyKind,
+    choose_strategy,
+    hook_words,
+    is_rejection,
+    launch_argv,
+    mcp_words,
+    prompt_words,
+    resume_argv,
+)
+from tests.real.clis import CLIS
+from tests.real.conftest import Real
+
+EXPECTED = {
+    "claude": {StrategyKind.ASSIGN, StrategyKind.CONTINUE},
+    "codex": {StrategyKind.LEARN, StrategyKind.CONTINUE},
+    "gemini": {StrategyKind.ASSIGN, StrategyKind.CONTINUE},
+    "qwen": {StrategyKind.ASSIGN, StrategyKind.CONTINUE},
+    "copilot": {StrategyKind.ASSIGN, StrategyKind.CONTINUE},
+    "opencode": {StrategyKind.CONTINUE},
+    "pi": {StrategyKind.ASSIGN, StrategyKind.CONTINUE},
+}
+
+PROMPT = "Read the file /nowhere and do what it says."
+
+NAMED = {
+    # They could be told by hand, or by a user's own words in the configuration.
+    "opencode": ("-s", "ses_00000000000000000000000000"),
+    "pi": ("--session", str(uuid.uuid4())),
+}
+
+pytestmark = pytest.mark.parametrize("name", CLIS)
+
+
+def ask(real: Real, *, path_env: str | None = None) -> ProbeResult:
+    path = path_env or real.environment["PATH"]
+    return probe(real.spec, path_env=path, cache_dir=None, timeout_s=60)
+
+
+@pytest.mark.proves("probe")
+def test_the_probe_finds_what_the_program_has(
+    name: str, real: Real, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for key, value in real.env.items():
+        monkeypatch.setenv(key, value)
+    found = ask(real)
+
+    assert found.problem is None
+    assert found.path == real.program
+    assert {StrategyKind(kind) for kind, holds in found.strategies.items() if holds} == EXPECTED[
+        name
+    ], found.missing
+    assert choose_strategy(real.spec, found).kind is real.spec.strategies[0].kind
+
+    (report,) = real.asked("agents", "probe", name)["agents"]
+    assert (report["installed"], report["resumes"]) == (True, True)
+    assert report["version"] == real.version
+
+
+@pytest.mark.proves("flags")
+def test_every_flag_of_our_command_lines_is_in_its_help(name: str, real: Real) -> None:
+    lines = list(command_lines(real))
+    assert len(lines) >= len(real.spec.strategies) * 2
+    for argv in lines:
+        said = help_for(real, argv)
+        missing = [word for word in flags(argv) if not re.search(rf"(?<![\w-]){word}(?![\w-])", said)]
+        assert missing == [], f"{argv} has what its help has not:\n{said}"
+
+
+@pytest.mark.proves("rejection")
+def test_it_rejects_a_conversation_that_it_does_not_know(name: str, real: Real, in_pane) -> None:
+    argv = (real.spec.command[0], *by_id(real), *prompt_words(real.spec, PROMPT, resuming=True))
+
+    status, screen = in_pane(real, argv)
+
+    assert status not in {0, None}
+    assert is_rejection(real.spec, screen), f"exit {status}, screen:\n{screen}"
+    assert real.model.turns == []
+
+
+def by_id(real: Real) -> tuple[str, ...]:
+    """Return what names an unknown conversation."""
+    if real.name in NAMED:
+        return NAMED[real.name]
+    unknown, strategy = str(uuid.uuid4()), real.spec.strategies[0]
+    return resume_argv(real.spec, strategy, args=words(real), session_ref=unknown)[1:]
+
+
+# -- command lines -------------------------------------------------------------------------------
+
+
+def words(real: Real) -> tuple[str, ...]:
+    """What AgentMux puts into every command line of the agent."""
+    server = ("agentmux", "mcp")
+    mcp, hooks = real.folder / "mcp.json", real.folder / "hooks.json"
+    mcp.write_text('{"mcpServers": {}}')
+    hooks.write_text("{}")
+    return (*mcp_words(real.spec, server, str(mcp)), *hook_words(real.spec, str(hooks)))
+
+
+def command_lines(real: Real):
+    """Yield launch and resume of each strategy, with all the words that may stand in them."""
+    more = (*words(real), *real.spec.unattended_args)
+    for strategy in real.spec.strategies:
+        given = {
+            "model": "m",
+            "args": more,
+            "session_ref": "CONVERSATION",
+            "checkpoint_dir": "/kept",
+            "prompt": "PROMPT",
+        }
+        yield launch_argv(real.spec, strategy, **given)
+        yield resume_argv(real.spec, strategy, **given)
+
+
+def flags(argv: tuple[str, ...]) -> list[str]:
+    return [word.partition("=")[0] for word in argv if word.startswith("-")]
+
+
+def help_for(real: Real, argv: tuple[str, ...]) -> str:
+    """Return the help that holds for a command line: that of its subcommand, where it has one."""
+    own = real.spec.command
+    sub = argv[len(own) : len(own) + 1]
+    subcommand = sub if sub and not sub[0].startswith("-") and sub[0] != "PROMPT" else ()
+    done = real.run(*own, *subcommand, "--help")
+    assert done.returncode == 0, done.stderr
+    return re.sub(r"\x1b\[[0-9;]*m", "", done.stdout + done.stderr)
