@@ -352,7 +352,7 @@ def _decision(state: SessionState) -> Iterator[tuple[str, ...]]:
         f"read the summary and decide{capped}",
         f"{state.feature_dir}/{_SUMMARY}".lstrip("/"),
         "approve: press a twice here",
-        f'or: agentmux request-changes "…" -s {_slug(state)}',
+        'or: agentmux request-changes "…"',
     )
 
 

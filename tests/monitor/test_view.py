@@ -115,7 +115,7 @@ Your turn
   .agentmux/.sessions/20260101-101500-add-lo
     gin/08_completion/summary.md
   approve: press a twice here
-  or: agentmux request-changes "…" -s add-login
+  or: agentmux request-changes "…"
 
 detach: prefix d""",
     ),
