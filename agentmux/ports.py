@@ -475,6 +475,9 @@ class Repository(Protocol):
     def settle_index(self, commit: str) -> None:
         """Finish what a kill right after the commit left undone; safe to repeat."""
 
+    def require_new_branch(self, name: str) -> None:
+        """Check that a branch of this name can be made."""
+
     def create_branch(self, name: str) -> None:
         """Make a branch at HEAD and switch to it."""
 

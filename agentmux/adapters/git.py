@@ -186,19 +186,33 @@ class Git:
                 return commit
         return None
 
+    def require_new_branch(self, name: str) -> None:
+        """Check that a branch of this name can be made.
+
+        Raises:
+            UsageError: No branch can have this name, or one has it already.
+        """
+        checked = self._read("check-ref-format", "--branch", name)
+        # Short cuts such as `@{-1}` pass the check and come back as another name.
+        if checked.status != 0 or _text(checked.out).strip() != name:
+            raise UsageError(f"`{name}` cannot be the name of a branch")
+        found = self._read("show-ref", "--verify", "--quiet", f"refs/heads/{name}")
+        if found.status == 0:
+            raise UsageError(
+                f"there is a branch `{name}` already",
+                hints=("choose another name, or: --branch auto",),
+            )
+
     # --- writing -----------------------------------------------------------------------------
 
     def create_branch(self, name: str) -> None:
         """Make a branch at HEAD and check it out; files and index stay as they are.
 
         Raises:
-            UsageError: No branch can have this name.
-            GitRefusedError: The branch exists, or git will not switch.
+            UsageError: As for `require_new_branch`.
+            GitRefusedError: Git will not switch.
         """
-        checked = self._read("check-ref-format", "--branch", name)
-        # Short cuts such as `@{-1}` pass the check and come back as another name.
-        if checked.status != 0 or _text(checked.out).strip() != name:
-            raise UsageError(f"`{name}` cannot be the name of a branch")
+        self.require_new_branch(name)
         reply = self._run("checkout", "-q", "--no-track", "-b", name)
         if reply.status != 0:
             raise _refused(f"branch `{name}` was not made", reply)

@@ -33,7 +33,7 @@ class StartRequest:
         agent: Plays every seat that ``roles`` does not name.
         roles: Role to (agent, model).
         branch: None stays on the branch; empty derives a name; else the name of a new one.
-        include: Files that were dirty at the start and are to be committed all the same.
+        include: Files that were dirty at the start and are to be committed all the same; absolute.
     """
 
     feature: str
@@ -70,9 +70,9 @@ def plan_start(world: World, request: StartRequest, taken: Mapping[str, str]) ->
     """
     feature = _feature(request)
     name = _name(world, request, feature, taken)
-    in_git = world.repository.top_level() is not None
-    head = world.repository.head() if in_git else None
-    options = _options(world, request, head)
+    top = world.repository.top_level()
+    head = world.repository.head() if top is not None else None
+    options = _options(world, request, head, _not_ours(world, request, top))
     terminal = world.terminal(None)
     state = SessionState(
         phase=Phase.PRODUCT_MANAGEMENT if request.product_manager else Phase.ARCHITECTING,
@@ -98,7 +98,7 @@ def plan_start(world: World, request: StartRequest, taken: Mapping[str, str]) ->
         path=world.project / layout.SESSIONS_DIR / name,
         state=state,
         agents=_agents(world, options, product_manager=request.product_manager),
-        branch=_branch(request, name, head),
+        branch=_branch(world, request, name, head),
         warnings=_warnings(head, options, taken),
     )
 
@@ -108,13 +108,12 @@ def start(world: World, handing: Handing, plan: StartPlan) -> Begun:
 
     A failure before the orchestrator has begun takes the directory away again.
     """
-    state = plan.state
-    if plan.branch is not None:
-        world.repository.create_branch(plan.branch)
-        state = replace(state, branch=plan.branch)
+    state = replace(plan.state, branch=plan.branch or plan.state.branch)
     files = world.files(plan.path)
     files.make(_first_events(world, state), _first_texts(world, plan.path, state))
     try:
+        if plan.branch is not None:
+            world.repository.create_branch(plan.branch)
         return hand_over(world, handing, plan.path, state, Request(mode="start"))
     except BaseException:
         files.discard()
@@ -170,7 +169,31 @@ def _name(world: World, request: StartRequest, feature: str, taken: Mapping[str,
     return layout.session_name(now, request.name, taken)
 
 
-def _options(world: World, request: StartRequest, head: Head | None) -> Options:
+def _not_ours(world: World, request: StartRequest, top: Path | None) -> tuple[str, ...]:
+    """Return the dirty files that a commit leaves out."""
+    if top is None:
+        if request.include:
+            raise UsageError("--include needs a git repository", hints=("git init",))
+        return ()
+    dirty = world.repository.dirty()
+    named = {path: _within(path, top) for path in request.include}
+    strange = next((path for path, within in named.items() if within not in dirty), None)
+    if strange is not None:
+        raise UsageError(
+            f"`{strange}` is not among the changed files of {top}",
+            hints=("see them: git status --short --untracked-files=all",),
+        )
+    return tuple(path for path in dirty if path not in named.values())
+
+
+def _within(path: str, top: Path) -> str | None:
+    """Return a path as git has it; None for one outside."""
+    return str(Path(path).relative_to(top)) if Path(path).is_relative_to(top) else None
+
+
+def _options(
+    world: World, request: StartRequest, head: Head | None, dirty: tuple[str, ...]
+) -> Options:
     settings = world.settings
     agents = {role: agent for role, (agent, _) in request.roles.items()}
     models = {role: model for role, (_, model) in request.roles.items() if model}
@@ -179,7 +202,6 @@ def _options(world: World, request: StartRequest, head: Head | None) -> Options:
         raise UsageError(f"no role `{unknown[0]}`", hints=(f"roles: {', '.join(ROLES)}",))
     if request.agent is not None:
         agents["*"] = request.agent
-    dirty = world.repository.dirty() if head is not None else ()
     return Options(
         agents=agents,
         models=models,
@@ -187,7 +209,7 @@ def _options(world: World, request: StartRequest, head: Head | None) -> Options:
         require_approval=settings.completion.require_approval,
         commit=settings.completion.commit and head is not None,
         base=head.commit if head is not None else None,
-        dirty=tuple(path for path in dirty if path not in request.include),
+        dirty=dirty,
     )
 
 
@@ -212,12 +234,14 @@ def _agents(world: World, options: Options, *, product_manager: bool) -> Mapping
     return found
 
 
-def _branch(request: StartRequest, name: str, head: Head | None) -> str | None:
+def _branch(world: World, request: StartRequest, name: str, head: Head | None) -> str | None:
     if request.branch is None:
         return None
     if head is None:
         raise UsageError("--branch needs a git repository", hints=("git init",))
-    return request.branch or f"agentmux/{name}"
+    branch = request.branch or f"agentmux/{name}"
+    world.repository.require_new_branch(branch)
+    return branch
 
 
 def _warnings(head: Head | None, options: Options, taken: Mapping[str, str]) -> tuple[str, ...]:

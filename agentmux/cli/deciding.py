@@ -21,6 +21,7 @@ from agentmux.errors import BlockedError, ExitCode, RefusedError
 if TYPE_CHECKING:
     from agentmux.app.world import World
     from agentmux.cli.face import Face
+    from agentmux.core.state import SessionState
 
 _SHOWN = 40
 
@@ -34,13 +35,23 @@ def approve(
     entry = _deciding(world, session)
     state = world.files(entry.path).load().state
     if not json:
-        message, paths = preview(world, state)
-        render.out(f"to be committed: {len(paths)} files, “{message.splitlines()[0]}”")
-        for path in paths[:_SHOWN]:
-            render.out(f"  {path}")
+        _show_commit(world, state)
     if not yes and face.interactive and not typer.confirm("Approve?", err=True):
         raise typer.Exit(1)
     return _decide(world, entry, Approved(), json=json)
+
+
+def _show_commit(world: World, state: SessionState) -> None:
+    if not state.options.commit:
+        render.out("nothing will be committed: this session makes no commit")
+        return
+    message, paths = preview(world, state)
+    files = "1 file" if len(paths) == 1 else f"{len(paths)} files"
+    render.out(f"to be committed: {files}, “{message.splitlines()[0]}”")
+    for path in paths[:_SHOWN]:
+        render.out(f"  {path}")
+    if len(paths) > _SHOWN:
+        render.out(f"  and {len(paths) - _SHOWN} more")
 
 
 def request_changes(

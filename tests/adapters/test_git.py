@@ -410,7 +410,7 @@ def test_a_branch_is_made_and_checked_out(started: Path, git: Git, run: Run) -> 
     git.create_branch("agentmux/add-auth")
     assert git.head() == Head(commit=commit, branch="agentmux/add-auth")
     assert run("status", "--porcelain") == "M  mine.txt\n"
-    with pytest.raises(GitRefusedError, match="already exists"):
+    with pytest.raises(UsageError, match="there is a branch `main` already"):
         git.create_branch("main")
 
 

@@ -23,8 +23,8 @@ from typing import Any
 from agentmux.adapters.wake import WakePipe, poke
 from agentmux.app.checks import Request as Handin
 from agentmux.app.driving import drive
-from agentmux.app.request import Report, Request
 from agentmux.app.handing import Handing
+from agentmux.app.request import Report, Request
 from agentmux.app.resume import plan_resume, resume
 from agentmux.app.start import StartRequest, plan_start, start
 from agentmux.app.submit import Submission, decide, identity_from, submit
@@ -52,6 +52,7 @@ from agentmux.ports import (
 
 FEATURE = "add a calculator"
 MESSAGE = "Add a calculator"
+_MKDIR = os.mkdir  # the real one, also while operations are recorded: a folder is not ours
 _SUBMIT = re.compile(r"^agentmux submit ([a-z-]+)(.*)$", re.MULTILINE)
 
 
@@ -198,6 +199,9 @@ class _User:
     def resized(self) -> None:
         pass
 
+    def close(self) -> None:
+        pass
+
 
 class Studio:
     """A git project, and one session in it that can be driven, left, and driven again."""
@@ -253,11 +257,6 @@ class Studio:
                 self._later(pane)
         wake = WakePipe(self.session)
 
-        async def hints(stop: asyncio.Event) -> AsyncIterator[None]:
-            await stop.wait()
-            return
-            yield
-
         tools = Tools(
             terminal=self.terminal,
             lock=self.world.lock(self.session),
@@ -265,7 +264,7 @@ class Studio:
             deaths=_NobodyDies(),
             type_into=self._type_into,
             display=_User(self),
-            hints=hints,
+            hints=_no_hints,
         )
         try:
             return await drive(
@@ -379,7 +378,9 @@ class SimAgent:
         self._hand_in("submit_research_done", topic=topic)
 
     def _plan(self) -> None:
-        self._artifact(f"{layout.PLANNING}/plan.yaml", json.dumps(plan(2 if self._cycle == 1 else 1)))
+        self._artifact(
+            f"{layout.PLANNING}/plan.yaml", json.dumps(plan(2 if self._cycle == 1 else 1))
+        )
         self._hand_in("submit_plan")
 
     def _done(self) -> None:
@@ -493,6 +494,9 @@ class NotedRepository:
     def settle_index(self, commit: str) -> None:
         pass
 
+    def require_new_branch(self, name: str) -> None:
+        raise AssertionError("no test asks for a branch")
+
     def create_branch(self, name: str) -> None:
         raise AssertionError("no test asks for a branch")
 
@@ -547,10 +551,22 @@ def make_project(folder: Path) -> Path:
 
 def _leave(path: Path, text: str) -> None:
     """Write a file whole, as a careful agent does; images of the disk share what is not changed."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    _make_folder(path.parent)
     temporary = path.with_name(f".{path.name}.new")
     temporary.write_text(text)
     os.rename(temporary, path)
+
+
+def _make_folder(path: Path) -> None:
+    if not path.is_dir():
+        _make_folder(path.parent)
+        _MKDIR(path)
+
+
+async def _no_hints(stop: asyncio.Event) -> AsyncIterator[None]:
+    await stop.wait()
+    for never in ():
+        yield never
 
 
 def _handing() -> Handing:
