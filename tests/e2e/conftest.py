@@ -1,0 +1,257 @@
+"""A small project with its own tmux server, home and demo agent, driven by the command line.
+
+Nothing in it is the user's, and when a test is over, nothing of it may run any more.
+"""
+
+import hashlib
+import json
+import os
+import shutil
+import stat
+import subprocess
+import sys
+import tempfile
+import uuid
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agentmux.adapters.processes import carriers, end
+from tests.conftest import TEST_ID, _wait_until
+
+DEADLINE_S = 60
+QUICK: Mapping[str, Any] = {"roles": {"planner": {"plan": {"parts": 1}}}}
+"""The shortest life: one sub-plan, one reviewer, everything passes."""
+
+_OURS = ("TMUX", "XDG_", "AGENTMUX_", "CLAUDE", "CODEX_", "GIT_")
+
+Said = subprocess.CompletedProcess[str]
+
+
+class Project:
+    """One project, and everything that belongs to it alone."""
+
+    def __init__(self, root: Path, *, name: str = "calc", git: bool = True) -> None:
+        """Make the project below ``root``, whose path is short enough for a socket."""
+        self.root = root
+        self.path = root / name
+        self.home = root / "home"
+        self.test_id = uuid.uuid4().hex
+        self.env = {key: text for key, text in os.environ.items() if not key.startswith(_OURS)}
+        self.env |= {
+            "HOME": str(self.home),
+            "TMUX_TMPDIR": str(root),
+            "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+            "AGENTMUX_DEMO_HOME": str(self.home / "demo"),
+            "AGENTMUX_DEMO_SCENARIO": str(root / "scenario.json"),
+            "TERM": "xterm-256color",
+            TEST_ID: self.test_id,
+        }
+        for kind in ("CONFIG", "STATE", "DATA", "CACHE"):
+            self.env[f"XDG_{kind}_HOME"] = str(self.home / kind.lower())
+        self.path.mkdir()
+        self.home.mkdir()
+        (self.home / ".gitconfig").write_text(
+            "[user]\n\tname = Test\n\temail = test@example.com\n[init]\n\tdefaultBranch = main\n"
+        )
+        self.scenario(QUICK)
+        (self.path / "calc.py").write_text("def add(a, b):\n    return a + b\n")
+        if git:
+            self.git("init", "-q")
+            self.git("add", "-A")
+            self.git("commit", "-qm", "Begin")
+
+    # -- programs ----------------------------------------------------------------------------
+
+    def program(self, *argv: str, cwd: Path | None = None, **more: Any) -> Said:
+        """Run a program to its end, in the project, without a terminal."""
+        env = {**self.env, **more.pop("env", {})}
+        given = {"stdin": subprocess.DEVNULL} if "input" not in more else {}
+        return subprocess.run(
+            argv,
+            check=False,
+            cwd=cwd or self.path,
+            env=env,
+            capture_output=True,
+            text=True,
+            errors="surrogateescape",
+            timeout=DEADLINE_S,
+            **given,
+            **more,
+        )
+
+    def run(self, *words: str, **more: Any) -> Said:
+        """Run an agentmux command; it never shows a traceback."""
+        done = self.program(sys.executable, "-m", "agentmux", *words, **more)
+        assert "Traceback" not in done.stdout + done.stderr, done.stdout + done.stderr
+        assert "this is a bug" not in done.stderr, done.stderr
+        return done
+
+    def ok(self, *words: str, **more: Any) -> str:
+        """Run an agentmux command that succeeds; return what it printed."""
+        done = self.run(*words, **more)
+        assert done.returncode == 0, f"{words}: {done.returncode}\n{done.stdout}{done.stderr}"
+        return done.stdout
+
+    def json(self, *words: str, code: int = 0, **more: Any) -> dict[str, Any]:
+        """Run an agentmux command with ``--json``; return its one answer."""
+        done = self.run(words[0], "--json", *words[1:], **more)
+        assert done.returncode == code, f"{words}: {done.returncode}\n{done.stdout}{done.stderr}"
+        answer: dict[str, Any] = json.loads(done.stdout)
+        assert answer["schema"] == 1
+        return answer
+
+    def fails(self, code: int, *words: str, **more: Any) -> str:
+        """Run an agentmux command that ends with ``code``; return what it says of that."""
+        done = self.run(*words, **more)
+        assert done.returncode == code, f"{words}: {done.returncode}\n{done.stdout}{done.stderr}"
+        assert done.stderr.startswith("error: ") or "\nerror: " in done.stderr, done.stderr
+        return done.stderr
+
+    def git(self, *words: str) -> str:
+        done = self.program("git", *words)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def tmux(self, *words: str) -> str:
+        done = self.program("tmux", *words)
+        assert done.returncode == 0, f"{words}: {done.stderr}"
+        return done.stdout
+
+    # -- sessions ----------------------------------------------------------------------------
+
+    def scenario(self, said: Mapping[str, Any]) -> None:
+        """Say how the agents live that are launched from now on."""
+        (self.root / "scenario.json").write_text(json.dumps(said))
+
+    def config(self, text: str) -> None:
+        folder = self.path / ".agentmux"
+        folder.mkdir(exist_ok=True)
+        (folder / "config.yaml").write_text("version: 1\n" + text)
+
+    def start(self, feature: str = "add a greeting", *words: str, **more: Any) -> "Session":
+        """Start a feature with the demo agent."""
+        answer = self.json("start", "--agent", "demo", *words, "--", feature, **more)
+        return Session(self, self.path / answer["path"])
+
+    def sessions(self) -> list[Path]:
+        """Return whatever lies among the sessions, half-made ones too."""
+        folder = self.path / ".agentmux" / ".sessions"
+        found = folder.iterdir() if folder.is_dir() else ()
+        return sorted(each for each in found if each.name != ".gitignore")
+
+    def tree(self) -> str:
+        """Return everything in the project and the home, byte for byte, in one hash.
+
+        The cache is left out: what installed programs say of themselves may be noted there.
+        """
+        made = hashlib.sha256()
+        for top in (self.path, self.home):
+            for path in sorted(top.rglob("*")):
+                if path.is_relative_to(self.home / "cache"):
+                    continue
+                facts = path.lstat()
+                made.update(f"{path}\0{facts.st_mode:o}\0".encode("utf-8", "surrogateescape"))
+                if stat.S_ISREG(facts.st_mode):
+                    made.update(f"{facts.st_mtime_ns}\0".encode() + path.read_bytes())
+        return made.hexdigest()
+
+    def processes(self) -> tuple[tuple[int, int], ...]:
+        """Return everything that runs because of this project, tmux servers too."""
+        return carriers(f"{TEST_ID}={self.test_id}")
+
+    def close(self) -> None:
+        """End everything; whatever outlives its tmux server by more than a grace is a mistake."""
+        self.program("tmux", "kill-server")
+        try:
+            _wait_until(lambda: not self.processes(), 10, self._left)
+        finally:
+            end(self.processes(), grace_s=0.2)
+            shutil.rmtree(self.root, ignore_errors=True)
+
+    def _left(self) -> str:
+        words = [Path(f"/proc/{pid}/cmdline").read_bytes() for pid, _ in self.processes()]
+        return f"still running: {words}"
+
+
+class Session:
+    """One session of a project."""
+
+    def __init__(self, project: Project, path: Path) -> None:
+        self.project = project
+        self.path = path
+        self.name = path.name
+
+    @property
+    def state(self) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads((self.path / "state.json").read_text())
+        return found
+
+    @property
+    def events(self) -> list[dict[str, Any]]:
+        lines = (self.path / "tool_events.jsonl").read_text().splitlines()
+        return [json.loads(line) for line in lines]
+
+    def kinds(self, *wanted: str) -> list[str]:
+        """Return the kinds of all events, or of those that are wanted, in order."""
+        found = [each["event"] for each in self.events]
+        return [each for each in found if not wanted or each in wanted]
+
+    def launched(self) -> list[str]:
+        """Return the seats of all launches, in order."""
+        return [each["seat"] for each in self.events if each["event"] == "agent_launched"]
+
+    def read(self, path: str) -> str:
+        return (self.path / path).read_text()
+
+    def wait(self, goal: str = "decision", timeout: float = 30) -> "Session":
+        self.project.ok("wait", self.name, "--for", goal, "--timeout", str(timeout))
+        return self
+
+    def approve(self) -> "Session":
+        self.project.ok("approve", self.name, "--yes")
+        return self.wait("done")
+
+    def gone(self) -> "Session":
+        """Wait until nothing of a session that is done runs any more."""
+        _wait_until(lambda: not self.project.processes(), 10, self.project._left)
+        return self
+
+    def seat_env(self, seat: str) -> dict[str, str]:
+        """Return the environment of the agent that holds ``seat``, as its pane has it."""
+        launch = self.state["seats"][seat]["launch"]
+        found = json.loads(self.read(f"launches/{launch}/launch.json"))
+        made: dict[str, str] = found["env"]
+        return made
+
+    def submit(self, seat: str, *words: str, code: int = 0) -> dict[str, Any]:
+        """Submit as the agent in ``seat`` does."""
+        return self.project.json("submit", *words, code=code, env=self.seat_env(seat))
+
+    def until_seat(self, seat: str, status: str = "launched") -> "Session":
+        def held() -> bool:
+            return bool(self.state.get("seats", {}).get(seat, {}).get("status") == status)
+
+        _wait_until(held, 20, lambda: self.project.run("status", self.name).stdout)
+        return self
+
+
+def make_root() -> Path:
+    return Path(tempfile.mkdtemp(prefix="amx-", dir="/tmp"))
+
+
+@pytest.fixture
+def project() -> Iterator[Project]:
+    made = Project(make_root())
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def outside() -> Iterator[Project]:
+    """A project that is in no git repository."""
+    made = Project(make_root(), git=False)
+    yield made
+    made.close()

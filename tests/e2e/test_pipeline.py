@@ -1,0 +1,380 @@
+"""The pipeline with real agents in real tmux, from the command line to the commit."""
+
+from collections.abc import Callable
+
+import pytest
+import yaml
+
+from tests.conftest import WaitUntil
+from tests.e2e.conftest import QUICK, Project, Session
+
+ONE_PART = {"planner": {"plan": {"parts": 1}}}
+
+
+# -- the phases ----------------------------------------------------------------------------------
+
+
+def test_every_phase_of_a_plain_feature(project: Project) -> None:
+    session = project.start("add a greeting").wait()
+
+    shown = project.ok("approve", session.name, "--yes")
+    assert "2 files, “add a greeting”" in shown
+    assert "  demo_part_1.py\n" in shown
+    session.wait("done").gone()
+
+    assert session.launched() == [
+        "architect", "planner", "coder-1", "reviewer_logic", "reviewer_logic",
+    ]  # fmt: skip
+    assert session.state["phase"] == "done"
+    assert session.state["review_outcome"] == "passed"
+    assert project.git("log", "--format=%s") == "add a greeting\nBegin\n"
+    assert "Agentmux-Event: " in project.git("log", "-1", "--format=%b")
+    assert project.git("status", "--porcelain") == ""
+    assert session.path.stat().st_mode & 0o777 == 0o700
+    plan = yaml.safe_load(session.read("04_planning/execution_plan.yaml"))
+    assert plan["subplan_count"] == 1
+    for left in ("plan.md", "plan_1.md", "tasks_1.md"):
+        assert session.read(f"04_planning/{left}")
+    assert (session.path / "06_implementation" / "done_1").exists()
+    assert "pass" in session.read("07_review/review.md")
+
+
+def test_a_product_manager_begins_and_a_designer_designs(project: Project) -> None:
+    project.scenario({"roles": {"planner": {"plan": {"parts": 1, "needs_design": True}}}})
+    session = project.start("add a greeting", "--product-manager").wait()
+
+    assert session.launched() == [
+        "product-manager", "architect", "planner", "designer", "coder-1",
+        "reviewer_logic", "reviewer_logic",
+    ]  # fmt: skip
+    assert session.read("01_product_management/requirements.md").strip()
+    assert (session.path / "01_product_management" / "done").exists()
+    assert session.read("05_design/design.md").strip()
+    assert session.state["product_manager"] is True
+
+
+def test_research_is_asked_for_on_demand(project: Project) -> None:
+    asked = [
+        {"kind": "code", "topic": "auth"},
+        {"kind": "web", "topic": "prices"},
+        {"kind": "code", "topic": "auth"},
+        {"kind": "code", "topic": "storage"},
+    ]
+    project.scenario({"roles": {**ONE_PART, "architect": {"research": asked}}})
+    session = project.start().wait()
+
+    researchers = ["code-researcher-auth", "code-researcher-storage", "web-researcher-prices"]
+    launched = session.launched()
+    assert sorted(each for each in launched if "researcher" in each) == researchers
+    assert launched.count("architect") == 1
+    assert session.state["research_tasks"] == {"auth": "done", "storage": "done"}
+    assert session.state["web_research_tasks"] == {"prices": "done"}
+    for folder in ("code-auth", "code-storage", "web-prices"):
+        for left in ("request.md", "prompt.md", "summary.md", "detail.md", "done"):
+            assert (session.path / "03_research" / folder / left).exists(), f"{folder}/{left}"
+    assert len(session.kinds("submit_architecture")) == 1
+
+
+def test_groups_run_one_after_the_other_and_side_by_side(project: Project) -> None:
+    groups = [
+        {"mode": "serial", "plans": [2, 1]},
+        {"mode": "parallel", "plans": [3, 4]},
+    ]
+    project.scenario({"roles": {"planner": {"plan": {"parts": 4, "groups": groups}}}})
+    session = project.start().wait()
+
+    steps = [
+        (each["event"], each["seat"])
+        for each in session.events
+        if each["seat"].startswith("coder") and each["event"] in {"agent_launched", "submit_done"}
+    ]
+    assert steps[:4] == [
+        ("agent_launched", "coder-2"),
+        ("submit_done", "coder-2"),
+        ("agent_launched", "coder-1"),
+        ("submit_done", "coder-1"),
+    ]
+    assert steps[4:6] == [("agent_launched", "coder-3"), ("agent_launched", "coder-4")]
+    assert sorted(steps[6:]) == [("submit_done", "coder-3"), ("submit_done", "coder-4")]
+    assert session.state["completed_subplans"] == [1, 2, 3, 4]
+    for number in (1, 2, 3, 4):
+        assert (project.path / f"demo_part_{number}.py").exists()
+
+
+def test_a_single_coder_does_the_whole_plan(project: Project) -> None:
+    project.config("roles: {coder: {single: true}}\n")
+    project.scenario({"roles": {"planner": {"plan": {"parts": 3}}}})
+    session = project.start().wait()
+
+    assert session.launched().count("coder") == 1
+    assert not [each for each in session.launched() if each.startswith("coder-")]
+    assert session.kinds("submit_done") == ["submit_done"] * 3
+    assert session.state["completed_subplans"] == [1, 2, 3]
+    assert session.state["implementation_single_coder"] is True
+
+
+def test_three_reviewers_a_failed_review_and_its_fix(project: Project) -> None:
+    slow_ones = {"attempts": [{"when": {"iteration": 0}, "silent": True}]}
+    project.scenario(
+        {
+            "roles": {
+                **ONE_PART,
+                "architect": {"reviewers": ["logic", "quality", "expert"]},
+                "reviewer_logic": slow_ones,
+                "reviewer_expert": slow_ones,
+                "reviewer_quality": {
+                    "commit_message": "Greet people",
+                    "attempts": [{"when": {"iteration": 0}, "verdict": "fail"}],
+                },
+            }
+        }
+    )
+    session = project.start().wait()
+
+    reviewers = ["reviewer_logic", "reviewer_quality", "reviewer_expert"]
+    # One fail decides: the two that say nothing are stopped, the three look at the fix.
+    assert session.launched() == [
+        "architect", "planner", "coder-1", *reviewers, "coder", *reviewers, "reviewer_logic",
+    ]  # fmt: skip
+    assert session.state["review_iteration"] == 1
+    assert session.state["review_outcome"] == "passed"
+    assert "not right yet" in session.read("07_review/fix_request.md")
+    assert "fail" in session.read("history/1.0/07_review/review_quality.yaml")
+    for role in ("logic", "quality", "expert"):
+        assert "verdict: pass" in session.read(f"07_review/review_{role}.yaml")
+    session.approve()
+    assert project.git("log", "-1", "--format=%s") == "Greet people\n"
+
+
+def test_at_the_cap_the_user_decides_whatever_the_configuration_says(project: Project) -> None:
+    project.config("defaults: {max_review_iterations: 1}\ncompletion: {require_approval: false}\n")
+    project.scenario({"roles": {**ONE_PART, "reviewer_logic": {"verdict": "fail"}}})
+    session = project.start().wait()
+
+    assert session.state["phase"] == "completing"
+    assert session.state["review_outcome"] == "capped"
+    assert session.state["max_review_iterations"] == 1
+    assert session.launched().count("coder") == 1
+    project.fails(9, "wait", session.name, "--for", "done", "--timeout", "0.2")
+    assert "approve" not in session.kinds()
+
+    project.ok("stop", session.name)
+    assert project.json("resume", "--dry-run")["sessions"][0]["phase"] == "completing"
+    project.ok("resume", session.name, "--detach")
+    session.wait()
+    assert session.state["review_outcome"] == "capped"
+    session.approve()
+
+
+def test_without_an_approval_a_review_that_passed_is_enough(project: Project) -> None:
+    project.config("completion: {require_approval: false}\n")
+    session = project.start().wait("done").gone()
+
+    assert session.kinds("approve", "commit_made") == ["approve", "commit_made"]
+    assert project.git("log", "-1", "--format=%s") == "add a greeting\n"
+
+
+def test_changes_begin_another_cycle_in_which_nothing_old_counts(project: Project) -> None:
+    session = project.start("add a greeting", "--product-manager").wait()
+    project.scenario({"roles": {**ONE_PART, "architect": {"silent": "until-told"}}})
+    before = session.read("02_architecting/architecture.md")
+
+    project.ok("request-changes", "greet in French", "-s", session.name)
+    session.until_seat("architect")
+
+    assert session.state["cycle"] == 2
+    assert session.state["phase"] == "architecting"
+    assert session.read("history/1.0/02_architecting/architecture.md") == before
+    assert (session.path / "01_product_management" / "requirements.md").exists()
+    for moved in ("04_planning/plan.yaml", "06_implementation/done_1", "08_completion/summary.md"):
+        assert (session.path / "history" / "1.0" / moved).exists(), moved
+        assert not (session.path / moved).exists(), moved
+    (changes,) = (session.path / "history").rglob("changes.md")
+    assert "greet in French" in changes.read_text()
+    prompt = session.read(f"launches/{session.state['seats']['architect']['launch']}/prompt.md")
+    assert str(changes) in prompt
+
+    refused = session.submit("architect", "architecture", code=8)
+    assert refused["problems"] == ["02_architecting/architecture.md: missing"]
+    (session.path / "02_architecting" / "architecture.md").write_text("Once more.\n")
+    assert session.submit("architect", "architecture")["result"] == "accepted"
+    session.wait().approve()
+    assert len(session.launched()) == 11
+    assert session.state["cycle"] == 2
+
+
+# -- the commit ----------------------------------------------------------------------------------
+
+
+def test_what_was_dirty_at_the_start_is_left_out_unless_named(project: Project) -> None:
+    (project.path / "calc.py").write_text("mine = 1\n")
+    (project.path / "notes.txt").write_text("mine\n")
+    (project.path / "named.txt").write_text("theirs\n")
+    project.git("add", "notes.txt")
+    done = project.run("start", "--agent", "demo", "--include", "named.txt", "x")
+    assert done.returncode == 0, done.stderr
+    assert "2 changed files are not this feature's" in done.stderr
+    session = Session(project, project.sessions()[0]).wait().approve()
+
+    committed = project.git("show", "--format=", "--name-only").split()
+    assert committed == ["demo_part_1.py", "named.txt", "tests/test_demo_part_1.py"]
+    assert project.git("status", "--porcelain") == " M calc.py\nA  notes.txt\n"
+    assert session.state["phase"] == "done"
+
+
+def test_a_file_to_include_is_one_that_changed(project: Project) -> None:
+    (project.path / "new.txt").write_text("new\n")
+    before = project.tree()
+    for path in ("nosuch.txt", "calc.py", "../home/.gitconfig"):
+        said = project.fails(2, "start", "--agent", "demo", "--include", path, "x")
+        assert path.removeprefix("../") in said
+    assert project.tree() == before
+    below = project.path / "below"
+    below.mkdir()
+    project.ok("start", "--agent", "demo", "--include", "../new.txt", "--dry-run", "x", cwd=below)
+
+
+@pytest.mark.parametrize("named", ["auto", "greet/people"])
+def test_a_branch_of_its_own(project: Project, named: str) -> None:
+    session = project.start("add a greeting", "--branch", named)
+    branch = named if named != "auto" else f"agentmux/{session.name}"
+    assert project.git("branch", "--show-current") == f"{branch}\n"
+    assert session.state["branch"] == branch
+    session.wait().approve()
+    assert project.git("log", "-1", "--format=%s", branch) == "add a greeting\n"
+    assert project.git("log", "-1", "--format=%s", "main") == "Begin\n"
+
+
+def _hook(project: Project) -> None:
+    hook = project.path / ".git" / "hooks" / "pre-commit"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text("#!/bin/sh\necho 'lint says no' >&2\nexit 1\n")
+    hook.chmod(0o755)
+
+
+def _no_identity(project: Project) -> None:
+    (project.home / ".gitconfig").write_text("[user]\n\tuseConfigOnly = true\n")
+
+
+def _moved(project: Project) -> None:
+    project.git("checkout", "-qb", "elsewhere")
+
+
+def _mended(project: Project) -> None:
+    (project.path / ".git" / "hooks" / "pre-commit").unlink(missing_ok=True)
+    (project.home / ".gitconfig").write_text("[user]\n\tname = T\n\temail = t@example.com\n")
+    project.git("checkout", "-q", "main")
+
+
+@pytest.mark.parametrize(
+    ("spoil", "reason"),
+    [
+        (_hook, "lint says no"),
+        (_no_identity, "git does not know who commits"),
+        (_moved, "HEAD moved"),
+    ],
+)
+def test_a_commit_that_fails_leaves_the_decision_open(
+    project: Project, wait_until: WaitUntil, spoil: Callable[[Project], None], reason: str
+) -> None:
+    session = project.start().wait()
+    spoil(project)
+    project.ok("approve", session.name, "--yes")
+    wait_until(lambda: "commit_failed" in session.kinds(), 20)
+
+    assert session.state["phase"] == "completing"
+    assert reason in project.ok("status", session.name)
+    assert project.git("log", "--format=%s", "--all") == "Begin\n"
+    assert (project.path / "demo_part_1.py").exists()
+
+    _mended(project)
+    session.approve()
+    assert project.git("log", "--format=%s", "main") == "add a greeting\nBegin\n"
+    assert session.kinds("commit_made") == ["commit_made"]
+
+
+def test_nothing_to_commit_is_no_failure(project: Project) -> None:
+    project.scenario({"roles": {**ONE_PART, "coder": {"write": "none"}}})
+    session = project.start().wait().approve()
+    assert project.git("log", "--format=%s") == "Begin\n"
+    assert session.events[-1]["payload"]["commit"] is None
+
+
+def test_outside_git_it_runs_and_says_that_it_will_not_commit(outside: Project) -> None:
+    done = outside.run("start", "--agent", "demo", "add a greeting")
+    assert done.returncode == 0, done.stderr
+    assert "not a git repository" in done.stderr
+    session = Session(outside, outside.sessions()[0]).wait()
+    shown = outside.ok("approve", session.name, "--yes")
+    assert "nothing will be committed" in shown
+    session.wait("done").gone()
+    assert (outside.path / "demo_part_1.py").exists()
+    assert not (outside.path / ".git").exists()
+
+
+def test_a_branch_needs_git(outside: Project) -> None:
+    before = outside.tree()
+    assert "git" in outside.fails(2, "start", "--agent", "demo", "--branch", "auto", "x")
+    assert outside.tree() == before
+
+
+# -- agents that go wrong ------------------------------------------------------------------------
+
+
+def test_an_agent_lost_once_comes_back_and_lost_twice_fails_the_session(project: Project) -> None:
+    project.scenario(
+        {
+            "roles": {
+                "architect": {"crash": "before_write", "once": True},
+                # Not an exit code: that of a conversation brought back would mean a third try.
+                "planner": {"crash": "before_signal", "kill": 9},
+            }
+        }
+    )
+    session = project.start()
+    project.ok("wait", session.name, "--for", "failed", "--timeout", "30")
+
+    assert session.launched() == ["architect", "architect", "planner", "planner"]
+    assert session.state["interruption"]["seat"] == "planner"
+    assert session.state["interruption"]["phase"] == "planning"
+    assert "lost twice (signal 9)" in session.state["interruption"]["cause"]
+    said = project.fails(1, "wait", session.name, "--for", "done", "--timeout", "1")
+    assert "lost twice" in said
+
+    project.ok("stop", session.name)
+    project.scenario(QUICK)
+    project.ok("resume", session.name, "--detach")
+    session.wait().approve()
+
+
+def test_an_agent_that_leaves_without_its_artifact_is_not_started_again(
+    project: Project, wait_until: WaitUntil
+) -> None:
+    project.scenario({"roles": {"architect": {"crash": "before_write", "exit": 0}}})
+    session = project.start()
+    session.until_seat("architect", "finished")
+    status = project.json("status", session.name)["sessions"][0]
+    assert status["phase"] == "architecting"
+    assert [each["status"] for each in status["seats"]] == ["finished"]
+    assert session.launched() == ["architect"]
+
+
+def test_an_agent_that_asks_is_shown_and_not_typed_into(
+    project: Project, wait_until: WaitUntil
+) -> None:
+    project.config("snapshots: {interval: 0.2s}\n")
+    project.scenario({"roles": {"architect": {"dialog": "trust"}, **ONE_PART}})
+    session = project.start()
+
+    def waits() -> bool:
+        (seen,) = project.json("status", session.name)["sessions"]
+        return bool(seen["status"] == "waiting_for_user")
+
+    wait_until(waits, 20, lambda: project.run("status", session.name).stdout)
+    assert session.state["phase"] == "architecting"
+    (pane,) = project.tmux(
+        "list-panes", "-s", "-F", "#{pane_id}", "-f", "#{==:#{@agentmux_seat},architect}",
+        "-t", session.state["session_name"],
+    ).split()  # fmt: skip
+    project.tmux("send-keys", "-t", pane, "Up", "Enter")
+    session.wait()
