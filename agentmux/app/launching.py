@@ -45,6 +45,7 @@ from agentmux.core.resume import (
     decode_record,
     next_previous,
     plan_rung,
+    same_work,
     standing_record,
 )
 from agentmux.core.state import AGENT_MODES, SessionState
@@ -277,7 +278,7 @@ class Launcher:
 
     def _notice(self, plan: LaunchPlan) -> tuple[str, ...]:
         """Return what the user is to know of this launch, above what runs."""
-        seat, again = plan.work.seat, plan.work.seat in self._state.agents
+        seat, again = plan.work.seat, self._is_again(plan.work)
         if plan.rung is Rung.SHELL:
             folder = self._session.files.path / layout.launch(plan.launch)
             return gating.shell_notice(
@@ -392,11 +393,16 @@ class Launcher:
 
     def _texts(self, work: Work, inputs: PromptInputs) -> tuple[str, str]:
         """Return the full prompt, and the short message to a conversation that comes back."""
-        again = work.seat in self._state.agents
+        again = self._is_again(work)
         name = prompts.template_for(self._state.phase, work.role, single=self._is_single(work))
         text = self._world.templates.template
         full = prompts.render(text(name, again), inputs)
         return full, prompts.render(text(prompts.CONTINUE, False), inputs)
+
+    def _is_again(self, work: Work) -> bool:
+        """Whether the seat was started for this very work before."""
+        record = decode_record(self._state.agents.get(work.seat))
+        return record is not None and same_work(record.epoch, self._place(work))
 
     def _is_single(self, work: Work) -> bool:
         implementing = self._state.phase is Phase.IMPLEMENTING
@@ -448,14 +454,18 @@ class Launcher:
         return asked.question if asked is not None else ""
 
     def _epoch(self, work: Work, paths: tuple[str, ...]) -> Json:
-        state, files = self._state, self._session.files
+        files = self._session.files
         named = (layout.CONTEXT, layout.REQUIREMENTS, *paths)
+        digests = {path: files.digest(files.path / path) for path in named}
+        return {**self._place(work), "files": digests}
+
+    def _place(self, work: Work) -> dict[str, object]:
+        state = self._state
         return {
             "phase": state.phase.value,
             "cycle": state.cycle,
             "iteration": state.iteration,
             "subplan": work.subplan,
-            "files": {path: files.digest(files.path / path) for path in named},
         }
 
     # -- writing -----------------------------------------------------------------------------

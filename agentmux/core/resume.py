@@ -466,6 +466,11 @@ def decide_resume(record: ResumeRecord | None, facts: ResumeFacts) -> Decision:
     return Native(argv=found.resume_argv, env=found.env, reason=reason)
 
 
+def same_work(recorded: Json, now: Json) -> bool:
+    """Whether two epochs are of the same piece of work, whatever became of its files."""
+    return all(recorded.get(name) == now.get(name) for name, _ in _EPOCH)
+
+
 def epoch_differences(recorded: Json, now: Json) -> tuple[str, ...]:
     """Return what has changed since the launch prompt, in words; empty when nothing has.
 
