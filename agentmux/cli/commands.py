@@ -11,7 +11,17 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from agentmux.cli import agents, deciding, demo, housekeeping, looking, render, resuming, starting
+from agentmux.cli import (
+    agents,
+    deciding,
+    demo,
+    housekeeping,
+    looking,
+    render,
+    resuming,
+    show,
+    starting,
+)
 from agentmux.cli.wiring import version
 
 app: Final = typer.Typer(
@@ -30,6 +40,7 @@ The global options may stand anywhere on the command line.
 _COMMANDS: Final[dict[str, Callable[..., Any]]] = {
     "list": looking.list_,
     "status": looking.status,
+    "show": show.show,
     "logs": looking.logs,
     "attach": looking.attach,
     "wait": looking.wait,

@@ -72,7 +72,7 @@ def logs(
     """Show what the orchestrator of a session logged."""
     face: Face = ctx.obj
     site = face.site()
-    entry = _one(face, site, session, command="logs")
+    entry = one(face, site, session, command="logs")
     log = LogFile(entry.path / layout.LOG)
     for line in log.last(lines):
         render.out(render.log_line(line))
@@ -89,7 +89,7 @@ def attach(ctx: typer.Context, session: SessionArg = None) -> None:
     """Show a live session in this terminal."""
     face: Face = ctx.obj
     site = face.site()
-    entry = _one(face, site, session, command="attach", only_live=True)
+    entry = one(face, site, session, command="attach", only_live=True)
     attaching.attach(face, site, entry)
 
 
@@ -125,7 +125,7 @@ def _named_or_going(face: Face, site: Site, name: str | None) -> Sequence[Sessio
     return going or entries[:1] or (select_session(()),)
 
 
-def _one(
+def one(
     face: Face, site: Site, name: str | None, *, command: str, only_live: bool = False
 ) -> SessionEntry:
     """Return the one that is meant.

@@ -32,6 +32,11 @@ def out(text: str) -> None:
     sys.stdout.write(f"{printable(text)}\n")
 
 
+def screen(rows: Iterable[str]) -> None:
+    """Write rows that `core.painting` made: they hold nothing but text and SGR."""
+    sys.stdout.write("".join(f"{row}\n" for row in rows))
+
+
 def flush() -> None:
     """Let who reads see what was written so far."""
     sys.stdout.flush()

@@ -313,6 +313,8 @@ def _exited(state: SessionState, event: Event, fact: AgentExited) -> SessionStat
     if seat is None:
         return state
     gone = replace(seat, status=fact.cause, exit_status=fact.status, exit_signal=fact.signal)
+    if seat.status == STOPPED:  # nobody ever played; what it showed was the last screen
+        gone = replace(gone, mode="screen")
     after = _with_seat(state, event.seat, gone)
     if fact.cause != "rejected":
         return after

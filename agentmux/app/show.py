@@ -1,0 +1,138 @@
+"""The last screens of a session's seats, as its orchestrator kept them; by reading only."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from agentmux.app.result import OperationResult, Problem, worst
+from agentmux.core import layout
+from agentmux.core.painting import Cells, cell_width, paint, plain, snapshot_screen
+from agentmux.core.phase import ROLES
+from agentmux.errors import ExitCode, NotFoundError
+
+if TYPE_CHECKING:
+    from agentmux.app.sessions import SessionEntry
+
+SNAPSHOT_MAX: Final = 8 << 20
+"""Bytes; a larger snapshot cannot be read."""
+
+ReadFile = Callable[[Path, int], bytes | None]
+"""The content of a regular file of at most so many bytes, else None."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LastScreen:
+    """What a seat's pane showed last.
+
+    Attributes:
+        ansi: Rows joined by newlines, with SGR sequences.
+        captured_at: UTC, ISO 8601; empty where that is not known.
+        exit_status: Of its program, where that had ended by itself.
+    """
+
+    seat: str
+    agent: str
+    ansi: str
+    cols: int
+    rows: int
+    captured_at: str
+    exit_status: int | None
+
+    def painted(self, cols: int | None = None, *, cells: Cells = cell_width) -> tuple[str, ...]:
+        """Return its rows in colour, without the empty ones at the end."""
+        rows = len(self.text(cols, cells=cells))
+        width = min(cols or self.cols, self.cols)
+        return paint(self.ansi, width, self.rows, dim=False, cells=cells)[:rows]
+
+    def text(self, cols: int | None = None, *, cells: Cells = cell_width) -> tuple[str, ...]:
+        """Return its rows as text, without the empty ones at the end."""
+        rows = list(plain(self.ansi, min(cols or self.cols, self.cols), self.rows, cells=cells))
+        while rows and not rows[-1]:
+            rows.pop()
+        return tuple(rows)
+
+    def as_json(self) -> dict[str, object]:
+        """Return it as it stands in JSON answers."""
+        return {
+            "seat": self.seat,
+            "agent": self.agent,
+            "captured_at": self.captured_at or None,
+            "exit_status": self.exit_status,
+            "cols": self.cols,
+            "rows": self.rows,
+            "text": "\n".join(self.text()),
+            "ansi": "\n".join(self.painted()),
+        }
+
+
+def last_screens(
+    entry: SessionEntry, read: ReadFile, *, seat: str | None = None
+) -> OperationResult[tuple[LastScreen, ...]]:
+    """Return the last screens of a session; its seats stand in the order of the pipeline.
+
+    One that cannot be read is a problem, and not among them.
+
+    Raises:
+        NotFoundError: The session has none, or knows no such seat.
+    """
+    held = entry.fields.get("agents")
+    seats = sorted(held, key=_place) if isinstance(held, Mapping) else []
+    if seat is not None and seat not in seats:
+        raise NotFoundError(
+            f"session {entry.name} has no seat `{seat}`", hints=(f"seats: {', '.join(seats)}",)
+        )
+    found = list(_each(entry, read, seats if seat is None else [seat]))
+    if not found:
+        whose = f"`{seat}` of session {entry.name}" if seat else f"session {entry.name}"
+        raise NotFoundError(f"{whose} has no last screen", hints=(f"agentmux status {entry.name}",))
+    problems = tuple(each for each in found if isinstance(each, Problem))
+    return OperationResult(
+        data=tuple(each for each in found if isinstance(each, LastScreen)),
+        problems=problems,
+        exit_code=worst(each.code for each in problems),
+    )
+
+
+def _place(seat: str) -> tuple[int, int, str]:
+    """Return where a seat stands: by its role, then by its number or topic."""
+    roles = [each for each in ROLES if f"{seat}-".startswith(f"{each}-")]
+    number = seat.rpartition("-")[2]
+    place = ROLES.index(roles[0]) if roles else len(ROLES)
+    return place, int(number) if number.isdecimal() else 0, seat
+
+
+def _each(entry: SessionEntry, read: ReadFile, seats: list[str]) -> Iterator[LastScreen | Problem]:
+    for seat in seats:
+        path = entry.path / layout.snapshot(seat)
+        if path.exists():
+            data = read(path, SNAPSHOT_MAX)
+            yield _screen(seat, data) or Problem(
+                session=entry.name,
+                code=ExitCode.DATA,
+                message=f"the last screen of `{seat}` cannot be read",
+                hints=(f"it is of no further use: {path}",),
+            )
+
+
+def _screen(seat: str, data: bytes | None) -> LastScreen | None:
+    try:
+        fields: Any = json.loads(data or b"")
+    except (ValueError, RecursionError):
+        return None
+    ansi = snapshot_screen(fields)
+    if ansi is None:
+        return None
+    status = fields.get("exit_status")
+    return LastScreen(
+        seat=seat,
+        agent=str(fields.get("agent") or ""),
+        ansi=ansi,
+        cols=fields["cols"],
+        rows=fields["rows"],
+        captured_at=str(fields.get("captured_at") or ""),
+        exit_status=status if type(status) is int else None,
+    )

@@ -1,0 +1,79 @@
+"""``agentmux show``: the last screens of a session, whether it runs or not."""
+
+from __future__ import annotations
+
+import shutil
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from wcwidth import wcwidth
+
+from agentmux.adapters import files
+from agentmux.app.result import OperationResult, envelope
+from agentmux.app.sessions import SessionEntry
+from agentmux.app.show import LastScreen, last_screens
+from agentmux.cli import render
+from agentmux.cli.looking import JsonOpt, SessionArg, one
+
+if TYPE_CHECKING:
+    from agentmux.cli.face import Face
+
+
+def show(
+    ctx: typer.Context,
+    session: SessionArg = None,
+    role: Annotated[
+        str | None, typer.Option("--role", metavar="SEAT", help="Only this seat, such as coder-2.")
+    ] = None,
+    plain: Annotated[bool, typer.Option("--plain", help="As text, without colours.")] = False,
+    json: JsonOpt = False,
+) -> int:
+    """Show the last screens of a session's agents."""
+    face: Face = ctx.obj
+    site = face.site()
+    entry = one(face, site, session, command="show")
+    result = last_screens(entry, files.read_limited, seat=role)
+    if json:
+        render.as_json(envelope([_fields(face, entry, result)], result.problems))
+        return result.exit_code
+    for place, screen in enumerate(result.data):
+        render.out(("\n" if place else "") + _heading(screen, site.now()))
+        render.screen(_rows(face, screen, plain=plain))
+    render.show_problems(result.problems)
+    return result.exit_code
+
+
+def _fields(
+    face: Face, entry: SessionEntry, result: OperationResult[tuple[LastScreen, ...]]
+) -> dict[str, object]:
+    project, path = face.project(), entry.path
+    inside = path.relative_to(project) if path.is_relative_to(project) else path
+    screens = [screen.as_json() for screen in result.data]
+    return {"session": entry.name, "path": str(inside), "screens": screens}
+
+
+def _heading(screen: LastScreen, now: datetime) -> str:
+    parts = [screen.seat, screen.agent or "-", f"{render.age(_age_s(screen, now))} ago"]
+    parts += [f"exit {screen.exit_status}"] if screen.exit_status is not None else []
+    return f"== {' · '.join(parts)} =="
+
+
+def _age_s(screen: LastScreen, now: datetime) -> float | None:
+    try:
+        captured = datetime.fromisoformat(screen.captured_at)
+    except ValueError:
+        return None
+    captured = captured if captured.tzinfo else captured.replace(tzinfo=UTC)
+    return max(0.0, (now - captured).total_seconds())
+
+
+def _rows(face: Face, screen: LastScreen, *, plain: bool) -> tuple[str, ...]:
+    cols = shutil.get_terminal_size().columns if face.on_screen else None
+    if plain or not face.colours:
+        return screen.text(cols, cells=_cells)
+    return screen.painted(cols, cells=_cells)
+
+
+def _cells(char: str) -> int:
+    return max(0, wcwidth(char))
