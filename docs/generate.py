@@ -7,14 +7,26 @@ from __future__ import annotations
 
 import inspect
 import re
+import shlex
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Final
 
+from agentmux.adapters.agents import load_registry
+from agentmux.core.agents import (
+    AgentSpec,
+    PromptBy,
+    Strategy,
+    StrategyKind,
+    launch_argv,
+    mcp_words,
+    resume_argv,
+)
 from agentmux.core.events import DECISIONS, FACTS, SIGNALS
+from agentmux.core.settings import Settings
 
 REFERENCE: Final = Path(__file__).resolve().parent / "reference"
 
@@ -76,7 +88,111 @@ def cli() -> str:
     return re.sub(r"\n{3,}", "\n\n", made).strip() + "\n" + quick
 
 
-PAGES: Final[dict[str, Callable[[], str]]] = {"journal.md": journal, "cli.md": cli}
+_AGENTS: Final = """# Agents
+
+The agents that AgentMux knows without any configuration, as they stand in `agentmux/agents.yaml`.
+`agentmux agents` says which of them are installed on your machine and whether their conversations
+come back (↻); `agentmux agents probe NAME` asks the installed program; `agentmux agents show NAME`
+prints the command lines with your configuration in them. What each key means stands in
+[configuration](configuration.md#agents); how to add one: [add an agent](../how-to/add-an-agent.md).
+
+An agent's conversation comes back by the first of its strategies whose features the installed
+program shows in the output of its probe:
+
+| strategy | how the conversation is found again |
+|---|---|
+| assign | AgentMux chooses its id, and passes it at the launch |
+| learn | the agent chooses the id and tells it; until it has, as continue |
+| continue | the latest conversation of the directory, only where one seat alone used it |
+| checkpoint | a file that the agent writes into a folder of the seat's own |
+| none | not at all: a resume starts the agent afresh, with the full prompt |
+
+In the command lines below, `ID` is the conversation's id, `FOLDER` the seat's own folder in the
+session, `FILE` its checkpoint, `MCP` a file that names our MCP server, `PROMPT` one line that names
+the file with the prompt, and `MODEL` appears only where one is configured. Where a command line has
+no `PROMPT`, the prompt is pasted into the agent.
+
+Nothing that bypasses permissions is built in. *Unattended* is what a run that nobody watches would
+need: it takes effect when you write it into `agents.NAME.permission_args`.
+
+A command that is not in this table runs exactly as typed, with strategy none.
+"""
+_VARIANTS: Final = "demo-"
+
+
+def agents() -> str:
+    """Return docs/reference/agents.md: every entry of the built-in registry."""
+    registry = load_registry(Settings())
+    parts = [_AGENTS]
+    parts += [_agent(spec) for name, spec in registry.items() if not name.startswith(_VARIANTS)]
+    variants = [f"`{name}`" for name in registry if name.startswith(_VARIANTS)]
+    parts.append(
+        "## Variants of the offline agent\n\nThe same program in the other ways that agents have, "
+        f"for tests: {', '.join(variants)}.\n"
+    )
+    return "\n".join(parts)
+
+
+def _agent(spec: AgentSpec) -> str:
+    rows = [f"| {name} | {says} |" for name, says in _facts(spec).items() if says]
+    parts = [f"## {spec.name}\n", "| | |", "|---|---|", *rows]
+    parts += [line for strategy in spec.strategies for line in _strategy(spec, strategy)]
+    if spec.notes:
+        parts += ["", spec.notes.strip()]
+    return "\n".join(parts) + "\n"
+
+
+def _facts(spec: AgentSpec) -> dict[str, str]:
+    seen = [
+        name
+        for name in ("ready", "busy", "waiting", "trust", "limit", "rejected")
+        if getattr(spec, name)
+    ]
+    again = spec.prompt_by(resuming=True)
+    prompts = {
+        PromptBy.ARGV: "on the command line",
+        PromptBy.PASTE: "pasted",
+        PromptBy.STDIN: "on standard input",
+    }
+    return {
+        "commands": ", ".join(f"`{name}`" for name in spec.match),
+        "prompt": prompts[spec.prompt]
+        + ("" if again is spec.prompt else f"; at a resume {prompts[again]}"),
+        "our MCP server": _code(mcp_words(spec, ("agentmux", "mcp"), "MCP")),
+        "end of a turn": {"hook": "its hook tells", "notify": "it notifies"}.get(
+            spec.turn_end, "seen on the screen"
+        ),
+        "patterns of its screen": ", ".join(seen),
+        "config home": _code([spec.home_env] if spec.home_env else []),
+        "asked by": _code([*spec.command, *spec.probe.argv]),
+        "unattended": _code(spec.unattended_args),
+    }
+
+
+def _strategy(spec: AgentSpec, strategy: Strategy) -> list[str]:
+    given = {"model": "MODEL", "checkpoint_dir": "FOLDER", "prompt": "PROMPT"}
+    ref = None if strategy.kind in {StrategyKind.CONTINUE, StrategyKind.CHECKPOINT} else "ID"
+    launch = launch_argv(spec, strategy, session_ref=ref, **given)
+    resume = resume_argv(spec, strategy, session_ref=ref, checkpoint="FILE", **given)
+    needs = ", ".join(f"{name} (`{pattern}`)" for name, pattern in strategy.probe.items())
+    env = "".join(f"\n# with {name}={value}" for name, value in strategy.env.items())
+    return [
+        f"\n**{strategy.kind}**, with the features {needs}:\n"
+        if needs
+        else f"\n**{strategy.kind}**:\n",
+        f"```sh{env}\n{shlex.join(launch)}\n{shlex.join(resume)}   # at a resume\n```",
+    ]
+
+
+def _code(words: Sequence[str]) -> str:
+    return f"`{shlex.join(words)}`" if words else ""
+
+
+PAGES: Final[dict[str, Callable[[], str]]] = {
+    "journal.md": journal,
+    "cli.md": cli,
+    "agents.md": agents,
+}
 
 
 def main() -> None:
