@@ -27,6 +27,7 @@ from agentmux.core.events import (
     DesignDone,
     Hello,
     JournalCreated,
+    LaunchChosen,
     PhaseSettled,
     PlanDone,
     PmDone,
@@ -483,6 +484,43 @@ def test_a_launch_takes_its_seat_and_leaves_its_record() -> None:
     )
     assert (seat.mode, seat.attempt, seat.status, seat.reached) == ("native", 2, "launched", False)
     assert session.state.agents["coder-1"] == {"agent": "demo"}
+
+
+def test_a_stopped_launch_goes_on_as_chosen() -> None:
+    session = at(Phase.ARCHITECTING)
+    launch = session.launch("architect", mode="native", record={"agent": "a"}, stopped=True)
+    assert session.state.seats["architect"].status == "stopped"
+
+    fact = LaunchChosen(
+        choice="fresh", mode="fresh", reason="chosen", record={"agent": "b"}, prompt_bytes=7
+    )
+    session.tell(fact, "architect", "another launch")
+    assert session.state.seats["architect"].status == "stopped"
+    session.tell(fact, "architect", launch, at="2026-02-02T00:00:00Z")
+    seat = session.state.seats["architect"]
+    assert (seat.status, seat.mode, seat.reason) == ("launched", "fresh", "chosen")
+    assert (seat.since, seat.prompt_bytes) == ("2026-02-02T00:00:00Z", 7)
+    assert session.state.agents["architect"] == {"agent": "b"}
+    session.tell(LaunchChosen(choice="resume", mode="native", reason="late"), "architect", launch)
+    assert session.state.seats["architect"] == seat
+
+
+def test_a_choice_without_a_record_keeps_that_of_the_launch() -> None:
+    session = at(Phase.ARCHITECTING)
+    launch = session.launch("architect", record={"agent": "a", "reached": 2}, stopped=True)
+    session.tell(LaunchChosen(choice="shell", mode="shell", reason="chosen"), "architect", launch)
+    session.signal("architect", CodeResearchDispatched(topic="t", question="q"))
+    # Its user gave that signal: no conversation was reached by it.
+    assert session.state.agents["architect"] == {"agent": "a", "reached": 2}
+    assert session.state.seats["architect"].reached
+
+
+def test_a_launch_that_ended_stopped_was_never_played() -> None:
+    session = at(Phase.ARCHITECTING)
+    launch = session.launch("architect", mode="native", stopped=True)
+    session.tell(AgentExited(cause="ended_by_user"), "architect", launch)
+    seat = session.state.seats["architect"]
+    assert (seat.status, seat.mode) == ("ended_by_user", "screen")
 
 
 def test_a_prompt_reaches_a_launch_once() -> None:

@@ -22,6 +22,7 @@ from agentmux.core.decide import (
     LaunchFact,
     MakeCommit,
     OpenPane,
+    RecordChoice,
     RecordExit,
     Settle,
     Tell,
@@ -36,6 +37,7 @@ from agentmux.core.events import (
     CodeResearchDispatched,
     CommitFailed,
     CommitStarted,
+    LaunchChosen,
     ResearchDone,
     ResearchTold,
     Resumed,
@@ -229,6 +231,57 @@ def test_only_a_native_launch_is_rejected(mode: str, exit_record: Exit | None, c
     (action,) = actions(session, {launch: fact})
     assert isinstance(action, RecordExit)
     assert action.cause == cause
+
+
+# -- stopped panes, and panes without an agent ---------------------------------------------------
+
+WAITS = LaunchFact(pane="%1", alive=True)
+FRESH = LaunchChosen(choice="fresh", mode="fresh", reason="chosen")
+
+
+def test_a_stopped_pane_waits_and_is_made_where_it_is_missing() -> None:
+    session, launch = launched(stopped=True)
+    assert actions(session, {launch: WAITS}) == ()
+    assert actions(session) == (OpenPane(seat="planner", launch=launch),)
+
+
+@pytest.mark.parametrize("fact", [WAITS, RUNS, LaunchFact(started=True, exit=Exit(status=1))])
+def test_a_choice_is_recorded_before_anything_else_of_its_launch(fact: LaunchFact) -> None:
+    session, launch = launched(stopped=True)
+    chosen = {launch: replace(fact, choice=FRESH)}
+    assert actions(session, chosen) == (RecordChoice(seat="planner", launch=launch, choice=FRESH),)
+    session.tell(FRESH, "planner", launch)
+    assert RecordChoice not in map(type, actions(session, chosen))
+
+
+@pytest.mark.parametrize("exit_record", [None, Exit(hup=True, signal=1), Exit(signal=15)])
+def test_a_stopped_pane_that_went_was_ended_by_its_user(exit_record: Exit | None) -> None:
+    session, launch = launched(stopped=True)
+    (action,) = actions(session, {launch: LaunchFact(started=True, exit=exit_record)})
+    assert isinstance(action, RecordExit)
+    assert action.cause == "ended_by_user"
+    session.tell(AgentExited(cause="ended_by_user"), "planner", launch)
+    assert actions(session) == ()
+
+
+@pytest.mark.parametrize("mode", ["shell", "screen"])
+@pytest.mark.parametrize("exit_record", [None, Exit(status=0), Exit(status=130), Exit(signal=9)])
+def test_a_shell_that_went_was_ended_by_its_user(mode: str, exit_record: Exit | None) -> None:
+    session, launch = launched(mode=mode)
+    (action,) = actions(session, {launch: LaunchFact(started=True, exit=exit_record)})
+    assert isinstance(action, RecordExit)
+    assert action.cause == "ended_by_user"
+
+
+@pytest.mark.parametrize(("mode", "told"), [("fresh", True), ("shell", False), ("screen", False)])
+def test_only_an_agent_is_typed_to(mode: str, told: bool) -> None:
+    session = ready(Phase.ARCHITECTING)
+    launch = session.launch("architect", mode=mode)
+    session.tell(CodeResearchDispatched(topic="t", question="q"), "architect", launch)
+    researcher = session.launch("code-researcher-t", "code-researcher", topic="t")
+    session.tell(ResearchDone(research="code", topic="t"), "code-researcher-t", researcher)
+    made = actions(session, {launch: RUNS})
+    assert (Tell in map(type, made)) is told
 
 
 def test_a_pane_that_still_runs_is_not_gone_whatever_its_exit_record_says() -> None:
