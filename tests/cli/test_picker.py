@@ -373,13 +373,16 @@ def test_a_live_session_is_shown_and_cannot_be_chosen(
 
 
 @contextmanager
-def on_pty(project: Path) -> Iterator[tuple[subprocess.Popen[bytes], int, list[object]]]:
+def on_pty(
+    project: Path, *words: str
+) -> Iterator[tuple[subprocess.Popen[bytes], int, list[object]]]:
+    argv = [sys.executable, *(words or (str(LAB), str(project)))]
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
     before = termios.tcgetattr(theirs)
     env = {**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm"}
     process = subprocess.Popen(
-        [sys.executable, str(LAB), str(project)],
+        argv,
         stdin=theirs,
         stdout=theirs,
         stderr=theirs,
@@ -439,3 +442,17 @@ def test_what_is_pasted_is_text(sessions: Path) -> None:
         os.write(fd, b"\r")
         read_until(fd, b"('20260101-100001-fix-login', False)")
         assert process.wait(20) == 0
+
+
+def test_the_command_asks_and_leaves_everything_when_nothing_is_wanted(sessions: Path) -> None:
+    before = sorted(sessions.rglob("*"))
+    with on_pty(sessions, "-m", "agentmux", "--project", str(sessions), "resume") as (
+        process,
+        fd,
+        _,
+    ):
+        read_until(fd, b"last screen of")
+        os.write(fd, b"\x1b")
+        read_until(fd, LEFT)
+        assert process.wait(20) == ExitCode.INTERRUPTED
+    assert sorted(sessions.rglob("*")) == before

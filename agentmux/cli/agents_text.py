@@ -1,0 +1,133 @@
+"""What the commands that look at agents say to people."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Final
+
+from agentmux.app.agents import (
+    CONVERSATION,
+    LAUNCH,
+    SEAT,
+    SESSION,
+    AgentCommands,
+    AgentReport,
+    StrategyCommands,
+)
+from agentmux.cli import render
+from agentmux.core.agents import PromptBy, StrategyKind
+
+if TYPE_CHECKING:
+    from agentmux.core.agents import AgentSpec
+
+NATIVE: Final = "↻"
+"""Marks what comes back with its conversation."""
+
+EXPLAINED: Final = {
+    StrategyKind.ASSIGN: "the conversation gets an id of ours and is resumed by it",
+    StrategyKind.LEARN: "the agent tells the id of its conversation, which is resumed by it",
+    StrategyKind.CONTINUE: "the latest conversation of the directory is resumed",
+    StrategyKind.CHECKPOINT: "the file that the agent keeps of its conversation is resumed",
+    StrategyKind.NONE: "a resume starts it afresh, with the full prompt",
+}
+
+_PROMPTS: Final = {
+    PromptBy.ARGV: "on its command line",
+    PromptBy.PASTE: "pasted into it",
+    PromptBy.STDIN: "on its standard input",
+}
+
+
+def list_lines(reports: Sequence[AgentReport]) -> list[str]:
+    """Return the table of ``agentmux agents``."""
+    rows = [("", "NAME", "INSTALLED", "VERSION", "STRATEGY", "PROBE")]
+    rows += [
+        (
+            NATIVE if each.resumes else "",
+            f"{each.spec.name}{' *' if each.is_default else ''}",
+            "yes" if each.probe.installed else "no",
+            each.version or "-",
+            each.strategy.kind.value if each.probe.installed else f"({each.strategy.kind.value})",
+            _verdict(each),
+        )
+        for each in reports
+    ]
+    return render.table(rows)
+
+
+def _verdict(report: AgentReport) -> str:
+    """Say in a few words what the probe showed."""
+    if not report.probe.installed:
+        return "-"
+    if report.probe.problem:
+        return report.probe.problem
+    if not report.was_asked:
+        return "as typed" if not report.spec.known else "nothing to look for"
+    lacking = [f"{kind} lacks {', '.join(names)}" for kind, names in report.probe.missing.items()]
+    return "; ".join(lacking) or "all found"
+
+
+def probe_lines(report: AgentReport) -> Iterator[str]:
+    """Return what ``agentmux agents probe`` says."""
+    spec = report.spec
+    version = f" {report.version}" if report.version else ""
+    yield f"{spec.name}{version}: {report.probe.path or 'not installed'}"
+    if not report.probe.installed or report.probe.problem:
+        return
+    if not report.was_asked:
+        known = "the registry has nothing to look for" if spec.known else "runs exactly as typed"
+        yield f"  {known}"
+    for each in spec.strategies:
+        missing = report.probe.missing.get(each.kind, ())
+        found = [name for name in each.probe if name not in missing]
+        said = [f"found: {', '.join(found)}"] if found else []
+        said += [f"missing: {', '.join(missing)}"] if missing else []
+        mark = NATIVE if not missing else " "
+        yield f"  {mark} {each.kind.value:<10} {'; '.join(said) or 'needs no feature'}"
+    yield f"  used: {report.strategy.kind.value}, {EXPLAINED[report.strategy.kind]}"
+
+
+def show_lines(found: AgentCommands) -> Iterator[str]:
+    """Return what ``agentmux agents show`` says."""
+    report, spec = found.report, found.report.spec
+    yield f"{spec.name}: {report.probe.path or report.probe.problem}"
+    if not spec.known:
+        yield "  not in the registry: it runs exactly as typed"
+    mark = f"{NATIVE} " if found.used.resume is not None else ""
+    yield f"  strategy    {mark}{found.used.kind.value}: {EXPLAINED[found.used.kind]}"
+    yield from _command_lines(found.used)
+    yield f"  prompt      {_PROMPTS[spec.prompt]}{_at_resume(spec)}"
+    yield f"  unattended  {unattended(spec)}"
+    for each in found.strategies:
+        if not each.used:
+            works = report.probe.strategies.get(each.kind, True)
+            state = "" if not report.probe.installed or works else ", not with this program"
+            yield f"  otherwise   {each.kind.value}{state}: {EXPLAINED[each.kind]}"
+            yield from _command_lines(each)
+    for line in spec.notes.strip().splitlines():
+        yield f"  note        {line}"
+    yield f"  {SESSION}, {SEAT}, {LAUNCH} and {CONVERSATION} are filled in by a session."
+
+
+def _command_lines(commands: StrategyCommands) -> Iterator[str]:
+    yield f"  launch      {shlex.join(commands.launch)}"
+    resume = shlex.join(commands.resume) if commands.resume is not None else "as launch"
+    yield f"  resume      {resume}"
+    for name, value in commands.env.items():
+        yield f"  with        {name}={shlex.quote(value)}"
+
+
+def _at_resume(spec: AgentSpec) -> str:
+    again = spec.prompt_by(resuming=True)
+    return "" if again is spec.prompt else f"; at a resume {_PROMPTS[again]}"
+
+
+def unattended(spec: AgentSpec) -> str:
+    """Say what a run that nobody watches needs, and whether it is set."""
+    if spec.permission_args:
+        return f"it runs with {shlex.join(spec.permission_args)}, as you configured it"
+    if not spec.unattended_args:
+        return "nothing is known that it needs"
+    words = shlex.join(spec.unattended_args)
+    return f"needs {words}; not set (agents.{spec.name}.permission_args in the configuration)"
