@@ -1,0 +1,157 @@
+"""The commands that are typed all day, against a Python that does nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import uuid
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Final
+
+from benchmarks.pipelines import coders
+from benchmarks.rows import Row, p50, ratio
+from benchmarks.sandbox import AGENTMUX, PASS, Sandbox, side_by_side, wait_until
+
+FEW: Final = 10
+MANY: Final = 1000
+_SILENT: Final = {"roles": {"architect": {"submit": "no"}}}
+
+
+def submit(*, quick: bool) -> Iterator[Row]:
+    """An architect hands in: checked, journaled and flushed, each time in a session as it was."""
+    with Sandbox(_SILENT) as sandbox:
+        session = sandbox.start()
+        launch = _seat(session, "architect")
+        env = json.loads((session / "launches" / launch / "launch.json").read_text())["env"]
+        wait_until(lambda: any(each["did"] == "wrote" for each in sandbox.trace()), "its work")
+        sandbox.kill_server()
+        kept = sandbox.root / "kept"
+        shutil.copytree(session, kept, ignore=shutil.ignore_patterns("*.fifo"))
+        argv = (AGENTMUX, "submit", "architecture")
+
+        def ours() -> float:
+            shutil.rmtree(session)
+            shutil.copytree(kept, session)
+            os.sync()  # what was copied is not to be paid by the first flush
+            taken = sandbox.time(argv, env)
+            journal = (session / "tool_events.jsonl").read_text()
+            if journal.count('"submit_architecture"') != 1:
+                msg = "the signal was not taken"
+                raise RuntimeError(msg)
+            return taken
+
+        found, base = side_by_side(15 if quick else 40, ours, lambda: sandbox.time(PASS))
+    yield ratio("`submit`, against `python -c pass`", found, base, 8)
+
+
+def listing(*, quick: bool) -> Iterator[Row]:
+    """``list`` of few sessions and of many."""
+    with _sessions(FEW) as few, _sessions(MANY) as many:
+        argv = (AGENTMUX, "list")
+        ours, more, base = side_by_side(
+            10 if quick else 30,
+            lambda: few.time(argv),
+            lambda: many.time(argv),
+            lambda: few.time(PASS),
+        )
+    yield ratio(f"`list` of {FEW}, against `python -c pass`", ours, base, 15)
+    extra_ms = (p50(more) - p50(ours)) * 1000
+    note = f"{p50(more) * 1000:.0f} ms against {p50(ours) * 1000:.0f} ms"
+    yield Row(
+        name=f"`list` of {MANY}, more than of {FEW}",
+        value=extra_ms,
+        unit="ms",
+        limit=150,
+        note=note,
+    )
+
+
+def dry_run(*, quick: bool) -> Iterator[Row]:
+    """``resume --dry-run`` of one session in the middle of implementing, and of many."""
+    with _sessions(FEW) as few:
+        name = _folders(few)[0].name
+        argv = (AGENTMUX, "resume", "--dry-run", "--json", name)
+        ours, base = side_by_side(
+            10 if quick else 30, lambda: few.time(argv), lambda: few.time(PASS)
+        )
+    yield ratio("`resume --dry-run`, against `python -c pass`", ours, base, 15)
+    with _sessions(MANY) as many:
+        argv = (AGENTMUX, "resume", "--dry-run", "--json", "--all")
+        (whole,) = side_by_side(2 if quick else 5, lambda: many.time(argv))
+        calls = _tmux_calls(many, argv)
+    each_ms = p50(whole) / MANY * 1000
+    note = f"{p50(whole):.2f} s in all"
+    yield Row(
+        name=f"`resume --dry-run --all` of {MANY}, each",
+        value=each_ms,
+        unit="ms",
+        limit=2,
+        note=note,
+    )
+    yield Row(name="… its calls of tmux", value=calls, unit="calls", limit=1)
+
+
+def _tmux_calls(sandbox: Sandbox, argv: tuple[str, ...]) -> int:
+    """Return how often a command runs tmux, counted by a program of that name before it on PATH."""
+    real = shutil.which("tmux", path=sandbox.env["PATH"])
+    folder, log = sandbox.root / "shim", sandbox.root / "calls"
+    folder.mkdir()
+    shim = folder / "tmux"
+    shim.write_text(f'#!/bin/sh\necho x >>"{log}"\nexec "{real}" "$@"\n')
+    shim.chmod(0o755)
+    found = json.loads(sandbox.run(*argv, env={"PATH": f"{folder}:{sandbox.env['PATH']}"}))
+    if len(found["sessions"]) != MANY:
+        msg = f"the dry run says {len(found['sessions'])} sessions"
+        raise RuntimeError(msg)
+    return len(log.read_text().splitlines()) if log.exists() else 0
+
+
+# -- many sessions -------------------------------------------------------------------------------
+
+
+def _sessions(count: int) -> Sandbox:
+    """Return a project with so many sessions that were killed, beside a server that answers."""
+    sandbox = Sandbox(coders(2, {"think": 600}))
+    session = sandbox.start()
+    wait_until(lambda: sandbox.prompted() == 4, "two coders are at work")
+    sandbox.kill_server()
+    for number in range(1, count):
+        _copy(session, session.with_name(f"{_earlier(number)}-feature-{number}"))
+    sandbox.run("tmux", "-f", "/dev/null", "new-session", "-d", "-s", "other", "sleep", "600")
+    return sandbox
+
+
+def _earlier(number: int) -> str:
+    return f"20260101-{number // 3600:02}{number // 60 % 60:02}{number % 60:02}"
+
+
+def _copy(session: Path, target: Path) -> None:
+    """Make a session like another one, with a name and an id of its own."""
+    shutil.copytree(session, target, ignore=shutil.ignore_patterns("*.fifo"))
+    for name in ("state.json", "state.json.bak"):
+        state = json.loads((target / name).read_text())
+        state |= {
+            "session_id": str(uuid.uuid5(uuid.NAMESPACE_OID, target.name)),
+            "session_name": f"agentmux-{target.name}",
+            "feature_dir": f".agentmux/.sessions/{target.name}",
+        }
+        (target / name).write_text(json.dumps(state))
+
+
+def _folders(sandbox: Sandbox) -> list[Path]:
+    found = (sandbox.project / ".agentmux" / ".sessions").iterdir()
+    return sorted(each for each in found if each.is_dir())
+
+
+def _seat(session: Path, seat: str) -> str:
+    """Return the launch that holds a seat, once there is one."""
+
+    def held() -> Mapping[str, object]:
+        seats = json.loads((session / "state.json").read_text()).get("seats", {})
+        found: Mapping[str, object] = seats.get(seat, {})
+        return found
+
+    wait_until(held, f"{seat} is launched")
+    return str(held()["launch"])

@@ -1,0 +1,95 @@
+"""Fifty agent panes, against bare tmux that makes fifty windows with the same program."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final, Self
+
+import agentmux
+from agentmux.adapters.processes import end
+from agentmux.adapters.tmux import TmuxTerminal
+from agentmux.ports import NewPane
+from benchmarks.rows import Row, ratio
+from benchmarks.sandbox import side_by_side, wait_until
+
+COUNT: Final = 50
+_SIZE: Final = (220, 60)
+_WRAPPER: Final = str(Path(agentmux.__file__).parent / "adapters" / "wrapper.py")
+
+
+def fifty(*, quick: bool) -> Iterator[Row]:
+    """Ours and bare, in turns, each time on a server of its own."""
+    made: tuple[list[float], list[float]] = ([], [])
+    rounds = 3 if quick else 7
+    ours, bare = side_by_side(rounds, lambda: _ours(made[0]), lambda: _bare(made[1]))
+    yield ratio("50 panes until all agents run", ours, bare, 3)
+    yield ratio("… of it the tmux calls alone", made[0][1:], made[1][1:], 3)
+
+
+def _ours(called: list[float]) -> float:
+    with _Server() as server:
+        panes = [
+            NewPane(seat=f"coder-{n}", launch=launch, label=f"coder-{n}", argv=server.argv(launch))
+            for n, launch in enumerate(server.launches)
+        ]
+        begun = time.perf_counter()
+        server.terminal.open_panes(server.session, panes)
+        called.append(time.perf_counter() - begun)
+        server.wait_all()
+        return time.perf_counter() - begun
+
+
+def _bare(called: list[float]) -> float:
+    with _Server() as server:
+        words: list[str] = []
+        for launch in server.launches:
+            new = ("new-window", "-d", "-t", f"{server.session}:", "--", *server.argv(launch))
+            words += [*([";"] if words else []), *new]
+        begun = time.perf_counter()
+        server.terminal.run(*words)
+        called.append(time.perf_counter() - begun)
+        server.wait_all()
+        return time.perf_counter() - begun
+
+
+class _Server:
+    """A tmux server with one session, and the folders of fifty launches of ``sleep``."""
+
+    def __init__(self) -> None:
+        # A short path: fifty of them have to fit into one call of bare tmux.
+        self.root = Path(tempfile.mkdtemp(prefix="amx"))
+        self.launches = [f"{n:012x}" for n in range(COUNT)]
+        self.terminal = TmuxTerminal(str(self.root / "s"), config_file="/dev/null", timeout_s=60)
+        launch = {"argv": ["sleep", "600"], "cwd": "/", "env": {}, "unset": []}
+        for each in self.launches:
+            (self.root / each).mkdir()
+            (self.root / each / "launch.json").write_text(json.dumps(launch))
+
+    def __enter__(self) -> Self:
+        made = self.terminal.create_session(
+            name="bench", uuid="bench", cwd=self.root, size=_SIZE, argv=("sleep", "600")
+        )
+        self.session = made.session.id
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pids = [(pane.pid, 0) for pane in self.terminal.panes(self.session)]
+        self.terminal.kill_session(self.session)
+        end(pids, grace_s=1)
+        shutil.rmtree(self.root, ignore_errors=True)
+
+    def argv(self, launch: str) -> tuple[str, ...]:
+        return (sys.executable, "-IS", _WRAPPER, str(self.root / launch))
+
+    def wait_all(self) -> None:
+        """Wait until every launch has left its mark, just before its program runs."""
+        wait_until(
+            lambda: all((self.root / each / "started").exists() for each in self.launches),
+            "all programs run",
+        )

@@ -1,0 +1,147 @@
+"""How long agents wait for AgentMux: between signal and prompt, at a start, over a pipeline."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Final
+
+from benchmarks.rows import Row, milliseconds, p50
+from benchmarks.sandbox import AGENTMUX, Fields, Sandbox, wait_until
+
+NS: Final = 1e9
+_BY_ITSELF: Final = "completion: {require_approval: false}\n"
+
+
+# -- signal to prompt ----------------------------------------------------------------------------
+
+
+def signal_to_prompt(*, quick: bool) -> Iterator[Row]:
+    """One agent after the other, four reviews of which three fail: each signal starts the next."""
+    fails = [{"when": {"iteration": n}, "verdict": "fail"} for n in range(3)]
+    scenario = {
+        "roles": {
+            "planner": {"plan": {"parts": 1}},
+            "reviewer_logic": {"attempts": fails},
+        }
+    }
+    whole: list[float] = []
+    after: list[float] = []
+    with Sandbox(scenario, _BY_ITSELF) as sandbox:
+        for number in range(2 if quick else 6):
+            sandbox.trace_file.unlink(missing_ok=True)
+            session = sandbox.start("add a greeting", "--name", f"run-{number}")
+            wait_until(lambda: sandbox.phase(session) == "done", "the pipeline is done")  # noqa: B023 (called at once)
+            wait_until(lambda: not sandbox.processes(), "the session is closed")
+            journal = (session / "tool_events.jsonl").read_text().splitlines()
+            for typed_s, recorded_s in _transitions(sandbox.trace(), map(json.loads, journal)):
+                whole.append(typed_s)
+                after.append(recorded_s)
+    note = "from before the agent runs `agentmux submit`"
+    yield milliseconds("signal to next prompt", whole, 125, note)
+    note = "from the journal's line of the signal: without the submit's own start"
+    yield milliseconds("… of it after the signal", after, None, note)
+
+
+def _transitions(
+    trace: Sequence[Fields], journal: Iterator[Fields]
+) -> Iterator[tuple[float, float]]:
+    """Yield the seconds from the work done, and from its event, to the next agent's prompt."""
+    signals = [_unix_s(each["at"]) for each in journal if each["event"].startswith("submit_")]
+    signals += [0.0]
+    done_s = 0.0
+    for line in trace:
+        at = line["at"] / NS
+        if line["did"] == "wrote":
+            done_s = at
+        elif line["did"] == "prompted" and done_s:
+            recorded = max(each for each in signals if each < at)
+            yield at - done_s, at - recorded
+            done_s = 0.0
+
+
+def _unix_s(stamp: str) -> float:
+    return datetime.fromisoformat(stamp).timestamp()
+
+
+# -- start and resume ----------------------------------------------------------------------------
+
+
+def start_to_prompt(*, quick: bool) -> Iterator[Row]:
+    """From before ``agentmux start`` is run to the first agent's prompt."""
+    found: list[float] = []
+    with Sandbox({"default": {"silent": True}}) as sandbox:
+        for number in range(5 if quick else 15):
+            sandbox.trace_file.unlink(missing_ok=True)
+            begun_s = time.time()
+            session = sandbox.start("add a greeting", "--name", f"run-{number}")
+            wait_until(sandbox.prompted, "the first prompt")
+            found.append(sandbox.trace()[0]["at"] / NS - begun_s)
+            sandbox.kill_server()
+            shutil.rmtree(session)
+    # The first one asks the agent for its --help, once for ever.
+    yield milliseconds("start to first prompt", found[1:], 600)
+
+
+def resume_to_prompts(*, quick: bool) -> Iterator[Row]:
+    """From before ``agentmux resume`` is run to the last of eight agents' prompts."""
+    found: list[float] = []
+    with Sandbox(coders(8, {"think": 600})) as sandbox:
+        session = sandbox.start()
+        wait_until(lambda: sandbox.prompted() == 10, "eight coders are at work")
+        for _ in range(4 if quick else 9):
+            sandbox.kill_server()
+            sandbox.trace_file.unlink()
+            begun_s = time.time()
+            sandbox.run(AGENTMUX, "resume", "--detach", "--yes", session.name)
+            wait_until(lambda: sandbox.prompted() == 8, "all prompts have arrived")
+            found.append(sandbox.trace()[-1]["at"] / NS - begun_s)
+    yield milliseconds("resume of 8 panes to last prompt", found, 900)
+
+
+def coders(count: int, life: Mapping[str, object]) -> Fields:
+    """Return the scenario of a plan with so many coders side by side, who live like that."""
+    numbers = list(range(1, count + 1))
+    plan = {"parts": count, "groups": [{"mode": "parallel", "plans": numbers}]}
+    return {"roles": {"planner": {"plan": plan}, "coder": dict(life)}}
+
+
+# -- a whole pipeline ----------------------------------------------------------------------------
+
+_THINK_S: Final = 0.1
+
+
+def pipeline_overhead(*, quick: bool) -> Iterator[Row]:
+    """The demo's feature: two coders and two reviewers side by side, one failed review, its fix."""
+    scenario = coders(2, {})
+    scenario["default"] = {"think": _THINK_S}
+    scenario["roles"]["architect"] = {"reviewers": ["logic", "quality"]}
+    scenario["roles"]["reviewer_logic"] = {
+        "attempts": [{"when": {"cycle": 1, "iteration": 0}, "verdict": "fail"}]
+    }
+    found: list[float] = []
+    with Sandbox(scenario, _BY_ITSELF) as sandbox:
+        for number in range(2 if quick else 5):
+            sandbox.trace_file.unlink(missing_ok=True)
+            begun_s = time.time()
+            session = sandbox.start("add a greeting", "--name", f"run-{number}")
+            wait_until(lambda: sandbox.phase(session) == "done", "the pipeline is done")  # noqa: B023 (called at once)
+            ended_s = _unix_s(json.loads((session / "state.json").read_text())["updated_at"])
+            found.append(ended_s - begun_s - _thinking_s(sandbox.trace()))
+            wait_until(lambda: not sandbox.processes(), "the session is closed")
+    note = f"a start, 8 phases, 9 agents and a commit; {len(found)} times"
+    yield Row(name="pipeline overhead", value=p50(found), unit="s", limit=3, note=note)
+
+
+def _thinking_s(trace: Sequence[Fields]) -> float:
+    """Return how long at least one agent was in its scripted delay."""
+    total = until = 0.0
+    for line in trace:
+        if line["did"] == "prompted":
+            begun = line["at"] / NS
+            total += max(0.0, begun + _THINK_S - max(begun, until))
+            until = begun + _THINK_S
+    return total
