@@ -14,7 +14,7 @@ from typing import Final
 from agentmux.adapters import files
 
 _LOOK: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-_LAUNCH_MAX: Final = 64
+_NOTE_MAX: Final = 1 << 16
 _LOCKS: Final = Path("/proc/locks")
 
 
@@ -44,16 +44,16 @@ class ClaimFolder:
             os.close(fd)
         return None
 
-    def latest(self, agent: str, home: str, cwd: str) -> str | None:
-        """Return the launch that last used "the latest conversation" there; None if unknown."""
-        data = files.read_limited(self._latest(agent, home, cwd), _LAUNCH_MAX)
-        return None if data is None else data.decode(errors="replace").strip()
+    def latest(self, agent: str, home: str, cwd: str) -> tuple[str, ...]:
+        """Return the launches that may own "the latest conversation" there; none if unknown."""
+        data = files.read_limited(self._latest(agent, home, cwd), _NOTE_MAX)
+        return () if data is None else tuple(data.decode(errors="replace").split())
 
-    def note_latest(self, agent: str, home: str, cwd: str, launch: str) -> None:
-        """Record that ``launch`` uses "the latest conversation" there from now on."""
+    def note_latest(self, agent: str, home: str, cwd: str, launches: tuple[str, ...]) -> None:
+        """Record which launches run there side by side from now on: each may be the latest."""
         path = self._latest(agent, home, cwd)
         files.make_dir(path.parent)
-        files.replace(path, launch.encode() + b"\n")
+        files.replace(path, "".join(f"{launch}\n" for launch in launches).encode())
 
     def _latest(self, agent: str, home: str, cwd: str) -> Path:
         return self._folder / f"{_digest(agent, home, cwd)}.latest"

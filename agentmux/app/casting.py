@@ -18,7 +18,7 @@ from agentmux.core.agents import (
     home_of,
     strategy_env,
 )
-from agentmux.core.decide import Work
+from agentmux.core.decide import Work, wanted
 from agentmux.core.records import Json
 from agentmux.core.resume import (
     CheckpointState,
@@ -27,10 +27,12 @@ from agentmux.core.resume import (
     Guard,
     ResumeFacts,
     ResumeRecord,
+    conversation_kind,
     decide_resume,
     decode_record,
     standing_record,
 )
+from agentmux.core.state import LAUNCHED, STOPPED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,7 +112,6 @@ class CastingOffice:
     ) -> ResumeFacts:
         world, resume = self._world, self._world.settings.resume
         cwd = str(world.project)
-        latest = world.claims.latest(casting.name, casting.home, cwd)
         claim = self.claim(casting, standing.session_ref)
         return ResumeFacts(
             agent=casting.name,
@@ -123,7 +124,7 @@ class CastingOffice:
             runtime=casting.runtime,
             runtime_resumes=casting.probe.strategies.get(standing.strategy),
             epoch=epoch,
-            ambiguous=latest is not None and latest != standing.launch,
+            ambiguous=self._is_ambiguous(work, casting, standing),
             claim_held_by=world.claims.holder(claim) if claim is not None else None,
             now=world.now(),
             max_age_s=resume.max_age_s,
@@ -132,6 +133,38 @@ class CastingOffice:
             policy=resume.policy or "auto",
             checkpoint=self._checkpoint(casting, standing),
         )
+
+    def _is_ambiguous(self, work: Work, casting: Casting, standing: ResumeRecord) -> bool:
+        """Whether "the latest conversation" may be another launch's, or become so at once."""
+        if conversation_kind(standing) is not StrategyKind.CONTINUE:
+            return False
+        cwd = str(self._world.project)
+        noted = self._world.claims.latest(casting.name, casting.home, cwd)
+        if set(noted) - {standing.launch}:
+            return True
+        others = (each for each in wanted(self._session.state) if each.seat != work.seat)
+        place = (casting.name, casting.home)
+        return any(place == (cast.name, cast.home) for cast in map(self.cast, others))
+
+    def beside(self, casting: Casting) -> tuple[str, ...]:
+        """Return the launches that run now where ``casting`` keeps its conversations.
+
+        They have to be told apart from the next one there by more than being the latest.
+        """
+        cwd = str(self._world.project)
+        noted = self._world.claims.latest(casting.name, casting.home, cwd)
+        return tuple(launch for launch in noted if self._runs(casting, launch))
+
+    def _runs(self, casting: Casting, launch: str) -> bool:
+        """Ours run while they hold a seat; of other sessions' we only see the claim."""
+        held = (LAUNCHED, STOPPED)
+        seats = self._session.state.seats.values()
+        if any(seat.launch == launch and seat.status in held for seat in seats):
+            return True
+        if self._session.files.launch_record(launch).started:
+            return False
+        claim = self._world.claims.path(casting.name, casting.home, launch)
+        return self._world.claims.holder(claim) is not None
 
     def claim(self, casting: Casting, conversation: str | None) -> Path | None:
         """Return the claim file of a conversation; None where its id is not known."""

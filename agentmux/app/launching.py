@@ -269,7 +269,9 @@ class Launcher:
 
     def _runs(self, plan: LaunchPlan) -> dict[str, object]:
         """Return the fields of the launch file that depend on the rung."""
-        claim = self.office.claim(plan.casting, plan.session_ref)
+        # Without an id the launch stands for its conversation: others see that it runs.
+        nameless = plan.launch if self._uses_latest(plan) else None
+        claim = self.office.claim(plan.casting, plan.session_ref or nameless)
         return {
             "argv": list(plan.argv),
             "claim": None if claim is None else str(claim),
@@ -487,15 +489,19 @@ class Launcher:
         files.write(f"{folder}/{_PROMPT}", plan.prompt)
         if plan.casting.strategy.private:
             files.make_folder(layout.checkpoint(plan.work.seat))
-        kinds = {StrategyKind.CONTINUE, StrategyKind.LEARN}
-        if plan.plays and plan.casting.strategy.kind in kinds:
+        if self._uses_latest(plan):
             self._note_latest(plan)
         fields = self._launch_file(plan, stopped=stopped)
         files.write(f"{folder}/launch.json", json.dumps(fields, indent=1))
 
+    def _uses_latest(self, plan: LaunchPlan) -> bool:
+        kinds = {StrategyKind.CONTINUE, StrategyKind.LEARN}
+        return plan.plays and plan.casting.strategy.kind in kinds
+
     def _note_latest(self, plan: LaunchPlan) -> None:
-        cwd = str(self._world.project)
-        self._world.claims.note_latest(plan.casting.name, plan.casting.home, cwd, plan.launch)
+        cast, cwd = plan.casting, str(self._world.project)
+        launches = (*self.office.beside(cast), plan.launch)
+        self._world.claims.note_latest(cast.name, cast.home, cwd, launches)
 
     def _launch_file(self, plan: LaunchPlan, *, stopped: bool) -> dict[str, object]:
         fields = {

@@ -102,14 +102,15 @@ class Claims:
     Attributes:
         path: Claim file of a conversation (agent, config home, conversation).
         holder: Who holds a claim file, in words; None when nobody does.
-        latest: The launch that last used "the latest conversation" of (agent, home, directory).
-        note_latest: Record that launch.
+        latest: The launches that may own "the latest conversation" of (agent, home, directory):
+            the last one, and those that ran beside it.
+        note_latest: Record them.
     """
 
     path: Callable[[str, str, str], Path]
     holder: Callable[[Path], str | None]
-    latest: Callable[[str, str, str], str | None]
-    note_latest: Callable[[str, str, str, str], None]
+    latest: Callable[[str, str, str], tuple[str, ...]]
+    note_latest: Callable[[str, str, str, tuple[str, ...]], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

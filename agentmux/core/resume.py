@@ -406,7 +406,7 @@ def _ambiguous(record: ResumeRecord, facts: ResumeFacts) -> str | None:
     if conversation_kind(record) is not StrategyKind.CONTINUE or not facts.ambiguous:
         return None
     return (
-        f"`{record.agent}` was started again in the same directory and home since, "
+        f"`{record.agent}` ran beside it or since in the same directory and home, "
         "so its latest conversation may be another one"
     )
 

@@ -26,7 +26,7 @@ def test_a_claim_is_told_apart_by_agent_home_and_conversation(claims: ClaimFolde
 
 def test_looking_makes_nothing(claims: ClaimFolder, tmp_path: Path) -> None:
     assert claims.holder(claims.path("a", "b", "c")) is None
-    assert claims.latest("a", "b", "c") is None
+    assert claims.latest("a", "b", "c") == ()
     assert list(tmp_path.glob("claims*")) == []
 
 
@@ -59,15 +59,15 @@ def test_two_may_look_at_once(claims: ClaimFolder) -> None:
 
 
 def test_the_latest_is_the_last_one_noted(claims: ClaimFolder) -> None:
-    claims.note_latest("demo", "/home", "/project", "0123456789ab")
-    claims.note_latest("demo", "/home", "/project", "ba9876543210")
-    claims.note_latest("demo", "/home", "/other", "aaaaaaaaaaaa")
-    assert claims.latest("demo", "/home", "/project") == "ba9876543210"
-    assert claims.latest("other", "/home", "/project") is None
+    claims.note_latest("demo", "/home", "/project", ("0123456789ab",))
+    claims.note_latest("demo", "/home", "/project", ("ba9876543210", "ba9876543211"))
+    claims.note_latest("demo", "/home", "/other", ("aaaaaaaaaaaa",))
+    assert claims.latest("demo", "/home", "/project") == ("ba9876543210", "ba9876543211")
+    assert claims.latest("other", "/home", "/project") == ()
 
 
 def test_notes_are_private(claims: ClaimFolder, tmp_path: Path) -> None:
-    claims.note_latest("demo", "/home", "/project", "0123456789ab")
+    claims.note_latest("demo", "/home", "/project", ("0123456789ab",))
     (note,) = (tmp_path / "claims").iterdir()
     assert note.stat().st_mode & 0o777 == 0o600
     assert note.parent.stat().st_mode & 0o777 == 0o700

@@ -350,7 +350,7 @@ FLIPS: list[tuple[Guard, ResumeRecord, Change, Change, str]] = [
             {},
             {"ambiguous": True},
             (
-                "`claude` was started again in the same directory and home since, "
+                "`claude` ran beside it or since in the same directory and home, "
                 "so its latest conversation may be another one"
             ),
         )
