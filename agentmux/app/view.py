@@ -21,6 +21,7 @@ _NOTHING: Final[Mapping[str, Any]] = {}
 _LAUNCHED: Final = "launched"
 _WAITING: Final = "waiting_for_user"
 _STALLED: Final = "stalled"
+_STOPPED: Final = "stopped"
 _LIMIT: Final = "usage_limit"
 _FEATURE_MAX: Final = 120
 
@@ -187,6 +188,12 @@ def wants_decision(fields: Json) -> bool:
     return waits and not fields.get("approval")
 
 
+def _waits_for_choice(fields: Json) -> bool:
+    """Whether a pane came up stopped, and nobody has chosen in it yet."""
+    seats = _mapping(fields, "seats")
+    return any(_mapping(seats, name).get("status") == _STOPPED for name in seats)
+
+
 def _status(
     entry: SessionEntry, liveness: Liveness, noted: Json, seats: tuple[SeatView, ...]
 ) -> SessionStatus:
@@ -204,7 +211,7 @@ def _status(
 def _at_work(entry: SessionEntry, noted: Json, seats: tuple[SeatView, ...]) -> SessionStatus:
     """Somebody drives it: what a person should know first."""
     seen = {seat.status for seat in seats}
-    if wants_decision(entry.fields):
+    if wants_decision(entry.fields) or _waits_for_choice(entry.fields):
         seen.add(_WAITING)
     if noted.get("problem"):
         seen.add(_STALLED)

@@ -69,6 +69,7 @@ def test_a_stopped_pane_goes_on_as_its_user_chooses(
     assert "Demo agent" in screen(project)
     shown = project.json("status", session.name)["sessions"][0]
     assert [each["status"] for each in shown["seats"]] == ["stopped"]
+    assert shown["status"] == "waiting_for_user"
     launch = seat(session)["launch"]
     assert not (session.path / "launches" / launch / "started").exists()
 
