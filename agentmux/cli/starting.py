@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -151,8 +150,8 @@ def read_roles(words: Sequence[str]) -> dict[str, tuple[str, str | None]]:
 
 def _absolute(path: str) -> str:
     """Return a path without links on the way to it; the last part may be one."""
-    folder, name = os.path.split(os.path.abspath(path))
-    return str(Path(os.path.realpath(folder), name))
+    given = Path(path)
+    return str(given.parent.resolve() / given.name)
 
 
 def _confirm(face: Face, plan: StartPlan, *, yes: bool) -> None:

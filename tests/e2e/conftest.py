@@ -3,18 +3,23 @@
 Nothing in it is the user's, and when a test is over, nothing of it may run any more.
 """
 
+import fcntl
 import hashlib
 import json
 import os
 import shutil
 import stat
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
+import threading
 import uuid
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import pytest
 
@@ -68,7 +73,7 @@ class Project:
     def program(self, *argv: str, cwd: Path | None = None, **more: Any) -> Said:
         """Run a program to its end, in the project, without a terminal."""
         env = {**self.env, **more.pop("env", {})}
-        given = {"stdin": subprocess.DEVNULL} if "input" not in more else {}
+        given: dict[str, Any] = {} if "input" in more else {"stdin": subprocess.DEVNULL}
         return subprocess.run(
             argv,
             check=False,
@@ -236,6 +241,50 @@ class Session:
 
         _wait_until(held, 20, lambda: self.project.run("status", self.name).stdout)
         return self
+
+
+class Client:
+    """A program on a terminal of its own, such as an attached tmux client."""
+
+    def __init__(self, project: Project, *argv: str, size: tuple[int, int] = (80, 24)) -> None:
+        self._ours, theirs = os.openpty()
+        columns, rows = size
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+        self.process = subprocess.Popen(
+            argv,
+            cwd=project.path,
+            env=project.env,
+            stdin=theirs,
+            stdout=theirs,
+            stderr=theirs,
+            start_new_session=True,
+            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # noqa: PLW1509 (no threads)
+        )
+        os.close(theirs)
+        self._said = bytearray()
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def _read(self) -> None:
+        with suppress(OSError):  # what a terminal says when its last program is gone
+            while data := os.read(self._ours, 65536):
+                self._said += data
+
+    @property
+    def said(self) -> str:
+        return self._said.decode("utf-8", "replace")
+
+    def press(self, keys: str) -> None:
+        os.write(self._ours, keys.encode())
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.process.terminate()
+        self.process.wait(10)
+        self._reader.join(10)
+        os.close(self._ours)
 
 
 def make_root() -> Path:
