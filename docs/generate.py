@@ -153,6 +153,7 @@ def _facts(spec: AgentSpec) -> dict[str, str]:
         PromptBy.ARGV: "on the command line",
         PromptBy.PASTE: "pasted",
         PromptBy.STDIN: "on standard input",
+        PromptBy.SHOWN: "shown to the person who plays",
     }
     return {
         "commands": ", ".join(f"`{name}`" for name in spec.match),

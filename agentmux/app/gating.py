@@ -6,12 +6,12 @@ The other end is `adapters.gate`, and the fields are in docs/reference/session-f
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from agentmux.core import layout
 from agentmux.core.events import LaunchChosen
+from agentmux.core.frozen import dataclass
 from agentmux.core.records import to_fields
 from agentmux.core.state import STOPPED, SessionState
 from agentmux.ports import SessionFiles
@@ -94,11 +94,11 @@ def fresh_notice(why: str) -> tuple[str, ...]:
 
 
 def shell_notice(
-    seat: str, agent: str, why: str, *, prompt: Path, signals: tuple[str, ...]
+    seat: str, why: str, *, prompt: Path, signals: tuple[str, ...]
 ) -> tuple[str, ...]:
     """Return what stands above a shell in which the user plays a role."""
     return (
-        f"{seat}: a shell in place of {agent}: {why}",
+        f"{seat}: a shell, {why}",
         f"what is to be done: {prompt}",
         f"when it is done: {' && '.join(signals)}",
     )

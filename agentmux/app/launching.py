@@ -16,6 +16,7 @@ from agentmux.app.session import Session, stamp
 from agentmux.app.world import World
 from agentmux.core import layout, prompts
 from agentmux.core.agents import (
+    PromptBy,
     StrategyKind,
     hook_document,
     hook_words,
@@ -192,6 +193,8 @@ class Launcher:
 
     def _rung(self, work: Work, casting: Casting, decision: Decision) -> tuple[Rung, str]:
         """Return the first rung of the ladder that holds, and why it is this one."""
+        if casting.spec.prompt is PromptBy.SHOWN:
+            return Rung.SHELL, "you play this role"
         programs, failed = self._world.programs, self._fresh_failed(work)
         rung = plan_rung(
             decision,
@@ -285,7 +288,6 @@ class Launcher:
             folder = self._session.files.path / layout.launch(plan.launch)
             return gating.shell_notice(
                 seat,
-                plan.casting.spec.name,
                 plan.why,
                 prompt=folder / plan.prompt_file,
                 signals=plan.signals,

@@ -36,6 +36,7 @@ _PROMPTS: Final = {
     PromptBy.ARGV: "on its command line",
     PromptBy.PASTE: "pasted into it",
     PromptBy.STDIN: "on its standard input",
+    PromptBy.SHOWN: "shown to the person who plays",
 }
 
 

@@ -55,6 +55,8 @@ class PromptBy(StrEnum):
     ARGV = "argv"
     PASTE = "paste"
     STDIN = "stdin"
+    SHOWN = "shown"
+    """A person plays: the pane is a shell that says where the prompt lies."""
 
 
 class TurnEnd(StrEnum):

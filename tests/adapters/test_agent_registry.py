@@ -382,3 +382,11 @@ def test_the_demo_agent_can_do_what_its_entries_say(tmp_path: Path) -> None:
         if spec.command == ("agentmux-demo-agent",):
             result = probe(spec, path_env=path_env, cache_dir=tmp_path, timeout_s=30.0)
             assert (result.problem, result.missing) == (None, {}), name
+
+
+def test_a_shell_is_played_by_a_person() -> None:
+    registry = load_registry(Settings())
+    for command in ("bash", "/usr/bin/zsh", "fish"):
+        spec = spec_for(command, registry)
+        assert spec.prompt is PromptBy.SHOWN
+        assert spec.command == (command,)
