@@ -2,7 +2,10 @@
 
 import json
 import os
+import pty
 import signal
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -41,7 +44,8 @@ def pane(project: Project, name: str = "architect") -> dict[str, str]:
 
 def screen(project: Project) -> str:
     found = pane(project)
-    return project.tmux("capture-pane", "-p", "-t", found["id"]) if found else ""
+    # The pane may be replaced by another one in between.
+    return project.program("tmux", "capture-pane", "-p", "-t", found["id"]).stdout if found else ""
 
 
 def chosen(session: Session) -> list[dict[str, Any]]:
@@ -174,20 +178,35 @@ def test_a_program_that_is_gone_is_replaced_by_a_shell(
     session.until_seat("architect", "ended_by_user")
 
 
-def test_a_rejected_conversation_is_started_afresh_once(
+def test_a_rejected_conversation_is_started_afresh_once_and_told(
     project: Project, wait_until: WaitUntil
 ) -> None:
     session = at_work(project, wait_until)
-    project.scenario({})
     for file in (project.home / "demo").rglob("*.jsonl"):
         file.unlink()
     project.ok("resume", session.name, "--detach")
-    wait_until(lambda: session.kinds("submit_architecture"), 30, lambda: screen(project))
+    told = "[a fresh start: the agent has rejected this conversation before]"
+    wait_until(lambda: told in screen(project), 30, lambda: screen(project))
+    wait_until(lambda: seat(session).get("reached"), 30)
+
     exits = [each["payload"]["cause"] for each in session.events if each["event"] == "agent_exited"]
-    assert exits[:1] == ["rejected"]
+    assert exits == ["rejected"]
     launches = [e["payload"] for e in session.events if e["event"] == "agent_launched"]
-    assert [each["mode"] for each in launches[:3]] == ["fresh", "native", "fresh"]
-    assert "rejected" in launches[2]["reason"]
-    third = [e["launch"] for e in session.events if e["event"] == "agent_launched"][2]
-    file = json.loads((session.path / "launches" / third / "launch.json").read_text())
-    assert any("rejected" in line for line in file["notice"])
+    assert [each["mode"] for each in launches] == ["fresh", "native", "fresh"]
+    (shown,) = project.json("status", session.name)["sessions"][0]["seats"]
+    assert (shown["mode"], shown["attempt"]) == ("fresh", 1)
+    assert shown["reason"] == "the agent has rejected this conversation before"
+
+
+def test_at_a_terminal_a_resume_asks_in_each_pane(project: Project, wait_until: WaitUntil) -> None:
+    session = at_work(project, wait_until)
+    ours, theirs = pty.openpty()
+    done = subprocess.run(
+        [sys.executable, "-m", "agentmux", "resume", session.name, "--detach"],
+        check=False, cwd=project.path, env=project.env, stdin=theirs, stderr=theirs,
+        stdout=subprocess.DEVNULL, timeout=60,
+    )  # fmt: skip
+    os.close(theirs)
+    os.close(ours)
+    assert done.returncode == 0
+    session.until_seat("architect", "stopped")
