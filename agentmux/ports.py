@@ -8,12 +8,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol
 
+from agentmux.core.frozen import dataclass
 from agentmux.errors import AgentmuxError, MissingError
 
 if TYPE_CHECKING:  # the whole core costs more than what a command that only looks at tmux does

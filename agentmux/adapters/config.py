@@ -9,12 +9,13 @@ import os
 import re
 import stat
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from agentmux.adapters import schema
 from agentmux.core.agents import HookFormat, PromptBy, StrategyKind, TurnEnd
+from agentmux.core.frozen import dataclass
 from agentmux.core.phase import CODER, REVIEWERS, ROLES
 from agentmux.core.settings import Policy, RoleSettings, Settings
 from agentmux.errors import ConfigError

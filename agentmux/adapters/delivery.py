@@ -11,10 +11,10 @@ import asyncio
 import re
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import Final
 
 from agentmux.core.agents import AgentSpec
+from agentmux.core.frozen import dataclass
 from agentmux.ports import (
     Delivery,
     DeliveryResult,

@@ -14,10 +14,10 @@ import subprocess
 import tempfile
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from agentmux.core.frozen import dataclass
 from agentmux.errors import MissingError, UsageError
 from agentmux.ports import GitError, GitRefusedError, Head, HeadMovedError, InProgress
 

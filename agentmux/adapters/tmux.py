@@ -11,12 +11,12 @@ import stat
 import subprocess
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from agentmux.adapters import tmux_commands as say
 from agentmux.adapters.processes import start_time
+from agentmux.core.frozen import dataclass
 from agentmux.errors import BlockedError, MissingError
 from agentmux.ports import (
     CreatedSession,

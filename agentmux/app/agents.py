@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from agentmux.app.result import SCHEMA, OperationResult, Problem, worst
@@ -21,6 +21,7 @@ from agentmux.core.agents import (
     resume_argv,
     strategy_env,
 )
+from agentmux.core.frozen import dataclass
 from agentmux.core.prompts import launch_line
 from agentmux.errors import ExitCode
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from agentmux.app.session import Session
@@ -19,6 +18,7 @@ from agentmux.core.agents import (
     strategy_env,
 )
 from agentmux.core.decide import Work, wanted
+from agentmux.core.frozen import dataclass
 from agentmux.core.records import Json
 from agentmux.core.resume import (
     CheckpointState,

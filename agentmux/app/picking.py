@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from agentmux.app.resume import ResumePlan, blocked, check_twin, plan_resume
 from agentmux.core import layout
+from agentmux.core.frozen import dataclass
 from agentmux.errors import AgentmuxError, BlockedError
 
 if TYPE_CHECKING:

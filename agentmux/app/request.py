@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from typing import Literal
 
+from agentmux.core.frozen import dataclass
 from agentmux.errors import AgentmuxError
 
 Mode = Literal["start", "resume", "reattach"]

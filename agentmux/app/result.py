@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Final, Generic, TypeVar
 
+from agentmux.core.frozen import dataclass
 from agentmux.errors import AgentmuxError, ExitCode
 
 SCHEMA: Final = 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -18,6 +18,7 @@ from agentmux.core.apply import advance, apply
 from agentmux.core.artifacts import Artifacts
 from agentmux.core.decide import settlement, wanted
 from agentmux.core.events import ORCHESTRATOR, Event, Fact, PhaseSettled, Resumed
+from agentmux.core.frozen import dataclass
 from agentmux.core.implied import Implied, implied, overlay
 from agentmux.core.inference import Inference, chosen_phase, infer
 from agentmux.core.phase import Phase

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from agentmux.app.result import Problem, problem_of
 from agentmux.core import layout
+from agentmux.core.frozen import dataclass
 from agentmux.errors import AgentmuxError, DataError, MissingError, NotFoundError
 from agentmux.ports import Terminal, TerminalError, TmuxSession
 

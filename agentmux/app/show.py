@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from agentmux.app.result import OperationResult, Problem, worst
 from agentmux.core import layout
+from agentmux.core.frozen import dataclass
 from agentmux.core.painting import Cells, cell_width, paint, plain, snapshot_screen
 from agentmux.core.phase import ROLES
 from agentmux.errors import ExitCode, NotFoundError

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Final
 
@@ -13,6 +13,7 @@ from agentmux.app.session import stamp
 from agentmux.app.world import World
 from agentmux.core import layout, prompts
 from agentmux.core.events import ORCHESTRATOR, Event, JournalCreated, SessionStarted
+from agentmux.core.frozen import dataclass
 from agentmux.core.phase import CODER, PRODUCT_MANAGER, ROLES, Phase
 from agentmux.core.pipeline import TERMINAL
 from agentmux.core.prompts import PromptInputs

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from agentmux.app.world import World
+from agentmux.core.frozen import dataclass
 from agentmux.errors import AgentmuxError
 
 ANSWER_WAIT_S: Final = 10.0

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass
 
+from agentmux.core.frozen import dataclass
 from agentmux.errors import AgentmuxError
 from agentmux.ports import Display, Lock, ProcessWatch, Terminal, Typist, WakePipe
 

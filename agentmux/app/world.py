@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from agentmux.core.frozen import dataclass
 
 if TYPE_CHECKING:  # these names cost more than all that `agentmux list` does
     from collections.abc import Callable, Iterator, Mapping

@@ -5,12 +5,12 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from agentmux.cli import wiring
 from agentmux.core import layout
+from agentmux.core.frozen import dataclass
 from agentmux.errors import UsageError
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ Adding is idempotent, so that a crash anywhere replays to the same files.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from agentmux.core import layout
 from agentmux.core.acceptance import Answer, is_signal, judge, working_phase
@@ -33,6 +33,7 @@ from agentmux.core.events import (
     ReviewDone,
     WebResearchDispatched,
 )
+from agentmux.core.frozen import dataclass
 from agentmux.core.phase import Phase
 from agentmux.core.plan import (
     check_execution_plan,

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from agentmux.core.acceptance import working_phase
 from agentmux.core.artifacts import Artifacts
+from agentmux.core.frozen import dataclass
 from agentmux.core.phase import Phase
 from agentmux.core.pipeline import PHASE_REGISTRY, PIPELINE, earlier
 from agentmux.core.state import SessionState

@@ -8,9 +8,11 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import Enum
 from typing import Final
+
+from agentmux.core.frozen import dataclass
 
 
 class Key(Enum):

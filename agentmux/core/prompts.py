@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final
 
 from agentmux.core import layout
+from agentmux.core.frozen import dataclass
 from agentmux.core.phase import (
     ARCHITECT,
     CODER,

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Final, TypeAlias
 
 from agentmux.core.agents import StrategyKind, is_session_ref
+from agentmux.core.frozen import dataclass
 from agentmux.core.records import FieldError, Json, from_fields
 from agentmux.core.settings import Policy
 

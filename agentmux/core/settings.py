@@ -6,11 +6,12 @@ Durations are seconds as ``float``. Reading files and merging layers is ``adapte
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Final
 
+from agentmux.core.frozen import dataclass
 from agentmux.core.phase import ROLES
 
 _DAY_S: Final = 86_400.0
