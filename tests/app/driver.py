@@ -365,9 +365,10 @@ class SimAgent:
         return self.work(told=True)
 
     def _architecture(self) -> None:
+        reviewers = "quality, logic" if self._cycle == 1 else "logic"
         self._artifact(
             f"{layout.ARCHITECTING}/architecture.md",
-            f"---\nreviewers: [{'quality, logic' if self._cycle == 1 else 'logic'}]\n---\n# How\n",
+            f"---\nreviewers: [{reviewers}]\n---\n# Architecture\n",
         )
         self._hand_in("submit_architecture")
 
@@ -378,9 +379,7 @@ class SimAgent:
         self._hand_in("submit_research_done", topic=topic)
 
     def _plan(self) -> None:
-        self._artifact(
-            f"{layout.PLANNING}/plan.yaml", json.dumps(plan(2 if self._cycle == 1 else 1))
-        )
+        self._artifact(f"{layout.PLANNING}/plan.yaml", json.dumps(plan(3 - self._cycle)))
         self._hand_in("submit_plan")
 
     def _done(self) -> None:
@@ -400,7 +399,7 @@ class SimAgent:
         review: dict[str, Any] = {"verdict": "fail" if fails else "pass", "summary": "Read it."}
         if fails:
             review["findings"] = [
-                {"location": "part_1.py:1", "issue": "x", "severity": "high", "recommendation": "y"}
+                {"location": "one", "issue": "two", "severity": "high", "recommendation": "three"}
             ]
         else:
             review["commit_message"] = MESSAGE
@@ -452,7 +451,7 @@ def plan(parts: int) -> dict[str, Any]:
 
 
 class NotedRepository:
-    """`agentmux.ports.Repository` in one file, replaced at each commit: git takes 0.15 s for one."""
+    """`agentmux.ports.Repository` in one file: git takes 0.15 s for a commit."""
 
     def __init__(self, project: Path) -> None:
         self._project = project
@@ -554,7 +553,7 @@ def _leave(path: Path, text: str) -> None:
     _make_folder(path.parent)
     temporary = path.with_name(f".{path.name}.new")
     temporary.write_text(text)
-    os.rename(temporary, path)
+    os.rename(temporary, path)  # noqa: PTH104 (recorded)
 
 
 def _make_folder(path: Path) -> None:
@@ -565,8 +564,8 @@ def _make_folder(path: Path) -> None:
 
 async def _no_hints(stop: asyncio.Event) -> AsyncIterator[None]:
     await stop.wait()
-    for never in ():
-        yield never
+    if not stop.is_set():
+        yield
 
 
 def _handing() -> Handing:

@@ -7,6 +7,9 @@ lived on (the orchestrator alone was). The recorded run has research, a parallel
 review with its fix, and a second cycle.
 """
 
+# Plain strings: it runs a hundred thousand times.
+# ruff: noqa: PTH112, PTH119
+
 from __future__ import annotations
 
 import os
@@ -20,22 +23,16 @@ from pathlib import Path
 import pytest
 
 from agentmux.core import layout
-from agentmux.core.acceptance import Answer, is_signal, judge
-from agentmux.core.apply import advance, fold
-from agentmux.core.events import AgentLaunched, Resumed
+from agentmux.core.events import Resumed
 from agentmux.core.phase import Phase
-from agentmux.core.state import SessionState, encode
 from agentmux.errors import ExitCode
 from agentmux.ports import TmuxSession
 from tests.app.driver import MESSAGE, NotedRepository, SimPane, Studio, git, make_project
+from tests.app.invariants import check_journal, phases
 from tests.faults.operations import Operation, Operations
 
 SHARDS = 2
 _LINK, _MKDIR = os.link, os.mkdir  # the real ones, also while operations are recorded
-BLANK = SessionState(phase=Phase.FAILED)
-
-Work = tuple[int, int, str, str]
-"""Cycle, iteration, phase and seat: what one launch is for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,7 +180,7 @@ class Outcome:
 
 def outcome(studio: Studio) -> Outcome:
     return Outcome(
-        phases=phases(studio),
+        phases=phases(studio.events()),
         commits=commits(studio),
         artifacts=tuple(
             sorted(
@@ -197,17 +194,6 @@ def outcome(studio: Studio) -> Outcome:
 
 def is_artifact(path: Path) -> bool:
     return path.parts[0][:1] == "0" or path.parts[0] == layout.HISTORY
-
-
-def phases(studio: Studio) -> tuple[tuple[int, int, str], ...]:
-    """Every (cycle, iteration, phase) that the session was in, in order."""
-    state, seen = BLANK, []
-    for event, offset in studio.events():
-        state = advance(state, event, offset)
-        here = (state.cycle, state.iteration, state.phase.value)
-        if state.journal_id and state.session_id and seen[-1:] != [here]:
-            seen.append(here)
-    return tuple(seen)
 
 
 def commits(studio: Studio) -> tuple[tuple[str, tuple[tuple[str, str], ...]], ...]:
@@ -227,36 +213,8 @@ def commits(studio: Studio) -> tuple[tuple[str, tuple[tuple[str, str], ...]], ..
     return tuple((m.replace(trailer, "").strip(), (("", tree),)) for tree, m in pairs)
 
 
-def check_journal(studio: Studio) -> None:
-    """The fold is the state; what was acknowledged was applied, once; nothing was done twice."""
-    events = studio.events()
-    state = studio.state()
-    assert encode(fold(BLANK, events)) == encode(state)
-    lines = Counter(event.id for event, _ in events)
-    assert set(studio.accepted) <= set(lines), "an acknowledged signal is not in the journal"
-    assert Counter(state.signals).most_common(1)[0][1] == 1, "a signal was applied twice"
-    assert set(studio.accepted) <= set(state.signals), "an acknowledged signal was not applied"
-    check_launches(studio)
-
-
-def check_launches(studio: Studio) -> None:
-    """Work is launched again only where a kill took its agent, and never after it was handed in."""
-    state = BLANK
-    handed_in: set[Work] = set()
-    launched: Counter[Work] = Counter()
-    for event, offset in studio.events():
-        work = (state.cycle, state.iteration, state.phase.value, event.seat)
-        if isinstance(event.fact, Resumed):
-            launched.clear()
-        elif isinstance(event.fact, AgentLaunched):
-            launched[work] += 1
-            assert launched[work] == 1, f"{work} was launched twice without a reason"
-            assert work not in handed_in, f"{work} was launched after it was handed in"
-        elif is_signal(event) and event.fact.kind.startswith("submit_"):
-            if judge(state, event).answer is Answer.ACCEPTED:
-                assert work not in handed_in, f"{work} was taken twice"
-                handed_in.add(work)
-        state = advance(state, event, offset)
+def check(studio: Studio) -> None:
+    check_journal(studio.session, studio.accepted)
     opened = Counter(studio.terminal.opened)
     assert not opened or opened.most_common(1)[0][1] == 1, "a launch was opened twice"
 
@@ -264,15 +222,15 @@ def check_launches(studio: Studio) -> None:
 def sweep(studio: Studio, recording: Recording, images: list[Image], mode: str) -> list[str]:
     """Go on with every image; return what went wrong, at most five of it."""
     wanted = outcome(studio)
-    check_journal(studio)
+    check(studio)
     wrong: list[str] = []
     for image in images:
         try:
             after = gone_on(studio, image, mode)
-            check_journal(after)
+            check(after)
             found = outcome(after)
             assert found == wanted
-        except (Exception, pytest.fail.Exception) as error:
+        except Exception as error:  # noqa: BLE001 (all of them are collected)
             wrong.append(f"killed before {image.before}: {type(error).__name__}: {error}")
             if len(wrong) == 5:
                 break

@@ -1,0 +1,119 @@
+"""Real tmux, real processes: kill -9 at each kind of operation, then resume to the same result.
+
+`tests/app/test_crash_sweep.py` kills at every operation, over a terminal in memory. Here each kind
+is met once with everything real: the orchestrator alone, and together with the tmux server.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agentmux.adapters.lock import SessionLock
+from agentmux.adapters.session_files import FileSession
+from tests.app.invariants import check_journal, phases
+from tests.conftest import _wait_until
+from tests.e2e.conftest import Project, Session, make_root
+
+FAULTS = Path(__file__).parent.parent / "faults"
+LIFE: Mapping[str, Any] = {
+    "roles": {
+        "architect": {"reviewers": ["logic", "quality"]},
+        "planner": {"plan": {"parts": 2}},
+        "reviewer_logic": {
+            "commit_message": "Add a greeting",
+            "attempts": [{"when": {"iteration": 0}, "verdict": "fail"}],
+        },
+    }
+}
+"""Two coders side by side, two reviewers, one failed review and its fix."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kill:
+    """Before the ``count``-th operation of this kind that one orchestrator does."""
+
+    name: str
+    place: str
+    count: int
+    approved: bool = False
+
+
+EARLY = (
+    Kill("write", r"tool_events\.jsonl", 3),
+    Kill("replace", r"launches/.*/launch\.json", 1),
+    Kill("replace", r"04_planning/execution_plan\.yaml", 1),
+    Kill("link", r"\.tmp-.*", 3),
+    Kill("run", r"new-window", 1),
+    Kill("fsync", r"tool_events\.jsonl", 6),
+    Kill("mkdir", r"launches/.*", 1),
+)
+LATE = (
+    Kill("replace", r"state\.json", 9),
+    Kill("replace", r"tool_event_state\.json", 4),
+    Kill("rename", r"history/.*", 1),
+    Kill("run", r"kill-pane", 1),
+    Kill("unlink", r"\.tmp-.*", 3),
+    Kill("run", r"git commit", 1, approved=True),
+    Kill("run", r"git reset", 1, approved=True),
+)
+
+
+def outcome(session: Session) -> tuple[str, ...]:
+    """What must come out the same: the tree, the message, the phases."""
+    said = session.project.git("log", "-1", "--format=%T%n%B").splitlines()
+    files = FileSession(session.path)
+    kept = [line for line in said if line and not line.startswith("Agentmux-Event: ")]
+    assert len(said) > len(kept)
+    return (*kept, *map(str, phases(files.tail(0))))
+
+
+@pytest.fixture(scope="module")
+def wanted() -> Iterator[tuple[str, ...]]:
+    """The outcome of a run that nobody disturbed."""
+    project = Project(make_root())
+    try:
+        project.scenario(LIFE)
+        yield outcome(project.start().wait().approve())
+    finally:
+        project.close()
+
+
+@pytest.mark.parametrize("server", [False, True], ids=["alone", "with the server"])
+@pytest.mark.parametrize("kills", [EARLY, LATE], ids=["early", "late"])
+def test_kills_at_every_kind_of_operation(
+    kills: Sequence[Kill], server: bool, project: Project, wanted: tuple[str, ...]
+) -> None:
+    faults = project.root / "faults"
+    faults.mkdir()
+    for number, kill in enumerate(kills):
+        fields = {"name": kill.name, "place": kill.place, "count": kill.count, "server": server}
+        (faults / f"{number:02}.json").write_text(json.dumps(fields))
+    project.env |= {"AGENTMUX_TEST_FAULTS": str(faults), "PYTHONPATH": str(FAULTS)}
+    project.scenario(LIFE)
+    session = project.start()
+    for number, kill in enumerate(kills):
+        if kill.approved and session.state["approval"] is None:
+            session.wait()
+            project.ok("approve", session.name, "--yes")
+        fired = faults / f"{number:02}.json.fired"
+        _wait_until(fired.exists, 30, lambda: f"{kill}: {project.run('status').stdout}")  # noqa: B023
+        gone_on(session, faults / f"{number + 1:02}.json.fired", server=server)
+    if session.state["approval"] is None:
+        session.wait().approve()
+    session.wait("done")
+    check_journal(session.path)
+    assert outcome(session) == wanted
+    assert project.git("log", "--format=%s").splitlines() == ["Add a greeting", "Begin"]
+    assert project.git("status", "--porcelain") == ""
+
+
+def gone_on(session: Session, killed: Path, *, server: bool) -> None:
+    """Bring the session back, once the killed one is gone; ``killed`` is there if that was, too."""
+    _wait_until(lambda: not SessionLock(session.path).is_held(), 10)
+    words = ("--yes",) if server else ("--reattach",)
+    done = session.project.run("resume", session.name, "--detach", *words)
+    assert done.returncode == 0 or killed.exists(), done.stderr
