@@ -129,6 +129,21 @@ def test_a_stopped_pane_that_is_closed_was_ended_by_its_user(
     assert session.launched() == ["architect"] * 2
 
 
+@pytest.mark.parametrize("key", ["r", "f"])
+def test_a_prompt_is_typed_once_its_agent_is_chosen(
+    project: Project, wait_until: WaitUntil, key: str
+) -> None:
+    project.config(CONFIRM)
+    session = at_work(project, wait_until, agent="demo-paste")
+    project.scenario({})
+    project.ok("resume", session.name, "--detach")
+    wait_until(lambda: "Restart fresh" in screen(project), 20)
+    project.tmux("send-keys", "-t", pane(project)["id"], key)
+    wait_until(lambda: session.kinds("submit_architecture"), 30, lambda: screen(project))
+    wait_until(lambda: session.state["phase"] == "planning", 20)
+    assert len(session.kinds("prompt_reached")) >= 2
+
+
 def test_yes_asks_nothing(project: Project, wait_until: WaitUntil) -> None:
     project.config(CONFIRM)
     session = at_work(project, wait_until)
