@@ -96,6 +96,13 @@ class LaunchPlan:
         return self.rung.value
 
     @property
+    def env(self) -> Mapping[str, str]:
+        """The variables of the agent's own; a conversation keeps those that it was begun with."""
+        if self.rung is Rung.NATIVE and isinstance(self.decision, Native):
+            return self.decision.env
+        return self.casting.env
+
+    @property
     def plays(self) -> bool:
         """Whether an agent plays; else its user does, or nobody."""
         return self.mode in AGENT_MODES
@@ -277,6 +284,7 @@ class Launcher:
         claim = self.office.claim(plan.casting, plan.session_ref or nameless)
         return {
             "argv": list(plan.argv),
+            "env": self._environment(plan),
             "claim": None if claim is None else str(claim),
             "notice": list(self._notice(plan)),
         }
@@ -345,9 +353,9 @@ class Launcher:
             launch_argv=plan.argv,
             resume_argv=kept.resume_argv if kept else resume,
             latest_argv=self._latest_argv(plan),
-            env=casting.env,
+            env=plan.env,
             session_ref=plan.session_ref,
-            argv_ref=plan.session_ref,
+            argv_ref=kept.argv_ref if kept else plan.session_ref,
             host=self._world.host,
             boot=self._world.boot,
             cwd=str(self._world.project),
@@ -508,7 +516,6 @@ class Launcher:
     def _launch_file(self, plan: LaunchPlan, *, stopped: bool) -> dict[str, object]:
         fields = {
             **self._runs(plan),
-            "env": self._environment(plan),
             "unset": list(unset_names(plan.casting.spec, self._world.environment)),
             "cwd": str(self._world.project),
             "grace_s": _GRACE_S,
@@ -520,7 +527,7 @@ class Launcher:
     def _environment(self, plan: LaunchPlan) -> Mapping[str, str]:
         state, work = self._state, plan.work
         return {
-            **plan.casting.env,
+            **plan.env,
             "PATH": self._world.programs.path,
             "AGENTMUX_SESSION_DIR": str(self._session.files.path),
             "AGENTMUX_SESSION_ID": state.session_id,

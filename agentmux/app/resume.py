@@ -179,7 +179,7 @@ def pane_fields(plan: LaunchPlan, world: World) -> Mapping[str, object]:
         "mode": plan.mode,
         "argv": list(plan.argv),
         "cwd": str(world.project),
-        "env": dict(plan.casting.env),
+        "env": dict(plan.env),
         "reason": plan.why,
         "prompt_bytes": len(plan.prompt.encode()),
         "fresh_prompt_bytes": len(plan.full_prompt.encode()),

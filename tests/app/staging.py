@@ -1,0 +1,153 @@
+"""A session in the middle of its implementation, with launches on record and no process at all."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from agentmux.app.launching import Launcher, LaunchPlan, PreparedLaunch
+from agentmux.app.resume import ResumePlan, plan_resume
+from agentmux.app.session import Session, resumed_values
+from agentmux.app.world import World
+from agentmux.cli import wiring
+from agentmux.core.decide import wanted
+from agentmux.core.events import ConversationLearned, Fact, PromptReached, Resumed
+from agentmux.core.phase import Phase
+from tests.app.on_disk import OnDisk
+
+NAME = "20260101-101500-add-a-greeting"
+GROUP = {
+    "group_id": "g1",
+    "mode": "parallel",
+    "plans": [{"index": n, "name": f"part {n}", "file": f"plan_{n}.md"} for n in (1, 2)],
+}
+EXECUTION = {
+    "version": 1,
+    "subplan_count": 2,
+    "needs_design": False,
+    "needs_docs": False,
+    "doc_files": [],
+    "groups": [GROUP],
+}
+
+
+class Stage:
+    """Two coders of one agent at work on two sub-plans; what follows is only read."""
+
+    def __init__(self, root: Path, agent: str, *, cache: Path) -> None:
+        self.project = root / "calc"
+        self.home = root / "demo"
+        self.home.mkdir()
+        self.environ = {
+            **os.environ,
+            "AGENTMUX_DEMO_HOME": str(self.home),
+            "XDG_CACHE_HOME": str(cache),
+        }
+        path = self.project / ".agentmux" / ".sessions" / NAME
+        self.disk = OnDisk(
+            path,
+            Phase.IMPLEMENTING,
+            session_name=f"agentmux-{NAME}",
+            feature="add a greeting",
+            feature_dir=f".agentmux/.sessions/{NAME}",
+            subplan_count=2,
+            implementation_groups=(GROUP,),
+            implementation_group_total=1,
+            implementation_group_mode="parallel",
+            implementation_active_plan_ids=(1, 2),
+            reviewer_nominations=("reviewer_logic",),
+        )
+        self.config(f"roles: {{coder: {{agent: {agent}}}}}")
+        self._leave_artifacts()
+
+    def _leave_artifacts(self) -> None:
+        leave = self.disk.leave
+        leave("context.md", "# Rules\n")
+        leave("requirements.md", "Add a greeting.\n")
+        leave("02_architecting/architecture.md", "# Architecture\n")
+        leave("04_planning/execution_plan.yaml", EXECUTION)
+        leave("04_planning/plan.md", "# Plan\n")
+        for number in (1, 2):
+            leave(f"04_planning/plan_{number}.md", f"# Part {number}\n")
+            leave(f"04_planning/tasks_{number}.md", "- do it\n")
+
+    def config(self, text: str) -> None:
+        (self.project / ".agentmux" / "config.yaml").write_text(f"version: 1\n{text}\n")
+
+    @property
+    def path(self) -> Path:
+        return self.project / ".agentmux" / ".sessions" / NAME
+
+    def world(self, environ: Mapping[str, str] | None = None, **changed: Any) -> World:
+        """The outside world as it is now, but for what is changed."""
+        made = wiring.world(self.project.resolve(), environ={**self.environ, **(environ or {})})
+        return replace(made, **changed)
+
+    def session(self, world: World) -> Session:
+        return Session(world.files(self.path), now=world.now, new_id=world.new_id)
+
+    def launch(
+        self,
+        *,
+        reached: bool = True,
+        world: World | None = None,
+        fresh: frozenset[str] = frozenset(),
+    ) -> dict[str, PreparedLaunch]:
+        """Launch what the phase wants, as the orchestrator does; no pane is made."""
+        world = world or self.world()
+        session = self.session(world)
+        session.take_over()
+        launcher = Launcher(world, session, fresh=fresh)
+        made = {}
+        for work in wanted(session.state):
+            prepared = launcher.prepare(work, 1, session.artifacts())
+            session.record(prepared.fact, seat=work.seat, launch=prepared.plan.launch)
+            made[work.seat] = prepared
+        for seat in made if reached else ():
+            self.tell(seat, PromptReached(evidence="seen"))
+        return made
+
+    def launch_resumed(self) -> dict[str, PreparedLaunch]:
+        """Resume for good: record what is done, then launch the rest."""
+        session = self.session(self.world())
+        session.take_over()
+        artifacts = session.artifacts()
+        values = resumed_values(session.state, artifacts, session.state.phase)
+        session.record(
+            Resumed(phase=session.state.phase.value, cycle=1, review_iteration=0, found=values)
+        )
+        return self.launch()
+
+    def tell(self, seat: str, fact: Fact) -> None:
+        """Record what happened to the launch that holds a seat."""
+        session = self.session(self.world())
+        session.record(fact, seat=seat, launch=session.state.seats[seat].launch)
+
+    def learn(self, seat: str, conversation: str) -> None:
+        self.tell(seat, ConversationLearned(conversation=conversation, source="hook"))
+
+    def plan(self, world: World | None = None, **options: Any) -> ResumePlan:
+        world = world or self.world()
+        return plan_resume(world, world.files(self.path), **options)
+
+    def panes(self, world: World | None = None, **options: Any) -> dict[str, LaunchPlan]:
+        return {each.work.seat: each for each in self.plan(world, **options).panes}
+
+
+def check(plan: LaunchPlan, mode: str, reason: str) -> None:
+    """Native: resume argv and not the full prompt; fresh: the full prompt and no resume argv."""
+    words = {"--resume", "--continue"} & set(plan.argv)
+    told = "# You are the coder of sub-plan" in plan.prompt
+    assert plan.mode == mode, plan.why
+    assert bool(words) == (mode == "native"), plan.argv
+    assert told == (mode == "fresh"), plan.prompt
+    assert reason in plan.why
+    assert "prompt.md" in plan.argv[-1]
+    if mode == "fresh":
+        assert plan.prompt == plan.full_prompt
+    else:
+        assert len(plan.prompt) < len(plan.full_prompt)
+        assert plan.session_ref is None or plan.session_ref in plan.argv

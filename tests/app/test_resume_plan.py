@@ -1,0 +1,425 @@
+"""Every guard with real files and real casting: what a resume would start, and why.
+
+Each row changes one thing between the launch and the resume. It says which seats come back fresh
+for it, and with what reason; the others come back with their conversation.
+"""
+
+import fcntl
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agentmux.app.resume import pane_fields
+from agentmux.core.events import AgentExited, ConversationLearned
+from agentmux.core.resume import Fresh, Guard
+from tests.app.staging import Stage, check
+
+BOTH = ("coder-1", "coder-2")
+HELD = "all guards hold"
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What the demo agent says of itself is asked for once."""
+    return tmp_path_factory.mktemp("cache")
+
+
+@pytest.fixture
+def stage(tmp_path: Path, cache: Path, request: pytest.FixtureRequest) -> Stage:
+    made = Stage(tmp_path, getattr(request, "param", "demo"), cache=cache)
+    made.launch()
+    return made
+
+
+def expect(stage: Stage, fresh: tuple[str, ...], reason: str, world: Any = None) -> None:
+    panes = stage.panes(world)
+    assert tuple(panes) == BOTH
+    for seat, plan in panes.items():
+        check(plan, "fresh" if seat in fresh else "native", reason if seat in fresh else HELD)
+
+
+def guards(stage: Stage, world: Any = None, **options: Any) -> set[Guard]:
+    plans = stage.panes(world, **options).values()
+    return {each.decision.guard for each in plans if isinstance(each.decision, Fresh)}
+
+
+def test_where_nothing_changed_both_conversations_come_back(stage: Stage) -> None:
+    expect(stage, (), "")
+    world = stage.world()
+    for seat, plan in stage.panes(world).items():
+        fields = pane_fields(plan, world)
+        assert (fields["seat"], fields["mode"], fields["agent"]) == (seat, "native", "demo")
+        assert fields["prompt_bytes"] == len(plan.prompt.encode())
+        assert fields["fresh_prompt_bytes"] == len(plan.full_prompt.encode())
+
+
+# -- each guard ----------------------------------------------------------------------------------
+
+
+def test_switch(stage: Stage) -> None:
+    for flags, fresh in (({"*"}, BOTH), ({"coder-2"}, ("coder-2",)), ({"coder-3"}, ())):
+        for seat, plan in stage.panes(fresh=frozenset(flags)).items():
+            if seat in fresh:
+                check(plan, "fresh", "a fresh start was asked for")
+            else:
+                check(plan, "native", HELD)
+    assert guards(stage, fresh=frozenset({"*"})) == {Guard.SWITCH}
+    for setting, why in (
+        ("native: false", "`resume.native` is off"),
+        ("policy: never", "the resume policy is `never`"),
+    ):
+        stage.config(f"roles: {{coder: {{agent: demo}}}}\nresume: {{{setting}}}")
+        expect(stage, BOTH, why)
+        assert guards(stage) == {Guard.SWITCH}
+
+
+def test_record_where_no_prompt_ever_arrived(tmp_path: Path, cache: Path) -> None:
+    stage = Stage(tmp_path, "demo", cache=cache)
+    stage.launch(reached=False)
+    expect(stage, BOTH, "none of our prompts ever reached its conversation")
+    assert guards(stage) == {Guard.RECORD}
+
+
+@pytest.mark.parametrize("stage", ["demo-none"], indirect=True)
+def test_record_where_there_is_no_conversation(stage: Stage) -> None:
+    expect(stage, BOTH, "no conversation was recorded")
+    assert guards(stage) == {Guard.RECORD}
+
+
+def test_record_where_the_agent_left_its_conversation(stage: Stage) -> None:
+    stage.learn("coder-1", "")
+    expect(stage, ("coder-1",), "the id of its conversation is unsure")
+    stage.learn("coder-1", "moved-on-1")
+    expect(stage, (), "")
+    assert stage.panes()["coder-1"].session_ref == "moved-on-1"
+
+
+@pytest.mark.parametrize("stage", ["demo-checkpoint"], indirect=True)
+def test_record_with_checkpoints(stage: Stage) -> None:
+    expect(stage, BOTH, "is missing")
+    stage.disk.leave("checkpoints/coder-1/session-latest.json", "{}")
+    stage.disk.leave("checkpoints/coder-2/session-latest.json", "{")
+    expect(stage, ("coder-2",), "is corrupt")
+    assert guards(stage) == {Guard.RECORD}
+
+
+def test_agent(stage: Stage) -> None:
+    stage.config("roles: {coder: {agent: demo-paste}}")
+    panes = stage.panes()
+    for plan in panes.values():
+        assert plan.why == "the seat was played by `demo`, now it is `demo-paste`"
+        assert not {"--resume", "--continue"} & set(plan.argv)
+        assert plan.prompt == plan.full_prompt
+    assert guards(stage) == {Guard.AGENT}
+
+
+@pytest.mark.parametrize(
+    ("stage", "fresh"), [("demo", ()), ("demo-checkpoint", BOTH)], indirect=["stage"]
+)
+def test_agent_with_another_model(stage: Stage, fresh: tuple[str, ...]) -> None:
+    """A model binds its conversations only where the registry says so."""
+    for number in (1, 2):
+        stage.disk.leave(f"checkpoints/coder-{number}/session-latest.json", "{}")
+    agent = stage.panes()["coder-1"].casting.name
+    stage.config(f"roles: {{coder: {{agent: {agent}, model: large}}}}")
+    expect(stage, fresh, "the conversation belongs to model `the default`, now it is `large`")
+
+
+def test_host(stage: Stage) -> None:
+    world = stage.world(host="elsewhere")
+    expect(stage, BOTH, "this is `elsewhere`", world)
+    assert guards(stage, world) == {Guard.HOST}
+
+
+def test_another_boot_changes_nothing(stage: Stage) -> None:
+    expect(stage, (), "", stage.world(boot="another"))
+
+
+def test_cwd(stage: Stage) -> None:
+    moved = stage.project.with_name("moved")
+    stage.project.rename(moved)
+    before, stage.project = stage.project, moved
+    expect(stage, BOTH, f"recorded in the directory `{before}`, this is `{moved}`")
+    assert guards(stage) == {Guard.CWD}
+    for plan in stage.panes().values():  # nothing points at the old place
+        assert str(before) not in plan.prompt
+        assert str(before) not in " ".join(plan.argv)
+    # A link where it was leads to the same place, which is still another one.
+    before.symlink_to(moved)
+    expect(stage, BOTH, "recorded in the directory")
+    # Back where it was, all is as before.
+    before.unlink()
+    moved.rename(before)
+    stage.project = before
+    expect(stage, (), "")
+
+
+def test_home(stage: Stage, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    world = stage.world({"AGENTMUX_DEMO_HOME": str(other)})
+    expect(stage, BOTH, f"now it is `{other}`", world)
+    assert guards(stage, world) == {Guard.HOME}
+    stage.home.rmdir()
+    expect(stage, BOTH, f"the config home `{stage.home}` is gone")
+    assert guards(stage) == {Guard.HOME}
+
+
+@pytest.mark.parametrize("stage", ["demo-home"], indirect=True)
+def test_home_of_the_seat_alone(stage: Stage) -> None:
+    expect(stage, (), "")
+    shutil.rmtree(stage.path / "checkpoints" / "coder-2")
+    expect(stage, ("coder-2",), "is gone")
+
+
+def program(folder: Path, text: str) -> None:
+    path = folder / "agentmux-demo-agent"
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
+
+
+def test_runtime(tmp_path: Path, cache: Path) -> None:
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    shows = "echo ' --session-id ID  --resume ID  --continue'"
+    program(folder, shows)
+    stage = Stage(tmp_path, "demo", cache=cache)
+    programs = stage.world().programs
+    stage.environ["PATH"] = f"{folder}:{stage.environ['PATH']}"
+
+    def world() -> Any:
+        made = stage.world()
+        # Our own scripts come first for agents; here the user's shall.
+        return replace(made, programs=replace(
+            made.programs,
+            probe=lambda spec: replace(programs.probe(spec), path=str(folder / spec.command[0])),
+        ))  # fmt: skip
+
+    stage.launch(world=world())
+    expect(stage, (), "", world())
+    program(folder, shows + " # newer")
+    expect(stage, BOTH, "another program answers", world())
+    assert guards(stage, world()) == {Guard.RUNTIME}
+
+
+def test_runtime_that_cannot_resume_any_more(stage: Stage) -> None:
+    world = stage.world()
+    probe = world.programs.probe
+
+    def forgets(spec: Any) -> Any:
+        return replace(probe(spec), strategies={"assign": False}, missing={"assign": ("resume",)})
+
+    changed = replace(world, programs=replace(world.programs, probe=forgets))
+    expect(stage, BOTH, "the installed program does not show that it can resume", changed)
+    assert guards(stage, changed) == {Guard.RUNTIME}
+
+
+def test_no_program_at_all_gives_a_shell(stage: Stage) -> None:
+    world = stage.world()
+    probe = world.programs.probe
+    gone = replace(
+        world,
+        programs=replace(
+            world.programs, probe=lambda spec: replace(probe(spec), installed=False, path=None)
+        ),
+    )
+    for plan in stage.panes(gone).values():
+        assert (plan.mode, plan.prompt) == ("shell", plan.full_prompt)
+        assert plan.why == "no program `agentmux-demo-agent`"
+        assert plan.argv == (world.programs.shell,)
+
+
+@pytest.mark.parametrize(
+    ("path", "fresh"),
+    [
+        ("04_planning/plan_2.md", ("coder-2",)),
+        ("04_planning/tasks_1.md", ("coder-1",)),
+        ("02_architecting/architecture.md", BOTH),
+        ("context.md", BOTH),
+        ("requirements.md", BOTH),
+        # Nobody was told to read these.
+        ("02_architecting/notes.md", ()),
+        ("04_planning/plan_3.md", ()),
+        ("../../../calc.py", ()),
+        ("../../../README.md", ()),
+    ],
+)
+def test_epoch_follows_the_files_that_the_prompt_named(
+    stage: Stage, path: str, fresh: tuple[str, ...]
+) -> None:
+    stage.disk.leave(path, "# Changed by hand\n")
+    expect(stage, fresh, f"{path} changed since the prompt")
+    assert guards(stage) == ({Guard.EPOCH} if fresh else set())
+
+
+def test_epoch_does_not_mind_a_touch(stage: Stage) -> None:
+    for path in stage.path.rglob("*.md"):
+        path.write_bytes(path.read_bytes())
+    expect(stage, (), "")
+
+
+@pytest.mark.parametrize(
+    ("stage", "fresh"),
+    [("demo-continue", BOTH), ("demo-home", ()), ("demo-learn", BOTH)],
+    indirect=["stage"],
+)
+def test_ambiguous_side_by_side(stage: Stage, fresh: tuple[str, ...]) -> None:
+    expect(stage, fresh, "ran beside it or since in the same directory and home")
+    assert guards(stage) == ({Guard.AMBIGUOUS} if fresh else set())
+
+
+@pytest.mark.parametrize("stage", ["demo-learn"], indirect=True)
+def test_ambiguous_ends_when_the_id_is_learned(stage: Stage) -> None:
+    for seat in BOTH:
+        stage.learn(seat, f"id-of-{seat}")
+    expect(stage, (), "")
+    for seat, plan in stage.panes().items():
+        assert plan.argv[-3:-1] == ("--resume", f"id-of-{seat}")
+
+
+@pytest.mark.parametrize("stage", ["demo-continue"], indirect=True)
+def test_ambiguous_with_one_seat_left(stage: Stage) -> None:
+    """It ran beside the other one, so the latest may be the other one's, handed in or not."""
+    stage.disk.leave("06_implementation/done_1", "")
+    fields = stage.plan(phase="implementing")
+    assert [each.work.seat for each in fields.panes] == ["coder-2"]
+    check(fields.panes[0], "fresh", "ran beside it or since")
+    # Alone from now on, it is the latest for sure, until another session's agent runs there.
+    (made,) = stage.launch_resumed().values()
+    (plan,) = stage.plan().panes
+    check(plan, "native", "the latest conversation reached once")
+    cast = made.plan.casting
+    world = stage.world()
+    cwd = str(world.project)
+    world.claims.note_latest(cast.name, cast.home, cwd, (made.plan.launch, "another"))
+    (plan,) = stage.plan().panes
+    check(plan, "fresh", "ran beside it or since")
+
+
+@pytest.fixture
+def held() -> Iterator[Callable[[Path], None]]:
+    """Holds claims as another pane does."""
+    with ExitStack() as stack:
+
+        def hold(path: Path) -> None:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            file = stack.enter_context(path.open("w"))
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+        yield hold
+
+
+def test_claim(stage: Stage, held: Callable[[Path], None]) -> None:
+    world = stage.world()
+    plan = stage.panes(world)["coder-2"]
+    assert plan.session_ref is not None
+    held(world.claims.path(plan.casting.name, plan.casting.home, plan.session_ref))
+    expect(stage, ("coder-2",), "the conversation is held by process")
+    assert guards(stage) == {Guard.CLAIM}
+
+
+def test_age(stage: Stage) -> None:
+    now = stage.world().now
+    for days, fresh in ((6.9, ()), (7.1, BOTH)):
+        world = stage.world(now=lambda days=days: now() + timedelta(days=days))
+        expect(stage, fresh, "`resume.max_age` is 7 days", world)
+    stage.config("roles: {coder: {agent: demo}}\nresume: {max_age: 30d}")
+    expect(stage, (), "", stage.world(now=lambda: now() + timedelta(days=8)))
+
+
+def test_health(stage: Stage) -> None:
+    stage.launch()  # as a resume does
+    stage.tell("coder-1", AgentExited(cause="rejected", status=1))
+    expect(stage, ("coder-1",), "the agent has rejected this conversation before")
+    assert guards(stage) == {Guard.HEALTH}
+
+
+# -- from one resume to the next -----------------------------------------------------------------
+
+
+def test_a_failed_attempt_does_not_erase_the_last_good_record(stage: Stage) -> None:
+    first = {seat: plan.session_ref for seat, plan in stage.panes().items()}
+    stage.launch(reached=False, fresh=frozenset({"coder-1"}))
+    panes = stage.panes()
+    check(panes["coder-1"], "native", "kept over an attempt that reached nothing")
+    check(panes["coder-2"], "native", HELD)
+    assert {seat: plan.session_ref for seat, plan in panes.items()} == first
+
+
+def test_a_conversation_that_moved_on_is_followed_at_every_resume(stage: Stage) -> None:
+    """The words that resume it were recorded under its first id."""
+    stage.learn("coder-1", "moved-on-1")
+    for _ in range(3):
+        expect(stage, (), "")
+        assert stage.panes()["coder-1"].argv[-2] == "moved-on-1"
+        stage.launch()
+    stage.learn("coder-1", "moved-on-2")
+    stage.launch()
+    assert stage.panes()["coder-1"].argv[-2] == "moved-on-2"
+
+
+@pytest.mark.parametrize("stage", ["demo-learn"], indirect=True)
+def test_an_id_that_is_learned_late_is_resumed_by(stage: Stage) -> None:
+    stage.launch()
+    stage.tell("coder-1", ConversationLearned(conversation="late", source="environment"))
+    for _ in range(2):
+        check(stage.panes()["coder-1"], "native", "conversation late")
+        assert stage.panes()["coder-1"].argv[-2] == "late"
+        stage.launch()
+
+
+def test_what_was_recorded_is_resumed_whatever_the_registry_says_later(stage: Stage) -> None:
+    strategy = (
+        "{kind: assign, launch: [--session-id, '{session_id}'], resume: [--other, '{session_id}']}"
+    )
+    changed = f"agents: {{demo: {{env: {{COLOUR: red}}, strategies: [{strategy}]}}}}"
+    stage.config(f"roles: {{coder: {{agent: demo}}}}\n{changed}")
+    world = stage.world()
+    for plan in stage.panes(world).values():
+        assert plan.mode == "native"
+        assert "--resume" in plan.argv
+        assert "--other" not in plan.argv
+        assert pane_fields(plan, world)["env"] == {}
+    for made in stage.launch().values():
+        folder = stage.path / "launches" / made.plan.launch
+        assert "COLOUR" not in json.loads((folder / "launch.json").read_text())["env"]
+    for plan in stage.panes(fresh=frozenset({"*"})).values():
+        assert pane_fields(plan, world)["env"] == {"COLOUR": "red"}
+
+
+def test_planning_writes_nothing(stage: Stage) -> None:
+    def tree() -> dict[Path, tuple[float, bytes]]:
+        files = (path for path in stage.project.rglob("*") if path.is_file())
+        return {path: (path.stat().st_mtime_ns, path.read_bytes()) for path in files}
+
+    before = tree()
+    stage.plan()
+    stage.plan(fresh=frozenset({"*"}))
+    stage.plan(phase="planning")
+    assert tree() == before
+
+
+def test_a_plan_needs_neither_tmux_nor_a_lock(stage: Stage) -> None:
+    """Nor an agent: the probe is asked, and what it said is kept."""
+    script = (
+        "import sys\n"
+        "from pathlib import Path\n"
+        "from agentmux.cli import wiring\n"
+        "from agentmux.app.resume import plan_resume\n"
+        "import os\n"
+        "world = wiring.world(Path(sys.argv[1]), environ=dict(os.environ))\n"
+        "plan_resume(world, world.files(Path(sys.argv[2])))\n"
+        "bad = {'libtmux', 'filelock', 'watchfiles', 'mcp'} & set(sys.modules)\n"
+        "assert not bad, bad\n"
+    )
+    words = [sys.executable, "-c", script, str(stage.project), str(stage.path)]
+    subprocess.run(words, check=True, env=stage.environ, timeout=60)
