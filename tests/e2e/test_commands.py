@@ -1,0 +1,391 @@
+"""Every command from the outside: what it answers, its exit codes, and what it leaves alone."""
+
+import json
+import os
+import shutil
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import WaitUntil
+from tests.e2e.conftest import QUICK, Project, Session, make_root
+
+
+@pytest.fixture(scope="module")
+def live() -> Iterator[Session]:
+    """A live session whose architect waits."""
+    project = Project(make_root())
+    project.scenario({"roles": {"architect": {"silent": True}}})
+    yield project.start("hold on").until_seat("architect")
+    project.close()
+
+
+@pytest.fixture(scope="module")
+def rested() -> Iterator[Session]:
+    """A session that is done, beside one that was stopped; nothing runs."""
+    project = Project(make_root())
+    done = project.start("first feature").wait().approve()
+    project.scenario({"roles": {"architect": {"silent": True}}})
+    stopped = project.start("second feature").until_seat("architect")
+    project.ok("stop", stopped.name)
+    yield done
+    project.close()
+
+
+# -- looking at a live session -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("word", ["list", "status"])
+def test_sessions_as_json(live: Session, word: str) -> None:
+    answer = live.project.json(word)
+    (seen,) = answer["sessions"]
+    wanted = {
+        "session", "path", "phase", "status", "cycle", "review_iteration", "live",
+        "orchestrator", "seats", "interruption", "updated_at",
+    }  # fmt: skip
+    assert wanted <= set(seen)
+    assert seen["session"] == live.name
+    assert seen["path"] == f".agentmux/.sessions/{live.name}"
+    assert (seen["phase"], seen["cycle"], seen["review_iteration"]) == ("architecting", 1, 0)
+    assert seen["live"] is True
+    assert seen["status"] == "running"
+    assert [each["seat"] for each in seen["seats"]] == ["architect"]
+    assert answer["problems"] == []
+
+
+def test_sessions_for_people(live: Session) -> None:
+    assert live.name in live.project.ok("list")
+    shown = live.project.ok("status", "hold-on")
+    assert "architect" in shown
+    assert "\x1b" not in shown
+    assert live.project.ok("logs", live.name).strip()
+    assert "architect: demo" in live.project.ok("logs", live.name, "-n", "20")
+    assert live.project.ok("logs", live.name, "-n", "0") == ""
+
+
+def test_from_inside_the_session(live: Session) -> None:
+    (seen,) = live.project.json("status", cwd=live.path / "launches")["sessions"]
+    assert seen["session"] == live.name
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        (3, ["resume"]),
+        (3, ["resume", "hold-on", "--yes"]),
+        (3, ["resume", "--phase", "architecting", "--yes"]),
+        (3, ["resume", "--reattach"]),
+        (3, ["remove", "--yes"]),
+        (3, ["approve", "--yes"]),
+        (3, ["request-changes", "more"]),
+        (9, ["wait", "hold-on", "--timeout", "0.3"]),
+        (9, ["wait", "hold-on", "--for", "decision", "--timeout", "0"]),
+        (2, ["wait", "hold-on", "--for", "lunch"]),
+        (2, ["wait"]),
+        (4, ["wait", "nosuch"]),
+        (4, ["status", "nosuch"]),
+        (4, ["logs", "nosuch"]),
+        (4, ["attach", "nosuch"]),
+        (4, ["stop", "nosuch"]),
+        (4, ["remove", "nosuch", "--yes"]),
+        (4, ["approve", "nosuch", "--yes"]),
+        (2, ["attach"]),
+        (2, ["start", "--agent", "demo", "--name", "hold-on", "x"]),
+        (2, ["resume", "--all"]),
+        (2, ["stop", "--now"]),
+        (2, ["nosuch"]),
+        (2, ["request-changes", "@nosuch.md"]),
+        (8, ["request-changes", " "]),
+        (2, ["submit", "plan"]),
+        (2, ["restart"]),
+        (7, ["resume", "--config", "nosuch.yaml"]),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else str(value),
+)
+def test_a_refusal_changes_nothing(live: Session, code: int, words: list[str]) -> None:
+    project = live.project
+    before, running = _settled_tree(live), project.processes()
+    said = project.fails(code, *words)
+    assert "hint: " in said or code in {2, 4, 7, 8}
+    if "wait" not in words and words[0] not in {"approve", "request-changes"}:
+        assert _settled_tree(live) == before
+    assert live.state["phase"] == "architecting"
+    assert project.processes() == running
+
+
+def _settled_tree(live: Session) -> str:
+    """Return the hash of all but what the orchestrator notes all the time."""
+    kept = {
+        path: path.read_bytes()
+        for path in sorted(live.project.path.rglob("*"))
+        if path.is_file()
+        and path.name not in {"runtime_state.json", "orchestrator.log", "session.lock.json"}
+        and "snapshots" not in path.parts
+    }
+    return str(sorted((str(path), hash(data)) for path, data in kept.items()))
+
+
+def test_the_message_of_a_live_session(live: Session) -> None:
+    said = live.project.fails(3, "resume")
+    name = live.state["session_name"]
+    assert f"tmux session {name} is still active. Detach or kill it before resuming." in said
+    assert f"agentmux attach {live.name}" in said
+    assert f"agentmux stop {live.name}" in said
+    (plan,) = live.project.json("resume", "--dry-run", code=3)["sessions"]
+    assert plan["blocked"]["code"] == 3
+    assert plan["blocked"]["reason"] == "session_live"
+    answer = live.project.json("resume", code=3)
+    assert answer["problems"][0]["code"] == 3
+
+
+def test_another_session_in_one_checkout_is_warned_about(live: Session) -> None:
+    done = live.project.run("start", "--agent", "demo", "--dry-run", "more")
+    assert done.returncode == 0
+    assert f"another unfinished session works in this checkout: {live.name}" in done.stderr
+
+
+def test_a_dry_start_makes_nothing(live: Session) -> None:
+    project = live.project
+    before, running = _settled_tree(live), project.processes()
+    words = ("start", "--dry-run", "--agent", "demo", "--role", "logic=demo:big", "x")
+    answer = project.json(*words)
+    assert answer["agents"]["reviewer_logic"] == "demo"
+    assert answer["phase"] == "architecting"
+    assert "would start" in project.ok(*words)
+    assert project.sessions() == [live.path]
+    assert _settled_tree(live) == before
+    assert project.processes() == running
+
+
+# -- looking at what rests -----------------------------------------------------------------------
+
+
+def test_dry_runs_leave_every_byte(rested: Session) -> None:
+    project = rested.project
+    before = project.tree()
+    (plan,) = project.json("resume", "--dry-run", "--all")["sessions"]
+    assert plan["phase"] == "architecting"
+    assert plan["panes"][0]["seat"] == "architect"
+    assert plan["panes"][0]["mode"] in {"native", "fresh"}
+    assert plan["blocked"] is None
+    assert {"state_phase", "state_source", "evidence", "unapplied_events"} <= set(plan)
+    assert "architecting" in project.ok("resume", "--dry-run", "--explain")
+    assert project.tree() == before
+    assert not project.processes()
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        (0, ["list"]),
+        (0, ["list", "--json"]),
+        (0, ["status"]),
+        (0, ["logs", "second-feature"]),
+        (0, ["agents"]),
+        (0, ["version"]),
+        (0, ["--version"]),
+        (0, ["--help"]),
+        (0, ["resume", "--help"]),
+        (0, ["wait", "first-feature"]),
+        (0, ["wait", "first-feature", "--for", "planning"]),
+        (1, ["wait", "first-feature", "--for", "failed", "--timeout", "5"]),
+        (1, ["stop", "second-feature"]),
+        (2, ["remove", "second-feature"]),
+        (2, ["resume", "second-feature", "--phase", "reviewing", "--yes"]),
+        (2, ["resume", "second-feature", "--phase", "nosuch", "--yes"]),
+        (2, ["resume", "second-feature", "--reattach"]),
+        (4, ["attach", "second-feature"]),
+        (4, ["logs", "2"]),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else str(value),
+)
+def test_what_only_looks_leaves_every_byte(rested: Session, code: int, words: list[str]) -> None:
+    project = rested.project
+    before = project.tree()
+    done = project.run(*words)
+    assert done.returncode == code, done.stdout + done.stderr
+    assert ("error: " in done.stderr) is (code != 0), done.stderr
+    assert project.tree() == before
+    assert not project.processes()
+
+
+def test_a_session_is_found_by_many_names(rested: Session) -> None:
+    project = rested.project
+    for name in (
+        rested.name, str(rested.path), f".agentmux/.sessions/{rested.name}", "first-feature",
+        "first",
+    ):  # fmt: skip
+        (seen,) = project.json("status", name)["sessions"]
+        assert seen["session"] == rested.name
+    said = project.fails(4, "status", rested.name[:6])
+    assert "first-feature" in said
+    assert "second-feature" in said
+
+
+# -- the data ------------------------------------------------------------------------------------
+
+
+def test_data_that_cannot_be_read(rested: Session) -> None:
+    project = rested.project
+    copy = project.path / ".agentmux" / ".sessions" / "20260101-000000-newer"
+    shutil.copytree(rested.path, copy, ignore=shutil.ignore_patterns("*.fifo"))
+    state = json.loads((copy / "state.json").read_text())
+    (copy / "state.json").write_text(json.dumps({**state, "schema_version": 99}))
+    try:
+        before = project.tree()
+        answer = project.json("list", code=5)
+        assert len(answer["sessions"]) == 3
+        assert [each["session"] for each in answer["problems"]] == [copy.name]
+        assert "99" in answer["problems"][0]["message"]
+        project.fails(5, "resume", copy.name)
+        project.json("resume", "--dry-run", "--all", code=5)
+        assert project.tree() == before
+    finally:
+        shutil.rmtree(copy)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("defaults: {agnet: demo}\n", ["config.yaml:2", "agnet", "agent"]),
+        ("defaults:\n  agent: demo\nstal: {}\n", ["config.yaml:4", "stal", "stall"]),
+        ("roles: {coder: {single: maybe}}\n", ["config.yaml:2"]),
+        ("roles: {cooder: {}}\n", ["config.yaml:2", "coder"]),
+        ("resume: {max_age: soon}\n", ["config.yaml:2"]),
+        ("tmux: {size: [1, 2, 3]}\n", ["config.yaml:2"]),
+        ("defaults: [\n", ["config.yaml:"]),
+        ("defaults: {max_review_iterations: -1}\n", ["config.yaml:2"]),
+        ("a: &x [1]\nb: *x\n", ["config.yaml:"]),
+        ("x: !!python/object/apply:os.system [id]\n", ["config.yaml:"]),
+    ],
+)
+def test_a_wrong_configuration_is_named_with_its_line(
+    project: Project, text: str, said: list[str]
+) -> None:
+    project.config(text)
+    before = project.tree()
+    told = project.fails(7, "start", "--agent", "demo", "x")
+    for part in said:
+        assert part in told
+    assert project.json("start", "--agent", "demo", "x", code=7)["problems"][0]["code"] == 7
+    assert project.tree() == before
+    assert not project.processes()
+
+
+def test_the_layers_of_the_configuration(project: Project) -> None:
+    user = project.home / "config" / "agentmux"
+    user.mkdir(parents=True)
+    (user / "config.yaml").write_text("version: 1\ndefaults: {agent: nosuch}\n")
+    assert "nosuch" in project.fails(6, "start", "--dry-run", "x")
+    project.config("defaults: {agent: demo}\n")
+    project.ok("start", "--dry-run", "x")
+    (project.path / "other.yaml").write_text("version: 1\ndefaults: {agent: other-one}\n")
+    assert "other-one" in project.fails(6, "start", "--config", "other.yaml", "--dry-run", "x")
+    project.ok("start", "--config", "other.yaml", "--agent", "demo", "--dry-run", "x")
+
+
+def test_init(project: Project) -> None:
+    project.fails(2, "init")
+    project.ok("init", "--defaults")
+    path = project.path / ".agentmux" / "config.yaml"
+    assert "agent: " in path.read_text()
+    before = project.tree()
+    assert str(path) in project.fails(2, "init", "--defaults")
+    project.run("list", "--json")
+    assert project.tree() == before
+
+
+# -- the life of a session -----------------------------------------------------------------------
+
+
+def test_nothing_to_resume(project: Project) -> None:
+    before = project.tree()
+    project.fails(4, "resume")
+    project.fails(4, "resume", "--dry-run")
+    project.fails(4, "status")
+    project.fails(4, "stop")
+    assert project.json("list")["sessions"] == []
+    assert project.tree() == before
+    assert not project.processes()
+
+
+def test_stop_resume_go_back_and_remove(project: Project, wait_until: WaitUntil) -> None:
+    session = project.start().wait()
+    assert "agentmux resume" in project.ok("stop", session.name)
+    wait_until(lambda: not project.processes())
+    (seen,) = project.json("status", session.name)["sessions"]
+    assert (seen["status"], seen["live"], seen["phase"]) == ("stopped", False, "completing")
+
+    # A decision while it is stopped waits for the next resume.
+    project.ok("approve", session.name, "--yes")
+    assert session.state["phase"] == "completing"
+    (plan,) = project.json("resume", "--dry-run")["sessions"]
+    assert plan["unapplied_events"] >= 1
+
+    project.ok("resume", session.name, "--detach")
+    session.wait("done").gone()
+    assert session.launched().count("reviewer_logic") == 2
+    assert project.git("log", "-1", "--format=%s") == "add a greeting\n"
+    project.fails(4, "resume")
+
+    project.ok("remove", session.name, "--yes")
+    assert project.sessions() == []
+    assert project.json("list")["sessions"] == []
+    assert project.git("log", "-1", "--format=%s") == "add a greeting\n"
+
+
+def test_going_back_to_an_earlier_phase(project: Project) -> None:
+    session = project.start().wait()
+    project.ok("stop", session.name)
+    before = project.tree()
+    project.fails(2, "resume", session.name, "--phase", "planning")
+    assert project.tree() == before
+    project.ok("resume", session.name, "--phase", "planning", "--yes", "--detach")
+    session.wait()
+    assert session.launched() == [
+        "architect", "planner", "coder-1", "reviewer_logic", "reviewer_logic",
+        "planner", "coder-1", "reviewer_logic", "reviewer_logic",
+    ]  # fmt: skip
+    assert list((session.path / "history").rglob("plan.yaml"))
+
+
+def test_an_orchestrator_that_died_over_live_panes(project: Project) -> None:
+    project.scenario({"roles": {**QUICK["roles"], "architect": {"submit": "when-told"}}})
+    session = project.start().until_seat("architect")
+    (seen,) = project.json("status")["sessions"]
+    os.kill(seen["orchestrator"], signal.SIGKILL)
+    said = project.fails(3, "resume", session.name)
+    assert "--reattach" in said
+    project.ok("resume", session.name, "--reattach", "--detach")
+    assert session.launched() == ["architect"]
+    (seen,) = project.json("status")["sessions"]
+    assert seen["live"] is True
+    assert seen["orchestrator"]
+    project.ok("stop", session.name)
+    (left,) = project.json("resume", "--dry-run")["sessions"]
+    assert left["phase"] == "architecting"
+
+
+def test_two_features_with_the_same_name_at_once(project: Project) -> None:
+    project.scenario({"roles": {"architect": {"silent": True}}})
+    first, second = project.start("same"), project.start("same")
+    assert first.name != second.name
+    assert len(project.json("list")["sessions"]) == 2
+    said = project.fails(4, "stop")
+    assert first.name in said
+    assert second.name in said
+    project.ok("stop", first.name)
+    project.ok("stop")
+    assert {each["status"] for each in project.json("list")["sessions"]} == {"stopped"}
+
+
+def test_a_project_is_found_from_below(project: Project) -> None:
+    below = project.path / "some" / "where"
+    below.mkdir(parents=True)
+    project.scenario({"roles": {"architect": {"silent": True}}})
+    answer = project.json("start", "--agent", "demo", "x", cwd=below)
+    assert (project.path / answer["path"]).is_dir()
+    assert project.json("list", cwd=below)["sessions"][0]["live"] is True
+    assert project.json("list", "--project", str(project.path), cwd=Path("/"))["sessions"]
