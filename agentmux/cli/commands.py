@@ -5,56 +5,91 @@ A new command is a function in the module of its theme and a line in the table b
 
 from __future__ import annotations
 
+import importlib
 import inspect
-from collections.abc import Callable
 from typing import Annotated, Any, Final
 
 import typer
+from typer.core import TyperGroup
 
-from agentmux.cli import (
-    agents,
-    deciding,
-    demo,
-    housekeeping,
-    looking,
-    render,
-    resuming,
-    show,
-    starting,
-)
+from agentmux.cli import render
 from agentmux.cli.wiring import version
 
-app: Final = typer.Typer(
-    name="agentmux",
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+_COMMANDS: Final = {
+    "list": "looking:list_",
+    "status": "looking:status",
+    "show": "show:show",
+    "logs": "looking:logs",
+    "attach": "looking:attach",
+    "wait": "looking:wait",
+    "start": "starting:start_feature",
+    "resume": "resuming:resume_session",
+    "stop": "resuming:stop_session",
+    "restart": "resuming:restart_seat",
+    "approve": "deciding:approve",
+    "request-changes": "deciding:request_changes",
+    "remove": "housekeeping:remove",
+    "init": "housekeeping:init",
+    "demo": "demo:demo",
+    "version": "housekeeping:show_version",
+    "agents": "agents:app",
+}
+"""Module and function of each command; a group of commands is a typer of its own."""
+
+
+class _Commands(TyperGroup):
+    """Imports a command's module when that command is asked for: none pays for the others."""
+
+    def list_commands(  # type: ignore[explicit-override]  # typing has it from Python 3.12 on
+        self,
+        ctx: Any,  # noqa: ANN401 (click's, or that of typer's own click)
+    ) -> list[str]:
+        """Return the names in the order of the help."""
+        return [*_COMMANDS, *(name for name in super().list_commands(ctx) if name not in _COMMANDS)]
+
+    def get_command(  # type: ignore[explicit-override]  # as above
+        self,
+        ctx: Any,  # noqa: ANN401 (as above)
+        cmd_name: str,
+    ) -> Any:  # noqa: ANN401 (as above)
+        """Return one command; where there is none, all are loaded, to name the nearest."""
+        for name in [cmd_name] if cmd_name in _COMMANDS else _COMMANDS:
+            self.commands.setdefault(name, _loaded(name))
+        return super().get_command(ctx, cmd_name)
+
+
+def _loaded(name: str) -> Any:  # noqa: ANN401 (as above)
+    """Import a command, and return it as the parser wants it."""
+    module, _, function = _COMMANDS[name].partition(":")
+    found = getattr(importlib.import_module(f"agentmux.cli.{module}"), function)
+    holder = typer.Typer(**_MANNERS)
+    if isinstance(found, typer.Typer):
+        first = found.registered_callback
+        holder.add_typer(found, name=name, help=_help(first.callback if first else None))
+    else:
+        holder.command(name, help=_help(found))(found)
+    return typer.main.get_group(holder).commands[name]
+
+
+def _help(function: Any) -> str:  # noqa: ANN401 (any function)
+    """Return the docstring as a help text: there the first line has no full stop."""
+    first, *rest = inspect.cleandoc(function.__doc__ or "").split("\n")
+    return "\n".join([first.removesuffix("."), *rest])
+
+
+_MANNERS: Final[dict[str, Any]] = {
+    "add_completion": False,
+    "pretty_exceptions_enable": False,
+    "rich_markup_mode": None,
+    "context_settings": {"help_option_names": ["-h", "--help"]},
+}
+
+app: Final = typer.Typer(name="agentmux", cls=_Commands, **_MANNERS)
 
 _HELP: Final = """Run a feature through a pipeline of coding agents in tmux, and resume it
 
 The global options may stand anywhere on the command line.
 """
-
-_COMMANDS: Final[dict[str, Callable[..., Any]]] = {
-    "list": looking.list_,
-    "status": looking.status,
-    "show": show.show,
-    "logs": looking.logs,
-    "attach": looking.attach,
-    "wait": looking.wait,
-    "start": starting.start_feature,
-    "resume": resuming.resume_session,
-    "stop": resuming.stop_session,
-    "restart": resuming.restart_seat,
-    "approve": deciding.approve,
-    "request-changes": deciding.request_changes,
-    "remove": housekeeping.remove,
-    "init": housekeeping.init,
-    "demo": demo.demo,
-    "version": housekeeping.show_version,
-}
 
 
 @app.callback(invoke_without_command=True, help=_HELP)
@@ -79,15 +114,3 @@ def options(
         raise typer.Exit
     if ctx.invoked_subcommand is None:
         render.out(ctx.get_help())
-
-
-def _help(function: Callable[..., Any]) -> str:
-    """Return the docstring as a help text: there the first line has no full stop."""
-    first, *rest = inspect.cleandoc(function.__doc__ or "").split("\n")
-    return "\n".join([first.removesuffix("."), *rest])
-
-
-for _name, _function in _COMMANDS.items():
-    app.command(_name, help=_help(_function))(_function)
-
-app.add_typer(agents.app, name="agents", help=_help(agents.agents))
