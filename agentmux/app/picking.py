@@ -144,7 +144,7 @@ def _seats(plan: ResumePlan) -> tuple[SeatOutlook, ...]:
             seat=each.work.seat,
             agent=each.casting.name,
             mode=each.mode,
-            reason=each.decision.reason,
+            reason=each.why,
         )
         for each in plan.panes
     )
