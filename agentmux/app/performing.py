@@ -61,6 +61,7 @@ logger = logging.getLogger(__name__)
 VISIBLE_MAX: Final = 4
 _TYPE_S: Final = 30.0
 _END_S: Final = 5.0
+_ORDINARY: Final = Manner()
 _REACHED: Final = frozenset({DeliveryResult.SUBMITTED, DeliveryResult.QUEUED})
 
 
@@ -92,7 +93,7 @@ class Performer:
         self._watcher = watcher
         self._loop = loop
         self.launcher = Launcher(world, session, fresh=manner.fresh)
-        self._stopped = manner.stopped
+        self._manner = manner
         self._beside: dict[str, asyncio.Task[None]] = {}
         self._typing: dict[str, asyncio.Lock] = {}
         self._shown: tuple[str, ...] = ()
@@ -115,14 +116,22 @@ class Performer:
         if launches:
             await self._launch(launches, facts)
         if not any(isinstance(action, Settle | FinishArchive) for action in actions):
-            self._stopped = False  # what comes from here on is not brought back, but new
+            self._go_on_as_usual()
         before = self._session.state.revision
         for action in actions:
             if not isinstance(action, Launch):
                 await self._perform[type(action)](action, facts)
         self._nudge_quiet()
-        self._arrange()
-        return bool(launches) or self._session.state.revision != before
+        again = bool(launches) or self._session.state.revision != before
+        if not again:  # moving panes about must not make the next agent wait
+            self._arrange()
+        return again
+
+    def _go_on_as_usual(self) -> None:
+        """From here on nothing is brought back any more: what the resume was told is done."""
+        if self._manner != _ORDINARY:
+            self._manner = _ORDINARY
+            self.launcher = Launcher(self._world, self._session)
 
     # -- launches ----------------------------------------------------------------------------
 
@@ -131,7 +140,7 @@ class Performer:
         prepared: list[PreparedLaunch] = []
         for each in launches:
             made = self.launcher.prepare(
-                each.work, each.attempt, facts.artifacts, stopped=self._stopped
+                each.work, each.attempt, facts.artifacts, stopped=self._manner.stopped
             )
             self._session.record(made.fact, seat=each.work.seat, launch=made.plan.launch)
             prepared.append(made)
