@@ -196,6 +196,18 @@ def read_strict(path: Path, limit: int) -> bytes | None:
         os.close(fd)
 
 
+def end_of_lines(fd: int, size: int) -> int:
+    """Return the offset behind the last newline; 0 without one."""
+    end = size
+    while end:
+        start = max(0, end - _CHUNK)
+        newline = os.pread(fd, end - start, start).rfind(b"\n")
+        if newline >= 0:
+            return start + newline + 1
+        end = start
+    return 0
+
+
 def json_bytes(fields: Mapping[str, Any], *, indent: int | None = 2) -> bytes:
     r"""Encode as JSON, the same bytes for equal fields: sorted keys, ASCII only, ending in ``\n``.
 

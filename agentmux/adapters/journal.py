@@ -235,7 +235,7 @@ class HeldJournal:
         """
         with files.explained(self._path):
             size = os.fstat(self._fd).st_size
-            end = _last_end(self._fd, size)
+            end = files.end_of_lines(self._fd, size)
             if end == size:
                 return None
             kept = self._keep(end, size)
@@ -319,18 +319,6 @@ def _scan(path: Path, fd: int, offset: int) -> Tail:
         head = (head + piece[begin:])[:LINE_MAX]
         at += len(piece)
     return Tail(lines=tuple(lines), end=start, torn=head)
-
-
-def _last_end(fd: int, size: int) -> int:
-    """Return the offset behind the last newline; 0 without one."""
-    end = size
-    while end:
-        start = max(0, end - _CHUNK)
-        newline = os.pread(fd, end - start, start).rfind(b"\n")
-        if newline >= 0:
-            return start + newline + 1
-        end = start
-    return 0
 
 
 def _pread(path: Path, fd: int, count: int, offset: int) -> bytes:

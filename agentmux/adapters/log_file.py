@@ -29,7 +29,7 @@ class LogFile:
         if fd < 0:
             return []
         try:
-            end = _end_of_lines(fd, os.fstat(fd).st_size)
+            end = files.end_of_lines(fd, os.fstat(fd).st_size)
             self._offset = end
             return _split(_last_lines(fd, end, count))
         finally:
@@ -43,7 +43,7 @@ class LogFile:
         try:
             size = os.fstat(fd).st_size
             begin = self._offset if self._offset <= size else 0
-            end = max(begin, _end_of_lines(fd, size))
+            end = max(begin, files.end_of_lines(fd, size))
             self._offset = end
             return _split(os.pread(fd, end - begin, begin))
         finally:
@@ -61,18 +61,6 @@ class LogFile:
             return fd
         os.close(fd)
         return -1
-
-
-def _end_of_lines(fd: int, size: int) -> int:
-    """Return the offset behind the last newline."""
-    end = size
-    while end:
-        start = max(0, end - _CHUNK)
-        newline = os.pread(fd, end - start, start).rfind(b"\n")
-        if newline >= 0:
-            return start + newline + 1
-        end = start
-    return 0
 
 
 def _last_lines(fd: int, end: int, count: int) -> bytes:

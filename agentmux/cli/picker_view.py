@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,12 +10,13 @@ from typing import TYPE_CHECKING, Final
 
 from agentmux.app.picking import KeptScreen, Outlook, SeatOutlook
 from agentmux.cli.render import age
+from agentmux.monitor.fitting import ELLIPSIS, clean, width, wrap
+from agentmux.monitor.fitting import cut as cut_clean
 
 if TYPE_CHECKING:
     from agentmux.core.picking import Choice, Picker
 
 NATIVE: Final = "↻"
-_ELLIPSIS: Final = "…"
 # Below so many columns there is no room for the phase in the list; it stands below.
 _ROOMY: Final = 60
 _PHASE_COLS: Final = 18
@@ -71,51 +71,16 @@ class Scene:
     now: datetime
 
 
-@functools.lru_cache(maxsize=2048)
-def _cells(char: str) -> int:
-    from wcwidth import wcwidth  # noqa: PLC0415 (its tables, for the first wide character)
-
-    return max(0, wcwidth(char))
-
-
-def width(text: str) -> int:
-    """Return how many cells a printable text takes."""
-    return len(text) if text.isascii() else sum(map(_cells, text))
-
-
 def cut(text: str, cols: int) -> str:
-    """Return as much of the text as fits, in one line; an ellipsis says that there is more."""
-    clean = "".join(char if char.isprintable() else " " for char in text[: 8 * max(cols, 1)])
-    if width(clean) <= cols:
-        return clean
-    return _head(clean, cols - 1) + _ELLIPSIS[: max(cols, 0)]
-
-
-def _head(text: str, cols: int) -> str:
-    used = 0
-    for place, char in enumerate(text):
-        used += _cells(char)
-        if used > cols:
-            return text[:place]
-    return text
+    """Return as much of any text as fits, in one line; an ellipsis says that there is more."""
+    shown = (char if char.isprintable() else " " for char in text[: 8 * max(cols, 1)])
+    return cut_clean("".join(shown), cols)
 
 
 def fill(text: str, cols: int) -> str:
     """Return the text cut or filled to exactly so many cells."""
     kept = cut(text, cols)
     return kept + " " * (cols - width(kept))
-
-
-def wrapped(text: str, cols: int, most: int) -> list[str]:
-    """Return the text in at most so many lines, broken between words; the last one is cut."""
-    lines: list[str] = []
-    for word in text.split():
-        longer = f"{lines[-1]} {word}" if lines else word
-        if lines and (width(longer) <= cols or len(lines) == most):
-            lines[-1] = longer
-        else:
-            lines.append(word)
-    return [cut(line, cols) for line in lines]
 
 
 def shown_names(picker: Picker, rows: int) -> tuple[str, ...]:
@@ -184,7 +149,7 @@ def _row(scene: Scene, choice: Choice, cols: int) -> Line:
 def _mark(outlook: Outlook | None, *, fresh: bool) -> str:
     """Return a word on how the seats come back."""
     if outlook is None:
-        return _ELLIPSIS
+        return ELLIPSIS
     if outlook.kind:
         return outlook.kind
     if not outlook.seats:
@@ -209,7 +174,7 @@ def _detail(scene: Scene, cols: int, room: int) -> list[Line]:
         return []
     outlook = scene.outlooks.get(name)
     if outlook is None:
-        return [Line(cut(f"{scene.known[name].phase}; looking closer{_ELLIPSIS}", cols), Look.DIM)]
+        return [Line(cut(f"{scene.known[name].phase}; looking closer{ELLIPSIS}", cols), Look.DIM)]
     lines = [*_refusal(outlook, cols), *_phase(outlook, cols)]
     lines += _seats(outlook.seats, cols, max(2, room // 3), fresh=scene.picker.fresh)
     lines += [Line(cut(f"! {each}", cols)) for each in outlook.warnings[:1]]
@@ -221,7 +186,7 @@ def _detail(scene: Scene, cols: int, room: int) -> list[Line]:
 def _refusal(outlook: Outlook, cols: int) -> Iterable[Line]:
     if not outlook.refused:
         return
-    for line in wrapped(f"not now: {outlook.refused}", cols, 2):
+    for line in wrap(clean(f"not now: {outlook.refused}"), cols, 2):
         yield Line(line, Look.BOLD)
     for hint in outlook.hints[:1]:
         yield Line(cut(f"  {hint}", cols))
@@ -229,7 +194,7 @@ def _refusal(outlook: Outlook, cols: int) -> Iterable[Line]:
 
 def _phase(outlook: Outlook, cols: int) -> Iterable[Line]:
     if outlook.phase is not None:
-        for line in wrapped(f"{outlook.phase}: {outlook.because}", cols, 2):
+        for line in wrap(clean(f"{outlook.phase}: {outlook.because}"), cols, 2):
             yield Line(line)
 
 
