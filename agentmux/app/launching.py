@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from agentmux.app import gating
@@ -31,6 +31,7 @@ from agentmux.core.agents import (
 from agentmux.core.artifacts import Artifacts
 from agentmux.core.decide import Work
 from agentmux.core.events import AgentLaunched, LaunchChosen
+from agentmux.core.frozen import dataclass
 from agentmux.core.phase import CODER, Phase, ResearchKind
 from agentmux.core.progress import handed_in
 from agentmux.core.prompts import PromptInputs, launch_line

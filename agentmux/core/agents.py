@@ -11,11 +11,12 @@ import json
 import re
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import StrEnum
 from pathlib import PurePath
 from typing import Final
 
+from agentmux.core.frozen import dataclass
 from agentmux.errors import UsageError
 
 NESTED_MARKS: Final = (

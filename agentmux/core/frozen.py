@@ -3,7 +3,7 @@
 The standard library writes and compiles six methods for each class, and a signal imports sixty
 classes: docs/decisions/0006-fast-submit.md. Here all classes share the methods, which read the
 fields when they are called. For type checkers this *is* the standard decorator; ``fields`` and
-``replace`` of ``dataclasses`` work as usual. It is for modules that ``agentmux submit`` imports.
+``replace`` of ``dataclasses`` work as usual.
 """
 
 from __future__ import annotations
