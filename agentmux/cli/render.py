@@ -163,7 +163,8 @@ def status_lines(view: SessionView, *, colours: bool) -> list[str]:
         lines.append(f"  interruption  {_interruption(view.interruption)}")
     lines += [f"  problem       {problem}" for problem in view.problems]
     if view.seats:
-        lines += ["", *(f"  {line}" for line in _seat_table(view.seats))]
+        lines += ["", *(f"  {line}" for line in _seat_table(view.seats)), ""]
+        lines += [f"  {seat.seat} is {seat.mode}: {seat.reason}" for seat in view.seats]
     step = next_step(view)
     return [*lines, "", f"  next: {step}"] if step else lines
 

@@ -4,24 +4,14 @@ Two coders work side by side. Each is told a word of its own, killed, brought ba
 both get new words, are killed in another way, and so on: every row below is one session's life.
 """
 
-import json
-import os
-import re
-import signal
-import time
-from collections.abc import Mapping
-from itertools import count
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.conftest import _wait_until
-from tests.e2e.conftest import Project, Session
+from tests.conftest import WaitUntil
+from tests.e2e.conftest import Project
+from tests.e2e.pair import SEATS, Pair
 
-SEATS = ("coder-1", "coder-2")
-PLAN = {"plan": {"parts": 2, "groups": [{"mode": "parallel", "plans": [1, 2]}]}}
-CODER = {"submit": "no", "write": "none"}
 ALIKE = "ran beside it or since in the same directory and home"
 
 # What is killed in the middle of the first turn, then one after the other, and how the seats come
@@ -44,206 +34,152 @@ TABLE = {
     "demo-paste":      ("NNNNNN", ""),
     "demo-none":       ("FFFFFF", "no conversation was recorded"),
 }  # fmt: skip
-RESUMES = {
-    "demo": "--resume",
-    "demo-learn": "--resume",
-    "demo-continue": "--continue",
-    "demo-home": "--continue",
-    "demo-checkpoint": "--resume",
-    "demo-hook": "--resume",
-    "demo-paste": "--resume",
-}
-
-
-class Pair:
-    """Two coders of one agent, side by side, and those who end them."""
-
-    def __init__(self, project: Project, agent: str) -> None:
-        self.project, self.agent = project, agent
-        self.settle(think=600)
-        named = ("--role", f"coder={agent}")
-        answer = project.json("start", "--agent", "demo", *named, "--", "add a greeting")
-        self.session = Session(project, project.path / answer["path"])
-        self.words: dict[str, str] = {}
-        self._rounds = count(1)
-
-    def settle(self, think: float) -> None:
-        """Say how long coders that are launched from now on think about each message."""
-        roles = {"planner": PLAN, "coder": {**CODER, "think": think}}
-        self.project.scenario({"roles": roles})
-
-    # -- what is there -----------------------------------------------------------------------
-
-    def seats(self) -> dict[str, dict[str, Any]]:
-        found = self.session.state["seats"]
-        return {name: found.get(name, {}) for name in SEATS}
-
-    def modes(self) -> str:
-        return "".join(seat["mode"][0].upper() for seat in self.seats().values())
-
-    def launches(self) -> dict[str, str]:
-        return {name: str(seat.get("launch", "")) for name, seat in self.seats().items()}
-
-    def until_reached(self) -> None:
-        _wait_until(
-            lambda: all(seat.get("reached") for seat in self.seats().values()), 30, self.shown
-        )
-
-    def shown(self) -> str:
-        """All that helps where something did not come."""
-        seats = json.dumps(self.seats(), indent=1)
-        return "\n".join([seats, *(self.screen(each) for each in self.panes())])
-
-    def panes(self) -> dict[str, tuple[str, int]]:
-        form = "#{@agentmux_seat}\t#{pane_id}\t#{pane_pid}"
-        done = self.project.program("tmux", "list-panes", "-a", "-F", form)
-        rows = [line.split("\t") for line in done.stdout.splitlines()]
-        return {seat: (pane, int(pid)) for seat, pane, pid in rows if seat in SEATS}
-
-    def screen(self, seat: str) -> str:
-        return self.project.tmux("capture-pane", "-pJ", "-S", "-", "-t", self.panes()[seat][0])
-
-    # -- talking -----------------------------------------------------------------------------
-
-    def say(self, texts: Mapping[str, str]) -> None:
-        panes, words = self.panes(), list[str]()
-        for seat, text in texts.items():
-            words += ["send-keys", "-t", panes[seat][0], "-l", text, ";"]
-            words += ["send-keys", "-t", panes[seat][0], "Enter", ";"]
-        self.project.tmux(*words)
-
-    def until_shown(self, pattern: str) -> dict[str, re.Match[str]]:
-        """Wait until both screens match; return how."""
-        found: dict[str, re.Match[str]] = {}
-
-        def all_do() -> bool:
-            for seat in SEATS:
-                match = re.search(pattern, self.screen(seat)) if seat in self.panes() else None
-                if match is not None:
-                    found[seat] = match
-            return len(found) == len(SEATS)
-
-        _wait_until(all_do, 20, self.shown)
-        return found
-
-    def tell(self) -> None:
-        """Tell each a new word of its own."""
-        number = next(self._rounds)
-        self.words = {seat: f"w{number}-for-{seat}" for seat in SEATS}
-        self.say({seat: f"the code word is {word}" for seat, word in self.words.items()})
-        self.until_shown(rf"I heard: the code word is w{number}-for-")
-
-    def ask(self) -> dict[str, str]:
-        """Ask both; return what each says, or an empty word where it does not know."""
-        number = next(self._rounds)
-        self.say(dict.fromkeys(SEATS, f"what is the code word? ({number})"))
-        answer = rf"> what is the code word\? \({number}\)\s+● (?:The code word is (\S+)\.|I do not know)"
-        return {seat: found[1] or "" for seat, found in self.until_shown(answer).items()}
-
-    # -- killing -----------------------------------------------------------------------------
-
-    def kill(self, how: str) -> bool:
-        """Kill; returns whether the session is to be resumed afterwards."""
-        before = self.launches()
-        if how in {"agents", "wrappers"}:
-            pids = [pid for _, pid in self.panes().values()]
-            kill_all(pids if how == "wrappers" else [child_of(pid) for pid in pids])
-            _wait_until(lambda: not set(before.values()) & set(self.launches().values()), 20)
-            return False
-        driver = int(json.loads(self.session.read("session.lock.json"))["pid"])
-        server = int(self.project.tmux("display-message", "-p", "#{pid}"))
-        wrappers = [pid for _, pid in self.panes().values()]
-        match how:
-            case "driver":
-                kill_all([driver])
-                refused = self.project.fails(3, "resume", "--yes", "--detach")
-                assert "is still active" in refused
-                self.project.ok("stop")
-            case "boot":
-                kill_all([driver, *map(child_of, wrappers), *wrappers, server])
-                Path(self.session.state["tmux_socket"]).unlink()
-                self.on_another_boot()
-            case _:
-                kill_all([server])
-        return True
-
-    def on_another_boot(self) -> None:
-        path = self.session.path / "state.json"
-        fields = json.loads(path.read_text())
-        for record in fields["agents"].values():
-            record["boot"] = "another boot"
-        path.write_text(json.dumps(fields))
-
-    def resume(self, *words: str) -> dict[str, Any]:
-        """Resume, after hearing beforehand what that will do; return what was foretold."""
-        plan = self.project.json("resume", "--dry-run", *words)["sessions"][0]
-        self.project.ok("resume", "--yes", "--detach", *words)
-        _wait_until(lambda: all(self.launches().values()), 20, self.shown)
-        found: dict[str, Any] = plan
-        return found
-
-    def check_launches(self, modes: str, reason: str) -> None:
-        """Resume argv and a short message, or the full prompt and a reason; never neither."""
-        assert self.modes() == modes, self.shown()
-        for name, seat in self.seats().items():
-            folder = f"launches/{seat['launch']}"
-            argv = json.loads(self.session.read(f"{folder}/launch.json"))["argv"]
-            prompt = self.session.read(f"{folder}/prompt.md")
-            full = "# You are the coder of sub-plan" in prompt
-            resumes = {"--resume", "--continue"} & set(argv)
-            assert (seat["mode"] == "fresh") == full, (name, prompt)
-            assert (seat["mode"] == "native") == bool(resumes), (name, argv)
-            assert len(prompt.encode()) == seat["prompt_bytes"]
-            if seat["mode"] == "native":
-                assert resumes == {RESUMES[self.agent]}
-                assert "all guards hold" in seat["reason"]
-                assert seat["prompt_bytes"] < seat["fresh_prompt_bytes"]
-            else:
-                assert re.search(reason, seat["reason"]), seat["reason"]
-                assert seat["prompt_bytes"] == seat["fresh_prompt_bytes"]
-
-
-def child_of(pid: int) -> int:
-    return int(Path(f"/proc/{pid}/task/{pid}/children").read_text().split()[0])
-
-
-def kill_all(pids: list[int]) -> None:
-    for pid in pids:
-        try:
-            os.kill(pid, signal.SIGKILL)
-        except ProcessLookupError:
-            continue
 
 
 @pytest.mark.parametrize("agent", TABLE)
 def test_two_seats_remember_what_was_theirs(project: Project, agent: str) -> None:
     modes, reason = TABLE[agent]
     pair = Pair(project, agent)
+    pair.until_reached()
+    pair.settle(think=0.05)
     for how, mode in zip(KILLS, modes, strict=True):
-        t = time.monotonic()
-        if how == "first":
-            pair.until_reached()
-            pair.settle(think=0.5)
-        else:
+        if how != "first":
             pair.tell()
-        words = pair.words
+        told, nothing = dict(pair.words), dict.fromkeys(SEATS, "")
         if pair.kill(how):
             plan = pair.resume()
-            foretold = "".join(each["mode"][0].upper() for each in plan["panes"])
-            assert foretold == mode * 2, plan["panes"]
-            sizes = {
-                each["seat"]: (each["prompt_bytes"], each["fresh_prompt_bytes"])
-                for each in plan["panes"]
-            }
-            assert sizes == {
-                name: (seat["prompt_bytes"], seat["fresh_prompt_bytes"])
-                for name, seat in pair.seats().items()
-            }
+            assert "".join(each["mode"][0].upper() for each in plan["panes"]) == mode * 2
+            foretold = {each["seat"]: sizes(each) for each in plan["panes"]}
+            pair.check_launches(mode * 2, reason)
+            assert foretold == {name: sizes(seat) for name, seat in pair.seats().items()}
         pair.check_launches(mode * 2, reason)
-        pair.until_reached()
-        said = pair.ask()
-        assert said == (words if mode == "N" and words else dict.fromkeys(SEATS, "")), (
-            how,
-            pair.shown(),
-        )
-        print(agent, how, time.monotonic() - t)
+        pair.arrive()
+        assert pair.ask() == (told if mode == "N" and told else nothing), (how, pair.shown())
+
+
+def sizes(seat: dict[str, Any]) -> tuple[int, int]:
+    return seat["prompt_bytes"], seat["fresh_prompt_bytes"]
+
+
+# -- the user's word -----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def pair(project: Project) -> Pair:
+    """Two coders that were reached, and know a word."""
+    made = Pair(project, "demo", think=0.05)
+    made.arrive()
+    made.tell()
+    return made
+
+
+def test_fresh_holds_for_this_resume_only(pair: Pair) -> None:
+    """What crashes later has had a conversation since."""
+    pair.kill("server")
+    pair.resume("--fresh-role", "coder-2")
+    assert pair.modes() == "NF"
+    assert pair.seats()["coder-2"]["reason"] == "a fresh start was asked for"
+    pair.arrive()
+    assert pair.ask() == {**pair.words, "coder-2": ""}
+    pair.tell()
+    pair.kill("agents")
+    pair.check_launches("NN", "")
+    pair.arrive()
+    assert pair.ask() == pair.words
+
+
+def test_a_switch_in_the_configuration(pair: Pair) -> None:
+    pair.project.config("resume: {native: false}\n")
+    pair.kill("server")
+    pair.resume()
+    pair.check_launches("FF", "`resume.native` is off")
+
+
+def test_all_of_them_fresh(pair: Pair) -> None:
+    pair.kill("server")
+    pair.resume("--fresh")
+    pair.check_launches("FF", "a fresh start was asked for")
+    pair.arrive()
+    assert pair.ask() == dict.fromkeys(SEATS, "")
+
+
+def test_an_agent_that_no_prompt_reached_is_relaunched_with_the_full_prompt(
+    project: Project, wait_until: WaitUntil
+) -> None:
+    pair = Pair(project, "demo", think=0, banner_delay=600)
+    wait_until(lambda: len(pair.panes()) == 2, 20)
+    wait_until(lambda: all(pair.agent_pid(seat) for seat in SEATS), 20)
+    pair.kill("agents")
+    pair.check_launches("FF", "none of our prompts ever reached its conversation")
+    assert [seat["attempt"] for seat in pair.seats().values()] == [2, 2]
+
+
+# -- one seat of a live session ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("words", "mode"), [((), "native"), (("--resume",), "native"), (("--fresh",), "fresh")]
+)
+def test_one_seat_is_restarted(
+    pair: Pair, wait_until: WaitUntil, words: tuple[str, ...], mode: str
+) -> None:
+    project, name = pair.project, pair.session.name
+    said = project.fails(3, "restart", name, "--role", "coder-2", *words)
+    assert "`coder-2`" in said
+    assert "is running" in said
+    pair.say({"coder-2": "/exit"})  # its user ends it: nobody brings it back unasked
+    wait_until(lambda: pair.seats()["coder-2"]["status"] == "finished", 20, pair.shown)
+    other, before = pair.launches()["coder-1"], pair.launches()["coder-2"]
+
+    project.ok("restart", name, "--role", "coder-2", *words)
+    wait_until(lambda: pair.launches()["coder-2"] not in {"", before}, 20, pair.shown)
+    seat = pair.seats()["coder-2"]
+    assert seat["mode"] == mode, seat["reason"]
+    assert pair.launches()["coder-1"] == other
+    pair.arrive()
+    assert pair.ask() == (pair.words if mode == "native" else {**pair.words, "coder-2": ""})
+
+
+# -- conversations that the agent does not know any more -----------------------------------------
+
+
+def test_a_rejected_conversation_gives_one_fresh_start(pair: Pair, wait_until: WaitUntil) -> None:
+    project, ids = pair.project, pair.conversations()
+    pair.kill("server")
+    (project.home / "demo" / "conversations" / f"{ids['coder-1']}.jsonl").unlink()
+    plan = pair.resume()
+    assert [each["mode"] for each in plan["panes"]] == ["native", "native"]
+    wait_until(lambda: pair.modes() == "FN", 20, pair.shown)
+
+    pair.check_launches("FN", "the agent has rejected this conversation before")
+    exits = [each for each in pair.session.events if each["event"] == "agent_exited"]
+    assert [(each["seat"], each["payload"]["cause"]) for each in exits] == [("coder-1", "rejected")]
+    assert pair.session.launched().count("coder-1") == 3
+    shown = project.json("status", pair.session.name)["sessions"][0]["seats"]
+    assert {each["seat"]: (each["mode"], sizes(each)) for each in shown} == {
+        name: (seat["mode"], sizes(seat)) for name, seat in pair.seats().items()
+    }
+    reasons = {each["seat"]: each["reason"] for each in shown}
+    assert "rejected" in reasons["coder-1"]
+    assert "rejected" in project.ok("status", pair.session.name)
+    assert "rejected" in pair.screen("coder-1")
+    pair.arrive()
+    assert pair.ask() == {**pair.words, "coder-1": ""}
+
+    # The next resume goes on with the new conversation, and never tries the old one.
+    pair.tell()
+    pair.kill("server")
+    pair.resume()
+    pair.check_launches("NN", "")
+    assert pair.conversations()["coder-1"] != ids["coder-1"]
+    pair.arrive()
+    assert pair.ask() == pair.words
+    assert pair.session.launched().count("coder-1") == 4
+
+
+def test_a_config_home_that_is_gone(pair: Pair) -> None:
+    home = pair.project.home / "demo"
+    pair.kill("server")
+    home.rename(home.with_name("lost"))
+    pair.resume()
+    pair.check_launches("FF", f"the config home `{home}` is gone")

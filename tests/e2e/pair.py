@@ -1,0 +1,219 @@
+"""Two coders of one agent side by side: told things, asked things, ended, and brought back."""
+
+import json
+import os
+import re
+import signal
+from collections.abc import Iterable, Mapping
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from tests.conftest import _wait_until
+from tests.e2e.conftest import Project, Session
+
+SEATS = ("coder-1", "coder-2")
+PLAN = {"plan": {"parts": 2, "groups": [{"mode": "parallel", "plans": [1, 2]}]}}
+CODER = {"submit": "no", "write": "none"}
+RESUMES = {
+    "demo": "--resume",
+    "demo-learn": "--resume",
+    "demo-continue": "--continue",
+    "demo-home": "--continue",
+    "demo-checkpoint": "--resume",
+    "demo-hook": "--resume",
+    "demo-paste": "--resume",
+}
+
+
+class Pair:
+    """Two coders of one agent, side by side, and those who end them."""
+
+    def __init__(self, project: Project, agent: str, **life: Any) -> None:
+        """Start them; without more words they think about their first prompt for good."""
+        self.project, self.agent = project, agent
+        self.settle(**(life or {"think": 600}))
+        named = ("--role", f"coder={agent}")
+        answer = project.json("start", "--agent", "demo", *named, "--", "add a greeting")
+        self.session = Session(project, project.path / answer["path"])
+        self.words: dict[str, str] = {}
+        self._rounds = count(1)
+
+    def settle(self, **life: Any) -> None:
+        """Say how coders live that are launched from now on."""
+        roles = {"planner": PLAN, "coder": {**CODER, **life}}
+        self.project.scenario({"roles": roles})
+
+    # -- what is there -----------------------------------------------------------------------
+
+    def seats(self) -> dict[str, dict[str, Any]]:
+        found = self.session.state["seats"]
+        return {name: found.get(name, {}) for name in SEATS}
+
+    def modes(self) -> str:
+        return "".join(seat["mode"][0].upper() for seat in self.seats().values())
+
+    def launches(self) -> dict[str, str]:
+        return {name: str(seat.get("launch", "")) for name, seat in self.seats().items()}
+
+    def conversations(self) -> dict[str, str]:
+        return {name: self.session.state["agents"][name]["session_ref"] for name in SEATS}
+
+    def agent_pid(self, seat: str) -> int:
+        """The pid of the agent in a pane; 0 until it runs."""
+        return child_of(self.panes()[seat][1])
+
+    def until_reached(self) -> None:
+        """Wait until the busy marks of those who think for long were seen."""
+
+        def both() -> bool:
+            return all(seat.get("reached") for seat in self.seats().values())
+
+        _wait_until(both, 30, self.shown)
+
+    def arrive(self) -> None:
+        """Wait until both have their prompts; a new conversation calls us, as most agents do.
+
+        Proof by screen needs an agent that works for longer than these.
+        """
+
+        def prompted() -> bool:
+            panes, launches = self.panes(), self.launches()
+            return all(
+                # Not in the composer, where it may stand before it is submitted.
+                re.search(rf"^> Read .*launches/{launches[seat]}/", self.screen(seat), re.MULTILINE)
+                for seat in SEATS
+                if seat in panes
+            ) and len(panes) == len(SEATS)
+
+        _wait_until(prompted, 30, self.shown)
+        for name, seat in self.seats().items():
+            if seat["mode"] == "fresh" and not seat["reached"]:
+                self.session.submit(name, "hello")
+
+    def shown(self) -> str:
+        """All that helps where something did not come."""
+        seats = json.dumps(self.seats(), indent=1)
+        return "\n".join([seats, *(self.screen(each) for each in self.panes())])
+
+    def panes(self) -> dict[str, tuple[str, int]]:
+        form = "#{@agentmux_seat}\t#{pane_id}\t#{pane_pid}"
+        done = self.project.program("tmux", "list-panes", "-a", "-F", form)
+        rows = [line.split("\t") for line in done.stdout.splitlines()]
+        return {seat: (pane, int(pid)) for seat, pane, pid in rows if seat in SEATS}
+
+    def screen(self, seat: str) -> str:
+        return self.project.tmux("capture-pane", "-pJ", "-S", "-", "-t", self.panes()[seat][0])
+
+    # -- talking -----------------------------------------------------------------------------
+
+    def say(self, texts: Mapping[str, str]) -> None:
+        panes, words = self.panes(), list[str]()
+        for seat, text in texts.items():
+            words += ["send-keys", "-t", panes[seat][0], "-l", text, ";"]
+            words += ["send-keys", "-t", panes[seat][0], "Enter", ";"]
+        self.project.tmux(*words)
+
+    def until_shown(self, pattern: str) -> dict[str, re.Match[str]]:
+        """Wait until both screens match; return how."""
+        found: dict[str, re.Match[str]] = {}
+
+        def all_do() -> bool:
+            for seat in SEATS:
+                match = re.search(pattern, self.screen(seat)) if seat in self.panes() else None
+                if match is not None:
+                    found[seat] = match
+            return len(found) == len(SEATS)
+
+        _wait_until(all_do, 20, self.shown)
+        return found
+
+    def tell(self) -> None:
+        """Tell each a new word of its own."""
+        number = next(self._rounds)
+        self.words = {seat: f"w{number}-for-{seat}" for seat in SEATS}
+        self.say({seat: f"the code word is {word}" for seat, word in self.words.items()})
+        self.until_shown(rf"I heard: the code word is w{number}-for-")
+
+    def ask(self) -> dict[str, str]:
+        """Ask both; return what each says, or an empty word where it does not know."""
+        number = next(self._rounds)
+        self.say(dict.fromkeys(SEATS, f"what is the code word? ({number})"))
+        told = r"(?:The code word is (\S+)\.|I do not know)"
+        answer = rf"> what is the code word\? \({number}\)\s+● {told}"
+        return {seat: found[1] or "" for seat, found in self.until_shown(answer).items()}
+
+    # -- killing -----------------------------------------------------------------------------
+
+    def kill(self, how: str) -> bool:
+        """Kill; returns whether the session is to be resumed afterwards."""
+        before = self.launches()
+        if how in {"agents", "wrappers"}:
+            pids = [pid for _, pid in self.panes().values()]
+            kill_all(pids if how == "wrappers" else [child_of(pid) for pid in pids])
+            _wait_until(lambda: not set(before.values()) & set(self.launches().values()), 20)
+            return False
+        driver = int(json.loads(self.session.read("session.lock.json"))["pid"])
+        server = int(self.project.tmux("display-message", "-p", "#{pid}"))
+        wrappers = [pid for _, pid in self.panes().values()]
+        match how:
+            case "driver":
+                kill_all([driver])
+                refused = self.project.fails(3, "resume", "--yes", "--detach")
+                assert "is still active" in refused
+                self.project.ok("stop")
+            case "boot":
+                kill_all([driver, *map(child_of, wrappers), *wrappers, server])
+                Path(self.session.state["tmux_socket"]).unlink()
+                self.on_another_boot()
+            case _:
+                kill_all([server])
+        return True
+
+    def on_another_boot(self) -> None:
+        path = self.session.path / "state.json"
+        fields = json.loads(path.read_text())
+        for record in fields["agents"].values():
+            record["boot"] = "another boot"
+        path.write_text(json.dumps(fields))
+
+    def resume(self, *words: str) -> dict[str, Any]:
+        """Resume, after hearing beforehand what that will do; return what was foretold."""
+        plan = self.project.json("resume", "--dry-run", *words)["sessions"][0]
+        self.project.ok("resume", "--yes", "--detach", *words)
+        _wait_until(lambda: all(self.launches().values()), 20, self.shown)
+        found: dict[str, Any] = plan
+        return found
+
+    def check_launches(self, modes: str, reason: str) -> None:
+        """Resume argv and a short message, or the full prompt and a reason; never neither."""
+        assert self.modes() == modes, self.shown()
+        for name, seat in self.seats().items():
+            folder = f"launches/{seat['launch']}"
+            argv = json.loads(self.session.read(f"{folder}/launch.json"))["argv"]
+            prompt = self.session.read(f"{folder}/prompt.md")
+            full = "# You are the coder of sub-plan" in prompt
+            resumes = {"--resume", "--continue"} & set(argv)
+            assert (seat["mode"] == "fresh") == full, (name, prompt)
+            assert (seat["mode"] == "native") == bool(resumes), (name, argv)
+            assert len(prompt.encode()) == seat["prompt_bytes"]
+            if seat["mode"] == "native":
+                assert resumes == {RESUMES[self.agent]}
+                assert "all guards hold" in seat["reason"]
+                assert seat["prompt_bytes"] < seat["fresh_prompt_bytes"]
+            else:
+                assert re.search(reason, seat["reason"]), seat["reason"]
+                assert seat["prompt_bytes"] == seat["fresh_prompt_bytes"]
+
+
+def child_of(pid: int) -> int:
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return int(children[0]) if children else 0
+
+
+def kill_all(pids: Iterable[int]) -> None:
+    for pid in pids:
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            continue
