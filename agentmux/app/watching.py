@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
+from functools import partial
 from typing import Final
 
 from agentmux.app.session import Session, stamp
@@ -78,6 +79,7 @@ class Watcher:
         self.statuses: dict[str, SeatStatus] = {}
         self.panes: dict[str, Pane] = {}
         self.to_nudge: list[str] = []
+        self._running: set[str] = set()
         self._runtime = ""
 
     # -- who lives ---------------------------------------------------------------------------
@@ -96,16 +98,23 @@ class Watcher:
         launches = dict.fromkeys((*held, *self.panes))
         facts = {launch: self._launch_fact(launch) for launch in launches}
         for launch, pane in self.panes.items():
-            if facts[launch].alive:
-                self._tools.deaths.watch(pane.pid, lambda _: self.wake())
+            if facts[launch].alive and launch not in self._running:
+                self._running.add(launch)
+                self._tools.deaths.watch(pane.pid, partial(self._ended, launch))
         return Facts(artifacts=self._session.artifacts(), launches=facts)
+
+    def _ended(self, launch: str, _pid: int) -> None:
+        self._running.discard(launch)
+        self.wake()
 
     def _launch_fact(self, launch: str) -> LaunchFact:
         pane = self.panes.get(launch)
         record = self._session.files.launch_record(launch)
+        # A closed pane is gone before its program, which has yet to leave the exit record.
+        runs = launch in self._running or (pane is not None and not pane.dead)
         fact = LaunchFact(
             pane=pane.id if pane else None,
-            alive=pane is not None and not pane.dead and record.exit is None,
+            alive=runs and record.exit is None,
             started=record.started,
             exit=record.exit,
             choice=record.choice,
