@@ -1,0 +1,566 @@
+"""How an orchestrator behaves: in this process, over a fake terminal with real agents in it."""
+
+import asyncio
+import json
+import logging
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agentmux.adapters import delivery
+from agentmux.adapters.lock import SessionLock
+from agentmux.adapters.processes import ProcessWatch, is_alive
+from agentmux.adapters.session_files import FileSession
+from agentmux.adapters.tmux import TmuxTerminal
+from agentmux.adapters.wake import STOP, WakePipe, poke
+from agentmux.app.driving import drive
+from agentmux.app.handing import Handing
+from agentmux.app.request import Report, Request
+from agentmux.app.start import StartRequest, plan_start, start
+from agentmux.app.tools import Tools
+from agentmux.app.world import World
+from agentmux.cli import wiring
+from agentmux.core import layout
+from agentmux.core.phase import Phase
+from agentmux.core.settings import SnapshotSettings, StallSettings
+from agentmux.core.state import SessionState
+from agentmux.errors import ExitCode
+from agentmux.ports import Delivery, NewPane, Pane, Picture, ScreenPatterns, Terminal, TerminalError
+from tests.app.driver import _ReadyAtOnce, make_project
+from tests.app.invariants import check_journal
+from tests.fakes.terminal import FakeTerminal
+
+DEADLINE_S = 20.0
+QUICK: Mapping[str, Any] = {"planner": {"plan": {"parts": 2}}}
+
+
+class Balky(FakeTerminal):
+    """A fake terminal that keeps what was asked of it, and fails where a test wants it to."""
+
+    def __init__(self, env: Mapping[str, str]) -> None:
+        super().__init__(env=env)
+        self.calls: list[str] = []
+        self.broken = ""
+
+    def open_panes(  # type: ignore[explicit-override]  # typing has it from 3.12
+        self, session: str, panes: Sequence[NewPane]
+    ) -> Mapping[str, str]:
+        self.calls.append("open_panes")
+        if self.broken:
+            raise TerminalError(self.broken)
+        return super().open_panes(session, panes)
+
+    def close_panes(  # type: ignore[explicit-override]
+        self, panes: Sequence[str]
+    ) -> None:
+        if panes:
+            self.calls.append("close_panes")
+        super().close_panes(panes)
+
+    def kill_session(  # type: ignore[explicit-override]
+        self, session: str
+    ) -> None:
+        self.calls.append("kill_session")
+        super().kill_session(session)
+
+
+class Silent:
+    """A monitor that nobody looks at; keeps the last picture."""
+
+    def __init__(self) -> None:
+        self.picture: Picture | None = None
+
+    def show(self, picture: Picture) -> None:
+        self.picture = picture
+
+    def fileno(self) -> int | None:
+        return None
+
+    def keys(self) -> str:
+        return ""
+
+    def resized(self) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+
+class Stage:
+    """A project, a session that has begun, and orchestrators that drive it one after the other."""
+
+    def __init__(
+        self,
+        root: Path,
+        terminal: Terminal,
+        *,
+        stall: StallSettings | None = None,
+        interval_s: float = 0.2,
+    ) -> None:
+        self.project = make_project(root / "project")
+        self.root = root
+        env = dict(os.environ)
+        self.typed: list[str] = []
+        self.terminal = terminal
+        self.scenario(QUICK)
+        world = wiring.world(self.project, environ=env)
+        settings = replace(
+            world.settings,
+            stall=stall or StallSettings(),
+            snapshots=SnapshotSettings(interval_s=interval_s),
+        )
+        self.world: World = replace(world, settings=settings, terminal=lambda socket: self.terminal)
+        self.display = Silent()
+        self.path = Path("/nowhere")
+
+    def scenario(self, roles: Mapping[str, Any], seats: Mapping[str, Any] | None = None) -> None:
+        said = {"roles": {**QUICK, **roles}, "seats": seats or {}}
+        (self.root / "scenario.json").write_text(json.dumps(said))
+
+    def begin(self) -> None:
+        plan = plan_start(self.world, StartRequest(feature="add a greeting", agent="demo"), {})
+        self.path = plan.path
+        argv = (sys.executable, "-c", "import time; time.sleep(1e6)")
+        start(self.world, Handing(argv=lambda *_: argv, pipe=lambda _: _ReadyAtOnce()), plan)
+
+    @asynccontextmanager
+    async def driven(self, mode: str = "start") -> AsyncIterator[asyncio.Task[ExitCode]]:
+        """Drive the session; whoever is still at it when the block is left, is cancelled."""
+        if mode == "start":
+            self.begin()
+        wake = WakePipe(self.path)
+        deaths = ProcessWatch(asyncio.get_running_loop())
+        lock = SessionLock(self.path)
+
+        async def type_into(
+            pane: str, text: str, patterns: ScreenPatterns, *, deadline_s: float
+        ) -> Delivery:
+            self.typed.append(text)
+            return await delivery.deliver(
+                self.terminal, pane, text, patterns, deadline_s=deadline_s
+            )
+
+        async def hints(stop: asyncio.Event) -> AsyncIterator[None]:
+            await stop.wait()
+            if not stop.is_set():
+                yield
+
+        tools = Tools(
+            terminal=self.terminal, lock=lock, wake=wake, deaths=deaths,
+            type_into=type_into, display=self.display, hints=hints,
+        )  # fmt: skip
+        driving = asyncio.create_task(
+            drive(
+                self.world,
+                self.world.files(self.path),
+                Request(mode=mode),  # type: ignore[arg-type]  # one of its words
+                tools,
+                identity={"pid": os.getpid()},
+                report=_no_report,
+            )
+        )
+        try:
+            yield driving
+        finally:
+            driving.cancel()
+            with suppress(asyncio.CancelledError):
+                await driving
+            deaths.close()
+            wake.close()
+            lock.release()
+
+    async def until(self, condition: Callable[[], object], what: object = "") -> None:
+        """Wait for a condition, but not for ever."""
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + DEADLINE_S
+        while not condition():
+            if loop.time() > deadline:
+                pytest.fail(f"not in time: {what or condition}\n{self.told()}")
+            await asyncio.sleep(0.01)
+
+    def told(self) -> str:
+        events = [f"{e.fact.kind} {e.seat} {e.fact}"[:150] for e, _ in self.events()]
+        picture = self.display.picture
+        return "\n".join([*events, *(picture.messages if picture else ())])
+
+    def events(self) -> Any:
+        return FileSession(self.path).tail(0)
+
+    def facts(self, kind: str, seat: str = "") -> list[Any]:
+        found = (e for e, _ in self.events() if not seat or e.seat == seat)
+        return [each.fact for each in found if each.fact.kind == kind]
+
+    def state(self) -> SessionState:
+        return FileSession(self.path).load().state
+
+    def status(self, seat: str) -> str:
+        runtime = json.loads((self.path / layout.RUNTIME).read_text())
+        found: str = runtime["statuses"].get(seat, {}).get("status", "")
+        return found
+
+    def messages(self) -> str:
+        return "\n".join(self.display.picture.messages) if self.display.picture else ""
+
+    def pane(self, seat: str) -> Pane:
+        """The pane of the seat's launch."""
+        launch = self.state().seats[seat].launch
+        panes = self.terminal.panes(self.terminal.sessions()[0].id)
+        return next(pane for pane in panes if pane.launch == launch)
+
+
+def _no_report(report: Report) -> None:
+    assert report.ok, report
+
+
+@pytest.fixture
+def agents(tmp_path: Path, isolated: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tell the demo agents of this test where they live."""
+    monkeypatch.setenv("AGENTMUX_DEMO_HOME", str(tmp_path / "demo"))
+    monkeypatch.setenv("AGENTMUX_DEMO_SCENARIO", str(tmp_path / "scenario.json"))
+    monkeypatch.setenv("TERM", "xterm-256color")
+
+
+@pytest.fixture
+def balky(agents: None) -> Iterator[Balky]:
+    terminal = Balky(os.environ)
+    yield terminal
+    terminal.close()
+
+
+@pytest.fixture
+def stage(tmp_path: Path, balky: Balky) -> Stage:
+    return Stage(tmp_path, balky)
+
+
+@pytest.fixture
+def impatient(tmp_path: Path, agents: None, tmux: TmuxTerminal) -> Stage:
+    """A stage in real tmux, where typing is; a quiet agent is nudged and reported soon."""
+    stall = StallSettings(nudge_after_s=0.6, report_after_s=1.2)
+    return Stage(tmp_path, tmux, stall=stall, interval_s=0.1)
+
+
+# -- agents that end ----------------------------------------------------------------------------
+
+
+def test_a_crashed_agent_is_launched_once_more_then_the_session_fails(stage: Stage) -> None:
+    stage.scenario({}, {"coder-1": {"crash": "before_signal", "kill": 9}, "coder-2": {"think": 1}})
+
+    async def play() -> None:
+        async with stage.driven():
+            await stage.until(lambda: stage.state().phase is Phase.FAILED)
+            await stage.until(lambda: 2 in stage.state().completed_subplans, "the neighbour")
+
+    asyncio.run(play())
+    launched = stage.facts("agent_launched", "coder-1")
+    assert [fact.attempt for fact in launched] == [1, 2]
+    exits = stage.facts("agent_exited", "coder-1")
+    assert [(fact.cause, fact.signal) for fact in exits] == [("crashed", 9)] * 2
+    interruption = stage.state().interruption
+    assert interruption is not None
+    assert (interruption.seat, interruption.phase) == ("coder-1", "implementing")
+    assert "coder-1" in interruption.cause
+    assert "signal 9" in interruption.cause
+    assert len(stage.facts("agent_launched", "coder-2")) == 1
+
+
+def test_an_agent_that_crashes_once_is_brought_back(stage: Stage) -> None:
+    stage.scenario({"architect": {"crash": "after_write", "kill": 9, "once": True}})
+
+    async def play() -> None:
+        async with stage.driven():
+            await stage.until(lambda: stage.state().phase is Phase.PLANNING)
+
+    asyncio.run(play())
+    assert [fact.attempt for fact in stage.facts("agent_launched", "architect")] == [1, 2]
+    assert [fact.signal for fact in stage.facts("agent_exited", "architect")] == [9]
+
+
+def test_a_pane_that_the_user_ended_is_not_brought_back(stage: Stage) -> None:
+    """Its agent takes its time to go, so that the pane is gone long before the exit record."""
+    stage.scenario({"architect": {"think": 60, "ignore_hup": True}})
+
+    async def play() -> None:
+        async with stage.driven() as driving:
+            await stage.until(lambda: "architect" in stage.state().seats)
+            await stage.until(lambda: stage.state().seats["architect"].reached, "the prompt")
+            stage.terminal.close_panes([stage.pane("architect").id])
+            await stage.until(lambda: stage.facts("agent_exited"))
+            await stage.until(lambda: stage.status("architect") == "ended_by_user")
+            assert not driving.done()
+
+    asyncio.run(play())
+    assert [fact.cause for fact in stage.facts("agent_exited")] == ["ended_by_user"]
+    assert len(stage.facts("agent_launched")) == 1
+    assert stage.state().phase is Phase.ARCHITECTING
+    assert "ended_by_user" in stage.messages()
+
+
+def test_an_agent_that_leaves_without_its_artifact_is_reported(stage: Stage) -> None:
+    stage.scenario({"architect": {"crash": "before_write", "exit": 0}})
+
+    async def play() -> None:
+        async with stage.driven():
+            await stage.until(lambda: stage.facts("agent_exited"))
+            await stage.until(lambda: stage.status("architect") == "finished")
+
+    asyncio.run(play())
+    assert [fact.cause for fact in stage.facts("agent_exited")] == ["finished"]
+    assert len(stage.facts("agent_launched")) == 1
+    assert "architect: finished" in stage.messages()
+    assert (stage.path / layout.snapshot("architect")).exists()
+
+
+# -- agents that do nothing ---------------------------------------------------------------------
+
+
+def test_an_idle_agent_is_nudged_once_then_reported(impatient: Stage) -> None:
+    stage = impatient
+    stage.scenario({"architect": {"silent": True}})
+
+    async def play() -> None:
+        async with stage.driven():
+            await stage.until(lambda: stage.facts("agent_stalled"))
+            seen = len(stage.events())
+            await stage.until(lambda: stage.status("architect") == "stalled")
+            await asyncio.sleep(2.4)  # nothing is to come any more
+            assert len(stage.events()) == seen
+            assert len(stage.typed) == 1
+
+    asyncio.run(play())
+    assert [fact.result for fact in stage.facts("agent_nudged")] == ["submitted"]
+    assert len(stage.facts("agent_stalled")) == 1
+    assert len(stage.facts("agent_launched")) == 1
+
+
+@pytest.mark.parametrize("dialog", ["trust", "permission"])
+def test_who_asks_its_user_is_left_alone(impatient: Stage, dialog: str) -> None:
+    stage = impatient
+    stage.scenario({"architect": {"dialog": dialog}})
+
+    async def play() -> None:
+        async with stage.driven():
+            await stage.until(lambda: "architect" in stage.state().seats)
+            await stage.until(lambda: stage.status("architect") == "waiting_for_user")
+            await asyncio.sleep(2.4)  # long enough to be nudged and reported
+            assert stage.typed == []
+            assert stage.status("architect") == "waiting_for_user"
+
+    asyncio.run(play())
+    assert stage.facts("agent_nudged") == stage.facts("agent_stalled") == []
+    assert not (stage.path / layout.ARCHITECTING / "done").exists()
+
+
+def test_everybody_who_asked_is_told_of_everything_once(impatient: Stage) -> None:
+    stage = impatient
+    topics = [{"kind": "code", "topic": "numbers"}, {"kind": "web", "topic": "rounding"}]
+    stage.scenario(
+        {"coder": {"research": topics}, "code-researcher": {"think": 1}},
+    )
+
+    async def play() -> None:
+        async with stage.driven():
+            await stage.until(lambda: stage.state().phase is Phase.REVIEWING)
+
+    asyncio.run(play())
+    told = [(e.seat, e.fact.topic) for e, _ in stage.events() if e.fact.kind == "research_told"]
+    answered = len(told) == len(set(told))
+    assert answered, told
+    assert {seat for seat, _ in told} <= {"coder-1", "coder-2"}
+    for kind, topic in (("code", "numbers"), ("web", "rounding")):
+        assert len(stage.facts("agent_launched", f"{kind}-researcher-{topic}")) == 1
+        asked = stage.state().research[f"{kind}-{topic}"]
+        assert set(asked.owners) == {"coder-1", "coder-2"}
+        assert sorted(asked.told) == ["coder-1", "coder-2"]
+    check_journal(stage.path)
+
+
+# -- signals that come late ---------------------------------------------------------------------
+
+
+def test_a_signal_of_an_earlier_launch_changes_nothing(stage: Stage) -> None:
+    stage.scenario({"architect": {"crash": "after_write", "once": True}, "planner": {"think": 60}})
+
+    async def play() -> dict[str, Any]:
+        async with stage.driven():
+            await stage.until(lambda: "planner" in stage.state().seats)
+            await stage.until(lambda: stage.state().seats["planner"].reached)
+            old = stage.events()[2][0]
+            assert (old.fact.kind, old.seat) == ("agent_launched", "architect")
+            folder = stage.path / layout.launch(old.launch)
+            env = json.loads((folder / "launch.json").read_text())["env"]
+            before = stage.state()
+            answer = await submitted(stage, env, "architecture")
+            await stage.until(lambda: stage.state().revision > before.revision, "it is journaled")
+            after = stage.state()
+            assert (after.phase, after.seats) == (before.phase, before.seats)
+            assert after.signals == before.signals
+            return answer
+
+    answer = asyncio.run(play())
+    assert answer["result"] == "ignored"
+    assert answer["reason"]
+
+
+async def submitted(stage: Stage, env: Mapping[str, str], *words: str) -> dict[str, Any]:
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "agentmux", "submit", *words, "--json",
+        env={**os.environ, **env}, stdout=asyncio.subprocess.PIPE,
+    )  # fmt: skip
+    said, _ = await process.communicate()
+    found: dict[str, Any] = json.loads(said)
+    return found
+
+
+# -- what goes wrong around it ------------------------------------------------------------------
+
+
+def test_a_failed_step_is_shown_and_tried_again(
+    stage: Stage, balky: Balky, caplog: pytest.LogCaptureFixture
+) -> None:
+    balky.broken = "no space for a new pane"
+
+    async def play() -> None:
+        async with stage.driven() as driving:
+            with caplog.at_level(logging.ERROR, logger="agentmux"):
+                await stage.until(lambda: problem(stage))
+            assert not driving.done()
+            assert "no space for a new pane" in (problem(stage) or "")
+            assert "no space for a new pane" in stage.messages()
+            balky.broken = ""
+            await stage.until(lambda: stage.state().phase is Phase.PLANNING, "it goes on")
+            await stage.until(lambda: not problem(stage))
+
+    asyncio.run(play())
+    assert "no space for a new pane" in caplog.text
+    assert len(stage.facts("agent_launched", "architect")) == 1
+
+
+def problem(stage: Stage) -> str | None:
+    path = stage.path / layout.RUNTIME
+    found: str | None = json.loads(path.read_text())["problem"] if path.exists() else None
+    return found
+
+
+def test_whoever_was_taken_over_ends_and_touches_nothing(stage: Stage, balky: Balky) -> None:
+    stage.scenario({"architect": {"think": 60}})
+
+    async def play() -> None:
+        async with stage.driven() as driving:
+            await stage.until(lambda: "architect" in stage.state().seats)
+            await stage.until(lambda: stage.status("architect") == "busy")
+            (stage.path / layout.LOCK).unlink()
+            other = SessionLock(stage.path)
+            other.acquire(0, {"pid": 1})
+            journal = (stage.path / layout.JOURNAL).read_bytes()
+            state = (stage.path / layout.STATE).read_bytes()
+            await asyncio.wait_for(asyncio.shield(driving), DEADLINE_S)
+            assert (stage.path / layout.JOURNAL).read_bytes() == journal
+            assert (stage.path / layout.STATE).read_bytes() == state
+            assert json.loads((stage.path / layout.LOCK_HOLDER).read_text()) == {"pid": 1}
+            assert "kill_session" not in balky.calls
+            assert "close_panes" not in balky.calls
+            other.release()
+
+    asyncio.run(play())
+
+
+def test_a_commit_of_another_ends_it(stage: Stage, balky: Balky) -> None:
+    """Somebody has gone on with the state while this process slept: the revision says so."""
+    stage.scenario({"architect": {"think": 60}})
+
+    async def play() -> None:
+        async with stage.driven() as driving:
+            await stage.until(lambda: "architect" in stage.state().seats)
+            await stage.until(lambda: stage.state().seats["architect"].reached)
+            fields = json.loads((stage.path / layout.STATE).read_text())
+            fields["revision"] += 1
+            (stage.path / layout.STATE).write_text(json.dumps(fields))
+            state = (stage.path / layout.STATE).read_bytes()
+            stage.terminal.close_panes([stage.pane("architect").id])
+            await asyncio.wait_for(asyncio.shield(driving), DEADLINE_S)
+            assert (stage.path / layout.STATE).read_bytes() == state
+            assert "kill_session" not in balky.calls
+
+    asyncio.run(play())
+
+
+def test_it_ends_with_its_server(stage: Stage, balky: Balky) -> None:
+    stage.scenario({"architect": {"think": 60}})
+
+    async def play() -> None:
+        async with stage.driven() as driving:
+            await stage.until(lambda: "architect" in stage.state().seats)
+            balky.kill_server()
+            assert await asyncio.wait_for(asyncio.shield(driving), DEADLINE_S) is not ExitCode.OK
+
+    asyncio.run(play())
+    interruption = stage.state().interruption
+    assert interruption is not None
+    assert "tmux" in interruption.cause
+    assert stage.state().phase is Phase.ARCHITECTING
+
+
+# -- how it ends --------------------------------------------------------------------------------
+
+
+def test_sigterm_leaves_the_agents_alone_and_a_new_one_adopts_them(
+    stage: Stage, balky: Balky
+) -> None:
+    stage.scenario({"architect": {"think": 1.5}})
+
+    async def play() -> None:
+        async with stage.driven() as driving:
+            await stage.until(lambda: "architect" in stage.state().seats)
+            await stage.until(lambda: stage.state().seats["architect"].reached)
+            pid = stage.pane("architect").pid
+            os.kill(os.getpid(), signal.SIGTERM)
+            await asyncio.wait_for(asyncio.shield(driving), DEADLINE_S)
+            assert is_alive(pid)
+        assert "close_panes" not in balky.calls
+        assert "kill_session" not in balky.calls
+        interruption = stage.state().interruption
+        assert interruption is not None
+        assert "SIGTERM" in interruption.cause
+        async with stage.driven("reattach"):
+            assert stage.pane("architect").pid == pid
+            await stage.until(lambda: stage.state().phase is Phase.PLANNING)
+
+    asyncio.run(play())
+    assert len(stage.facts("agent_launched", "architect")) == 1
+    check_journal(stage.path)
+
+
+def test_stop_keeps_the_screens_ends_the_agents_and_then_the_session(
+    stage: Stage, balky: Balky
+) -> None:
+    stage.scenario({"architect": {"think": 60}})
+
+    async def play() -> str:
+        async with stage.driven() as driving:
+            await stage.until(lambda: "architect" in stage.state().seats)
+            await stage.until(lambda: stage.state().seats["architect"].reached)
+            launch = stage.state().seats["architect"].launch
+            (stage.path / layout.snapshot("architect")).unlink(missing_ok=True)
+            assert poke(stage.path, STOP)
+            await asyncio.wait_for(asyncio.shield(driving), DEADLINE_S)
+            return launch
+
+    launch = asyncio.run(play())
+    calls = [call for call in balky.calls if call != "open_panes"]
+    assert calls[:2] == ["close_panes", "kill_session"]
+    record = json.loads((stage.path / layout.launch(launch) / "exit.json").read_text())
+    assert record["hup"] is True
+    screen = json.loads((stage.path / layout.snapshot("architect")).read_text())
+    assert screen["seat"] == "architect"
+    assert "interrupt" in screen["ansi"]
+    interruption = stage.state().interruption
+    assert interruption is not None
+    assert "stopped" in interruption.cause
+    assert stage.state().phase is Phase.ARCHITECTING
