@@ -62,7 +62,7 @@ class _Reader:
 
     def _list(self, folder: str) -> None:
         try:
-            with os.scandir(self._session / folder) as entries:
+            with os.scandir(f"{self._session}/{folder}") as entries:
                 names = sorted(entry.name for entry in entries)
         except OSError:
             return
@@ -72,7 +72,7 @@ class _Reader:
 
     def _note(self, path: str) -> None:
         try:
-            found = (self._session / path).lstat()
+            found = os.lstat(f"{self._session}/{path}")
         except OSError:
             return
         limit = YAML_MAX if path.endswith(".yaml") else TEXT_MAX
