@@ -388,6 +388,9 @@ class SessionFiles(SignalFiles, Protocol):
     def checkpoint_state(self, path: str, model: str | None) -> CheckpointState:
         """Look at an agent's checkpoint file (absolute path, inside the session)."""
 
+    def has_file(self, path: str) -> bool:
+        """Whether a regular file with content is at an absolute path; it is not opened."""
+
 
 InProgress = Literal["rebase", "merge", "cherry-pick", "revert"]
 

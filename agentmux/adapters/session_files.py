@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import shutil
+import stat
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -79,6 +80,14 @@ class FileSession(SignalFiles):
         if model and made_with and made_with != model:
             return CheckpointState.OTHER_MODEL
         return CheckpointState.OK
+
+    def has_file(self, path: str) -> bool:
+        """Look at the file itself, never behind a link; see `ports.SessionFiles`."""
+        try:
+            facts = os.lstat(path)
+        except OSError:
+            return False
+        return stat.S_ISREG(facts.st_mode) and facts.st_size > 0
 
     # -- making ------------------------------------------------------------------------------
 

@@ -173,9 +173,12 @@ class CastingOffice:
         return self._world.claims.path(casting.name, casting.home, conversation)
 
     def _checkpoint(self, casting: Casting, record: ResumeRecord) -> CheckpointState:
-        kept: str | None = record.checkpoint or None
-        if casting.strategy.kind is not StrategyKind.CHECKPOINT:
-            kept = casting.strategy.kept_file(record.session_ref, casting.checkpoint_dir)
-        if kept is None:
+        files = self._session.files
+        if casting.strategy.kind is StrategyKind.CHECKPOINT:
+            kept = record.checkpoint
+            return files.checkpoint_state(kept, casting.model) if kept else CheckpointState.NONE
+        own = casting.strategy.kept_file(record.session_ref, casting.checkpoint_dir)
+        if own is None:
             return CheckpointState.NONE
-        return self._session.files.checkpoint_state(kept, casting.model)
+        # The agent's own file, in a form of its own: only whether it is there counts.
+        return CheckpointState.OK if files.has_file(own) else CheckpointState.MISSING

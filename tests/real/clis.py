@@ -61,13 +61,15 @@ def _claude(place: Place) -> Mapping[str, str]:
         "projects": {str(place.project): {"hasTrustDialogAccepted": True}},
     }
     _write(place.home / ".claude.json", known)
-    _write(place.home / "settings.json", {"permissions": {"allow": ["Bash", "Read", "Write"]}})
+    _write(place.home / "settings.json", {"skipDangerousModePermissionPrompt": True})
     return {
         "CLAUDE_CONFIG_DIR": str(place.home),
         "ANTHROPIC_BASE_URL": place.url,
         "ANTHROPIC_API_KEY": KEY,
         "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
         "DISABLE_AUTOUPDATER": "1",
+        "CLAUDE_CODE_ENABLE_PROMPT_SUGGESTION": "false",  # a request that looks like a turn
+        "IS_SANDBOX": "1",  # root may not skip permissions without it
     }
 
 
@@ -92,6 +94,8 @@ def _gemini(place: Place) -> Mapping[str, str]:
         "security": {"auth": {"selectedType": "gemini-api-key"}},
         "privacy": {"usageStatisticsEnabled": False},
         "general": {"enableAutoUpdate": False},
+        # A model by name: for the automatic choice it asks a model too.
+        "model": {"name": "gemini-2.5-pro"},
     }
     _write(place.home / ".gemini" / "settings.json", settings)
     return {
@@ -168,6 +172,7 @@ CLIS: Final[Mapping[str, Cli]] = {
         program="@anthropic-ai/claude-code-{platform}/claude",
         prepare=_claude,
         forget=("projects",),
+        settings={"permission_args": ["--dangerously-skip-permissions"]},
     ),
     "codex": Cli(
         package="@openai/codex",

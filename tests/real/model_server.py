@@ -6,8 +6,7 @@ object a line, so that a test can see what an agent still knows.
 
 What it answers to a turn of a conversation: the next step of the script, where there is one (a
 shell command for the agent to run), else the code words that stand anywhere in the request. What
-agents ask beside their conversation (titles, summaries) comes without a shell tool, and gets a
-short text; it uses up no step.
+agents ask beside their conversation (titles, suggestions) gets a short text; it uses up no step.
 """
 
 from __future__ import annotations
@@ -30,6 +29,9 @@ UNKNOWN: Final = "No code word was told."
 
 _SHELLS: Final = ("Bash", "bash", "exec_command", "shell_command", "shell", "run_shell_command")
 """Names of the tools that run a command, as the agents name them."""
+
+_ASIDE: Final = re.compile(r"SUGGESTION MODE|ONLY the suggestion")
+"""What some agents ask about their user's next message, with the whole conversation in front."""
 
 Json = dict[str, Any]
 
@@ -57,9 +59,15 @@ class Seen:
         return json.dumps(self.body, ensure_ascii=False)
 
     @property
+    def summary(self) -> str:
+        """What it is, in one line."""
+        kind = "turn" if self.is_turn else "aside"
+        return f"{self.path} {kind} {self.code_words} ...{self.text[:300]}......{json.dumps(_turns(self.body)[-1:])[-700:]}"
+
+    @property
     def is_turn(self) -> bool:
         """Whether it belongs to the conversation of the user."""
-        return self.shell is not None
+        return self.shell is not None and not _ASIDE.search(json.dumps(_turns(self.body)[-1:]))
 
     @property
     def code_words(self) -> tuple[str, ...]:
@@ -79,8 +87,10 @@ class Reply:
 class ModelServer:
     """Serves on a free port of 127.0.0.1 until it is closed."""
 
-    def __init__(self, log: Path) -> None:
+    def __init__(self, log: Path, *, think_s: float = 1.5) -> None:
+        """``think_s`` is how long every turn takes: no agent looks busy over an instant answer."""
         self._log = log
+        self.think_s = think_s
         self._lock = threading.Lock()
         self._script: deque[str] = deque()
         self.seen: list[Seen] = []
@@ -102,7 +112,10 @@ class ModelServer:
             return [each for each in self.seen if each.is_turn]
 
     def run(self, *commands: str) -> None:
-        """Let the agent run these commands at its next turns."""
+        """Let the agent run these commands at its next turns.
+
+        ``{prompt}`` in them stands for the file that it was told last to read.
+        """
         with self._lock:
             self._script.extend(commands)
 
@@ -113,7 +126,7 @@ class ModelServer:
         self._thread.join(5)
 
     def answer(self, path: str, body: Json) -> Reply:
-        """Take a request down, and say what comes back."""
+        """Take a request down, think, and say what comes back."""
         seen = Seen(
             path=path,
             body=body,
@@ -125,11 +138,13 @@ class ModelServer:
             self.seen.append(seen)
             with self._log.open("a", encoding="utf-8") as file:
                 file.write(json.dumps({"at": seen.at, "path": path, "body": body}) + "\n")
-            if seen.shell is None:
-                return Reply(text="A title")
+        if seen.shell is None or not seen.is_turn:
+            return Reply(text="A title")
+        time.sleep(self.think_s)
+        with self._lock:
             if self._script:
                 name, parameters = seen.shell
-                command = self._script.popleft()
+                command = self._script.popleft().replace("{prompt}", _prompt(seen.text))
                 return Reply(tool=name, arguments=_arguments(parameters, command))
         words = seen.code_words
         return Reply(text=f"I know: {', '.join(words)}." if words else UNKNOWN)
@@ -141,6 +156,12 @@ class ModelServer:
 def _shell(body: Json) -> tuple[str, Json] | None:
     found = {name: parameters for name, parameters in _tools(body) if name in _SHELLS}
     return next(((name, found[name]) for name in _SHELLS if name in found), None)
+
+
+def _prompt(text: str) -> str:
+    """Return the path of the latest prompt that the agent was told to read."""
+    found = re.findall(r"Read the file (\S+?) and do what it says", text)
+    return found[-1] if found else "/dev/null"
 
 
 def _tools(body: Json) -> Iterable[tuple[str, Json]]:
@@ -168,10 +189,15 @@ def _arguments(parameters: Json, command: str) -> Json:
     return values
 
 
+def _turns(body: Json) -> list[Json]:
+    """Return what was said so far, in the form that it came in."""
+    turns = body.get("messages") or body.get("input") or body.get("contents") or ()
+    return [each for each in turns if isinstance(each, dict)] if isinstance(turns, list) else []
+
+
 def _is_answered(body: Json) -> bool:
     """Whether the request ends with what a tool returned, in any of the four forms."""
-    turns = body.get("messages") or body.get("input") or body.get("contents") or [{}]
-    last = turns[-1] if isinstance(turns, list) and isinstance(turns[-1], dict) else {}
+    last = next(reversed(_turns(body)), {})
     if last.get("role") == "tool" or str(last.get("type", "")).endswith("call_output"):
         return True
     parts = last.get("content") or last.get("parts") or ()

@@ -1,0 +1,189 @@
+"""A real CLI as the architect of a pipeline: killed with everything around it, and brought back."""
+
+import json
+import os
+import signal
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from agentmux.adapters.processes import carriers, is_alive
+from agentmux.adapters.tmux import TmuxTerminal
+from agentmux.core.agents import StrategyKind
+from agentmux.core.resume import ResumeRecord, decode_record
+from agentmux.ports import Pane
+from tests.conftest import TEST_ID, WaitUntil
+from tests.real.clis import CLIS
+from tests.real.conftest import Real
+from tests.real.model_server import UNKNOWN
+
+CODE_WORD = "PLUM-4711"
+ARCHITECT = "architect"
+TURN_S = 60.0
+
+
+class Run:
+    """One session whose architect is a real CLI; every other role is the offline agent."""
+
+    def __init__(self, real: Real, wait_until: WaitUntil, **settings: object) -> None:
+        self.real = real
+        self.wait_until = wait_until
+        entry = CLIS[real.name].settings or {}
+        config = {
+            "version": 1,
+            "tmux": {"socket_name": "real", "size": [200, 60]},
+            "snapshots": {"interval": "1s"},
+            "agents": {real.name: dict(entry)} if entry else {},
+            **settings,
+        }
+        folder = real.place.project / ".agentmux"
+        folder.mkdir(exist_ok=True)
+        (folder / "config.yaml").write_text(yaml.safe_dump(config))
+        self.path = Path()
+        self.terminal = TmuxTerminal(str(real.folder / f"tmux-{os.getuid()}" / "real"))
+
+    def start(self) -> None:
+        begun = self.real.asked(
+            "start", "Greet whoever comes", "--agent", "demo", "--role",
+            f"{ARCHITECT}={self.real.name}",
+        )  # fmt: skip
+        self.path = self.real.place.project / begun["path"]
+
+    def tell_code_word(self) -> None:
+        """Start, let the agent read its prompt, then tell it what stands nowhere on disk."""
+        # What an agent does that reads its prompt: it looks, and says hello where it is asked to.
+        strategy = self.real.spec.strategies[0]
+        learns = strategy.kind is StrategyKind.LEARN
+        self.real.model.run("cat {prompt}", *(["agentmux submit hello"] if learns else []))
+        self.start()
+        self.until(lambda: UNKNOWN in self.screen, "its first turn did not end")
+        self.until(lambda: self.record.reached, "its prompt is not known to have arrived")
+        self.type(f"The code word is {CODE_WORD}. Keep it.")
+        self.until(lambda: f"I know: {CODE_WORD}" in self.screen, "its second turn did not end")
+
+    def resume(self) -> None:
+        done = self.real.agentmux("resume", "--yes", "--detach")
+        assert done.returncode == 0, done.stdout + done.stderr
+
+    # -- what is seen ------------------------------------------------------------------------
+
+    @property
+    def state(self) -> dict[str, object]:
+        found: dict[str, object] = json.loads((self.path / "state.json").read_text())
+        return found
+
+    @property
+    def record(self) -> ResumeRecord:
+        agents = self.state["agents"]
+        assert isinstance(agents, dict)
+        found = decode_record(agents[ARCHITECT])
+        assert found is not None
+        return found
+
+    def status(self) -> dict[str, str]:
+        (session,) = self.real.asked("status")["sessions"]
+        return next((each for each in session["seats"] if each["seat"] == ARCHITECT), {})
+
+    def events(self, kind: str) -> list[dict[str, Any]]:
+        lines = (self.path / "tool_events.jsonl").read_text().splitlines()
+        found = [json.loads(line) for line in lines]
+        return [each for each in found if each["event"] == kind and each["seat"] == ARCHITECT]
+
+    @property
+    def pane(self) -> Pane | None:
+        live = self.terminal.sessions()
+        panes = [pane for each in live for pane in self.terminal.panes(each.id)]
+        return next((pane for pane in panes if pane.seat == ARCHITECT), None)
+
+    @property
+    def screen(self) -> str:
+        pane = self.pane
+        found = pane and self.terminal.capture([pane.id], colours=False).get(pane.id)
+        return found.text if found else ""
+
+    def until(self, condition: Callable[[], object], what: str, deadline_s: float = TURN_S) -> None:
+        self.wait_until(condition, deadline_s, lambda: f"{what}\n{self.report()}")
+
+    def report(self) -> str:
+        turns = [turn.summary for turn in self.real.model.seen]
+        log = self.path / "orchestrator.log"
+        return "\n".join(
+            [
+                "screen:",
+                self.screen,
+                "requests:",
+                *turns,
+                "log:",
+                log.read_text()[-4000:] if log.exists() else "no log",
+            ]
+        )
+
+    # -- what is done ------------------------------------------------------------------------
+
+    def type(self, text: str) -> None:
+        """Type as a person would: the text, then Enter when it stands there."""
+        pane = self.pane
+        assert pane is not None
+        tmux = ("tmux", "-S", self.terminal.socket)
+        self.real.run(*tmux, "send-keys", "-t", pane.id, "-l", text)
+        self.until(lambda: text in self.screen, "what was typed is not to be seen")
+        self.real.run(*tmux, "send-keys", "-t", pane.id, "Enter")
+
+    def kill(self, test_id: str) -> None:
+        """End agent, wrapper, orchestrator and tmux server with SIGKILL, the agent first."""
+        pane = self.pane
+        assert pane is not None
+        server = self.terminal.server().pid
+        for pid in (*children(pane.pid), pane.pid, server):
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                continue
+        self.until(lambda: carriers(f"{TEST_ID}={test_id}") == (), "something outlived the kill")
+
+
+def children(pid: int) -> tuple[int, ...]:
+    """Return all processes below ``pid``."""
+    direct = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return tuple(each for word in direct for each in (int(word), *children(int(word))))
+
+
+@pytest.mark.parametrize("name", CLIS)
+@pytest.mark.proves("resumed")
+@pytest.mark.timeout(240)
+def test_its_conversation_survives_the_death_of_everything(
+    name: str, real: Real, wait_until: WaitUntil, isolated: str
+) -> None:
+    run, model = Run(real, wait_until), real.model
+    run.tell_code_word()
+    before, told = len(model.turns), run.record
+    by_id = real.spec.strategies[0].needs_id
+    assert (told.session_ref is not None) == by_id
+    assert told.reached == 1
+
+    run.kill(isolated)
+    (dry,) = real.asked("resume", "--dry-run")["sessions"]
+    (pane,) = dry["panes"]
+    assert (dry["phase"], pane["mode"]) == ("architecting", "native"), pane["reason"]
+    assert not by_id or str(told.session_ref) in " ".join(pane["argv"])
+
+    artifact = run.path / "02_architecting" / "architecture.md"
+    model.run(
+        f"mkdir -p {artifact.parent} && printf '# Greeting\\n\\nSay hello.\\n' >{artifact}"
+        " && agentmux submit architecture"
+    )
+    run.resume()
+    run.until(lambda: len(model.turns) > before, "it asked nothing after the resume")
+    after = model.turns[before]
+    first, last = run.events("agent_launched")
+    assert CODE_WORD in after.code_words
+    assert f"launches/{first['launch']}/prompt.md" in after.text
+    assert f"launches/{last['launch']}/prompt.md" in after.text
+
+    run.until(lambda: run.state["phase"] != "architecting", "its work was not accepted")
+    assert [each["payload"]["mode"] for each in (first, last)] == ["fresh", "native"]
+    assert len(run.events("submit_architecture")) == 1
+    assert len(run.events("agent_launched")) == 2
