@@ -25,6 +25,7 @@ YAML_MAX: Final = 1 << 20
 TEXT_MAX: Final = 8 << 20
 
 _FOLDERS: Final = tuple(dict.fromkeys(each.folder for each in PHASE_REGISTRY))
+_ARCHIVED: Final = frozenset(path for each in PHASE_REGISTRY for path in each.archives)
 
 
 def read_artifacts(session: Path, state: SessionState) -> Artifacts:
@@ -143,7 +144,6 @@ class _Reader:
         return verdicts, reviews
 
     def _review_files(self) -> Iterator[str]:
-        known = {path for each in PHASE_REGISTRY for path in each.archives}
         for path in self._sizes:
-            if path in known and path.endswith(".yaml") and path != FIX_REQUEST:
+            if path in _ARCHIVED and path.endswith(".yaml") and path != FIX_REQUEST:
                 yield path

@@ -84,17 +84,25 @@ def _frozen(cls: type[Any]) -> type[Any]:
 
 def _init(cls: type[Any]) -> Callable[..., None]:
     known = dataclasses.fields(cls)
-    plan: list[tuple[str, Any, Any]] = [(f.name, f.default, f.default_factory) for f in known]
+    place = {each.name: getattr(cls, each.name).__set__ for each in known}
+    absent = [(each.name, place[each.name], each.default, each.default_factory) for each in known]
 
     def init(self: object, /, **given: object) -> None:
-        for name, default, factory in plan:
-            value = given.pop(name, default)
-            if value is _MISSING:
-                if factory is _MISSING:
-                    raise TypeError(f"{cls.__qualname__}: `{name}` is missing")
-                value = factory()
-            _place(self, name, value)
-        if given:
-            raise TypeError(f"{cls.__qualname__}: there is no `{next(iter(given))}`")
+        try:
+            for name, value in given.items():
+                place[name](self, value)
+        except KeyError as error:
+            raise TypeError(f"{cls.__qualname__}: there is no `{error.args[0]}`") from None
+        if len(given) == len(absent):
+            return
+        for name, place_it, value, factory in absent:
+            if name in given:
+                continue
+            if value is not _MISSING:
+                place_it(self, value)
+            elif factory is not _MISSING:
+                place_it(self, factory())
+            else:
+                raise TypeError(f"{cls.__qualname__}: `{name}` is missing")
 
     return init
