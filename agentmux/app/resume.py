@@ -78,6 +78,8 @@ def plan_resume(
     panes: tuple[LaunchPlan, ...] = ()
     if inference.phase is not Phase.DONE:
         resumed = _resumed(world, state, artifacts, inference, phase)
+        if resumed.pending_archive != state.pending_archive:
+            artifacts = overlay(files.artifacts(resumed), added, resumed)
         session.state = resumed
         launcher = Launcher(world, session, fresh=fresh)
         panes = tuple(launcher.plan(work, artifacts) for work in wanted(resumed))
@@ -126,6 +128,8 @@ def _resumed(
         override=chosen is not inference.phase,
     )
     resumed = apply(state, _event(world, fact, state))
+    if resumed.pending_archive:
+        return resumed  # what lies there is moved first, and then nothing is settled by it
     for _ in range(_SETTLE_MAX):
         settled = settlement(resumed, artifacts)
         if settled is None:

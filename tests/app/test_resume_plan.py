@@ -396,6 +396,16 @@ def test_what_was_recorded_is_resumed_whatever_the_registry_says_later(stage: St
         assert pane_fields(plan, world)["env"] == {"COLOUR": "red"}
 
 
+def test_an_earlier_phase_is_entered_anew(stage: Stage) -> None:
+    """What was left there does not count any more: it is not settled by it."""
+    plan = stage.plan(phase="planning")
+    assert plan.inference.phase == "implementing"
+    assert plan.resumed.phase == "planning"
+    (planner,) = plan.panes
+    assert planner.work.seat == "planner"
+    assert "04_planning/plan.md" not in planner.prompt
+
+
 def test_planning_writes_nothing(stage: Stage) -> None:
     def tree() -> dict[Path, tuple[float, bytes]]:
         files = (path for path in stage.project.rglob("*") if path.is_file())

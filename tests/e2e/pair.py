@@ -4,7 +4,7 @@ import json
 import os
 import re
 import signal
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -127,6 +127,12 @@ class Pair:
 
         _wait_until(all_do, 20, self.shown)
         return found
+
+    def until(self, condition: Callable[[], object]) -> None:
+        _wait_until(condition, 20, self.shown)
+
+    def until_shown_in(self, seat: str, text: str) -> None:
+        self.until(lambda: text in self.screen(seat))
 
     def tell(self) -> None:
         """Tell each a new word of its own."""

@@ -1,0 +1,272 @@
+"""What the host may do to a session between the end and the resume, and who may still be there."""
+
+import json
+import os
+import shutil
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agentmux.adapters.processes import is_alive, start_time
+from tests.conftest import WaitUntil
+from tests.e2e.conftest import Project, Session
+from tests.e2e.pair import Pair, child_of, kill_all
+
+QUIET = {"roles": {"architect": {"submit": "no", "write": "none", "think": 0.05}}}
+
+
+def begin(project: Project, agent: str = "demo", feature: str = "add a greeting") -> Session:
+    """A session whose architect was reached, and stays."""
+    project.scenario(QUIET)
+    answer = project.json("start", "--agent", agent, "--", feature)
+    session = Session(project, project.path / answer["path"]).until_seat("architect")
+    session.submit("architect", "hello")
+    return session
+
+
+def end(project: Project, wait_until: WaitUntil) -> None:
+    project.tmux("kill-server")
+    wait_until(lambda: not project.processes(), 15, project._left)
+
+
+def architect(session: Session) -> dict[str, Any]:
+    found: dict[str, Any] = session.state["seats"]["architect"]
+    return found
+
+
+def edit(session: Session, **fields: object) -> None:
+    """Change the architect's resume record, as another machine or a mistake may have left it."""
+    path = session.path / "state.json"
+    state = json.loads(path.read_text())
+    state["agents"]["architect"] |= fields
+    path.write_text(json.dumps(state))
+
+
+# -- the record and the machine ------------------------------------------------------------------
+
+
+RECORDS = (
+    ({"boot": "another"}, "native", "all guards hold"),
+    ({"host": "elsewhere"}, "fresh", "recorded on host `elsewhere`"),
+    ({"runtime": "/bin/other:1:2"}, "fresh", "another program answers: `/bin/other:1:2` then"),
+    ({"agent": "claude"}, "fresh", "the seat was played by `claude`, now it is `demo`"),
+    ({"captured_at": "2020-01-01T00:00:00Z"}, "fresh", "`resume.max_age` is 7 days"),
+    ({"session_ref": "--help"}, "fresh", "`--help` is not the id of a conversation"),
+)
+
+
+def test_what_was_recorded_decides(project: Project, wait_until: WaitUntil) -> None:
+    session = begin(project)
+    end(project, wait_until)
+    path = session.path / "state.json"
+    kept = path.read_text()
+    plan: dict[str, Any] = {}
+    for fields, mode, reason in RECORDS:
+        path.write_text(kept)
+        edit(session, **fields)
+        (plan,) = project.json("resume", "--dry-run")["sessions"][0]["panes"]
+        assert (plan["mode"], reason in plan["reason"]) == (mode, True), plan["reason"]
+    project.ok("resume", "--yes", "--detach")
+    session.until_seat("architect")
+    found = architect(session)
+    assert [found[each] for each in ("mode", "reason", "prompt_bytes", "fresh_prompt_bytes")] == [
+        plan[each] for each in ("mode", "reason", "prompt_bytes", "fresh_prompt_bytes")
+    ]
+
+
+# -- directories ---------------------------------------------------------------------------------
+
+
+def test_a_project_that_was_moved_goes_on_with_new_conversations(
+    project: Project, wait_until: WaitUntil
+) -> None:
+    session = begin(project)
+    end(project, wait_until)
+    project.scenario({"roles": {"planner": {"plan": {"parts": 1}}}})
+    old, project.path = project.path, project.path.with_name("moved here")
+    old.rename(project.path)
+    session = Session(project, project.path / session.path.relative_to(old))
+
+    project.ok("resume", "--yes", "--detach")
+    session.wait()
+    (resumed, *_) = [each for each in session.events if each["event"] == "agent_launched"][1:]
+    reason = resumed["payload"]["reason"]
+    assert reason == f"recorded in the directory `{old}`, this is `{project.path}`"
+    launch = session.path / "launches" / resumed["launch"]
+    assert str(old) not in (launch / "prompt.md").read_text()
+    fields = json.loads((launch / "launch.json").read_text())
+    assert str(old) not in json.dumps([fields["argv"], fields["env"], fields["cwd"]])
+    assert not old.exists()
+    session.approve()
+    assert project.git("log", "--format=%s") == "add a greeting\nBegin\n"
+
+
+def test_a_copy_of_a_session_is_refused(project: Project, wait_until: WaitUntil) -> None:
+    session = begin(project)
+    end(project, wait_until)
+    copy = session.path.with_name("20300101-000000-copied")
+    project.program("cp", "-a", str(session.path), str(copy))
+    before = project.tree()
+    for words in (("resume", "--yes", "--detach", copy.name), ("resume", "--dry-run", copy.name)):
+        done = project.run(*words)
+        assert done.returncode == 3
+        assert f"is a copy of session {session.name}" in done.stderr
+        assert f"agentmux resume {session.name}" in done.stderr
+    assert project.tree() == before
+    assert not project.processes()
+    # The one that it was copied from goes on; and so does the copy, once that is gone.
+    project.ok("resume", "--yes", "--detach", session.name)
+    assert architect(session.until_seat("architect"))["mode"] == "native"
+    project.ok("stop", session.name)
+    shutil.rmtree(session.path)
+    project.ok("resume", "--yes", "--detach", copy.name)
+
+
+def test_a_copy_of_a_project_has_no_conversations(project: Project, wait_until: WaitUntil) -> None:
+    begin(project)
+    end(project, wait_until)
+    copy = project.root / "copy"
+    project.program("cp", "-a", str(project.path), str(copy))
+    (plan,) = project.json("resume", "--dry-run", cwd=copy)["sessions"][0]["panes"]
+    assert (plan["mode"], plan["cwd"]) == ("fresh", str(copy))
+    # They share an id: while one is live, the other one is not resumed.
+    project.ok("resume", "--yes", "--detach")
+    assert "is still active" in project.fails(3, "resume", "--yes", "--detach", cwd=copy)
+
+
+# -- conversations -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("agent", ["demo-hook", "demo-learn"])
+def test_a_conversation_that_its_user_cleared_is_followed(project: Project, agent: str) -> None:
+    """A hook tells at once; who tells its id to what it runs, the next time that it runs us."""
+    pair = Pair(project, agent, think=0.05)
+    pair.arrive()
+    pair.tell()
+    before, old = pair.conversations(), dict(pair.words)
+    pair.say({"coder-1": "/clear"})
+    pair.until_shown_in("coder-1", "a new conversation")
+    if agent == "demo-learn":
+        prompt = pair.session.path / "launches" / pair.launches()["coder-1"] / "prompt.md"
+        pair.say({"coder-1": f"Read the file {prompt} and do what it says."})
+    pair.until(lambda: pair.conversations()["coder-1"] != before["coder-1"])
+    pair.tell()
+    assert pair.words != old
+    for _ in range(3):  # again and again, by the words that were recorded under the first id
+        pair.kill("server")
+        pair.resume()
+        pair.check_launches("NN", "")
+        pair.arrive()
+        assert pair.ask() == pair.words
+
+
+def test_a_conversation_that_was_cleared_unseen_comes_back_as_it_was(project: Project) -> None:
+    """Nothing tells us, so the conversation that we know is the one that comes back."""
+    pair = Pair(project, "demo", think=0.05)
+    pair.arrive()
+    pair.tell()
+    pair.say({"coder-1": "/clear"})
+    pair.until_shown_in("coder-1", "a new conversation")
+    pair.kill("server")
+    pair.resume()
+    pair.check_launches("NN", "")
+    pair.arrive()
+    assert pair.ask() == pair.words
+
+
+def test_one_conversation_is_never_in_two_panes(project: Project, wait_until: WaitUntil) -> None:
+    session = begin(project)
+    end(project, wait_until)
+    other = begin(project, feature="add another thing")
+    mine, its = (each.state["agents"]["architect"] for each in (session, other))
+    edit(session, **{name: its[name] for name in ("session_ref", "argv_ref", "resume_argv")})
+    assert mine["session_ref"] != its["session_ref"]
+
+    project.ok("resume", "--yes", "--detach", session.name)
+    session.until_seat("architect")
+    found = architect(session)
+    assert found["mode"] == "fresh"
+    assert found["reason"].startswith("the conversation is held by process ")
+    assert f"of session {other.name}" in found["reason"]
+    assert architect(other)["status"] == "launched"
+
+
+# -- agents that outlived ------------------------------------------------------------------------
+
+SCRIPT = """\
+agents:
+  stubborn:
+    like: demo
+    match: []
+    command: [sh, -c, 'agentmux-demo-agent "$@"; exit $?', sh]
+"""
+
+
+def survivor(session: Session) -> int:
+    """The agent's own process, below the shell that the wrapper started."""
+    fields = json.loads(session.read("runtime_state.json"))["panes"]["architect"]
+    shell = child_of(fields["pid"])
+    return child_of(shell) if shell else 0
+
+
+def test_agents_that_outlived_their_server_are_ended_with_consent(
+    project: Project, wait_until: WaitUntil
+) -> None:
+    project.config(SCRIPT)
+    session = begin(project, "stubborn")
+    wait_until(lambda: survivor(session), 20)
+    stubborn = {"ignore_hup": True, **QUIET["roles"]["architect"]}
+    end(project, wait_until)
+    project.scenario({"roles": {"architect": stubborn}})
+    project.ok("resume", "--yes", "--detach")
+    session.until_seat("architect")
+    launch = architect(session)["launch"]
+    wait_until(lambda: launch in session.read("runtime_state.json"), 20)
+    wait_until(lambda: survivor(session), 20)
+    agent = survivor(session)
+    started = start_time(agent)
+    wait_until(lambda: ignores_hup(agent), 20)
+
+    wrapper = json.loads(session.read("runtime_state.json"))["panes"]["architect"]["pid"]
+    server = int(project.tmux("display-message", "-p", "#{pid}"))
+    kill_all([wrapper, server])
+    wait_until(lambda: {pid for pid, _ in project.processes()} == {agent}, 15, project._left)
+    before = project.tree()
+
+    said = project.fails(3, "resume", "--detach")
+    assert "outlived their tmux server" in said
+    assert f"architect (process {agent}" in said
+    assert f"agentmux resume {session.name} --yes" in said
+    assert project.tree() == before
+    assert is_alive(agent, started)
+
+    project.ok("resume", "--yes", "--detach")
+    assert not is_alive(agent, started)
+    session.until_seat("architect")
+    assert architect(session)["mode"] == "native"
+    wait_until(lambda: survivor(session) not in {0, agent}, 20)
+
+
+def ignores_hup(pid: int) -> bool:
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    mask = next(line for line in lines if line.startswith("SigIgn:"))
+    return bool(int(mask.split()[1], 16) & 1 << (signal.SIGHUP - 1))
+
+
+def test_a_live_pane_is_never_doubled(project: Project, wait_until: WaitUntil) -> None:
+    """Only the orchestrator went: resume refuses, reattach takes the panes as they are."""
+    pair = Pair(project, "demo", think=0.05)
+    pair.arrive()
+    pair.tell()
+    agents = {seat: pair.agent_pid(seat) for seat in pair.seats()}
+    driver = int(json.loads(pair.session.read("session.lock.json"))["pid"])
+    os.kill(driver, signal.SIGKILL)
+    wait_until(lambda: not is_alive(driver), 10)
+    said = project.fails(3, "resume", "--yes", "--detach")
+    assert f"agentmux resume --reattach {pair.session.name}" in said
+    project.ok("resume", "--reattach", "--detach", pair.session.name)
+    assert {seat: pair.agent_pid(seat) for seat in pair.seats()} == agents
+    assert pair.session.launched()[-2:] == ["coder-1", "coder-2"]
+    assert pair.ask() == pair.words

@@ -1,0 +1,252 @@
+"""Looking and refusing change nothing; and nothing of an agent's own is ever opened."""
+
+import fcntl
+import json
+import os
+import shutil
+import signal
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import WaitUntil
+from tests.e2e.conftest import Project, Session
+from tests.e2e.pair import Pair
+
+NAME = "SESSION"
+LOOKS = (
+    ("resume", "--dry-run"),
+    ("resume", "--dry-run", "--json"),
+    ("resume", "--dry-run", "--json", NAME),
+    ("resume", "--all", "--dry-run", "--json"),
+    ("resume", "--dry-run", "--fresh"),
+    ("resume", "--dry-run", "--fresh-role", "coder-2", "--json"),
+    ("resume", "--dry-run", "--phase", "planning"),
+    ("resume", "--explain", NAME),
+    ("resume", "--explain", "--json", NAME),
+    ("status",),
+    ("list",),
+)
+REFUSALS = (
+    (4, "no session answers to", ("resume", "nonesuch")),
+    (2, "no phase `nonesuch`", ("resume", "--phase", "nonesuch")),
+    (2, "--phase goes backwards only", ("resume", "--phase", "reviewing")),
+    (2, "There is nobody to ask", ("resume", "--phase", "planning", "--detach")),
+    (2, "--all goes with --dry-run", ("resume", "--all")),
+    (2, "is not live, there is nothing to reattach to", ("resume", "--reattach", NAME)),
+    (2, "say which seat", ("restart", NAME)),
+    (2, "has no seat `painter`", ("restart", NAME, "--role", "painter")),
+    (3, "is running", ("restart", NAME, "--role", "coder-1")),
+)
+
+
+@pytest.fixture
+def stopped(project: Project, wait_until: WaitUntil) -> Session:
+    """Two coders at work, killed with their server."""
+    pair = Pair(project, "demo", think=0.05)
+    pair.arrive()
+    project.tmux("kill-server")
+    wait_until(lambda: not project.processes(), 15, project._left)
+    return pair.session
+
+
+def named(words: tuple[str, ...], session: Session) -> tuple[str, ...]:
+    return tuple(session.name if word == NAME else word for word in words)
+
+
+def test_looking_changes_nothing_and_leaves_nobody(stopped: Session) -> None:
+    project = stopped.project
+    before = project.tree()
+    for words in LOOKS:
+        project.ok(*named(words, stopped))
+        assert project.tree() == before, words
+        assert not project.processes(), words
+
+
+def test_refusals_change_nothing_and_leave_nobody(stopped: Session) -> None:
+    project = stopped.project
+    before = project.tree()
+    for code, reason, words in REFUSALS:
+        assert reason in project.fails(code, *named(words, stopped)), words
+        assert project.tree() == before, words
+        assert not project.processes(), words
+
+
+def test_a_session_that_somebody_holds(stopped: Session) -> None:
+    project = stopped.project
+    before = project.tree()
+    with (stopped.path / "session.lock").open("r+") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        assert "is held by" in project.fails(3, "resume", "--yes", "--detach")
+        found = project.json("resume", "--dry-run", code=3)["sessions"][0]
+    assert found["blocked"]["reason"] == "locked"
+    assert found["phase"] == "implementing"
+    assert project.tree() == before
+    assert not project.processes()
+
+
+def test_a_live_session(project: Project) -> None:
+    pair = Pair(project, "demo", think=0.05)
+    pair.arrive()
+
+    def durable() -> tuple[bytes, ...]:
+        names = ("state.json", "tool_events.jsonl", "session.lock.json")
+        return tuple((pair.session.path / name).read_bytes() for name in names)
+
+    before, running = durable(), set(project.processes())
+    for words in (("resume", "--yes"), ("resume", "--yes", "--detach", "--fresh")):
+        said = project.fails(3, *words)
+        assert f"tmux session {pair.session.state['session_name']} is still active" in said
+        assert f"agentmux attach {pair.session.name}" in said
+    found = project.json("resume", "--dry-run", code=3)["sessions"][0]
+    assert found["blocked"]["reason"] == "session_live"
+    assert durable() == before
+    assert set(project.processes()) == running
+
+
+def test_a_hung_server_is_not_taken_for_gone(
+    stopped: Session, request: pytest.FixtureRequest
+) -> None:
+    project = stopped.project
+    project.ok("resume", "--yes", "--detach")
+    server = int(project.tmux("display-message", "-p", "#{pid}"))
+    stop, go_on = (
+        lambda: _signal(server, signal.SIGSTOP),
+        lambda: _signal(server, signal.SIGCONT),
+    )
+    request.addfinalizer(go_on)
+    stop()
+    assert "cannot tell whether" in project.fails(6, "resume", "--yes", "--detach")
+    assert project.json("resume", "--dry-run", code=6)["problems"][0]["code"] == 6
+    go_on()
+    assert stopped.kinds("resumed") == ["resumed"]
+
+
+def _signal(pid: int, number: signal.Signals) -> None:
+    os.kill(pid, number)
+
+
+# -- going back ----------------------------------------------------------------------------------
+
+
+def test_back_to_an_earlier_phase(stopped: Session, wait_until: WaitUntil) -> None:
+    project = stopped.project
+    plan = project.json("resume", "--dry-run", "--phase", "planning")["sessions"][0]
+    assert [each["seat"] for each in plan["panes"]] == ["planner"]
+    assert plan["phase"] == "implementing"  # what was inferred
+    project.ok("resume", "--yes", "--detach", "--phase", "planning")
+    wait_until(lambda: len(stopped.launched()) > 4, 20, stopped.launched)
+    (resumed,) = [each["payload"] for each in stopped.events if each["event"] == "resumed"]
+    assert (resumed["phase"], resumed["override"]) == ("planning", True)
+    assert stopped.launched()[4] == "planner"
+
+
+# -- the machine answer --------------------------------------------------------------------------
+
+PANE = {
+    "seat", "role", "subplan", "agent", "mode", "argv", "cwd", "env", "reason", "prompt_bytes",
+    "fresh_prompt_bytes",
+}  # fmt: skip
+
+
+def test_all_of_them_for_a_machine(stopped: Session) -> None:
+    project = stopped.project
+    broken = stopped.path.with_name("20200101-000000-broken")
+    broken.mkdir()
+    (broken / "state.json").write_text(json.dumps({"schema_version": 99, "phase": "planning"}))
+    answer = project.json("resume", "--all", "--dry-run", code=5)
+    good, bad = sorted(answer["sessions"], key=lambda each: each["phase"] is None)
+    assert (good["session"], good["phase"], good["blocked"]) == (
+        stopped.name, "implementing", None,
+    )  # fmt: skip
+    assert all(set(each) >= PANE for each in good["panes"])
+    assert [each["mode"] for each in good["panes"]] == ["native", "native"]
+    assert (bad["session"], bad["phase"]) == (broken.name, None)
+    (problem,) = answer["problems"]
+    assert (problem["session"], problem["code"]) == (broken.name, 5)
+
+
+# -- what is opened ------------------------------------------------------------------------------
+
+AUDIT = """\
+import os, sys
+_words = " ".join(sys.orig_argv)
+if "agentmux" in _words and "demo-agent" not in _words:
+    _log = os.open(os.environ["AUDIT_LOG"], os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+    def _hook(event, args):
+        if event in {"open", "os.listdir", "os.scandir", "os.remove", "os.rename", "os.mkdir"}:
+            line = f"{os.getpid()} {event} {args[0]!r} {_words[:200]!r}\\n"
+            os.write(_log, line.encode("utf-8", "replace"))
+    sys.addaudithook(_hook)
+"""
+
+
+@pytest.fixture
+def audited(project: Project) -> Callable[[], list[str]]:
+    """Every agentmux process of the project says what it opens; returns the lines so far."""
+    folder, log = project.root / "audit", project.root / "audit.log"
+    folder.mkdir()
+    (folder / "sitecustomize.py").write_text(AUDIT)
+    project.env |= {"PYTHONPATH": str(folder), "AUDIT_LOG": str(log)}
+    return lambda: log.read_text().splitlines()
+
+
+@pytest.mark.parametrize("agent", ["demo", "demo-continue", "demo-hook"])
+def test_nothing_of_an_agents_own_home_is_read(
+    project: Project, audited: Callable[[], list[str]], agent: str
+) -> None:
+    pair = Pair(project, agent, think=0.05)
+    pair.arrive()
+    pair.kill("boot")
+    pair.resume()
+    pair.arrive()
+    project.ok("status")
+    project.ok("stop")
+
+    lines = audited()
+    seen: dict[str, Any] = {
+        "resume": [line for line in lines if " resume " in line],
+        "orchestrator": [line for line in lines if "orchestrate" in line],
+        "submit": [line for line in lines if " submit " in line],
+    }
+    assert all(seen.values()), {name: len(found) for name, found in seen.items()}
+    assert any("state.json" in line for line in seen["orchestrator"])
+    home = project.home / "demo"
+    assert list((home / "conversations").iterdir())  # there was something to read
+    assert not [line for line in lines if str(home) in line]
+
+
+def test_the_wrapper_opens_nothing_of_the_agent_either(tmp_path: Path, project: Project) -> None:
+    """It runs isolated, out of reach of the audit above: so here it is under one of its own."""
+    home, launch, log = tmp_path / "demo", tmp_path / "launch", tmp_path / "log"
+    for folder in (home, launch):
+        folder.mkdir()
+    program = shutil.which("agentmux-demo-agent", path=project.env["PATH"])
+    (launch / "launch.json").write_text(
+        json.dumps(
+            {
+                "argv": [program, "-p", "hello"],
+                "env": {"AGENTMUX_DEMO_HOME": str(home)},
+                "unset": [],
+                "cwd": str(tmp_path),
+                "claim": str(tmp_path / "claims" / "x.lock"),
+                "grace_s": 1,
+            }
+        )
+    )
+    wrapper = Path(__file__).parents[2] / "agentmux" / "adapters" / "wrapper.py"
+    script = (
+        "import os, runpy, sys\n"
+        f"log = os.open({str(log)!r}, os.O_WRONLY | os.O_CREAT | os.O_APPEND)\n"
+        "sys.addaudithook(lambda event, args: event == 'open' and"
+        " os.write(log, (repr(args[0]) + chr(10)).encode()))\n"
+        f"sys.argv = ['wrapper.py', {str(launch)!r}]\n"
+        f"runpy.run_path({str(wrapper)!r}, run_name='__main__')\n"
+    )
+    project.program("python", "-c", script)
+    opened = log.read_text()
+    assert str(launch / "launch.json") in opened
+    assert (launch / "exit.json").exists()
+    assert str(home) not in opened
