@@ -136,6 +136,9 @@ class TmuxTerminal:
                 reason="name_taken",
                 hints=(f"look at it: `tmux attach -t ={name}`",),
             )
+        if reply.returncode != 0 and reply.stdout.startswith("$"):
+            # Made, but its marks found no place (a hook renamed it): nobody would know it again.
+            self.kill_session(reply.stdout.partition("\t")[0])
         made = self._expect(reply).stdout.rstrip("\n").split("\t")
         session, real_name, window, pane, pid = made
         # Comfort only, and unknown to tmux before 3.3: a refusal changes nothing else.

@@ -128,32 +128,38 @@ def window_options(target: str, options: Iterable[tuple[str, str]] = ()) -> Iter
 def create(
     *, name: str, uuid: str, cwd: str, size: tuple[int, int], argv: Sequence[str]
 ) -> list[Command]:
-    """Make the session and mark it; without ``-t`` all of it falls on the new session."""
+    """Make the session and mark it.
+
+    Its name says where the marks go: without ``-t`` they fall on the session that this is called
+    in, where it is called inside tmux, and that is the user's.
+    """
     columns, rows = size
+    target = f"={re.sub('[:.]', '_', name)}:"  # as tmux names it
     made = ("new-session", "-d", "-P", "-F", CREATED_FORMAT, "-s", literal(name), "-n", "agentmux")
     # The server may have been started by an agent of another session: its id must not go on.
     place = ("-c", literal(cwd), "-x", str(columns), "-y", str(rows), "-e", "AGENTMUX_SESSION_ID=")
     options = (*_WINDOW_OPTIONS, *_WORK_OPTIONS)
     return [
         (*made, *place, "--", *argv),
-        ("set-option", UUID, uuid),
-        ("set-option", "-p", MONITOR, "1"),
-        ("set-option", "-p", "remain-on-exit", "on"),
-        ("set-option", "-p", LABEL, "agentmux"),
-        *(("set-option", "-w", option, value) for option, value in options),
+        ("set-option", "-t", target, UUID, uuid),
+        ("set-option", "-p", "-t", target, MONITOR, "1"),
+        ("set-option", "-p", "-t", target, "remain-on-exit", "on"),
+        ("set-option", "-p", "-t", target, LABEL, "agentmux"),
+        *(("set-option", "-w", "-t", target, option, value) for option, value in options),
     ]
 
 
 def monitor_window(session: str, cwd: str, argv: Sequence[str]) -> list[Command]:
     """Make a new monitor in a window of its own, for a session that has lost its own."""
-    made = ("new-window", "-P", "-F", "#{pane_id}", "-n", "agentmux", "-t", f"{session}:")
+    target = f"{session}:"  # where the new window is now the current one
+    made = ("new-window", "-P", "-F", "#{pane_id}", "-n", "agentmux", "-t", target)
     options = (*_WINDOW_OPTIONS, *_WORK_OPTIONS)
     return [
         (*made, "-c", literal(cwd), "--", *argv),
-        ("set-option", "-p", MONITOR, "1"),
-        ("set-option", "-p", "remain-on-exit", "on"),
-        ("set-option", "-p", LABEL, "agentmux"),
-        *(("set-option", "-w", option, value) for option, value in options),
+        ("set-option", "-p", "-t", target, MONITOR, "1"),
+        ("set-option", "-p", "-t", target, "remain-on-exit", "on"),
+        ("set-option", "-p", "-t", target, LABEL, "agentmux"),
+        *(("set-option", "-w", "-t", target, option, value) for option, value in options),
     ]
 
 
