@@ -242,6 +242,16 @@ class Session:
         _wait_until(held, 20, lambda: self.project.run("status", self.name).stdout)
         return self
 
+    def settled(self, seat: str) -> "Session":
+        """Wait until the prompt of an agent that does nothing has arrived, and all is written."""
+
+        def quiet() -> bool:
+            state, size = self.state, (self.path / "tool_events.jsonl").stat().st_size
+            return bool(state["seats"][seat]["reached"]) and state["applied_offset"] == size
+
+        _wait_until(quiet, 20, lambda: self.read("tool_events.jsonl"))
+        return self
+
 
 class Client:
     """A program on a terminal of its own, such as an attached tmux client."""

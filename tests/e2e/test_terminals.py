@@ -1,0 +1,216 @@
+"""In terminals: inside and outside tmux, small ones, and under configurations of all kinds."""
+
+import shlex
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from tests.conftest import HOSTILE, WaitUntil
+from tests.e2e.conftest import QUICK, Client, Project, Session
+
+PANES = "#{pane_width} #{pane_height} #{pane_left} #{pane_top} #{@agentmux_seat}"
+AGENTMUX = f"{shlex.quote(sys.executable)} -m agentmux"
+
+
+def panes(session: Session, what: str = PANES) -> list[list[str]]:
+    """Return what tmux says of each pane in the session's visible window."""
+    shown = session.project.tmux("list-panes", "-t", f"={tmux_name(session)}:", "-F", what)
+    return [line.split() for line in shown.splitlines()]
+
+
+def tmux_name(session: Session) -> str:
+    name: str = session.state["session_name"]
+    return name
+
+
+def monitor(session: Session) -> str:
+    """Return what the monitor shows; its pane has no seat."""
+    listed = session.project.tmux(
+        "list-panes", "-s", "-t", f"={tmux_name(session)}", "-F", "#{pane_id} #{@agentmux_seat}"
+    )
+    pane = next(words[0] for words in map(str.split, listed.splitlines()) if len(words) == 1)
+    return session.project.tmux("capture-pane", "-p", "-t", pane)
+
+
+def options(project: Project) -> str:
+    """Return all options of the user's own session."""
+    scopes = ("-g", "-s", "-t=mine:", "-wt=mine:", "-pt=mine:")
+    return "\n".join(project.tmux("show-options", scope) for scope in scopes)
+
+
+@contextmanager
+def attached(session: Session, wait_until: WaitUntil) -> Iterator[Client]:
+    """Attach an 80x24 terminal with ``agentmux attach``."""
+    project = session.project
+    with Client(project, sys.executable, "-m", "agentmux", "attach", session.name) as client:
+        wait_until(lambda: project.tmux("list-clients"), 10, lambda: client.said)
+        yield client
+
+
+CONFIGURATIONS = {
+    "base-index": "set -g base-index 1\nsetw -g pane-base-index 1\n",
+    "hostile": HOSTILE,
+    "hooks": "set-hook -g after-new-session 'set -g @made 1'\n"
+    "set-hook -g after-new-window 'kill-pane -a'\nset -g mouse on\n",
+}
+
+
+@pytest.mark.parametrize("text", CONFIGURATIONS.values(), ids=CONFIGURATIONS.keys())
+def test_under_any_configuration(project: Project, text: str) -> None:
+    (project.home / ".tmux.conf").write_text(text)
+    project.scenario(
+        {
+            "roles": {
+                "architect": {"reviewers": ["logic", "quality"]},
+                "reviewer_logic": {
+                    "attempts": [{"when": {"iteration": 0}, "verdict": "fail"}],
+                },
+            }
+        }
+    )
+    session = project.start().wait()
+    assert session.launched()[:4] == ["architect", "planner", "coder-1", "coder-2"]
+    project.ok("stop", session.name)
+    project.ok("resume", session.name, "--detach")
+    session.approve().gone()
+    assert project.git("status", "--porcelain") == ""
+
+
+def test_the_users_own_sessions_are_left_alone(project: Project, wait_until: WaitUntil) -> None:
+    project.tmux("new-session", "-d", "-s", "mine", "-x", "100", "-y", "30", "cat")
+    before = project.tmux("show-options", "-g") + project.tmux("show-options", "-s")
+    hooks = project.tmux("show-hooks", "-g")
+    session = project.start().wait().approve()
+    wait_until(lambda: project.tmux("list-sessions", "-F", "#{session_name}") == "mine\n")
+    assert project.tmux("show-options", "-g") + project.tmux("show-options", "-s") == before
+    assert project.tmux("show-hooks", "-g") == hooks
+    assert session.state["phase"] == "done"
+
+
+def test_from_inside_tmux(project: Project, wait_until: WaitUntil) -> None:
+    project.tmux("new-session", "-d", "-s", "mine", "-x", "80", "-y", "24", "sh")
+    before = options(project)
+    with Client(project, "tmux", "attach", "-t", "=mine") as client:
+        wait_until(lambda: project.tmux("list-clients"), 10, lambda: client.said)
+        typed = f"{AGENTMUX} start --agent demo --attach --yes 'from inside'"
+        project.tmux("send-keys", "-t", "=mine:", "-l", typed)
+        project.tmux("send-keys", "-t", "=mine:", "Enter")
+
+        # The client that is there is switched; tmux is never put into tmux.
+        def switched() -> bool:
+            return "agentmux-" in project.tmux("list-clients", "-F", "#{client_session}")
+
+        wait_until(switched, 20, lambda: project.tmux("capture-pane", "-p", "-t", "=mine:"))
+        session = Session(project, project.sessions()[0]).wait()
+        assert options(project) == before  # nothing of ours falls on the user's session
+        project.tmux("switch-client", "-t", "=mine")
+        session.approve()
+    wait_until(lambda: project.tmux("list-sessions", "-F", "#{session_name}") == "mine\n")
+
+
+def test_inside_another_server_it_says_what_to_type(project: Project) -> None:
+    project.scenario({"roles": {"architect": {"silent": True}}})
+    session = project.start()
+    with Client(
+        project, "env", "TMUX=/tmp/other,1,0", sys.executable, "-m", "agentmux", "attach"
+    ) as client:
+        assert client.process.wait(20) == 2
+    assert "another tmux server" in client.said
+    assert "attach-session" in client.said
+    assert session.state["phase"] == "architecting"
+
+
+def test_a_session_that_a_hook_renames_is_not_left_behind(project: Project) -> None:
+    project.tmux("new-session", "-d", "-s", "mine", "cat")
+    project.tmux("set-hook", "-g", "after-new-session", "rename-session x")
+    said = project.run("start", "--agent", "demo", "x")
+    assert said.returncode != 0
+    assert project.tmux("list-sessions", "-F", "#{session_name}") == "mine\n"
+    assert project.sessions() == []
+
+
+def test_a_small_terminal_shows_all_that_matters(project: Project, wait_until: WaitUntil) -> None:
+    held = {"silent": True}
+    project.scenario({"roles": {"planner": {"plan": {"parts": 5}}, "coder": held}})
+    session = project.start().until_seat("coder-5")
+    with attached(session, wait_until) as client:
+        wait_until(lambda: len(panes(session)) == 5, 10, lambda: str(panes(session)))
+        sizes = [tuple(map(int, line[:4])) for line in panes(session)]
+        for width, height, left, top in sizes:
+            assert width >= 20, sizes
+            assert height >= 3, sizes
+            assert left + width <= 80, sizes
+            assert top + height <= 24, sizes
+        wait_until(lambda: "implementing" in monitor(session), 10, lambda: monitor(session))
+        assert "coder-1" in monitor(session)
+        assert client.process.poll() is None
+    (seen,) = project.json("status")["sessions"]
+    assert seen["live"] is True
+
+
+def test_two_keys_approve_and_it_stays_until_another(
+    project: Project, wait_until: WaitUntil
+) -> None:
+    session = project.start().wait()
+    with attached(session, wait_until) as client:
+        focus = f"={tmux_name(session)}:"
+        first = project.tmux("list-panes", "-t", focus, "-F", "#{pane_id}").split()[0]
+        project.tmux("select-pane", "-t", first)
+        client.press("a")
+        wait_until(lambda: "press a again" in monitor(session), 10, lambda: monitor(session))
+        client.press("x")
+        client.press("a")
+        client.press("q")
+        assert "approve" not in session.kinds()
+        client.press("a")
+        client.press("a")
+        wait_until(lambda: session.state["phase"] == "done", 20, lambda: monitor(session))
+        wait_until(lambda: "any key" in monitor(session), 10, lambda: monitor(session))
+        assert client.process.poll() is None
+        (seen,) = project.json("status", session.name)["sessions"]
+        assert (seen["phase"], seen["live"]) == ("done", True)
+        client.press("q")
+        wait_until(lambda: client.process.poll() is not None, 10, lambda: client.said)
+    session.gone()
+    assert project.git("log", "-1", "--format=%s") == "add a greeting\n"
+
+
+def test_in_a_terminal_start_asks_before_a_second_feature(
+    project: Project, wait_until: WaitUntil
+) -> None:
+    project.scenario({"roles": {**QUICK["roles"], "architect": {"silent": True}}})
+    first = project.start("first")
+    words = (sys.executable, "-m", "agentmux", "start", "--agent", "demo", "--detach", "second")
+    with Client(project, *words) as client:
+        wait_until(lambda: "Start all the same?" in client.said, 20, lambda: client.said)
+        client.press("n\r")
+        wait_until(lambda: client.process.poll() is not None, 10, lambda: client.said)
+    assert project.sessions() == [first.path]
+    assert "Traceback" not in client.said
+
+
+def test_without_a_terminal_nothing_is_asked(project: Project) -> None:
+    session = project.start().wait()
+    project.ok("stop", session.name)
+    before = project.tree()
+    assert "--yes" in project.fails(2, "remove", session.name)
+    assert "--yes" in project.fails(2, "resume", session.name, "--phase", "planning")
+    assert project.tree() == before
+
+
+def test_removing_asks_and_no_is_the_default(project: Project, wait_until: WaitUntil) -> None:
+    session = project.start().wait()
+    project.ok("stop", session.name)
+    before = project.tree()
+    for answer, there in (("\r", True), ("n\r", True), ("y\r", False)):
+        words = (sys.executable, "-m", "agentmux", "remove", session.name)
+        with Client(project, *words) as client:
+            wait_until(lambda said=client: "Remove" in said.said, 20, client.said)
+            client.press(answer)
+            assert client.process.wait(10) == 0
+        assert session.path.exists() is there
+        if there:
+            assert project.tree() == before
+    assert project.sessions() == []
