@@ -1,198 +1,162 @@
-"""Launches as they are planned and written, with a real agent registry and real files."""
+"""What a launch leaves on disk and on record before its pane is made."""
 
+import fcntl
 import json
-import os
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from agentmux.app.gating import unheard
-from agentmux.app.launching import Launcher, PreparedLaunch
-from agentmux.app.session import Session
-from agentmux.app.sessions import sessions_dir
-from agentmux.app.world import World
-from agentmux.cli import wiring
-from agentmux.core.artifacts import Artifacts
 from agentmux.core.decide import Work
-from agentmux.core.events import AgentExited, LaunchChosen, PromptReached
-from agentmux.core.state import Options
-from tests.app.on_disk import OnDisk
+from agentmux.core.resume import decode_record
+from tests.app.staging import Stage
 
-ARCHITECT = Work(seat="architect", role="architect")
-NAME = "20260101-101500-add-auth"
+BOTH = ("coder-1", "coder-2")
 
 
-@pytest.fixture
-def world(tmp_path: Path) -> World:
-    (tmp_path / "project").mkdir()
-    return wiring.world(tmp_path / "project", environ=os.environ)
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("cache")
 
 
 @pytest.fixture
-def disk(world: World) -> OnDisk:
-    return OnDisk(sessions_dir(world.project) / NAME, options=Options(agents={"*": "demo"}))
+def stage(tmp_path: Path, cache: Path, request: pytest.FixtureRequest) -> Stage:
+    return Stage(tmp_path, getattr(request, "param", "demo"), cache=cache)
 
 
-class Desk:
-    """Prepares launches of the architect, and tells the session of each."""
-
-    def __init__(self, world: World, disk: OnDisk) -> None:
-        self.world = world
-        self.session = Session(disk.files, now=world.now, new_id=world.new_id)
-
-    def prepare(self, *, stopped: bool = False) -> PreparedLaunch:
-        launcher = Launcher(self.world, self.session)
-        made = launcher.prepare(ARCHITECT, 1, Artifacts(), stopped=stopped)
-        self.session.record(made.fact, seat="architect", launch=made.plan.launch)
-        return made
-
-    def reached(self) -> "Desk":
-        """Let the architect be launched once, and reached."""
-        launch = self.prepare().plan.launch
-        self.session.record(PromptReached(evidence="e"), seat="architect", launch=launch)
-        return self
-
-    def file(self, made: PreparedLaunch) -> dict[str, Any]:
-        folder = self.session.files.path / "launches" / made.plan.launch
-        found: dict[str, Any] = json.loads((folder / "launch.json").read_text())
-        return found
+def launch_file(stage: Stage, launch: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(
+        (stage.path / "launches" / launch / "launch.json").read_text()
+    )
+    return found
 
 
-@pytest.fixture
-def desk(world: World, disk: OnDisk) -> Desk:
-    return Desk(world, disk)
+def test_everything_is_written_before_the_pane_is_made(stage: Stage) -> None:
+    for seat, made in stage.launch(reached=False).items():
+        folder = stage.path / "launches" / made.plan.launch
+        fields = launch_file(stage, made.plan.launch)
+        assert (folder / "launch.json").stat().st_mode & 0o777 == 0o600
+        assert fields["argv"] == list(made.plan.argv)
+        assert fields["cwd"] == str(stage.project)
+        assert (folder / "prompt.md").read_text() == made.plan.full_prompt
+        assert made.pane.argv[-1] == str(folder)
+        assert not (folder / "started").exists()
+        env = fields["env"]
+        assert env["AGENTMUX_SEAT"] == seat
+        assert env["AGENTMUX_SUBPLAN"] == seat[-1]
+        assert env["AGENTMUX_LAUNCH_ID"] == made.plan.launch
+        record = decode_record(stage.disk.state.agents[seat])
+        assert record is not None
+        assert (record.reached, record.launch) == (0, made.plan.launch)
+        assert record.session_ref is not None
+        assert record.session_ref in record.resume_argv
+        assert record.launch_argv == made.plan.argv
 
 
-def without(world: World, *, agent: bool = False, shell: bool = False) -> World:
-    """The same world without a program."""
-    programs = world.programs
-    if not agent:
-        gone = replace(programs.probe(world.spec("demo")), installed=False)
-        programs = replace(programs, probe=lambda _: gone)
-    if not shell:
-        programs = replace(programs, shell="/no/such/shell")
-    return replace(world, programs=programs)
-
-
-def test_a_stopped_pane_offers_native_fresh_and_shell(desk: Desk) -> None:
-    made = desk.reached().prepare(stopped=True)
-    assert (made.fact.mode, made.fact.stopped) == ("native", True)
-    assert made.pane.label == "architect · demo · stopped"
-    gate = desk.file(made)["gate"]
-    folder = desk.session.files.path
-    assert gate["snapshot"] == str(folder / "snapshots" / "architect.json")
-    assert gate["wake"] == str(folder / "wake.fifo")
-    resume, fresh, shell = (gate["choices"][name] for name in ("resume", "fresh", "shell"))
-    assert [each["key"] for each in (resume, fresh, shell)] == ["r", "f", "s"]
-
-    own = made.fact.record["session_ref"]
-    assert own in resume["argv"]
-    assert "--resume" in resume["argv"]
-    assert resume["argv"][-1].endswith("/prompt.md and do what it says.")
-    assert resume["fact"]["record"] == {}
-    other = fresh["fact"]["record"]["session_ref"]
-    assert other != own
-    assert other in fresh["argv"]
-    assert fresh["argv"][-1].endswith("/instructions.md and do what it says.")
-    assert fresh["fact"]["prompt"] == "instructions.md"
-    assert fresh["claim"] != resume["claim"]
-    assert fresh["fact"]["prompt_bytes"] == made.fact.fresh_prompt_bytes
-    assert shell["argv"] == [desk.world.programs.shell]
-    assert shell["claim"] is None
-    assert shell["notice"][1].endswith("/instructions.md")
-    assert shell["notice"][2] == "when it is done: agentmux submit architecture"
-
-    launch = folder / "launches" / made.plan.launch
-    full = (launch / "instructions.md").read_text()
-    assert len(full.encode()) == made.fact.fresh_prompt_bytes
-    assert (launch / "prompt.md").read_text() != full
-
-
-def test_where_resuming_is_a_fresh_start_both_are_one_conversation(desk: Desk) -> None:
-    desk.prepare()
-    made = desk.prepare(stopped=True)
-    assert (made.fact.mode, made.fact.stopped) == ("fresh", True)
-    choices = desk.file(made)["gate"]["choices"]
-    assert choices["resume"]["argv"] == choices["fresh"]["argv"]
-    assert choices["fresh"]["fact"]["record"] == {}
-    assert choices["resume"]["says"] == "a fresh start"
-    assert desk.file(made)["gate"]["says"] == made.fact.reason
-
-
-def test_what_a_user_chose_unheard_is_found(desk: Desk) -> None:
-    made = desk.reached().prepare(stopped=True)
-    files = desk.session.files
-    folder = files.path / "launches" / made.plan.launch
-    assert list(unheard(desk.session.state, files)) == []
-    (folder / "stopped").touch()
-    chosen = desk.file(made)["gate"]["choices"]["fresh"]["fact"]
-    (folder / "choice.json").write_text(json.dumps({**chosen, "at": "now"}))
-    ((seat, launch, fact),) = unheard(desk.session.state, files)
-    assert (seat, launch, fact.mode) == ("architect", made.plan.launch, "fresh")
-    desk.session.record(fact, seat=seat, launch=launch)
-    assert list(unheard(desk.session.state, files)) == []
-
-
-@pytest.mark.parametrize("text", ["{", "[]", "7", '"mode"', '{"choice": "fresh"}'])
-def test_a_choice_that_cannot_be_read_is_none(desk: Desk, text: str) -> None:
-    made = desk.reached().prepare(stopped=True)
-    folder = desk.session.files.path / "launches" / made.plan.launch
-    (folder / "stopped").touch()
-    (folder / "choice.json").write_text(text)
-    record = desk.session.files.launch_record(made.plan.launch)
-    assert (record.started, record.choice) == (True, None)
-
-
-def test_the_first_launch_of_a_seat_says_nothing_and_the_next_one_why(desk: Desk) -> None:
-    assert desk.file(desk.prepare())["notice"] == []
-    again = desk.prepare()
-    (said,) = desk.file(again)["notice"]
-    assert said == f"a fresh start: {again.fact.reason}"
-    assert desk.file(desk.reached().prepare())["notice"] == []
-
-
-def test_without_its_program_a_seat_gets_a_shell_and_keeps_its_record(
-    world: World, disk: OnDisk
-) -> None:
-    kept = Desk(world, disk).reached().session.state.agents["architect"]
-    desk = Desk(without(world, shell=True), disk)
-    made = desk.prepare(stopped=True)
-    assert (made.fact.mode, made.fact.stopped) == ("shell", False)
-    assert made.fact.reason == "no program `agentmux-demo-agent`"
-    assert made.fact.record == kept
-    found = desk.file(made)
-    assert found["argv"] == [world.programs.shell]
-    assert "gate" not in found
-    assert "no program" in found["notice"][0]
-    assert found["env"]["AGENTMUX_LAUNCH_ID"] == made.plan.launch
-
-
-def test_without_a_shell_too_its_last_screen_is_held(world: World, disk: OnDisk) -> None:
-    desk = Desk(without(world), disk)
-    made = desk.prepare(stopped=True)
-    assert (made.fact.mode, made.fact.stopped) == ("screen", False)
-    gate = desk.file(made)["gate"]
-    assert gate["choices"] == {}
-    assert gate["says"] == "no program `agentmux-demo-agent`, and no shell `/no/such/shell`"
-    assert made.fact.record["agent"] == "demo"
+def test_each_launch_claims_its_conversation(stage: Stage) -> None:
+    claims = {made.plan.launch: made.plan.session_ref for made in stage.launch().values()}
+    paths = {launch_file(stage, launch)["claim"] for launch in claims}
+    assert len(paths) == 2
+    again = {launch_file(stage, made.plan.launch)["claim"] for made in stage.launch().values()}
+    assert again == paths  # the same conversations, native
 
 
 @pytest.mark.parametrize(
-    ("status", "mode"), [(127, "shell"), (126, "shell"), (1, "fresh"), (None, "fresh")]
+    ("stage", "claimed"),
+    [
+        ("demo-none", False),
+        ("demo-checkpoint", False),
+        ("demo-continue", True),
+        ("demo-learn", True),
+    ],
+    indirect=["stage"],
 )
-def test_a_fresh_start_that_could_not_even_begin_leads_to_a_shell(
-    desk: Desk, status: int | None, mode: str
-) -> None:
-    launch = desk.prepare().plan.launch
-    fact = AgentExited(cause="crashed", status=status)
-    desk.session.record(fact, seat="architect", launch=launch)
-    assert desk.prepare().fact.mode == mode
+def test_a_launch_without_an_id_stands_for_its_conversation(stage: Stage, claimed: bool) -> None:
+    """So that others see that the owner of "the latest" may still run."""
+    for made in stage.launch().values():
+        assert bool(launch_file(stage, made.plan.launch)["claim"]) == claimed
 
 
-def test_nothing_of_a_choice_is_unknown_to_the_journal(desk: Desk) -> None:
-    made = desk.reached().prepare(stopped=True)
-    for name, each in desk.file(made)["gate"]["choices"].items():
-        fact = LaunchChosen(**each["fact"])
-        assert (fact.choice, fact.mode in {"native", "fresh", "shell"}) == (name, True)
+def noted(stage: Stage) -> tuple[str, ...]:
+    world = stage.world()
+    return world.claims.latest("demo-continue", str(stage.home), str(world.project))
+
+
+@pytest.mark.parametrize("stage", ["demo-continue"], indirect=True)
+def test_who_runs_side_by_side_is_noted_together(stage: Stage) -> None:
+    first = tuple(made.plan.launch for made in stage.launch().values())
+    assert noted(stage) == first
+    # Both have been brought back since: what ran before is over.
+    second = tuple(made.plan.launch for made in stage.launch_resumed().values())
+    assert noted(stage) == second
+
+
+@pytest.mark.parametrize("stage", ["demo-continue"], indirect=True)
+@pytest.mark.parametrize("alive", [True, False])
+def test_another_sessions_agent_counts_while_it_lives(stage: Stage, alive: bool) -> None:
+    world = stage.world()
+    home, cwd = str(stage.home), str(world.project)
+    world.claims.note_latest("demo-continue", home, cwd, ("theirs",))
+    claim = world.claims.path("demo-continue", home, "theirs")
+    with claim.open("w") as file:
+        if alive:
+            fcntl.flock(file, fcntl.LOCK_EX)
+        launches = tuple(made.plan.launch for made in stage.launch().values())
+        assert noted(stage) == (("theirs", *launches) if alive else launches)
+
+
+def test_a_native_launch_keeps_the_full_instructions_within_reach(stage: Stage) -> None:
+    stage.launch()
+    for made in stage.launch().values():
+        assert made.plan.mode == "native"
+        folder = stage.path / "launches" / made.plan.launch
+        assert (folder / "instructions.md").read_text() == made.plan.full_prompt
+        message = (folder / "prompt.md").read_text()
+        assert str(folder / "instructions.md") in message
+        assert "agentmux submit done --subplan" in message
+        assert made.fact.prompt_bytes == len(message.encode())
+        assert made.fact.fresh_prompt_bytes == len(made.plan.full_prompt.encode())
+
+
+def test_a_fresh_start_of_begun_work_warns_of_what_may_lie_there(stage: Stage) -> None:
+    first = stage.launch()
+    second = stage.launch(fresh=frozenset({"coder-2"}))
+    assert second["coder-1"].plan.mode == "native"
+    plain, again = first["coder-2"].plan.full_prompt, second["coder-2"].plan.prompt
+    assert second["coder-2"].fact.reason == "a fresh start was asked for"
+    assert len(again) > len(plain)
+    (notice,) = launch_file(stage, second["coder-2"].plan.launch)["notice"]
+    assert "a fresh start was asked for" in notice
+    assert launch_file(stage, second["coder-1"].plan.launch)["notice"] == []
+
+
+def test_the_record_follows_from_native_to_native(stage: Stage) -> None:
+    stage.launch()
+    first = {seat: decode_record(stage.disk.state.agents[seat]) for seat in BOTH}
+    for count in (2, 3):
+        stage.launch()
+        for seat in BOTH:
+            before, now = first[seat], decode_record(stage.disk.state.agents[seat])
+            assert before is not None
+            assert now is not None
+            assert now.reached == count
+            assert now.resume_argv == before.resume_argv
+            assert now.session_ref == before.session_ref
+
+
+@pytest.mark.parametrize("stage", ["demo-paste"], indirect=True)
+def test_who_takes_no_prompt_in_argv_gets_none(stage: Stage) -> None:
+    for made in (*stage.launch().values(), *stage.launch().values()):
+        assert not [word for word in made.plan.argv if "prompt.md" in word]
+        assert (stage.path / "launches" / made.plan.launch / "prompt.md").exists()
+
+
+def test_planning_a_launch_is_the_same_as_preparing_it(stage: Stage) -> None:
+    stage.launch()
+    planned = stage.panes()
+    for seat, made in stage.launch().items():
+        plan = planned[seat]
+        assert (made.plan.mode, made.plan.why) == (plan.mode, plan.why)
+        assert made.fact.prompt_bytes == len(plan.prompt.encode())
+        assert made.fact.fresh_prompt_bytes == len(plan.full_prompt.encode())
+        assert made.plan.work == Work(seat=seat, role="coder", subplan=int(seat[-1]))

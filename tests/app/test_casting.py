@@ -1,0 +1,105 @@
+"""Who plays a seat: flags of the start, the configuration, the installed program."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agentmux.app.casting import CastingOffice
+from agentmux.core.agents import StrategyKind
+from agentmux.core.decide import Work
+from agentmux.core.state import Options
+from tests.app.staging import Stage
+
+CODER = Work(seat="coder-1", role="coder", subplan=1)
+PLANNER = Work(seat="planner", role="planner")
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("cache")
+
+
+@pytest.fixture
+def stage(tmp_path: Path, cache: Path) -> Stage:
+    return Stage(tmp_path, "demo", cache=cache)
+
+
+def office(stage: Stage, options: Options | None = None, **changed: Any) -> CastingOffice:
+    world = stage.world(**changed)
+    session = stage.session(world)
+    session.state = replace(session.state, options=options or session.state.options)
+    return CastingOffice(world, session, frozenset())
+
+
+@pytest.mark.parametrize(
+    ("options", "agent", "model"),
+    [
+        (Options(), "demo-hook", "small"),
+        (Options(agents={"*": "demo"}), "demo", None),
+        (Options(agents={"*": "demo", "coder": "demo-paste"}), "demo-paste", None),
+        (Options(agents={"*": "demo"}, models={"coder": "large"}), "demo", "large"),
+        (Options(models={"coder": "large"}), "demo-hook", "large"),
+        (Options(agents={"planner": "demo"}), "demo-hook", "small"),
+    ],
+)
+def test_flags_win_over_the_configuration(
+    stage: Stage, options: Options, agent: str, model: str | None
+) -> None:
+    stage.config("roles: {coder: {agent: demo-hook, model: small, args: [--verbose]}}")
+    casting = office(stage, options).cast(CODER)
+    assert (casting.name, casting.model) == (agent, model)
+    assert casting.args == ("--verbose",)
+
+
+def test_the_defaults_of_the_configuration_play_the_rest(stage: Stage) -> None:
+    stage.config("defaults: {agent: demo-none, model: m}")
+    casting = office(stage).cast(PLANNER)
+    assert (casting.name, casting.model, casting.strategy.kind) == (
+        "demo-none", "m", StrategyKind.NONE,
+    )  # fmt: skip
+
+
+def test_a_command_as_typed_plays_too(stage: Stage) -> None:
+    casting = office(stage, Options(agents={"*": "cat -n"})).cast(PLANNER)
+    assert casting.spec.command == ("cat", "-n")
+    assert casting.strategy.kind is StrategyKind.NONE
+    assert casting.installed
+
+
+def test_a_program_that_is_not_there(stage: Stage) -> None:
+    casting = office(stage, Options(agents={"*": "no-such-agent"})).cast(PLANNER)
+    assert (casting.installed, casting.runtime) == (False, "")
+
+
+def test_the_strategy_is_the_first_that_the_program_shows(stage: Stage) -> None:
+    stage.config("roles: {coder: {agent: demo-learn}}")
+    probe = stage.world().programs.probe
+
+    def shows(**strategies: bool) -> StrategyKind:
+        world = stage.world()
+        programs = replace(
+            world.programs, probe=lambda spec: replace(probe(spec), strategies=strategies)
+        )
+        return office(stage, programs=programs).cast(CODER).strategy.kind
+
+    assert shows(learn=True, **{"continue": True}) is StrategyKind.LEARN
+    assert shows(learn=False, **{"continue": True}) is StrategyKind.CONTINUE
+    assert shows(learn=False, **{"continue": False}) is StrategyKind.NONE
+
+
+def test_a_home_of_its_own_decides_where_the_conversation_lies(stage: Stage) -> None:
+    shared = office(stage).cast(CODER)
+    assert (shared.home, dict(shared.env)) == (str(stage.home), {})
+    stage.config("roles: {coder: {agent: demo-home}}")
+    own = office(stage).cast(CODER)
+    assert own.home == str(stage.path / "checkpoints" / "coder-1")
+    assert own.env == {"AGENTMUX_DEMO_HOME": own.home}
+
+
+def test_the_program_is_known_by_what_lies_there(stage: Stage) -> None:
+    casting = office(stage).cast(CODER)
+    found = Path(str(casting.probe.path))
+    facts = found.stat()
+    assert casting.runtime == f"{found.resolve()}:{facts.st_size}:{facts.st_mtime_ns}"
