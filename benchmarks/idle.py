@@ -14,8 +14,8 @@ from benchmarks.pipelines import coders
 from benchmarks.rows import Row
 from benchmarks.sandbox import Sandbox, wait_until
 
-_SETTLE_S: Final = 5.0
-"""After the last prompt its screen is looked at now and then for some seconds."""
+_SETTLE_S: Final = 25.0
+"""After a launch its screen is looked at now and then, for proof that the prompt arrived."""
 
 _MIB: Final = 1 << 20
 
@@ -25,7 +25,7 @@ def idle(*, quick: bool) -> Iterator[Row]:
     if sys.platform != "linux":
         print("idle: skipped, this system has no /proc", file=sys.stderr)
         return
-    wait_s = 10.0 if quick else 60.0
+    wait_s = 30.0 if quick else 60.0
     yield from _measure(1, {"default": {"silent": True}}, 1, wait_s)
     yield from _measure(20, coders(20, {"silent": True}), 22, wait_s)
 

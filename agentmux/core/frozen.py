@@ -85,7 +85,7 @@ def _frozen(cls: type[Any]) -> type[Any]:
 def _init(cls: type[Any]) -> Callable[..., None]:
     known = dataclasses.fields(cls)
     place = {each.name: getattr(cls, each.name).__set__ for each in known}
-    absent = [(each.name, place[each.name], each.default, each.default_factory) for each in known]
+    defaults: list[tuple[str, Any, Any]] = [(f.name, f.default, f.default_factory) for f in known]
 
     def init(self: object, /, **given: object) -> None:
         try:
@@ -93,16 +93,16 @@ def _init(cls: type[Any]) -> Callable[..., None]:
                 place[name](self, value)
         except KeyError as error:
             raise TypeError(f"{cls.__qualname__}: there is no `{error.args[0]}`") from None
-        if len(given) == len(absent):
+        if len(given) == len(place):
             return
-        for name, place_it, value, factory in absent:
-            if name in given:
-                continue
-            if value is not _MISSING:
-                place_it(self, value)
-            elif factory is not _MISSING:
-                place_it(self, factory())
-            else:
-                raise TypeError(f"{cls.__qualname__}: `{name}` is missing")
+        for name, value, factory in defaults:
+            if name not in given:
+                place[name](self, value if value is not _MISSING else _made(cls, name, factory))
 
     return init
+
+
+def _made(cls: type[Any], name: str, factory: Any) -> object:  # noqa: ANN401 (what `field` took)
+    if factory is _MISSING:
+        raise TypeError(f"{cls.__qualname__}: `{name}` is missing")
+    return factory()
