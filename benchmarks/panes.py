@@ -7,7 +7,7 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final, Self
 
@@ -27,9 +27,12 @@ def fifty(*, quick: bool) -> Iterator[Row]:
     """Ours and bare, in turns, each time on a server of its own."""
     made: tuple[list[float], list[float]] = ([], [])
     rounds = 3 if quick else 7
-    ours, bare = side_by_side(rounds, lambda: _ours(made[0]), lambda: _bare(made[1]))
+    ours, bare, plain = side_by_side(
+        rounds, lambda: _ours(made[0]), lambda: _bare(made[1]), _without_wrapper
+    )
     yield ratio("50 panes until all agents run", ours, bare, 3)
     yield ratio("… of it the tmux calls alone", made[0][1:], made[1][1:], 3)
+    yield ratio("… against `sleep` without our wrapper", ours, plain, None)
 
 
 def _ours(called: list[float]) -> float:
@@ -47,15 +50,29 @@ def _ours(called: list[float]) -> float:
 
 def _bare(called: list[float]) -> float:
     with _Server() as server:
-        words: list[str] = []
-        for launch in server.launches:
-            new = ("new-window", "-d", "-t", f"{server.session}:", "--", *server.argv(launch))
-            words += [*([";"] if words else []), *new]
+        words = _windows(server.session, [server.argv(launch) for launch in server.launches])
         begun = time.perf_counter()
         server.terminal.run(*words)
         called.append(time.perf_counter() - begun)
         server.wait_all()
         return time.perf_counter() - begun
+
+
+def _without_wrapper() -> float:
+    with _Server() as server:
+        words = _windows(server.session, [("sleep", "600")] * COUNT)
+        begun = time.perf_counter()
+        server.terminal.run(*words)
+        return time.perf_counter() - begun
+
+
+def _windows(session: str, argvs: Sequence[tuple[str, ...]]) -> list[str]:
+    """Return the words of one call of tmux that makes a window for each program."""
+    words: list[str] = []
+    for argv in argvs:
+        new = ("new-window", "-d", "-t", f"{session}:", "--", *argv)
+        words += [*([";"] if words else []), *new]
+    return words
 
 
 class _Server:

@@ -10,10 +10,15 @@ from datetime import datetime
 from typing import Final
 
 from benchmarks.rows import Row, milliseconds, p50
-from benchmarks.sandbox import AGENTMUX, Fields, Sandbox, wait_until
+from benchmarks.sandbox import AGENTMUX, PASS, Fields, Sandbox, wait_until
 
 NS: Final = 1e9
 _BY_ITSELF: Final = "completion: {require_approval: false}\n"
+
+
+def _meanwhile(bare: Sequence[float]) -> str:
+    """Say how busy the machine was: Python alone takes 10 to 20 ms where nothing else runs."""
+    return f"`python -c pass` meanwhile {p50(bare) * 1000:.0f} ms"
 
 
 # -- signal to prompt ----------------------------------------------------------------------------
@@ -30,6 +35,7 @@ def signal_to_prompt(*, quick: bool) -> Iterator[Row]:
     }
     whole: list[float] = []
     after: list[float] = []
+    bare: list[float] = []
     with Sandbox(scenario, _BY_ITSELF) as sandbox:
         for number in range(2 if quick else 6):
             sandbox.trace_file.unlink(missing_ok=True)
@@ -37,12 +43,13 @@ def signal_to_prompt(*, quick: bool) -> Iterator[Row]:
             wait_until(lambda: sandbox.phase(session) == "done", "the pipeline is done")  # noqa: B023 (called at once)
             wait_until(lambda: not sandbox.processes(), "the session is closed")
             journal = (session / "tool_events.jsonl").read_text().splitlines()
+            bare += [sandbox.time(PASS) for _ in range(5)]
             for typed_s, recorded_s in _transitions(sandbox.trace(), map(json.loads, journal)):
                 whole.append(typed_s)
                 after.append(recorded_s)
-    note = "from before the agent runs `agentmux submit`"
+    note = f"from before the agent runs `agentmux submit`; {_meanwhile(bare)}"
     yield milliseconds("signal to next prompt", whole, 125, note)
-    note = "from the journal's line of the signal: without the submit's own start"
+    note = "from the journal's line of the signal on"
     yield milliseconds("… of it after the signal", after, None, note)
 
 
@@ -73,6 +80,7 @@ def _unix_s(stamp: str) -> float:
 def start_to_prompt(*, quick: bool) -> Iterator[Row]:
     """From before ``agentmux start`` is run to the first agent's prompt."""
     found: list[float] = []
+    bare: list[float] = []
     with Sandbox({"default": {"silent": True}}) as sandbox:
         for number in range(5 if quick else 15):
             sandbox.trace_file.unlink(missing_ok=True)
@@ -82,24 +90,27 @@ def start_to_prompt(*, quick: bool) -> Iterator[Row]:
             found.append(sandbox.trace()[0]["at"] / NS - begun_s)
             sandbox.kill_server()
             shutil.rmtree(session)
+            bare.append(sandbox.time(PASS))
     # The first one asks the agent for its --help, once for ever.
-    yield milliseconds("start to first prompt", found[1:], 600)
+    yield milliseconds("start to first prompt", found[1:], 600, _meanwhile(bare))
 
 
 def resume_to_prompts(*, quick: bool) -> Iterator[Row]:
     """From before ``agentmux resume`` is run to the last of eight agents' prompts."""
     found: list[float] = []
+    bare: list[float] = []
     with Sandbox(coders(8, {"think": 600})) as sandbox:
         session = sandbox.start()
         wait_until(lambda: sandbox.prompted() == 10, "eight coders are at work")
         for _ in range(4 if quick else 9):
             sandbox.kill_server()
             sandbox.trace_file.unlink()
+            bare.append(sandbox.time(PASS))
             begun_s = time.time()
             sandbox.run(AGENTMUX, "resume", "--detach", "--yes", session.name)
             wait_until(lambda: sandbox.prompted() == 8, "all prompts have arrived")
             found.append(sandbox.trace()[-1]["at"] / NS - begun_s)
-    yield milliseconds("resume of 8 panes to last prompt", found, 900)
+    yield milliseconds("resume of 8 panes to last prompt", found, 900, _meanwhile(bare))
 
 
 def coders(count: int, life: Mapping[str, object]) -> Fields:
@@ -123,6 +134,7 @@ def pipeline_overhead(*, quick: bool) -> Iterator[Row]:
         "attempts": [{"when": {"cycle": 1, "iteration": 0}, "verdict": "fail"}]
     }
     found: list[float] = []
+    bare: list[float] = []
     with Sandbox(scenario, _BY_ITSELF) as sandbox:
         for number in range(2 if quick else 5):
             sandbox.trace_file.unlink(missing_ok=True)
@@ -132,7 +144,8 @@ def pipeline_overhead(*, quick: bool) -> Iterator[Row]:
             ended_s = _unix_s(json.loads((session / "state.json").read_text())["updated_at"])
             found.append(ended_s - begun_s - _thinking_s(sandbox.trace()))
             wait_until(lambda: not sandbox.processes(), "the session is closed")
-    note = f"a start, 8 phases, 9 agents and a commit; {len(found)} times"
+            bare.append(sandbox.time(PASS))
+    note = f"{len(found)} times, 9 agents each and a commit; {_meanwhile(bare)}"
     yield Row(name="pipeline overhead", value=p50(found), unit="s", limit=3, note=note)
 
 

@@ -46,7 +46,7 @@ def p50(values: Sequence[float]) -> float:
     return statistics.median(values)
 
 
-def ratio(name: str, ours: Sequence[float], theirs: Sequence[float], limit: float) -> Row:
+def ratio(name: str, ours: Sequence[float], theirs: Sequence[float], limit: float | None) -> Row:
     """Return the ratio of two medians, both in seconds."""
     mine, base = p50(ours), p50(theirs)
     note = f"{mine * 1000:.1f} ms against {base * 1000:.1f} ms"
