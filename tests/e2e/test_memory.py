@@ -88,13 +88,6 @@ def test_fresh_holds_for_this_resume_only(pair: Pair) -> None:
     assert pair.ask() == pair.words
 
 
-def test_a_switch_in_the_configuration(pair: Pair) -> None:
-    pair.project.config("resume: {native: false}\n")
-    pair.kill("server")
-    pair.resume()
-    pair.check_launches("FF", "`resume.native` is off")
-
-
 def test_all_of_them_fresh(pair: Pair) -> None:
     pair.kill("server")
     pair.resume("--fresh")
@@ -117,9 +110,7 @@ def test_an_agent_that_no_prompt_reached_is_relaunched_with_the_full_prompt(
 # -- one seat of a live session ------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("words", "mode"), [((), "native"), (("--resume",), "native"), (("--fresh",), "fresh")]
-)
+@pytest.mark.parametrize(("words", "mode"), [(("--resume",), "native"), (("--fresh",), "fresh")])
 def test_one_seat_is_restarted(
     pair: Pair, wait_until: WaitUntil, words: tuple[str, ...], mode: str
 ) -> None:
@@ -175,11 +166,3 @@ def test_a_rejected_conversation_gives_one_fresh_start(pair: Pair, wait_until: W
     pair.arrive()
     assert pair.ask() == pair.words
     assert pair.session.launched().count("coder-1") == 4
-
-
-def test_a_config_home_that_is_gone(pair: Pair) -> None:
-    home = pair.project.home / "demo"
-    pair.kill("server")
-    home.rename(home.with_name("lost"))
-    pair.resume()
-    pair.check_launches("FF", f"the config home `{home}` is gone")

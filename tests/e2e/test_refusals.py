@@ -193,7 +193,7 @@ def audited(project: Project) -> Callable[[], list[str]]:
     return lambda: log.read_text().splitlines()
 
 
-@pytest.mark.parametrize("agent", ["demo", "demo-continue", "demo-hook"])
+@pytest.mark.parametrize("agent", ["demo-continue", "demo-hook"])
 def test_nothing_of_an_agents_own_home_is_read(
     project: Project, audited: Callable[[], list[str]], agent: str
 ) -> None:
