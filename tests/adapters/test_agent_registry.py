@@ -56,7 +56,7 @@ demo-hook assign    demo --model M --session-id ID GO | demo --model M --resume 
 """
 SHORT = {
     "demo": "agentmux-demo-agent",
-    "CX": "--no-daemon -c check_for_update_on_startup=false",
+    "CX": "--no-daemon -c check_for_update_on_startup=false -c allow_login_shell=false",
     "AX": "--no-check-update --no-show-model-warnings",
     "HX": "--restore-chat-history --chat-history-file DIR/ID.md",
     "CK": "--checkpoint-dir DIR --resume FILE",

@@ -18,11 +18,16 @@ MODEL: Final = "gpt-5"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """Where a CLI runs: its own home, the project, and the model server."""
+    """Where a CLI runs: its own home, the project, and the model server.
+
+    Attributes:
+        trusted: The question whether the project's folder is to be trusted is answered already.
+    """
 
     home: Path
     project: Path
     url: str
+    trusted: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +42,8 @@ class Cli:
         prepare: Writes its configuration, without a login and with first-run questions answered;
             returns its environment.
         forget: What to remove from its home to make it forget every conversation.
+        trust: Keys by which its user says that the folder is to be trusted; empty where it does
+            not ask.
         settings: What a user would put under the agent's name in the configuration of AgentMux.
     """
 
@@ -46,6 +53,7 @@ class Cli:
     on_node: int = 0
     prepare: Callable[[Place], Mapping[str, str]]
     forget: tuple[str, ...] = ()
+    trust: tuple[str, ...] = ()
     settings: Mapping[str, object] | None = None
 
 
@@ -58,7 +66,7 @@ def _claude(place: Place) -> Mapping[str, str]:
     known = {
         "hasCompletedOnboarding": True,
         "customApiKeyResponses": {"approved": [KEY[-20:]], "rejected": []},
-        "projects": {str(place.project): {"hasTrustDialogAccepted": True}},
+        "projects": {str(place.project): {"hasTrustDialogAccepted": place.trusted}},
     }
     _write(place.home / ".claude.json", known)
     _write(place.home / "settings.json", {"skipDangerousModePermissionPrompt": True})
@@ -82,9 +90,9 @@ def _codex(place: Place) -> Mapping[str, str]:
         f'base_url = "{place.url}/v1"',
         'env_key = "LOCAL_MODEL_KEY"',
         'wire_api = "responses"',
-        f'[projects."{place.project}"]',
-        'trust_level = "trusted"',
     ]
+    if place.trusted:
+        lines += [f'[projects."{place.project}"]', 'trust_level = "trusted"']
     _write(place.home / "config.toml", "\n".join(lines) + "\n")
     return {"CODEX_HOME": str(place.home), "LOCAL_MODEL_KEY": KEY}
 
@@ -102,7 +110,7 @@ def _gemini(place: Place) -> Mapping[str, str]:
         "GEMINI_CLI_HOME": str(place.home),
         "GEMINI_API_KEY": KEY,
         "GOOGLE_GEMINI_BASE_URL": place.url,
-        "GEMINI_CLI_TRUST_WORKSPACE": "true",
+        **({"GEMINI_CLI_TRUST_WORKSPACE": "true"} if place.trusted else {}),
     }
 
 
@@ -122,7 +130,8 @@ def _qwen(place: Place) -> Mapping[str, str]:
 
 
 def _copilot(place: Place) -> Mapping[str, str]:
-    _write(place.home / "config.json", {"trustedFolders": [str(place.project)]})
+    trusted = [str(place.project)] if place.trusted else []
+    _write(place.home / "config.json", {"trustedFolders": trusted})
     return {
         "COPILOT_HOME": str(place.home),
         "COPILOT_PROVIDER_BASE_URL": f"{place.url}/v1",
@@ -172,6 +181,7 @@ CLIS: Final[Mapping[str, Cli]] = {
         program="@anthropic-ai/claude-code-{platform}/claude",
         prepare=_claude,
         forget=("projects",),
+        trust=("Up", "Enter"),
         settings={"permission_args": ["--dangerously-skip-permissions"]},
     ),
     "codex": Cli(
@@ -180,6 +190,7 @@ CLIS: Final[Mapping[str, Cli]] = {
         program="@openai/codex-{platform}/vendor/*/bin/codex",
         prepare=_codex,
         forget=("sessions", "*.sqlite*"),
+        trust=("Enter",),
         settings={"permission_args": ["--dangerously-bypass-approvals-and-sandbox"]},
     ),
     "gemini": Cli(
@@ -189,6 +200,7 @@ CLIS: Final[Mapping[str, Cli]] = {
         on_node=20,
         prepare=_gemini,
         forget=(".gemini/tmp",),
+        trust=("Enter",),
         settings={"permission_args": ["--approval-mode", "yolo"]},
     ),
     "qwen": Cli(
@@ -206,6 +218,7 @@ CLIS: Final[Mapping[str, Cli]] = {
         program="@github/copilot-{platform}/copilot",
         prepare=_copilot,
         forget=("session-state", "*.db*"),
+        trust=("Enter",),
         settings={"permission_args": ["--allow-all"]},
     ),
     "opencode": Cli(

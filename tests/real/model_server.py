@@ -330,9 +330,7 @@ def responses(reply: Reply, model: str) -> tuple[Json, list[_Event]]:
         {"type": "response.output_item.done", "output_index": 0, "item": item},
         {"type": "response.completed", "response": whole},
     ]
-    return whole, [
-        (each["type"], {**each, "sequence_number": n}) for n, each in enumerate(events)
-    ]
+    return whole, [(each["type"], {**each, "sequence_number": n}) for n, each in enumerate(events)]
 
 
 def gemini(reply: Reply, model: str) -> tuple[Json, list[_Event]]:

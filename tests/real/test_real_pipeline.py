@@ -3,16 +3,18 @@
 import json
 import os
 import signal
+import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
-from agentmux.adapters.processes import carriers, is_alive
+from agentmux.adapters.processes import carriers
 from agentmux.adapters.tmux import TmuxTerminal
-from agentmux.core.agents import StrategyKind
+from agentmux.core.agents import ScreenMark, StrategyKind, read_screen
 from agentmux.core.resume import ResumeRecord, decode_record
 from agentmux.ports import Pane
 from tests.conftest import TEST_ID, WaitUntil
@@ -23,6 +25,8 @@ from tests.real.model_server import UNKNOWN
 CODE_WORD = "PLUM-4711"
 ARCHITECT = "architect"
 TURN_S = 60.0
+SLOW = ("opencode",)
+"""Without a network some of its turns take longer than a test may."""
 
 
 class Run:
@@ -53,16 +57,18 @@ class Run:
         self.path = self.real.place.project / begun["path"]
 
     def tell_code_word(self) -> None:
-        """Start, let the agent read its prompt, then tell it what stands nowhere on disk."""
-        # What an agent does that reads its prompt: it looks, and says hello where it is asked to.
-        strategy = self.real.spec.strategies[0]
-        learns = strategy.kind is StrategyKind.LEARN
+        """Start, let the agent read its prompt, then tell it what no file of ours holds."""
+        self.first_turn()
+        self.type(f"The code word is {CODE_WORD}. Keep it.")
+        self.until(lambda: f"I know: {CODE_WORD}" in self.screen, "its second turn did not end")
+
+    def first_turn(self) -> None:
+        """Start, and let the agent do what one does that reads its prompt."""
+        learns = self.real.spec.strategies[0].kind is StrategyKind.LEARN
         self.real.model.run("cat {prompt}", *(["agentmux submit hello"] if learns else []))
         self.start()
         self.until(lambda: UNKNOWN in self.screen, "its first turn did not end")
         self.until(lambda: self.record.reached, "its prompt is not known to have arrived")
-        self.type(f"The code word is {CODE_WORD}. Keep it.")
-        self.until(lambda: f"I know: {CODE_WORD}" in self.screen, "its second turn did not end")
 
     def resume(self) -> None:
         done = self.real.agentmux("resume", "--yes", "--detach")
@@ -98,11 +104,23 @@ class Run:
         panes = [pane for each in live for pane in self.terminal.panes(each.id)]
         return next((pane for pane in panes if pane.seat == ARCHITECT), None)
 
-    @property
-    def screen(self) -> str:
-        pane = self.pane
+    def _shown(self, pane: Pane | None) -> str:
         found = pane and self.terminal.capture([pane.id], colours=False).get(pane.id)
         return found.text if found else ""
+
+    @property
+    def screen(self) -> str:
+        return self._shown(self.pane)
+
+    @property
+    def mark(self) -> ScreenMark:
+        return read_screen(self.real.spec, self.screen)
+
+    @property
+    def monitor(self) -> str:
+        live = self.terminal.sessions()
+        panes = [pane for each in live for pane in self.terminal.panes(each.id)]
+        return "".join(self._shown(pane) for pane in panes if not pane.launch)
 
     def until(self, condition: Callable[[], object], what: str, deadline_s: float = TURN_S) -> None:
         self.wait_until(condition, deadline_s, lambda: f"{what}\n{self.report()}")
@@ -132,6 +150,12 @@ class Run:
         self.until(lambda: text in self.screen, "what was typed is not to be seen")
         self.real.run(*tmux, "send-keys", "-t", pane.id, "Enter")
 
+    def press(self, *keys: str) -> None:
+        """Press keys, named as tmux names them."""
+        pane = self.pane
+        assert pane is not None
+        self.real.run("tmux", "-S", self.terminal.socket, "send-keys", "-t", pane.id, *keys)
+
     def kill(self, test_id: str) -> None:
         """End agent, wrapper, orchestrator and tmux server with SIGKILL, the agent first."""
         pane = self.pane
@@ -151,7 +175,7 @@ def children(pid: int) -> tuple[int, ...]:
     return tuple(each for word in direct for each in (int(word), *children(int(word))))
 
 
-@pytest.mark.parametrize("name", CLIS)
+@pytest.mark.parametrize("name", [name for name in CLIS if name not in SLOW])
 @pytest.mark.proves("resumed")
 @pytest.mark.timeout(240)
 def test_its_conversation_survives_the_death_of_everything(
@@ -187,3 +211,67 @@ def test_its_conversation_survives_the_death_of_everything(
     assert [each["payload"]["mode"] for each in (first, last)] == ["fresh", "native"]
     assert len(run.events("submit_architecture")) == 1
     assert len(run.events("agent_launched")) == 2
+
+
+@pytest.mark.parametrize("name", [name for name in CLIS if name not in SLOW])
+@pytest.mark.proves("lost")
+@pytest.mark.timeout(240)
+def test_a_conversation_that_is_gone_begins_afresh(
+    name: str, real: Real, wait_until: WaitUntil, isolated: str
+) -> None:
+    run, model = Run(real, wait_until), real.model
+    run.first_turn()
+    before, lost = len(model.turns), run.record
+    run.kill(isolated)
+    real.forget()
+    for kept in run.path.glob(f"checkpoints/{ARCHITECT}/*"):
+        kept.unlink()
+
+    run.resume()
+    run.until(lambda: len(model.turns) > before, "it asked nothing after the resume")
+
+    events = run.events("agent_launched")
+    modes = [each["payload"]["mode"] for each in events]
+    if real.spec.strategies[0].kept_file(lost.session_ref, "/x"):  # seen before it is started
+        assert modes == ["fresh", "fresh"]
+    else:
+        assert modes == ["fresh", "native", "fresh"]
+        assert run.events("agent_exited")[-1]["payload"]["cause"] == "rejected"
+    last = events[-1]["payload"]
+    assert last["prompt_bytes"] == last["fresh_prompt_bytes"]
+    assert run.record.session_ref != lost.session_ref
+    assert f"launches/{events[-1]['launch']}/prompt.md" in model.turns[before].text
+    assert f"launches/{events[0]['launch']}/prompt.md" not in model.turns[before].text
+    assert run.status()["mode"] == "fresh"
+    assert run.status()["reason"] != events[0]["payload"]["reason"]
+
+
+@pytest.mark.parametrize("name", [name for name, cli in CLIS.items() if cli.trust])
+@pytest.mark.proves("dialogs")
+@pytest.mark.timeout(180)
+def test_a_first_run_dialog_is_left_to_the_user(
+    name: str, real: Real, wait_until: WaitUntil
+) -> None:
+    real.env = dict(CLIS[name].prepare(replace(real.place, trusted=False)))
+    run = Run(real, wait_until, stall={"nudge_after": "1s", "report_after": "2s"})
+    run.start()
+    run.until(lambda: run.status().get("status") == "waiting_for_user", "no dialog was recognised")
+    assert run.mark is ScreenMark.TRUST
+    asked = run.screen
+
+    told = real.agentmux("status").stdout
+    assert "waiting_for_user" in told
+    assert f"next: agentmux attach {run.path.name}" in told
+    run.until(lambda: "look at its pane" in run.monitor, "the monitor does not tell")
+    # Well beyond the time after which a quiet agent is reminded.
+    quiet = time.monotonic() + 5
+    run.until(lambda: time.monotonic() > quiet or run.screen != asked, "unreachable")
+    assert run.screen == asked
+    assert run.events("agent_nudged") == run.events("agent_stalled") == []
+    assert run.events("prompt_reached") == []
+    assert real.model.turns == []
+
+    run.press(*CLIS[name].trust)
+    run.until(lambda: real.model.turns, "the answer did not bring the prompt on its way")
+    run.until(lambda: run.record.reached, "its prompt is not known to have arrived")
+    run.until(lambda: run.status()["status"] != "waiting_for_user", "the dialog is still reported")

@@ -72,7 +72,9 @@ def test_every_flag_of_our_command_lines_is_in_its_help(name: str, real: Real) -
     assert len(lines) >= len(real.spec.strategies) * 2
     for argv in lines:
         said = help_for(real, argv)
-        missing = [word for word in flags(argv) if not re.search(rf"(?<![\w-]){word}(?![\w-])", said)]
+        missing = [
+            word for word in flags(argv) if not re.search(rf"(?<![\w-]){word}(?![\w-])", said)
+        ]
         assert missing == [], f"{argv} has what its help has not:\n{said}"
 
 
