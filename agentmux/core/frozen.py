@@ -47,11 +47,16 @@ def _repr(record: Any) -> str:  # noqa: ANN401 (any dataclass)
 def _equals(record: object, other: object) -> bool:
     if other.__class__ is not record.__class__:
         return NotImplemented  # type: ignore[no-any-return]  # what `__eq__` says of another class
-    return _values(record) == _values(other)
+    return _compared(record) == _compared(other)
 
 
 def _hash(record: object) -> int:
-    return hash(_values(record))
+    return hash(_compared(record))
+
+
+def _compared(record: Any) -> tuple[object, ...]:  # noqa: ANN401 (any dataclass)
+    known = dataclasses.fields(record)
+    return tuple(getattr(record, each.name) for each in known if each.compare)
 
 
 def _refuse(record: object, name: str, *_: object) -> None:
