@@ -15,6 +15,7 @@ from agentmux.app.casting import Casting, CastingOffice
 from agentmux.app.session import Session, stamp
 from agentmux.app.world import World
 from agentmux.core import layout, prompts
+from agentmux.core.acceptance import working_phase
 from agentmux.core.agents import (
     PromptBy,
     StrategyKind,
@@ -33,6 +34,7 @@ from agentmux.core.decide import Work
 from agentmux.core.events import AgentLaunched, LaunchChosen
 from agentmux.core.frozen import dataclass
 from agentmux.core.phase import CODER, Phase, ResearchKind
+from agentmux.core.pipeline import PIPELINE
 from agentmux.core.progress import handed_in
 from agentmux.core.prompts import PromptInputs, launch_line
 from agentmux.core.reading import reading
@@ -486,6 +488,8 @@ class Launcher:
     def _write(self, plan: LaunchPlan, *, stopped: bool) -> None:
         folder, files = layout.launch(plan.launch), self._session.files
         spec = plan.casting.spec
+        # So that an agent can write what it leaves without making its folder first.
+        files.make_folder(PIPELINE[working_phase(self._state)].folder)
         if plan.rung is Rung.NATIVE:
             files.write(f"{folder}/{_INSTRUCTIONS}", plan.full_prompt)
         if needs_mcp_file(spec):

@@ -53,6 +53,11 @@ def test_everything_is_written_before_the_pane_is_made(stage: Stage) -> None:
         assert record.launch_argv == made.plan.argv
 
 
+def test_the_folder_that_an_agent_leaves_its_work_in_is_there(stage: Stage) -> None:
+    stage.launch(reached=False)
+    assert (stage.path / "06_implementation").stat().st_mode & 0o777 == 0o700
+
+
 def test_each_launch_claims_its_conversation(stage: Stage) -> None:
     claims = {made.plan.launch: made.plan.session_ref for made in stage.launch().values()}
     paths = {launch_file(stage, launch)["claim"] for launch in claims}
