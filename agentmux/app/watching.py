@@ -17,7 +17,7 @@ from agentmux.app.session import Session, stamp
 from agentmux.app.tools import SessionGoneError, Tools
 from agentmux.app.world import World
 from agentmux.core import layout
-from agentmux.core.agents import AgentSpec, ScreenMark, is_rejection, read_screen
+from agentmux.core.agents import AgentSpec, ScreenMark, is_rejection, read_screen, shows_prompt
 from agentmux.core.decide import Facts, LaunchFact
 from agentmux.core.events import AgentStalled, PromptReached
 from agentmux.core.stall import Patience, patience
@@ -216,11 +216,17 @@ class Watcher:
             mark = read_screen(self.spec(name), screen.text)
             status, source = _MARKS.get(mark, "unknown"), "screen"
             status = "stalled" if seat.stalled and status != "busy" else status
-            if mark is ScreenMark.BUSY and not seat.reached:
-                self._session.record(
-                    PromptReached(evidence="busy mark on screen"), seat=name, launch=seat.launch
-                )
+            if not seat.reached:
+                self._note_arrival(name, seat, mark, screen)
         self.note(name, status, source)
+
+    def _note_arrival(self, name: str, seat: Seat, mark: ScreenMark, screen: Screen) -> None:
+        evidence = "busy mark on screen" if mark is ScreenMark.BUSY else ""
+        if shows_prompt(self.spec(name), screen.text, seat.launch):
+            evidence = "prompt on screen, composer empty"
+        if evidence:
+            fact = PromptReached(evidence=evidence)
+            self._session.record(fact, seat=name, launch=seat.launch)
 
     def note(self, seat: str, status: str, source: str) -> None:
         """Set what a seat is seen to do; the time of the last change is kept."""

@@ -200,10 +200,17 @@ def show_begun(face: Face, world: World, begun: Begun, *, json: bool, attach: bo
     else:
         render.out(f"session {begun.name} is in phase {begun.phase}")
         render.out(f"watch it: agentmux attach {begun.name}")
-    wanted = attach if attach is not None else face.interactive and face.on_screen and not json
-    if wanted:
-        render.flush()
+    if attach is False or (attach is None and (json or not (face.interactive and face.on_screen))):
+        return
+    try:
         argv = attaching.attach_argv(
             begun.socket, begun.tmux_session, face.environ, on_terminal=face.interactive
         )
-        attaching.become(argv)
+    except UsageError as error:
+        if attach:
+            raise
+        # Nobody asked for it by name: the session runs, and that is what was wanted.
+        render.note(f"not attached: {error.message}")
+        return
+    render.flush()
+    attaching.become(argv)

@@ -50,6 +50,10 @@ BUSY: Final = "(?i)esc to interrupt"
 _SESSION_REF: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,127}")
 
 
+LAST_ROWS: Final = 25
+"""Of a screen that are read: composer, busy mark and dialogs lie at its end."""
+
+
 class PromptBy(StrEnum):
     """How the first prompt reaches an agent."""
 
@@ -482,7 +486,11 @@ def home_of(spec: AgentSpec, env: Mapping[str, str]) -> str:
 
 
 def read_screen(spec: AgentSpec, text: str) -> ScreenMark:
-    """Say what the plain text of a screen shows; a dialog wins over what stands around it."""
+    """Say what the plain text of a screen shows; a dialog wins over what stands around it.
+
+    Only the last rows count: what stands above them is talk of an earlier time.
+    """
+    text = "\n".join(text.rstrip().splitlines()[-LAST_ROWS:])
     for mark, pattern in (
         (ScreenMark.TRUST, spec.trust),
         (ScreenMark.WAITING, spec.waiting),
@@ -493,6 +501,18 @@ def read_screen(spec: AgentSpec, text: str) -> ScreenMark:
         if pattern is not None and re.search(pattern, text, re.MULTILINE):
             return mark
     return ScreenMark.UNKNOWN
+
+
+def shows_prompt(spec: AgentSpec, text: str, mark: str) -> bool:
+    """Whether the screen of an idle agent shows, above its composer, a prompt that holds ``mark``.
+
+    So a prompt counts as arrived whose turn was over before anybody saw it at work. ``mark`` must
+    be a word that stands in no other prompt; a terminal may break it over two rows.
+    """
+    if spec.ready is None or read_screen(spec, text) is not ScreenMark.READY:
+        return False
+    *_, composer = re.finditer(spec.ready, text, re.MULTILINE)
+    return mark in "".join(text[: composer.start()].split())
 
 
 def is_rejection(spec: AgentSpec, text: str) -> bool:

@@ -6,6 +6,7 @@ import json
 import pytest
 
 from agentmux.core.agents import (
+    LAST_ROWS,
     NO_STRATEGY,
     AgentSpec,
     HookFormat,
@@ -30,6 +31,7 @@ from agentmux.core.agents import (
     read_screen,
     resume_argv,
     resume_strategy,
+    shows_prompt,
     spec_for,
     strategy_env,
     unset_names,
@@ -365,3 +367,28 @@ def test_hooks_name_our_command_in_the_agents_form() -> None:
     entry = {"hooks": [{"type": "command", "command": "'/a b/agentmux' hook"}]}
     assert json.loads(hook_document(claude, command))["hooks"]["Stop"] == [entry]
     assert json.loads(hook_document(argv, command))["hooks"]["SessionStart"] == list(command)
+
+
+PROMPTED = "> Read the file /p/launches/0123456\n789ab/prompt.md and do what it says.\n\nDone.\n"
+
+
+@pytest.mark.parametrize(
+    ("screen", "shows"),
+    [
+        (f"{PROMPTED}\n❯ \n", True),
+        (f"{PROMPTED}\n✻ Working… (1s · esc to interrupt)\n❯ \n", False),  # the busy mark tells
+        ("Welcome\n\n❯ Read the file /p/launches/0123456789ab/prompt.md\n", False),  # not submitted
+        ("Welcome\n\n❯ \n", False),
+        (PROMPTED, False),
+        (f"{PROMPTED}\n ❯ 1. Yes\n", False),
+    ],
+)
+def test_a_prompt_is_shown_above_an_empty_composer(screen: str, shows: bool) -> None:
+    spec = AgentSpec(name="a", command=("a",), ready="^❯ ", waiting=r"^ ❯ \d")
+    assert shows_prompt(spec, screen, "0123456789ab") is shows
+
+
+def test_only_the_end_of_a_screen_says_what_an_agent_does() -> None:
+    spec = AgentSpec(name="a", command=("a",), ready="^❯ ")
+    old = "✻ Working… (1s · esc to interrupt)\n" + "talk\n" * LAST_ROWS
+    assert read_screen(spec, f"{old}❯ \n") is ScreenMark.READY
