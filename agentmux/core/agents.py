@@ -490,7 +490,10 @@ def read_screen(spec: AgentSpec, text: str) -> ScreenMark:
 
     Only the last rows count: what stands above them is talk of an earlier time.
     """
-    text = "\n".join(text.rstrip().splitlines()[-LAST_ROWS:])
+    rows = text.split("\n")
+    while rows and not rows[-1].strip():
+        rows.pop()
+    text = "\n".join(rows[-LAST_ROWS:])
     for mark, pattern in (
         (ScreenMark.TRUST, spec.trust),
         (ScreenMark.WAITING, spec.waiting),
