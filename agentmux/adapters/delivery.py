@@ -241,7 +241,9 @@ class _Typing:
         if status in {PaneStatus.TRUST, PaneStatus.WAITING}:
             return DeliveryResult.REFUSED_DIALOG, f"the screen shows a dialog ({status})"
         composer = find_composer(screen, self.patterns)
-        if composer is None:
+        # A program that has drawn nothing yet is not there to be typed at: what it finds waiting
+        # when it begins to read may answer the first dialog that it shows.
+        if composer is None or not screen.text.strip():
             return None, _NO_COMPOSER
         if composer.draft:
             return DeliveryResult.REFUSED_DRAFT, "somebody's draft is in the composer"

@@ -214,6 +214,28 @@ def test_without_any_pattern_the_cursor_tells(
     assert "got hello there" in agent.text()
 
 
+def test_a_program_that_has_drawn_nothing_yet_gets_nothing(
+    tmux: TmuxTerminal, tmp_path: Path, wait_until: WaitUntil
+) -> None:
+    made = tmux.create_session(
+        name="agentmux-d",
+        uuid="u",
+        cwd=tmp_path,
+        size=(120, 40),
+        argv=("sh", "-c", "while [ ! -e up ]; do :; done; printf '? '; read x; echo got $x; cat"),
+    )
+    agent = Agent(tmux, made.pane, tmp_path)
+    delivery = agent.deliver("hello there", patterns=ScreenPatterns(), deadline_s=0.5)
+    assert delivery.result is DeliveryResult.UNKNOWN
+    assert "nothing was typed" in delivery.evidence
+    assert agent.text().strip() == ""
+
+    (tmp_path / "up").touch()
+    wait_until(lambda: "?" in agent.text())
+    assert agent.deliver("now", patterns=ScreenPatterns()).result is DeliveryResult.SUBMITTED
+    assert "got now" in agent.text()
+
+
 @pytest.mark.parametrize("text", ["", " \x1b\x00\n", "x" * (LINE_MAX + 1)])
 def test_a_text_that_cannot_be_typed_is_refused(fake_terminal: Terminal, text: str) -> None:
     with pytest.raises(ValueError, match="a text to type"):

@@ -1,4 +1,4 @@
-"""What the tests against real agent CLIs stand on. They are collected only by ``./dev test-real``."""
+"""What the tests against real agent CLIs stand on; only ``./dev test-real`` collects them."""
 
 import json
 import os
@@ -23,7 +23,8 @@ from tests.real.model_server import ModelServer
 from tests.real.run import found_here
 
 COLUMNS: Final = ("probe", "flags", "rejection", "resumed", "lost", "dialogs")
-RESULTS: Final = pytest.StashKey[dict[str, dict[str, str]]]()
+Results = dict[str, dict[str, str]]
+RESULTS: Final[pytest.StashKey[Results]] = pytest.StashKey()
 
 FOUND: Final = found_here(os.environ)
 
@@ -32,7 +33,8 @@ collect_ignore_glob = [] if FOUND else ["test_*.py"]
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.stash[RESULTS] = {name: {} for name in CLIS}
+    results: Results = {name: {} for name in CLIS}
+    config.stash[RESULTS] = results
     config.addinivalue_line("markers", "proves(column): its result stands in the closing table")
 
 
@@ -165,26 +167,12 @@ def _git(real: Real) -> None:
         assert done.returncode == 0, done.stderr
 
 
-@dataclass(slots=True)
-class Seat:
-    """A command in a pane of its own."""
-
-    terminal: TmuxTerminal
-    pane: str
-    status: Path
-
-    @property
-    def screen(self) -> str:
-        found = self.terminal.capture([self.pane], colours=False).get(self.pane)
-        return found.text if found else ""
-
-
 @pytest.fixture
 def in_pane(tmux: TmuxTerminal, tmp_path: Path, wait_until: WaitUntil):
     """Run an argv in a pane until it ends by itself; returns its status and the last screen."""
 
     def run(real: Real, argv: Sequence[str], *, deadline_s: float = 30) -> tuple[int, str]:
-        status, screen = tmp_path / "status", tmp_path / "screen"
+        status = tmp_path / "status"
         # The status goes to a file: tmux loses some.
         line = '"$@"; code=$?; tmux capture-pane -p -t "$TMUX_PANE" >"$0.screen"; echo $code >"$0"'
         words = ["sh", "-c", line, str(status), *argv]

@@ -60,9 +60,10 @@ class Seen:
 
     @property
     def summary(self) -> str:
-        """What it is, in one line."""
+        """What it is, in one line, with the last that was said."""
         kind = "turn" if self.is_turn else "aside"
-        return f"{self.path} {kind} {self.code_words} ...{self.text[:300]}......{json.dumps(_turns(self.body)[-1:])[-700:]}"
+        last = json.dumps(_turns(self.body)[-1:], ensure_ascii=False)
+        return f"{self.path} {kind} {self.code_words} ...{last[-400:]}"
 
     @property
     def is_turn(self) -> bool:
@@ -360,7 +361,9 @@ class _Http(ThreadingHTTPServer):
     block_on_close = False
     model: ModelServer
 
-    def handle_error(self, request: object, client_address: object) -> None:
+    def handle_error(  # type: ignore[explicit-override]  # typing has `override` from 3.12 on
+        self, request: object, client_address: object
+    ) -> None:
         """An agent that is killed leaves broken connections: no word about them."""
 
 
@@ -420,7 +423,7 @@ class _Handler(BaseHTTPRequestHandler):
         if self.command != "HEAD":
             self.wfile.write(data)
 
-    def log_message(self, format: str, *args: object) -> None:
+    def log_message(self, format: str, *args: object) -> None:  # type: ignore[explicit-override]  # noqa: A002 (as above; the name is theirs)
         """The log of requests is enough."""
 
 

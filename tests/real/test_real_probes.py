@@ -2,6 +2,7 @@
 
 import re
 import uuid
+from typing import Any
 
 import pytest
 
@@ -113,7 +114,7 @@ def command_lines(real: Real):
     """Yield launch and resume of each strategy, with all the words that may stand in them."""
     more = (*words(real), *real.spec.unattended_args)
     for strategy in real.spec.strategies:
-        given = {
+        given: dict[str, Any] = {
             "model": "m",
             "args": more,
             "session_ref": "CONVERSATION",
@@ -126,6 +127,10 @@ def command_lines(real: Real):
 
 def flags(argv: tuple[str, ...]) -> list[str]:
     return [word.partition("=")[0] for word in argv if word.startswith("-")]
+
+
+def has_word(text: str, word: str) -> bool:
+    return re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", text) is not None
 
 
 def help_for(real: Real, argv: tuple[str, ...]) -> str:
