@@ -149,6 +149,8 @@ def survivors(session_id: str) -> tuple[Survivor, ...]:
     Left out are this process, those above it, and tmux servers: an agent may have started one, and
     what runs there is somebody else's. Where there is no ``/proc`` nobody is found.
     """
+    if not session_id:
+        return ()
     ours = set(_line_of(os.getpid()))
     found = (_survivor(pid, session_id) for pid in _own_pids() if pid not in ours)
     return tuple(sorted((one for one in found if one), key=lambda one: (one.started, one.pid)))

@@ -105,7 +105,7 @@ def is_configured(world: World, config: Path | None) -> bool:
 def offers(world: World, registry: Registry) -> tuple[Offer, ...]:
     """Return what can be chosen: a shell, the installed agents, and any other command."""
     return (
-        Offer(name=SHELL, agent=world.programs.shell, says="you play the roles, in a shell"),
+        Offer(name=SHELL, agent=SHELL, says="you play the roles, in your shell"),
         *_installed(world, registry),
         Offer(name=CUSTOM, agent=None, says="a command that you type"),
     )
@@ -113,7 +113,7 @@ def offers(world: World, registry: Registry) -> tuple[Offer, ...]:
 
 def _installed(world: World, registry: Registry) -> Iterator[Offer]:
     for name in registry:
-        if name.startswith(_VARIANTS):
+        if name == SHELL or name.startswith(_VARIANTS):
             continue
         spec = world.spec(name)
         if world.programs.find(spec.command[0]) is None:

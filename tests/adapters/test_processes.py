@@ -4,6 +4,7 @@ import asyncio
 import os
 import signal
 import subprocess
+import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -22,7 +23,8 @@ from agentmux.adapters.processes import (
 from agentmux.adapters.tmux import TmuxTerminal
 from tests.conftest import WaitUntil
 
-SESSION = "0b9c4f43-1d0c-4c35-9a4e-4f4bb9d4a001"
+SESSION = str(uuid.uuid4())
+"""Of this test process alone: others run beside it."""
 
 
 @pytest.fixture

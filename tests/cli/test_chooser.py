@@ -93,8 +93,9 @@ def test_unattended_words_are_named_and_written_only_when_told(
 
 
 def test_the_shell_is_the_users_own(project: Path, install: Install) -> None:
-    assert choose_agent(world_of(project, SHELL="/bin/bash"), Person("shell")) == "/bin/bash"
-    assert written(project) == {"defaults": {"agent": "/bin/bash"}}
+    """The choice holds for whoever works on the project, each in a shell of their own."""
+    assert choose_agent(world_of(project, SHELL="/bin/bash"), Person("shell")) == "shell"
+    assert written(project) == {"defaults": {"agent": "shell"}}
 
 
 def test_a_custom_command_is_taken_as_typed_once_it_can_run(
