@@ -39,14 +39,15 @@ def main(words: Sequence[str]) -> None:
     parser.add_argument("--install-only", action="store_true")
     known, rest = parser.parse_known_args(words)
     cache = Path(os.environ.get(CACHE_VARIABLE) or ROOT / ".cache" / "real-agents").resolve()
-    found = install(cache)
+    prefix = namespace()
+    if prefix is None and not known.install_only:  # before anything large is fetched
+        found = {name: {"missing": NEEDS_NAMESPACE} for name in CLIS}
+    else:
+        found = install(cache)
     for name, each in found.items():
         print(f"{name}: {each.get('program') or each['missing']}", file=sys.stderr)
     if known.install_only:
         return
-    prefix = namespace()
-    if prefix is None:
-        found = {name: {"missing": NEEDS_NAMESPACE} for name in found}
     argv = [*(prefix or ()), sys.executable, "-m", "tests.real.inside", *rest]
     os.environ[FOUND_VARIABLE] = json.dumps(found)
     os.execvp(argv[0], argv)
