@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from dataclasses import fields
 from pathlib import Path
 
@@ -13,17 +12,15 @@ from agentmux.core import layout
 from agentmux.core.pipeline import PHASE_REGISTRY
 from agentmux.core.resume import Guard, ResumeRecord, Rung
 from agentmux.core.state import SessionState
+from docs import generate
 
 ROOT = Path(__file__).resolve().parent.parent
 REFERENCE = ROOT / "docs" / "reference"
-sys.path.insert(0, str(ROOT / "docs"))
 
 PAGES = [
     str(path.relative_to(ROOT))
     for path in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
 ]
-
-import generate  # noqa: E402  (a script beside the pages, not a package)
 
 
 @pytest.mark.parametrize("name", sorted(generate.PAGES))
