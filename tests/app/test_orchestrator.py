@@ -385,12 +385,13 @@ def test_everybody_who_asked_is_told_of_everything_once(impatient: Stage) -> Non
 
 
 def test_a_signal_of_an_earlier_launch_changes_nothing(stage: Stage) -> None:
-    stage.scenario({"architect": {"crash": "after_write", "once": True}, "planner": {"think": 60}})
+    again = [{"when": {"launch": 2}, "think": 60}]
+    stage.scenario({"architect": {"crash": "after_write", "once": True, "attempts": again}})
 
     async def play() -> dict[str, Any]:
         async with stage.driven():
-            await stage.until(lambda: "planner" in stage.state().seats)
-            await stage.until(lambda: stage.state().seats["planner"].reached)
+            await stage.until(lambda: len(stage.facts("agent_launched")) == 2)
+            await stage.until(lambda: stage.state().seats["architect"].reached, "the second one")
             old = stage.events()[2][0]
             assert (old.fact.kind, old.seat) == ("agent_launched", "architect")
             folder = stage.path / layout.launch(old.launch)
@@ -405,7 +406,7 @@ def test_a_signal_of_an_earlier_launch_changes_nothing(stage: Stage) -> None:
 
     answer = asyncio.run(play())
     assert answer["result"] == "ignored"
-    assert answer["reason"]
+    assert "is held by launch" in answer["reason"]
 
 
 async def submitted(stage: Stage, env: Mapping[str, str], *words: str) -> dict[str, Any]:

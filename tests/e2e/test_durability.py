@@ -84,7 +84,7 @@ class Recorder:
             context.setattr(terminal, "hang_up", closing)
             context.setattr(studio, "heard", answering)
             Operations(studio.session, self._add).install(context.setattr)
-            assert studio.drive("start", deadline_s=60) is ExitCode.OK
+            assert studio.drive("start", deadline_s=20) is ExitCode.OK
 
     def _add(self, operation: Operation) -> None:
         if operation.path.endswith(".new"):
