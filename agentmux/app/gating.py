@@ -93,9 +93,7 @@ def fresh_notice(why: str) -> tuple[str, ...]:
     return (f"a fresh start: {why}",)
 
 
-def shell_notice(
-    seat: str, why: str, *, prompt: Path, signals: tuple[str, ...]
-) -> tuple[str, ...]:
+def shell_notice(seat: str, why: str, *, prompt: Path, signals: tuple[str, ...]) -> tuple[str, ...]:
     """Return what stands above a shell in which the user plays a role."""
     return (
         f"{seat}: a shell, {why}",

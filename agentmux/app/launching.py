@@ -11,8 +11,11 @@ from dataclasses import replace
 from typing import Final
 
 from agentmux.app import gating
+from agentmux.app.briefing import INSTRUCTIONS, Briefing
 from agentmux.app.casting import Casting, CastingOffice
-from agentmux.app.session import Session, stamp
+from agentmux.app.launch_plan import PROMPT, LaunchPlan
+from agentmux.app.recording import Recorder
+from agentmux.app.session import Session
 from agentmux.app.world import World
 from agentmux.core import layout, prompts
 from agentmux.core.acceptance import working_phase
@@ -20,95 +23,32 @@ from agentmux.core.agents import (
     PromptBy,
     StrategyKind,
     hook_document,
-    hook_words,
-    launch_argv,
     mcp_document,
-    mcp_words,
     needs_mcp_file,
-    prompt_words,
-    resume_argv,
     unset_names,
 )
 from agentmux.core.artifacts import Artifacts
 from agentmux.core.decide import Work
 from agentmux.core.events import AgentLaunched, LaunchChosen
 from agentmux.core.frozen import dataclass
-from agentmux.core.phase import CODER, Phase, ResearchKind
+from agentmux.core.phase import ResearchKind
 from agentmux.core.pipeline import PIPELINE
-from agentmux.core.progress import handed_in
-from agentmux.core.prompts import PromptInputs, launch_line
 from agentmux.core.reading import reading
-from agentmux.core.records import Json, to_fields
+from agentmux.core.records import to_fields
 from agentmux.core.resume import (
     Decision,
     Fresh,
     Guard,
-    Native,
-    ResumeRecord,
     Rung,
-    decode_record,
-    next_previous,
     plan_rung,
-    same_work,
-    standing_record,
 )
 from agentmux.core.state import AGENT_MODES, SessionState
 from agentmux.ports import NewPane
 
 # How long an agent that was told to end may take before it is killed.
 _GRACE_S: Final = 3.0
-# Stands for an id that is not known yet, while argv is made.
-_UNKNOWN_REF: Final = "AGENTMUX-CONVERSATION"
-# The prompt that a launch is sent, and, where that is a short one, the full one beside it.
-_PROMPT: Final = "prompt.md"
-_INSTRUCTIONS: Final = "instructions.md"
 # What the wrapper leaves where an agent could not be started at all (as every shell does).
 _NOT_STARTED: Final = frozenset({126, 127})
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LaunchPlan:
-    """What a launch would be; nothing is written yet.
-
-    Attributes:
-        rung: How it comes up, and ``why`` so.
-        prompt: The text that is sent; for a native resume the short message.
-        full_prompt: The text that a fresh start is sent.
-        prompt_file: Where in the launch folder the prompt that is named lies.
-        session_ref: The conversation's id, where it is known beforehand.
-        signals: The commands that hand the work in.
-    """
-
-    work: Work
-    casting: Casting
-    decision: Decision
-    rung: Rung
-    why: str
-    launch: str
-    session_ref: str | None
-    prompt: str
-    full_prompt: str
-    epoch: Json
-    argv: tuple[str, ...]
-    signals: tuple[str, ...]
-    prompt_file: str = _PROMPT
-
-    @property
-    def mode(self) -> str:
-        """``native``, ``fresh``, ``shell`` or ``screen``."""
-        return self.rung.value
-
-    @property
-    def env(self) -> Mapping[str, str]:
-        """The variables of the agent's own; a conversation keeps those that it was begun with."""
-        if self.rung is Rung.NATIVE and isinstance(self.decision, Native):
-            return self.decision.env
-        return self.casting.env
-
-    @property
-    def plays(self) -> bool:
-        """Whether an agent plays; else its user does, or nobody."""
-        return self.mode in AGENT_MODES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,6 +75,8 @@ class Launcher:
         self._world = world
         self._session = session
         self.office = CastingOffice(world, session, fresh)
+        self._briefing = Briefing(world, session)
+        self._recorder = Recorder(world, session)
 
     @property
     def _state(self) -> SessionState:
@@ -144,13 +86,13 @@ class Launcher:
         """Decide how ``work`` is started now; reads, but writes nothing."""
         casting = self.office.cast(work)
         paths = reading(self._state, work, artifacts)
-        epoch = self._epoch(work, paths)
+        epoch = self._briefing.epoch(work, paths)
         decision = self.office.decide(work, casting, epoch)
         rung, why = self._rung(work, casting, decision)
         launch = self._world.new_id().replace("-", "")[:12]
-        inputs = self._inputs(work, casting, paths, launch)
-        full, message = self._texts(work, inputs)
-        ref = self._conversation(work, casting, decision) if rung in AGENT_MODES else None
+        inputs = self._briefing.inputs(work, casting, paths, launch)
+        full, message = self._briefing.texts(work, inputs)
+        ref = self._recorder.conversation(work, casting, decision) if rung in AGENT_MODES else None
         made = LaunchPlan(
             work=work,
             casting=casting,
@@ -165,7 +107,7 @@ class Launcher:
             argv=(self._world.programs.shell,) if rung is Rung.SHELL else (),
             signals=prompts.signals(inputs),
         )
-        return replace(made, argv=self._argv(made)) if made.plays else made
+        return replace(made, argv=self._recorder.argv(made)) if made.plays else made
 
     def prepare(
         self, work: Work, attempt: int, artifacts: Artifacts, *, stopped: bool = False
@@ -180,7 +122,7 @@ class Launcher:
         self._write(plan, stopped=stopped)
         fact = AgentLaunched(
             role=work.role,
-            record=self._record_fields(plan),
+            record=self._recorder.record_fields(plan),
             mode=plan.mode,
             reason=plan.why,
             attempt=attempt,
@@ -232,11 +174,11 @@ class Launcher:
             decision=decision,
             rung=Rung.FRESH,
             why=gating.CHOSEN,
-            session_ref=self._conversation(plan.work, plan.casting, decision),
+            session_ref=self._recorder.conversation(plan.work, plan.casting, decision),
             prompt=plan.full_prompt,
-            prompt_file=_INSTRUCTIONS,
+            prompt_file=INSTRUCTIONS,
         )
-        return replace(made, argv=self._argv(made))
+        return replace(made, argv=self._recorder.argv(made))
 
     def _as_shell(self, plan: LaunchPlan) -> LaunchPlan:
         """Return the same launch with its user in place of the agent."""
@@ -269,12 +211,12 @@ class Launcher:
 
     def _offer(self, name: str, plan: LaunchPlan, says: str) -> gating.Offer:
         # What is not chosen anew is on record with the launch.
-        own = name == gating.FRESH and plan.prompt_file != _PROMPT
+        own = name == gating.FRESH and plan.prompt_file != PROMPT
         fact = LaunchChosen(
             choice=name,
             mode=plan.mode,
             reason=plan.why,
-            record=to_fields(self._record(plan)) if own else {},
+            record=to_fields(self._recorder.record(plan)) if own else {},
             prompt=plan.prompt_file,
             prompt_bytes=len(plan.prompt.encode()),
         )
@@ -294,7 +236,7 @@ class Launcher:
 
     def _notice(self, plan: LaunchPlan) -> tuple[str, ...]:
         """Return what the user is to know of this launch, above what runs."""
-        seat, again = plan.work.seat, self._is_again(plan.work)
+        seat, again = plan.work.seat, self._briefing.is_again(plan.work)
         if plan.rung is Rung.SHELL:
             folder = self._session.files.path / layout.launch(plan.launch)
             return gating.shell_notice(
@@ -305,184 +247,6 @@ class Launcher:
             )
         return gating.fresh_notice(plan.why) if plan.rung is Rung.FRESH and again else ()
 
-    # -- argv and record ---------------------------------------------------------------------
-
-    def _conversation(self, work: Work, casting: Casting, decision: Decision) -> str | None:
-        if isinstance(decision, Native):
-            record = standing_record(decode_record(self._state.agents.get(work.seat)))
-            return record.session_ref if record is not None else None
-        return self._world.new_id() if casting.strategy.kind is StrategyKind.ASSIGN else None
-
-    def _standing_args(self, casting: Casting, launch: str) -> tuple[str, ...]:
-        """Return the words of ours that go in front of the user's own."""
-        folder = self._session.files.path / layout.launch(launch)
-        server = self._world.programs.mcp_server
-        return (
-            *mcp_words(casting.spec, server, str(folder / "mcp.json")),
-            *hook_words(casting.spec, str(folder / "hooks.json")),
-        )
-
-    def _argv(self, plan: LaunchPlan) -> tuple[str, ...]:
-        casting, decision = plan.casting, plan.decision
-        path = self._session.files.path / layout.launch(plan.launch) / plan.prompt_file
-        line = launch_line(str(path))
-        if isinstance(decision, Native):
-            words = prompt_words(casting.spec, line, resuming=True)
-            return (*decision.argv, *words)
-        return launch_argv(
-            casting.spec,
-            casting.strategy,
-            model=casting.model,
-            args=(*self._standing_args(casting, plan.launch), *casting.args),
-            session_ref=plan.session_ref,
-            checkpoint_dir=casting.checkpoint_dir,
-            prompt=line,
-        )
-
-    def _record_fields(self, plan: LaunchPlan) -> Json:
-        """Return the record of a launch; where no agent runs, the seat keeps the one it has."""
-        kept = None if plan.plays else self._state.agents.get(plan.work.seat)
-        return kept or to_fields(self._record(plan))
-
-    def _record(self, plan: LaunchPlan) -> ResumeRecord:
-        casting, strategy = plan.casting, plan.casting.strategy
-        fields = self._state.agents.get(plan.work.seat)
-        before = standing_record(decode_record(fields))
-        kept = before if isinstance(plan.decision, Native) else None
-        resume = self._resume_argv(plan)
-        return ResumeRecord(
-            agent=casting.name,
-            strategy=strategy.kind,
-            launch_argv=plan.argv,
-            resume_argv=kept.resume_argv if kept else resume,
-            latest_argv=self._latest_argv(plan),
-            env=plan.env,
-            session_ref=plan.session_ref,
-            argv_ref=kept.argv_ref if kept else plan.session_ref,
-            host=self._world.host,
-            boot=self._world.boot,
-            cwd=str(self._world.project),
-            home=casting.home,
-            runtime=casting.runtime,
-            model=casting.model,
-            epoch=plan.epoch,
-            policy=self._world.settings.resume.policy or "",
-            reached=kept.reached if kept else 0,
-            captured_at=stamp(self._world.now()),
-            unsure=kept.unsure if kept else False,
-            launch=plan.launch,
-            checkpoint=self._checkpoint(casting),
-            previous=next_previous(fields),
-        )
-
-    def _checkpoint(self, casting: Casting) -> str:
-        if casting.strategy.kind is not StrategyKind.CHECKPOINT:
-            return ""
-        return f"{casting.checkpoint_dir}/session-latest.json"
-
-    def _resume_argv(self, plan: LaunchPlan) -> tuple[str, ...]:
-        casting = plan.casting
-        if not casting.strategy.resume:
-            return ()
-        made = resume_argv(
-            casting.spec,
-            casting.strategy,
-            model=casting.model,
-            args=(*self._standing_args(casting, plan.launch), *casting.args),
-            session_ref=plan.session_ref or _UNKNOWN_REF,
-            checkpoint_dir=casting.checkpoint_dir,
-            checkpoint=self._checkpoint(casting) or None,
-        )
-        return tuple(word.replace(_UNKNOWN_REF, "{session_id}") for word in made)
-
-    def _latest_argv(self, plan: LaunchPlan) -> tuple[str, ...]:
-        casting = plan.casting
-        latest = (s for s in casting.spec.strategies if s.kind is StrategyKind.CONTINUE)
-        strategy = next(latest, None)
-        if casting.strategy.kind is not StrategyKind.LEARN or strategy is None:
-            return ()
-        args = (*self._standing_args(casting, plan.launch), *casting.args)
-        return resume_argv(casting.spec, strategy, model=casting.model, args=args)
-
-    # -- prompts -----------------------------------------------------------------------------
-
-    def _texts(self, work: Work, inputs: PromptInputs) -> tuple[str, str]:
-        """Return the full prompt, and the short message to a conversation that comes back."""
-        again = self._is_again(work)
-        name = prompts.template_for(self._state.phase, work.role, single=self._is_single(work))
-        text = self._world.templates.template
-        full = prompts.render(text(name, again), inputs)
-        return full, prompts.render(text(prompts.CONTINUE, False), inputs)
-
-    def _is_again(self, work: Work) -> bool:
-        """Whether the seat was started for this very work before."""
-        record = decode_record(self._state.agents.get(work.seat))
-        return record is not None and same_work(record.epoch, self._place(work))
-
-    def _is_single(self, work: Work) -> bool:
-        implementing = self._state.phase is Phase.IMPLEMENTING
-        return work.role == CODER and work.subplan is None and implementing
-
-    def _inputs(
-        self, work: Work, casting: Casting, paths: tuple[str, ...], launch: str
-    ) -> PromptInputs:
-        state, base = self._state, str(self._session.files.path)
-        request = state.change_request
-        learns = casting.strategy.kind is StrategyKind.LEARN
-        made = PromptInputs(
-            session_dir=base,
-            project_dir=str(self._world.project),
-            phase=state.phase,
-            role=work.role,
-            seat=work.seat,
-            cycle=state.cycle,
-            iteration=state.iteration,
-            subplan=work.subplan,
-            subplan_title=self._title(work.subplan),
-            subplans=tuple((n, self._title(n)) for n in state.implementation_active_plan_ids),
-            topic=work.topic,
-            question=self._question(work),
-            feature=state.feature,
-            inputs=tuple(f"{base}/{path}" for path in paths),
-            change_request_path=f"{base}/{request}" if request else None,
-            nominated=state.reviewer_nominations,
-            hello=learns and casting.strategy.learn != "hook",
-            extension=self._world.templates.extension(work.role),
-            submitted=handed_in(state),
-            instruction_file=f"{base}/{layout.launch(launch)}/{_INSTRUCTIONS}",
-        )
-        open_items = (*prompts.artifacts(made), *prompts.signals(made))
-        return replace(made, open_items=open_items)
-
-    def _title(self, index: int | None) -> str:
-        for group in self._state.implementation_groups:
-            plans = group.get("plans")
-            for plan in plans if isinstance(plans, list) else ():
-                if plan.get("index") == index:
-                    return str(plan.get("name", ""))
-        return ""
-
-    def _question(self, work: Work) -> str:
-        if not work.topic:
-            return ""
-        asked = self._state.research.get(f"{work.role.partition('-')[0]}-{work.topic}")
-        return asked.question if asked is not None else ""
-
-    def _epoch(self, work: Work, paths: tuple[str, ...]) -> Json:
-        files = self._session.files
-        named = (layout.CONTEXT, layout.REQUIREMENTS, *paths)
-        digests = {path: files.digest(files.path / path) for path in named}
-        return {**self._place(work), "files": digests}
-
-    def _place(self, work: Work) -> dict[str, object]:
-        state = self._state
-        return {
-            "phase": state.phase.value,
-            "cycle": state.cycle,
-            "iteration": state.iteration,
-            "subplan": work.subplan,
-        }
-
     # -- writing -----------------------------------------------------------------------------
 
     def _write(self, plan: LaunchPlan, *, stopped: bool) -> None:
@@ -491,7 +255,7 @@ class Launcher:
         # So that an agent can write what it leaves without making its folder first.
         files.make_folder(PIPELINE[working_phase(self._state)].folder)
         if plan.rung is Rung.NATIVE:
-            files.write(f"{folder}/{_INSTRUCTIONS}", plan.full_prompt)
+            files.write(f"{folder}/{INSTRUCTIONS}", plan.full_prompt)
         if needs_mcp_file(spec):
             files.write(f"{folder}/mcp.json", mcp_document(self._world.programs.mcp_server))
         if spec.hooks is not None:
@@ -501,7 +265,7 @@ class Launcher:
         if plan.work.topic:
             kind = ResearchKind(plan.work.role.partition("-")[0])
             files.write(f"{layout.research(kind, plan.work.topic)}/prompt.md", plan.full_prompt)
-        files.write(f"{folder}/{_PROMPT}", plan.prompt)
+        files.write(f"{folder}/{PROMPT}", plan.prompt)
         if plan.casting.strategy.private:
             files.make_folder(layout.checkpoint(plan.work.seat))
         if self._uses_latest(plan):

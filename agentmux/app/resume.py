@@ -9,7 +9,8 @@ from typing import Final
 
 from agentmux.app.gating import unheard
 from agentmux.app.handing import Begun, Handing, hand_over
-from agentmux.app.launching import Launcher, LaunchPlan
+from agentmux.app.launch_plan import LaunchPlan
+from agentmux.app.launching import Launcher
 from agentmux.app.request import Request
 from agentmux.app.session import Session, resumed_values, stamp
 from agentmux.app.sessions import Liveness, SessionEntry, entry_at

@@ -8,7 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from agentmux.app.launching import Launcher, LaunchPlan, PreparedLaunch
+from agentmux.app.launch_plan import LaunchPlan
+from agentmux.app.launching import Launcher, PreparedLaunch
 from agentmux.app.resume import ResumePlan, plan_resume
 from agentmux.app.session import Session, resumed_values
 from agentmux.app.world import World

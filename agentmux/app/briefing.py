@@ -1,0 +1,112 @@
+"""What an agent is told: the texts of a launch, and what they rest on."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from agentmux.app.casting import Casting
+from agentmux.app.session import Session
+from agentmux.app.world import World
+from agentmux.core import layout, prompts
+from agentmux.core.agents import StrategyKind
+from agentmux.core.decide import Work
+from agentmux.core.phase import CODER, Phase
+from agentmux.core.progress import handed_in
+from agentmux.core.prompts import PromptInputs
+from agentmux.core.records import Json
+from agentmux.core.resume import decode_record, same_work
+from agentmux.core.state import SessionState
+
+INSTRUCTIONS = "instructions.md"
+"""In a launch's folder: the full prompt, where ``prompt.md`` is a short message."""
+
+
+class Briefing:
+    """Writes the prompts of one session; reads, and changes nothing."""
+
+    def __init__(self, world: World, session: Session) -> None:
+        self._world = world
+        self._session = session
+
+    @property
+    def _state(self) -> SessionState:
+        return self._session.state
+
+    def texts(self, work: Work, inputs: PromptInputs) -> tuple[str, str]:
+        """Return the full prompt, and the short message to a conversation that comes back."""
+        again = self.is_again(work)
+        name = prompts.template_for(self._state.phase, work.role, single=self._is_single(work))
+        text = self._world.templates.template
+        full = prompts.render(text(name, again), inputs)
+        return full, prompts.render(text(prompts.CONTINUE, False), inputs)
+
+    def is_again(self, work: Work) -> bool:
+        """Whether the seat was started for this very work before."""
+        record = decode_record(self._state.agents.get(work.seat))
+        return record is not None and same_work(record.epoch, self._place(work))
+
+    def _is_single(self, work: Work) -> bool:
+        implementing = self._state.phase is Phase.IMPLEMENTING
+        return work.role == CODER and work.subplan is None and implementing
+
+    def inputs(
+        self, work: Work, casting: Casting, paths: tuple[str, ...], launch: str
+    ) -> PromptInputs:
+        """Return everything that the prompt of a launch can say; ``paths`` as in `reading`."""
+        state, base = self._state, str(self._session.files.path)
+        request = state.change_request
+        learns = casting.strategy.kind is StrategyKind.LEARN
+        made = PromptInputs(
+            session_dir=base,
+            project_dir=str(self._world.project),
+            phase=state.phase,
+            role=work.role,
+            seat=work.seat,
+            cycle=state.cycle,
+            iteration=state.iteration,
+            subplan=work.subplan,
+            subplan_title=self._title(work.subplan),
+            subplans=tuple((n, self._title(n)) for n in state.implementation_active_plan_ids),
+            topic=work.topic,
+            question=self._question(work),
+            feature=state.feature,
+            inputs=tuple(f"{base}/{path}" for path in paths),
+            change_request_path=f"{base}/{request}" if request else None,
+            nominated=state.reviewer_nominations,
+            hello=learns and casting.strategy.learn != "hook",
+            extension=self._world.templates.extension(work.role),
+            submitted=handed_in(state),
+            instruction_file=f"{base}/{layout.launch(launch)}/{INSTRUCTIONS}",
+        )
+        open_items = (*prompts.artifacts(made), *prompts.signals(made))
+        return replace(made, open_items=open_items)
+
+    def _title(self, index: int | None) -> str:
+        for group in self._state.implementation_groups:
+            plans = group.get("plans")
+            for plan in plans if isinstance(plans, list) else ():
+                if plan.get("index") == index:
+                    return str(plan.get("name", ""))
+        return ""
+
+    def _question(self, work: Work) -> str:
+        if not work.topic:
+            return ""
+        asked = self._state.research.get(f"{work.role.partition('-')[0]}-{work.topic}")
+        return asked.question if asked is not None else ""
+
+    def epoch(self, work: Work, paths: tuple[str, ...]) -> Json:
+        """Return what a conversation about ``work`` is about; see `core.resume.ResumeRecord`."""
+        files = self._session.files
+        named = (layout.CONTEXT, layout.REQUIREMENTS, *paths)
+        digests = {path: files.digest(files.path / path) for path in named}
+        return {**self._place(work), "files": digests}
+
+    def _place(self, work: Work) -> dict[str, object]:
+        state = self._state
+        return {
+            "phase": state.phase.value,
+            "cycle": state.cycle,
+            "iteration": state.iteration,
+            "subplan": work.subplan,
+        }

@@ -1,0 +1,146 @@
+"""The command line of a launch, and the record by which its conversation is found again."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from agentmux.app.casting import Casting
+from agentmux.app.launch_plan import LaunchPlan
+from agentmux.app.session import Session, stamp
+from agentmux.app.world import World
+from agentmux.core import layout
+from agentmux.core.agents import (
+    StrategyKind,
+    hook_words,
+    launch_argv,
+    mcp_words,
+    prompt_words,
+    resume_argv,
+)
+from agentmux.core.decide import Work
+from agentmux.core.prompts import launch_line
+from agentmux.core.records import Json, to_fields
+from agentmux.core.resume import (
+    Decision,
+    Native,
+    ResumeRecord,
+    decode_record,
+    next_previous,
+    standing_record,
+)
+from agentmux.core.state import SessionState
+
+# Stands for an id that is not known yet, while argv is made.
+_UNKNOWN_REF: Final = "AGENTMUX-CONVERSATION"
+
+
+class Recorder:
+    """Makes command lines and resume records for one session; writes nothing."""
+
+    def __init__(self, world: World, session: Session) -> None:
+        self._world = world
+        self._session = session
+
+    @property
+    def _state(self) -> SessionState:
+        return self._session.state
+
+    def conversation(self, work: Work, casting: Casting, decision: Decision) -> str | None:
+        """Return the id of the conversation, minted here where the agent takes one."""
+        if isinstance(decision, Native):
+            record = standing_record(decode_record(self._state.agents.get(work.seat)))
+            return record.session_ref if record is not None else None
+        return self._world.new_id() if casting.strategy.kind is StrategyKind.ASSIGN else None
+
+    def _standing_args(self, casting: Casting, launch: str) -> tuple[str, ...]:
+        """Return the words of ours that go in front of the user's own."""
+        folder = self._session.files.path / layout.launch(launch)
+        server = self._world.programs.mcp_server
+        return (
+            *mcp_words(casting.spec, server, str(folder / "mcp.json")),
+            *hook_words(casting.spec, str(folder / "hooks.json")),
+        )
+
+    def argv(self, plan: LaunchPlan) -> tuple[str, ...]:
+        """Return the command line of the agent, with its prompt where it takes that there."""
+        casting, decision = plan.casting, plan.decision
+        path = self._session.files.path / layout.launch(plan.launch) / plan.prompt_file
+        line = launch_line(str(path))
+        if isinstance(decision, Native):
+            words = prompt_words(casting.spec, line, resuming=True)
+            return (*decision.argv, *words)
+        return launch_argv(
+            casting.spec,
+            casting.strategy,
+            model=casting.model,
+            args=(*self._standing_args(casting, plan.launch), *casting.args),
+            session_ref=plan.session_ref,
+            checkpoint_dir=casting.checkpoint_dir,
+            prompt=line,
+        )
+
+    def record_fields(self, plan: LaunchPlan) -> Json:
+        """Return the record of a launch; where no agent runs, the seat keeps the one it has."""
+        kept = None if plan.plays else self._state.agents.get(plan.work.seat)
+        return kept or to_fields(self.record(plan))
+
+    def record(self, plan: LaunchPlan) -> ResumeRecord:
+        """Return what the launch leaves behind so that its conversation can be found again."""
+        casting, strategy = plan.casting, plan.casting.strategy
+        fields = self._state.agents.get(plan.work.seat)
+        before = standing_record(decode_record(fields))
+        kept = before if isinstance(plan.decision, Native) else None
+        resume = self._resume_argv(plan)
+        return ResumeRecord(
+            agent=casting.name,
+            strategy=strategy.kind,
+            launch_argv=plan.argv,
+            resume_argv=kept.resume_argv if kept else resume,
+            latest_argv=self._latest_argv(plan),
+            env=plan.env,
+            session_ref=plan.session_ref,
+            argv_ref=kept.argv_ref if kept else plan.session_ref,
+            host=self._world.host,
+            boot=self._world.boot,
+            cwd=str(self._world.project),
+            home=casting.home,
+            runtime=casting.runtime,
+            model=casting.model,
+            epoch=plan.epoch,
+            policy=self._world.settings.resume.policy or "",
+            reached=kept.reached if kept else 0,
+            captured_at=stamp(self._world.now()),
+            unsure=kept.unsure if kept else False,
+            launch=plan.launch,
+            checkpoint=self._checkpoint(casting),
+            previous=next_previous(fields),
+        )
+
+    def _checkpoint(self, casting: Casting) -> str:
+        if casting.strategy.kind is not StrategyKind.CHECKPOINT:
+            return ""
+        return f"{casting.checkpoint_dir}/session-latest.json"
+
+    def _resume_argv(self, plan: LaunchPlan) -> tuple[str, ...]:
+        casting = plan.casting
+        if not casting.strategy.resume:
+            return ()
+        made = resume_argv(
+            casting.spec,
+            casting.strategy,
+            model=casting.model,
+            args=(*self._standing_args(casting, plan.launch), *casting.args),
+            session_ref=plan.session_ref or _UNKNOWN_REF,
+            checkpoint_dir=casting.checkpoint_dir,
+            checkpoint=self._checkpoint(casting) or None,
+        )
+        return tuple(word.replace(_UNKNOWN_REF, "{session_id}") for word in made)
+
+    def _latest_argv(self, plan: LaunchPlan) -> tuple[str, ...]:
+        casting = plan.casting
+        latest = (s for s in casting.spec.strategies if s.kind is StrategyKind.CONTINUE)
+        strategy = next(latest, None)
+        if casting.strategy.kind is not StrategyKind.LEARN or strategy is None:
+            return ()
+        args = (*self._standing_args(casting, plan.launch), *casting.args)
+        return resume_argv(casting.spec, strategy, model=casting.model, args=args)
