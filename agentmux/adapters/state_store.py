@@ -89,7 +89,8 @@ class StateStore:
             found = current.get("revision")
             message = f"another process went on with `{self.path}`: revision {found}, not {after}"
             raise BlockedError(message, reason="locked")
-        data = files.json_bytes(fields)
+        # On one line: the indenting encoder is Python's own, and this is done for every event.
+        data = files.json_bytes(fields, indent=None)
         if len(data) > SIZE_MAX:
             raise DataError(f"`{self.path}` would have {len(data)} bytes: the limit is {SIZE_MAX}")
         if current is not None:
