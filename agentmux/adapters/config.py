@@ -116,6 +116,7 @@ AGENT: Final[schema.Schema] = {
     "trust": schema.optional(schema.pattern),
     "limit": schema.optional(schema.pattern),
     "rejected": schema.optional(schema.pattern),
+    "switched": schema.optional(schema.pattern),
     "probe": {"argv": schema.words, "version": schema.optional(schema.pattern)},
     "home_env": schema.optional(schema.text(_VARIABLE, "the name of a variable")),
     "model_bound": schema.flag,

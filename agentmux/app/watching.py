@@ -17,9 +17,17 @@ from agentmux.app.session import Session, stamp
 from agentmux.app.tools import SessionGoneError, Tools
 from agentmux.app.world import World
 from agentmux.core import layout
-from agentmux.core.agents import AgentSpec, ScreenMark, is_rejection, read_screen, shows_prompt
+from agentmux.core.agents import (
+    AgentSpec,
+    ScreenMark,
+    StrategyKind,
+    is_rejection,
+    read_screen,
+    shows_prompt,
+    switches_shown,
+)
 from agentmux.core.decide import Facts, LaunchFact
-from agentmux.core.events import AgentStalled, PromptReached
+from agentmux.core.events import AgentStalled, ConversationLearned, PromptReached
 from agentmux.core.stall import Patience, patience
 from agentmux.core.state import AGENT_MODES, LAUNCHED, RESEARCHED, STOPPED, Seat
 from agentmux.errors import AgentmuxError
@@ -75,6 +83,7 @@ class Watcher:
         self.wake: Callable[[], None] = _nobody
         self.problem: str | None = None
         self._sights: dict[str, _Sight] = {}
+        self._switches: dict[str, int] = {}
         self._last_tick = 0.0
         self.statuses: dict[str, SeatStatus] = {}
         self.panes: dict[str, Pane] = {}
@@ -218,7 +227,21 @@ class Watcher:
             status = "stalled" if seat.stalled and status != "busy" else status
             if not seat.reached:
                 self._note_arrival(name, seat, mark, screen)
+            self._note_switch(name, seat, screen)
         self.note(name, status, source)
+
+    def _note_switch(self, name: str, seat: Seat, screen: Screen) -> None:
+        """See that the user has left the conversation, where the agent has no way to tell."""
+        spec = self.spec(name)
+        shown, before = switches_shown(spec, screen.text), self._switches.get(seat.launch, 0)
+        self._switches[seat.launch] = shown
+        tells = spec.hooks is not None or self._strategy(name) != StrategyKind.ASSIGN
+        if shown > before and not tells:
+            fact = ConversationLearned(conversation="", source="screen")
+            self._session.record(fact, seat=name, launch=seat.launch)
+
+    def _strategy(self, seat: str) -> object:
+        return self._session.state.agents.get(seat, {}).get("strategy")
 
     def _note_arrival(self, name: str, seat: Seat, mark: ScreenMark, screen: Screen) -> None:
         evidence = "busy mark on screen" if mark is ScreenMark.BUSY else ""

@@ -210,6 +210,8 @@ class AgentSpec:
         waiting: It asks its user something.
         trust: A first-run dialog (trust, login, terms).
         rejected: Said of a conversation that it does not know.
+        switched: Said when its user has gone on in another conversation (``/clear``); for agents
+            that have no way to tell us to which.
         home_env: The variable that moves its config home; None where there is none.
         model_bound: A conversation is of use only with the model that it was started with.
         unset: Names, or prefixes with ``*``, taken out of its environment, except ``keep``.
@@ -237,6 +239,7 @@ class AgentSpec:
     trust: str | None = None
     limit: str | None = None
     rejected: str | None = None
+    switched: str | None = None
     probe: Probe = Probe()
     home_env: str | None = None
     model_bound: bool = False
@@ -521,6 +524,11 @@ def shows_prompt(spec: AgentSpec, text: str, mark: str) -> bool:
 def is_rejection(spec: AgentSpec, text: str) -> bool:
     """Whether the screen says that the agent does not know its conversation."""
     return spec.rejected is not None and bool(re.search(spec.rejected, text, re.MULTILINE))
+
+
+def switches_shown(spec: AgentSpec, text: str) -> int:
+    """Count how often the screen says that the user has left the conversation."""
+    return 0 if spec.switched is None else len(re.findall(spec.switched, text, re.MULTILINE))
 
 
 def mcp_words(spec: AgentSpec, server: Sequence[str], mcp_file: str) -> tuple[str, ...]:

@@ -162,18 +162,19 @@ def test_a_conversation_that_its_user_cleared_is_followed(project: Project, agen
         assert pair.ask() == pair.words
 
 
-def test_a_conversation_that_was_cleared_unseen_comes_back_as_it_was(project: Project) -> None:
-    """Nothing tells us, so the conversation that we know is the one that comes back."""
+def test_a_conversation_that_was_cleared_is_unsure_where_nobody_says_which(
+    project: Project,
+) -> None:
+    """The screen says that it is another one, and nothing says which: nobody's for sure."""
     pair = Pair(project, "demo", think=0.05)
     pair.arrive()
     pair.tell()
     pair.say({"coder-1": "/clear"})
     pair.until_shown_in("coder-1", "a new conversation")
+    pair.until(lambda: pair.session.state["agents"]["coder-1"]["unsure"])
     pair.kill("server")
     pair.resume()
-    pair.check_launches("NN", "")
-    pair.arrive()
-    assert pair.ask() == pair.words
+    pair.check_launches("FN", "unsure")
 
 
 def test_one_conversation_is_never_in_two_panes(project: Project, wait_until: WaitUntil) -> None:
