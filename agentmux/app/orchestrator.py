@@ -23,7 +23,7 @@ from agentmux.core.decide import next_actions
 from agentmux.core.events import USER, Approved, SessionInterrupted
 from agentmux.core.phase import Phase
 from agentmux.errors import AgentmuxError, BlockedError
-from agentmux.ports import Picture
+from agentmux.ports import Picture, TerminalError
 
 logger = logging.getLogger(__name__)
 
@@ -31,6 +31,7 @@ STOP_LINE: Final = b"s"
 # More rounds without an outside event mean that two decisions undo each other.
 _MAX_ROUNDS: Final = 200
 _MESSAGES: Final = 200
+_SERVER_GONE: Final = "the tmux server is gone"
 _ORDINARY: Final = Manner()
 
 
@@ -117,6 +118,13 @@ class Orchestrator:
             logger.exception("an event could not be handled")
             self._report(error)
 
+    def _is_server_gone(self) -> bool:
+        """A call may fail a moment before the server's end is noticed."""
+        try:
+            return not self._tools.terminal.server().pid
+        except TerminalError:
+            return False
+
     async def _finish(self) -> None:
         """The pipeline is done: end the agents; the session stays while somebody looks at it."""
         if not self._finished:
@@ -132,6 +140,9 @@ class Orchestrator:
         return any(each.attached for each in found if each.uuid == uuid)
 
     def _report(self, error: Exception) -> None:
+        if isinstance(error, TerminalError) and self._is_server_gone():
+            self.end(_SERVER_GONE)
+            return
         text = str(error) or type(error).__name__
         if text != self._watcher.problem:
             logger.error("a step failed: %s", text)
@@ -159,7 +170,7 @@ class Orchestrator:
             loop.add_signal_handler(signal.SIGWINCH, self._tools.display.resized)
         server = self._tools.terminal.server()
         if server.pid:
-            self._tools.deaths.watch(server.pid, lambda _: self.end("the tmux server is gone"))
+            self._tools.deaths.watch(server.pid, lambda _: self.end(_SERVER_GONE))
         return [
             asyncio.create_task(self._hints()),
             asyncio.create_task(self._ticks()),
