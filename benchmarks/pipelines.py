@@ -47,10 +47,10 @@ def signal_to_prompt(*, quick: bool) -> Iterator[Row]:
             for typed_s, recorded_s in _transitions(sandbox.trace(), map(json.loads, journal)):
                 whole.append(typed_s)
                 after.append(recorded_s)
-    note = f"from before the agent runs `agentmux submit`; {_meanwhile(bare)}"
-    yield milliseconds("signal to next prompt", whole, 125, note)
-    note = "from the journal's line of the signal on"
-    yield milliseconds("… of it after the signal", after, None, note)
+    note = f"from the journal's line of the signal on; {_meanwhile(bare)}"
+    yield milliseconds("signal to next prompt", after, 125, note)
+    note = "from before the agent runs `agentmux submit`"
+    yield milliseconds("… with the command before it", whole, None, note)
 
 
 def _transitions(

@@ -102,6 +102,7 @@ class Orchestrator:
                     await self._finish()
                     return
                 facts = self._watcher.probe()
+                self._performer.skip_empty_archive()
                 actions = next_actions(self._session.state, facts)
                 if not await self._performer.perform(actions, facts):
                     self._resolved()

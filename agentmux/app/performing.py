@@ -238,10 +238,16 @@ class Performer:
         for launch in action.launches:
             self._watcher.panes.pop(launch, None)
 
+    def skip_empty_archive(self) -> None:
+        """Record an archive that moves nothing: what was just read stays true, look no further."""
+        state, files = self._session.state, self._session.files
+        if state.pending_archive and not any(map(files.to_archive, state.pending_archive)):
+            self._session.record(ArtifactsArchived())
+
     async def _finish_archive(self, action: FinishArchive, facts: Facts) -> None:
         """Move what no longer counts, after nobody is left who could write there."""
         state, files = self._session.state, self._session.files
-        if any(files.to_archive(each) for each in state.pending_archive):
+        if any(map(files.to_archive, state.pending_archive)):
             held = {seat.launch for seat in state.seats.values()}
             strays = tuple(launch for launch in facts.launches if launch not in held)
             await self._end_panes(EndPanes(launches=strays), facts)
