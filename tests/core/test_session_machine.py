@@ -763,7 +763,7 @@ def test_a_session_survives_everything() -> None:
     run_state_machine_as_test(
         SessionMachine,
         settings=settings(
-            max_examples=150,
+            max_examples=100,
             stateful_step_count=40,
             deadline=None,
             derandomize=bool(os.environ.get("CI")),
