@@ -23,6 +23,7 @@ from agentmux.core.phase import (
     REVIEWERS,
     Phase,
 )
+from agentmux.core.pipeline import PIPELINE
 from agentmux.core.review import review_file
 
 FIX: Final = "coder-fix"
@@ -115,11 +116,10 @@ def template_for(phase: Phase, role: str, *, single: bool = False) -> str:
         role: Any role; a researcher's prompt does not depend on the phase.
         single: One coder has the whole plan.
     """
-    if phase is Phase.COMPLETING and role in REVIEWERS:
-        return SUMMARY
-    if role == CODER and phase is Phase.FIXING:
-        return FIX
-    return SINGLE if role == CODER and single else role
+    if phase not in PIPELINE:
+        return role
+    template = PIPELINE[phase].prompt.get(role, role)
+    return SINGLE if single and template == CODER else template
 
 
 def parts(name: str, *, again: bool = False) -> tuple[str, ...]:
