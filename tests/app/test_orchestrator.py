@@ -39,6 +39,9 @@ from tests.fakes.terminal import FakeTerminal
 
 DEADLINE_S = 20.0
 QUICK: Mapping[str, Any] = {"planner": {"plan": {"parts": 2}}}
+CODERS = ["coder-1", "coder-2"]
+STAY: Mapping[str, Any] = {"planner": {"silent": True}}
+"""Nothing comes after the architect: a test that waits for planning cannot miss it."""
 
 
 class Balky(FakeTerminal):
@@ -271,7 +274,7 @@ def test_a_crashed_agent_is_launched_once_more_then_the_session_fails(stage: Sta
 
 
 def test_an_agent_that_crashes_once_is_brought_back(stage: Stage) -> None:
-    stage.scenario({"architect": {"crash": "after_write", "kill": 9, "once": True}})
+    stage.scenario({**STAY, "architect": {"crash": "after_write", "kill": 9, "once": True}})
 
     async def play() -> None:
         async with stage.driven():
@@ -360,24 +363,24 @@ def test_who_asks_its_user_is_left_alone(impatient: Stage, dialog: str) -> None:
 def test_everybody_who_asked_is_told_of_everything_once(impatient: Stage) -> None:
     stage = impatient
     topics = [{"kind": "code", "topic": "numbers"}, {"kind": "web", "topic": "rounding"}]
-    stage.scenario(
-        {"coder": {"research": topics}, "code-researcher": {"think": 1}},
-    )
+    coder = {"research": topics, "submit": "no"}  # one that went on would not be there to be told
+    stage.scenario({"coder": coder, "code-researcher": {"think": 1}})
+
+    def told() -> list[list[str]]:
+        return [sorted(asked.told) for asked in stage.state().research.values()]
 
     async def play() -> None:
         async with stage.driven():
-            await stage.until(lambda: stage.state().phase is Phase.REVIEWING)
+            await stage.until(lambda: told() == [CODERS, CODERS])
 
     asyncio.run(play())
-    told = [(e.seat, e.fact.topic) for e, _ in stage.events() if e.fact.kind == "research_told"]
-    answered = len(told) == len(set(told))
-    assert answered, told
-    assert {seat for seat, _ in told} <= {"coder-1", "coder-2"}
+    events = [event for event, _ in stage.events() if event.fact.kind == "research_told"]
+    tellings = [(event.seat, event.fact.topic) for event in events]
+    assert tellings
+    assert len(tellings) == len(set(tellings))
     for kind, topic in (("code", "numbers"), ("web", "rounding")):
         assert len(stage.facts("agent_launched", f"{kind}-researcher-{topic}")) == 1
-        asked = stage.state().research[f"{kind}-{topic}"]
-        assert set(asked.owners) == {"coder-1", "coder-2"}
-        assert sorted(asked.told) == ["coder-1", "coder-2"]
+        assert sorted(stage.state().research[f"{kind}-{topic}"].owners) == CODERS
     check_journal(stage.path)
 
 
@@ -425,6 +428,7 @@ async def submitted(stage: Stage, env: Mapping[str, str], *words: str) -> dict[s
 def test_a_failed_step_is_shown_and_tried_again(
     stage: Stage, balky: Balky, caplog: pytest.LogCaptureFixture
 ) -> None:
+    stage.scenario(STAY)
     balky.broken = "no space for a new pane"
 
     async def play() -> None:
@@ -514,7 +518,7 @@ def test_it_ends_with_its_server(stage: Stage, balky: Balky) -> None:
 def test_sigterm_leaves_the_agents_alone_and_a_new_one_adopts_them(
     stage: Stage, balky: Balky
 ) -> None:
-    stage.scenario({"architect": {"think": 1.5}})
+    stage.scenario({**STAY, "architect": {"think": 1.5}})
 
     async def play() -> None:
         async with stage.driven() as driving:

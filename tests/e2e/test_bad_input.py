@@ -297,7 +297,7 @@ def held() -> Iterator[Session]:
     """A session whose planner waits; the tests hand in for it."""
     project = Project(make_root())
     project.scenario({"roles": {"planner": {"silent": True}}})
-    yield project.start().until_seat("planner")
+    yield project.start().until_seat("planner").settled("planner")
     project.close()
 
 

@@ -232,7 +232,9 @@ def test_agents_that_outlived_their_server_are_ended_with_consent(
 
     wrapper = json.loads(session.read("runtime_state.json"))["panes"]["architect"]["pid"]
     server = int(project.tmux("display-message", "-p", "#{pid}"))
-    kill_all([wrapper, server])
+    # The driver first: one that sees its agent's wrapper die ends what is left of it.
+    driver = int(json.loads(session.read("session.lock.json"))["pid"])
+    kill_all([driver, wrapper, server])
     wait_until(lambda: {pid for pid, _ in project.processes()} == {agent}, 15, project._left)
     before = project.tree()
 
