@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from agentmux.adapters.processes import end, is_alive, start_time
 from agentmux.adapters.tmux import TmuxTerminal
@@ -43,6 +44,12 @@ set-hook -g pane-died 'set -g @died 1'
 """A configuration in which whoever counts windows or trusts defaults goes wrong."""
 
 WRAPPER = Path(__file__).parent.parent / "agentmux" / "adapters" / "wrapper.py"
+
+settings.register_profile(
+    "same", deadline=None, derandomize=True, suppress_health_check=(HealthCheck.too_slow,)
+)
+settings.register_profile("explore", deadline=None, max_examples=1000)
+settings.load_profile("same")  # every run tries the same; --hypothesis-profile=explore goes on
 
 WaitUntil = Callable[..., None]
 
