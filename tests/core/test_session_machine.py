@@ -411,7 +411,7 @@ class Ledger:
         assert (origin, after.phase.value) in LEADS[fields["event"]], "a phase is skipped"
         if after.phase is Phase.FIXING:
             assert after.iteration == before.iteration + 1
-        if after.phase is Phase.ARCHITECTING and before.phase is not Phase.PRODUCT_MANAGEMENT:
+        if after.phase is Phase.ARCHITECTING and origin != "product_management":
             assert after.cycle == before.cycle + 1
 
     def _resumed(self, before: SessionState, after: SessionState, payload: dict[str, Any]) -> None:
