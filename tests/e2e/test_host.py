@@ -229,6 +229,7 @@ def test_agents_that_outlived_their_server_are_ended_with_consent(
     agent = survivor(session)
     started = start_time(agent)
     wait_until(lambda: ignores_hup(agent), 20)
+    wait_until(lambda: status(session) == "idle", 20)  # it writes to its home until then
 
     wrapper = json.loads(session.read("runtime_state.json"))["panes"]["architect"]["pid"]
     server = int(project.tmux("display-message", "-p", "#{pid}"))
@@ -250,6 +251,12 @@ def test_agents_that_outlived_their_server_are_ended_with_consent(
     session.until_seat("architect")
     assert architect(session)["mode"] == "native"
     wait_until(lambda: survivor(session) not in {0, agent}, 20)
+
+
+def status(session: Session) -> str:
+    """What the architect's screen says of it."""
+    statuses = json.loads(session.read("runtime_state.json"))["statuses"]
+    return str(statuses.get("architect", {}).get("status"))
 
 
 def ignores_hup(pid: int) -> bool:
