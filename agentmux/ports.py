@@ -5,7 +5,6 @@ Adapters implement these protocols and do not know each other; operations take t
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import field
@@ -18,6 +17,7 @@ from agentmux.core.frozen import dataclass
 from agentmux.errors import AgentmuxError, MissingError
 
 if TYPE_CHECKING:  # the whole core costs more than what a command that only looks at tmux does
+    from agentmux.core.agents import AgentSpec
     from agentmux.core.artifacts import Artifacts
     from agentmux.core.decide import Exit
     from agentmux.core.events import Event, LaunchChosen
@@ -134,37 +134,6 @@ class Screen:
     rows: int
     cursor_row: int
     cursor_col: int
-
-
-class PaneStatus(StrEnum):
-    """What a screen says about its agent."""
-
-    BUSY = "busy"
-    IDLE = "idle"
-    WAITING = "waiting"
-    TRUST = "trust"
-    LIMIT = "limit"
-    UNKNOWN = "unknown"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScreenPatterns:
-    """How to read the screens of one agent; None where it has no such mark.
-
-    Attributes:
-        ready: The prompt of the composer, up to where the user's text begins; lines are searched
-            from their beginning (compile with ``re.MULTILINE`` to use ``^``).
-        busy: It works.
-        waiting: It asks its user something, or for a permission.
-        trust: It asks whether to trust the directory, to log in, or to update.
-        limit: Its usage limit is reached.
-    """
-
-    ready: re.Pattern[str] | None = None
-    busy: re.Pattern[str] | None = None
-    waiting: re.Pattern[str] | None = None
-    trust: re.Pattern[str] | None = None
-    limit: re.Pattern[str] | None = None
 
 
 class DeliveryResult(StrEnum):
@@ -513,9 +482,9 @@ class Typist(Protocol):
     """Types into panes and proves that the text arrived."""
 
     async def __call__(
-        self, pane: str, text: str, patterns: ScreenPatterns, *, deadline_s: float
+        self, pane: str, text: str, spec: AgentSpec, *, deadline_s: float
     ) -> Delivery:
-        """Type ``text``, submit it with one Enter, and say what became of it."""
+        """Type ``text`` to the agent of a pane, press Enter, and say what became of it."""
 
 
 class WakePipe(Protocol):
@@ -555,8 +524,9 @@ class SeatStatus:
     """What one seat is seen to do.
 
     Attributes:
-        status: A `PaneStatus`, or ``starting``, ``stalled``, ``exited``.
-        source: What says so: ``screen``, ``journal`` or ``exit record``.
+        status: ``starting``, ``busy``, ``idle``, ``waiting_for_user``, ``usage_limit``,
+            ``stalled`` or ``unknown``; else the seat's mode, or its status in the state.
+        source: What says so: ``screen``, ``journal``, ``exit record`` or ``delivery``.
         since: UTC, ISO 8601.
     """
 

@@ -13,14 +13,12 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import Final
 
-from agentmux.core.agents import AgentSpec
+from agentmux.core.agents import AgentSpec, ScreenMark, read_screen
 from agentmux.core.frozen import dataclass
 from agentmux.ports import (
     Delivery,
     DeliveryResult,
-    PaneStatus,
     Screen,
-    ScreenPatterns,
     Terminal,
     TerminalError,
     TerminalUnreachableError,
@@ -28,9 +26,6 @@ from agentmux.ports import (
 
 LINE_MAX: Final = 4000
 """Bytes: a program that reads in canonical mode loses what goes beyond 4096, Enter included."""
-
-_STATUS_ROWS: Final = 25
-"""Only the last rows tell what an agent does now; what stands above is its transcript."""
 
 _TAIL: Final = 40
 """Characters at the end of a text by which it is known again."""
@@ -46,40 +41,9 @@ _SGR = re.compile(r"\x1b\[([0-9;:]*)m")
 _BORDERS: Final = "│┃║"
 
 
-def patterns_of(spec: AgentSpec) -> ScreenPatterns:
-    """Compile the screen patterns of an agent's registry entry."""
-    sources = (spec.ready, spec.busy, spec.waiting, spec.trust, spec.limit)
-    ready, busy, waiting, trust, limit = (
-        None if source is None else re.compile(source, re.MULTILINE) for source in sources
-    )
-    return ScreenPatterns(ready=ready, busy=busy, waiting=waiting, trust=trust, limit=limit)
-
-
 def clean(text: str) -> str:
     """Take out of a text what would end the paste early or act on the terminal; tabs stay."""
     return _CONTROLS.sub("", text.replace("\r\n", "\n").replace("\r", "\n")).strip()
-
-
-def read_status(text: str, patterns: ScreenPatterns) -> PaneStatus:
-    """Tell from a screen what its agent does; one look, so "idle" wants a second one.
-
-    Args:
-        text: `Screen.text`; an empty one says nothing.
-        patterns: Of the agent that runs there.
-    """
-    rows = [row for row in text.splitlines() if row.strip()][-_STATUS_ROWS:]
-    shown = "\n".join(rows)
-    marks = (
-        (PaneStatus.TRUST, patterns.trust),
-        (PaneStatus.WAITING, patterns.waiting),
-        (PaneStatus.BUSY, patterns.busy),
-        (PaneStatus.LIMIT, patterns.limit),
-        (PaneStatus.IDLE, patterns.ready),
-    )
-    for status, pattern in marks:
-        if pattern is not None and pattern.search(shown):
-            return status
-    return PaneStatus.UNKNOWN
 
 
 def undimmed(ansi: str) -> str:
@@ -136,15 +100,15 @@ class Composer:
     above: str
 
 
-def find_composer(screen: Screen, patterns: ScreenPatterns) -> Composer | None:
+def find_composer(screen: Screen, spec: AgentSpec) -> Composer | None:
     """Find the composer: after the last prompt, or up to the cursor where no prompt is known."""
     text = undimmed(screen.ansi)
-    if patterns.ready is None:
+    if spec.ready is None:
         rows = text.split("\n")[: screen.cursor_row + 1]
         at_rest = not rows[-1][: screen.cursor_col].strip()
         body = "" if at_rest else _squeezed("\n".join(rows[-10:]))
         return Composer(draft="", body=body, above="")
-    found = list(patterns.ready.finditer(text))
+    found = list(re.finditer(spec.ready, text, re.MULTILINE))
     if not found:
         return None
     start = found[-1].end()
@@ -173,7 +137,7 @@ class _Typing:
         terminal: Terminal,
         pane: str,
         text: str,
-        patterns: ScreenPatterns,
+        spec: AgentSpec,
         *,
         deadline: float,
         clock: Callable[[], float],
@@ -183,7 +147,7 @@ class _Typing:
         self.pane = pane
         self.text = text
         self.tail = _squeezed(text)[-_TAIL:]
-        self.patterns = patterns
+        self.spec = spec
         self.deadline = deadline
         self.clock = clock
         self.pause = pause
@@ -198,12 +162,12 @@ class _Typing:
     def has_time(self) -> bool:
         return self.clock() < self.deadline
 
-    def status(self, screen: Screen) -> PaneStatus:
-        return read_status(screen.text, self.patterns)
+    def mark(self, screen: Screen) -> ScreenMark:
+        return read_screen(self.spec, screen.text)
 
     def holds_text(self, composer: Composer) -> bool:
         """Whether our text, or the marker that stands for it, is in the composer."""
-        if self.patterns.ready is None:
+        if self.spec.ready is None:
             return composer.body.endswith(self.tail) or bool(_PASTED.search(composer.draft))
         return self.tail in composer.body or bool(_PASTED.search(composer.draft))
 
@@ -228,7 +192,7 @@ class _Typing:
                 return _said(DeliveryResult.PANE_GONE, "the pane is gone; nothing was typed")
             found = self.judge(screen)
             if found == last and found[1] != _NO_COMPOSER:
-                self.was_busy = self.status(screen) is PaneStatus.BUSY
+                self.was_busy = self.mark(screen) is ScreenMark.BUSY
                 return _said(found[0], found[1] + "; nothing was typed") if found[0] else None
             if not self.has_time():
                 return _said(DeliveryResult.UNKNOWN, f"{found[1] or 'no calm'}; nothing was typed")
@@ -237,10 +201,10 @@ class _Typing:
 
     def judge(self, screen: Screen) -> tuple[DeliveryResult | None, str]:
         """What speaks against typing now; None with an empty reason where nothing does."""
-        status = self.status(screen)
-        if status in {PaneStatus.TRUST, PaneStatus.WAITING}:
-            return DeliveryResult.REFUSED_DIALOG, f"the screen shows a dialog ({status})"
-        composer = find_composer(screen, self.patterns)
+        mark = self.mark(screen)
+        if mark in {ScreenMark.TRUST, ScreenMark.WAITING}:
+            return DeliveryResult.REFUSED_DIALOG, f"the screen shows a dialog ({mark})"
+        composer = find_composer(screen, self.spec)
         # A program that has drawn nothing yet is not there to be typed at: what it finds waiting
         # when it begins to read may answer the first dialog that it shows.
         if composer is None or not screen.text.strip():
@@ -255,7 +219,7 @@ class _Typing:
             screen = self.look()
             if screen is None:
                 return _said(DeliveryResult.PANE_GONE, "the pane went away after the paste")
-            composer = find_composer(screen, self.patterns)
+            composer = find_composer(screen, self.spec)
             if composer is not None and self.holds_text(composer):
                 return None
             if not self.has_time():
@@ -269,7 +233,7 @@ class _Typing:
             screen = self.look()
             if screen is None:
                 return _said(DeliveryResult.PANE_GONE, "the pane went away after Enter")
-            composer = find_composer(screen, self.patterns)
+            composer = find_composer(screen, self.spec)
             holds = composer is not None and self.holds_text(composer)
             self.press_again(holds=holds)
             if composer is not None and not holds and not composer.draft:
@@ -295,7 +259,7 @@ class _Typing:
 
     def proof(self, screen: Screen, composer: Composer, emptied: int) -> Delivery | None:
         """What an empty composer proves, together with the rest of the screen."""
-        busy = self.status(screen) is PaneStatus.BUSY
+        busy = self.mark(screen) is ScreenMark.BUSY
         if busy and self.was_busy:
             return _said(DeliveryResult.QUEUED, "the composer is empty, the agent was busy before")
         if busy:
@@ -304,15 +268,15 @@ class _Typing:
             return _said(
                 DeliveryResult.SUBMITTED, "the composer is empty, the text is in the transcript"
             )
-        if emptied > 1 and self.patterns.busy is None:
+        if emptied > 1 and self.spec.busy is None:
             return _said(DeliveryResult.SUBMITTED, "the text has left the composer")
         return None
 
     def unproved(self, screen: Screen, *, holds: bool) -> Delivery:
         if holds:
             return _said(DeliveryResult.TYPED_NOT_SUBMITTED, "the text is still in the composer")
-        status = self.status(screen)
-        return _said(DeliveryResult.UNKNOWN, f"Enter was sent; the screen says {status}")
+        mark = self.mark(screen)
+        return _said(DeliveryResult.UNKNOWN, f"Enter was sent; the screen says {mark}")
 
 
 _NO_COMPOSER: Final = "no composer was seen"
@@ -326,7 +290,7 @@ async def deliver(  # noqa: PLR0913 (clock and pause are the environment)
     terminal: Terminal,
     pane: str,
     text: str,
-    patterns: ScreenPatterns,
+    spec: AgentSpec,
     *,
     deadline_s: float,
     clock: Callable[[], float] = time.monotonic,
@@ -340,7 +304,7 @@ async def deliver(  # noqa: PLR0913 (clock and pause are the environment)
         terminal: Where the pane is.
         pane: Its id.
         text: Control characters are taken out; newlines stay newlines.
-        patterns: Of the agent that runs there.
+        spec: The agent that runs there.
         deadline_s: For all of it.
         clock: Monotonic seconds.
         pause: Lets that many seconds pass.
@@ -355,7 +319,7 @@ async def deliver(  # noqa: PLR0913 (clock and pause are the environment)
         terminal,
         pane,
         text,
-        patterns,
+        spec,
         deadline=clock() + deadline_s,
         clock=clock,
         pause=pause,

@@ -6,7 +6,6 @@ import asyncio
 import hashlib
 import json
 import logging
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
@@ -31,7 +30,7 @@ from agentmux.core.events import AgentStalled, ConversationLearned, PromptReache
 from agentmux.core.stall import Patience, patience
 from agentmux.core.state import AGENT_MODES, LAUNCHED, RESEARCHED, STOPPED, Seat
 from agentmux.errors import AgentmuxError
-from agentmux.ports import Pane, Screen, ScreenPatterns, SeatStatus
+from agentmux.ports import Pane, Screen, SeatStatus
 
 logger = logging.getLogger(__name__)
 
@@ -159,21 +158,6 @@ class Watcher:
         """Return the agent that plays this seat."""
         record = self._session.state.agents.get(seat, {})
         return self._world.spec(str(record.get("agent", "")) or "none")
-
-    def patterns(self, seat: str) -> ScreenPatterns:
-        """How to read the screens of the agent in this seat."""
-        spec = self.spec(seat)
-
-        def compiled(pattern: str | None) -> re.Pattern[str] | None:
-            return re.compile(pattern, re.MULTILINE) if pattern else None
-
-        return ScreenPatterns(
-            ready=compiled(spec.ready),
-            busy=compiled(spec.busy),
-            waiting=compiled(spec.waiting),
-            trust=compiled(spec.trust),
-            limit=compiled(spec.limit),
-        )
 
     # -- what the screens say ----------------------------------------------------------------
 

@@ -23,8 +23,9 @@ from agentmux.app.request import Report, decode_request, failure
 from agentmux.app.tools import Tools
 from agentmux.cli import wiring
 from agentmux.core import layout
+from agentmux.core.agents import AgentSpec
 from agentmux.errors import AgentmuxError, ExitCode
-from agentmux.ports import Delivery, Display, ScreenPatterns, Terminal
+from agentmux.ports import Delivery, Display, Terminal
 
 logger = logging.getLogger(__name__)
 
@@ -101,10 +102,8 @@ async def _drive(
     def hints(stop: asyncio.Event) -> AsyncIterator[None]:
         return changes((session,), stop)
 
-    async def type_into(
-        pane: str, text: str, patterns: ScreenPatterns, *, deadline_s: float
-    ) -> Delivery:
-        return await delivery.deliver(terminal, pane, text, patterns, deadline_s=deadline_s)
+    async def type_into(pane: str, text: str, spec: AgentSpec, *, deadline_s: float) -> Delivery:
+        return await delivery.deliver(terminal, pane, text, spec, deadline_s=deadline_s)
 
     tools = Tools(
         terminal=terminal,

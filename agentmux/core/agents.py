@@ -51,7 +51,7 @@ _SESSION_REF: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,127}")
 
 
 LAST_ROWS: Final = 25
-"""Of a screen that are read: composer, busy mark and dialogs lie at its end."""
+"""Of a screen that are read, blank ones not counted: composer, busy mark and dialogs are there."""
 
 
 class PromptBy(StrEnum):
@@ -494,9 +494,8 @@ def read_screen(spec: AgentSpec, text: str) -> ScreenMark:
     Only the last rows count: what stands above them is talk of an earlier time.
     """
     rows = text.split("\n")
-    while rows and not rows[-1].strip():
-        rows.pop()
-    text = "\n".join(rows[-LAST_ROWS:])
+    written = [number for number, row in enumerate(rows) if row.strip()][-LAST_ROWS:]
+    text = "\n".join(rows[written[0] :]) if written else ""
     for mark, pattern in (
         (ScreenMark.TRUST, spec.trust),
         (ScreenMark.WAITING, spec.waiting),

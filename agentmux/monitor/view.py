@@ -19,7 +19,7 @@ from agentmux.core.phase import Phase
 from agentmux.core.pipeline import PHASE_REGISTRY, PIPELINE, earlier
 from agentmux.core.state import CAPPED, Seat, SessionState
 from agentmux.monitor.fitting import NARROW, clean, cut, spread, wrap
-from agentmux.ports import PaneStatus, Picture, SeatStatus
+from agentmux.ports import Picture, SeatStatus
 
 DONE: Final = "\u2713"
 CURRENT: Final = "\u25b6"
@@ -231,9 +231,6 @@ _DETAIL: Final[Mapping[Phase, Callable[[SessionState], str]]] = {
 
 _WORDS: Final[Mapping[str, str]] = {
     "waiting_for_user": "waiting for you",
-    PaneStatus.WAITING: "waiting for you",
-    PaneStatus.TRUST: "waiting for you",
-    PaneStatus.LIMIT: "usage limit",
     "ended_by_user": "ended by you",
 }
 
@@ -302,10 +299,7 @@ _SUMMARY: Final = f"{PIPELINE[Phase.COMPLETING].folder}/{PIPELINE[Phase.COMPLETI
 # Status to what is said of the seat, and to what the user can type.
 _TURNS: Final[Mapping[str, tuple[str, str]]] = {
     "waiting_for_user": (_LOOK, ""),
-    PaneStatus.WAITING: (_LOOK, ""),
-    PaneStatus.TRUST: (_LOOK, ""),
     "usage_limit": (_LIMIT, ""),
-    PaneStatus.LIMIT: (_LIMIT, ""),
     "stalled": ("has gone quiet: look at its pane", ""),
     "stopped": ("waits for your choice in its pane", ""),
     "finished": ("ended without handing in its work", _RESTART),

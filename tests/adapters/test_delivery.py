@@ -1,10 +1,10 @@
 """Typing into a pane: what counts as arrived, and what is never done."""
 
 import asyncio
-import re
 import sys
 from ast import literal_eval
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,8 +14,6 @@ from agentmux.adapters.delivery import (
     clean,
     deliver,
     find_composer,
-    patterns_of,
-    read_status,
     undimmed,
 )
 from agentmux.adapters.tmux import TmuxTerminal
@@ -24,21 +22,22 @@ from agentmux.ports import (
     Delivery,
     DeliveryResult,
     NewPane,
-    PaneStatus,
     Screen,
-    ScreenPatterns,
     Terminal,
 )
 from tests.conftest import WaitUntil
 
 COMPOSER = Path(__file__).parent.parent / "fakes" / "composer.py"
-PATTERNS = ScreenPatterns(
-    ready=re.compile(r"^> ?", re.MULTILINE),
-    busy=re.compile("esc to interrupt"),
-    waiting=re.compile(r"Do you want to"),
-    trust=re.compile(r"Do you trust"),
-    limit=re.compile("usage limit"),
+SPEC = AgentSpec(
+    name="composer",
+    command=("composer",),
+    ready="^> ?",
+    busy="esc to interrupt",
+    waiting="Do you want to",
+    trust="Do you trust",
+    limit="usage limit",
 )
+UNKNOWN = AgentSpec(name="unknown", command=("unknown",), busy=None)
 TEXT = "Read the file /tmp/a b/prompt.md and do what it says; then #(stop)."
 
 
@@ -54,9 +53,9 @@ class Agent:
         return [literal_eval(line) for line in self.log.read_text().splitlines()]
 
     def deliver(
-        self, text: str = TEXT, patterns: ScreenPatterns = PATTERNS, deadline_s: float = 5.0
+        self, text: str = TEXT, spec: AgentSpec = SPEC, deadline_s: float = 5.0
     ) -> Delivery:
-        return asyncio.run(deliver(self.terminal, self.pane, text, patterns, deadline_s=deadline_s))
+        return asyncio.run(deliver(self.terminal, self.pane, text, spec, deadline_s=deadline_s))
 
     def text(self) -> str:
         return self.terminal.capture([self.pane])[self.pane].text
@@ -163,8 +162,7 @@ def test_a_dialog_is_left_alone(start: Start) -> None:
 
 def test_a_screen_without_a_composer_gets_nothing(start: Start) -> None:
     agent = start()
-    patterns = ScreenPatterns(ready=re.compile("^no such prompt", re.MULTILINE))
-    delivery = agent.deliver(patterns=patterns, deadline_s=0.3)
+    delivery = agent.deliver(spec=replace(SPEC, ready="^no such prompt"), deadline_s=0.3)
     assert delivery.result is DeliveryResult.UNKNOWN
     assert "nothing was typed" in delivery.evidence
     assert agent.read() == []
@@ -209,7 +207,7 @@ def test_without_any_pattern_the_cursor_tells(
     )
     wait_until(lambda: "?" in tmux.capture([made.pane])[made.pane].text)
     agent = Agent(tmux, made.pane, tmp_path)
-    delivery = agent.deliver("hello there", patterns=ScreenPatterns())
+    delivery = agent.deliver("hello there", spec=UNKNOWN)
     assert delivery.result is DeliveryResult.SUBMITTED, delivery
     assert "got hello there" in agent.text()
 
@@ -225,14 +223,14 @@ def test_a_program_that_has_drawn_nothing_yet_gets_nothing(
         argv=("sh", "-c", "while [ ! -e up ]; do :; done; printf '? '; read x; echo got $x; cat"),
     )
     agent = Agent(tmux, made.pane, tmp_path)
-    delivery = agent.deliver("hello there", patterns=ScreenPatterns(), deadline_s=0.5)
+    delivery = agent.deliver("hello there", spec=UNKNOWN, deadline_s=0.5)
     assert delivery.result is DeliveryResult.UNKNOWN
     assert "nothing was typed" in delivery.evidence
     assert agent.text().strip() == ""
 
     (tmp_path / "up").touch()
     wait_until(lambda: "?" in agent.text())
-    assert agent.deliver("now", patterns=ScreenPatterns()).result is DeliveryResult.SUBMITTED
+    assert agent.deliver("now", spec=UNKNOWN).result is DeliveryResult.SUBMITTED
     assert "got now" in agent.text()
 
 
@@ -240,28 +238,6 @@ def test_a_program_that_has_drawn_nothing_yet_gets_nothing(
 def test_a_text_that_cannot_be_typed_is_refused(fake_terminal: Terminal, text: str) -> None:
     with pytest.raises(ValueError, match="a text to type"):
         Agent(fake_terminal, "%1", Path("/nowhere")).deliver(text)
-
-
-@pytest.mark.parametrize(
-    ("screen", "status"),
-    [
-        ("", PaneStatus.UNKNOWN),
-        ("hello", PaneStatus.UNKNOWN),
-        ("> \n", PaneStatus.IDLE),
-        ("* Working (esc to interrupt)\n> ", PaneStatus.BUSY),
-        ("Do you want to run it?\nesc to interrupt\n> ", PaneStatus.WAITING),
-        ("Do you trust this?\nDo you want to run it?", PaneStatus.TRUST),
-        ("usage limit reached\n> ", PaneStatus.LIMIT),
-        ("usage limit\nesc to interrupt", PaneStatus.BUSY),
-        ("esc to interrupt\n" + "text\n" * 25 + "> ", PaneStatus.IDLE),
-    ],
-)
-def test_a_screen_tells_the_status(screen: str, status: PaneStatus) -> None:
-    assert read_status(screen, PATTERNS) is status
-
-
-def test_without_patterns_nothing_is_known() -> None:
-    assert read_status("> ", ScreenPatterns()) is PaneStatus.UNKNOWN
 
 
 @pytest.mark.parametrize(
@@ -292,21 +268,13 @@ def test_placeholders_are_no_text(ansi: str, text: str) -> None:
 def test_the_last_composer_counts(rows: list[str], draft: str) -> None:
     text = "\n".join(rows)
     screen = Screen(ansi=text, text=text, cols=80, rows=24, cursor_row=0, cursor_col=0)
-    patterns = ScreenPatterns(ready=re.compile("^(│ )?> ?", re.MULTILINE))
-    composer = find_composer(screen, patterns)
+    composer = find_composer(screen, replace(SPEC, ready="^(│ )?> ?"))
     assert composer is not None
     assert composer.draft == draft
 
 
 def test_controls_are_taken_out_of_a_text() -> None:
     assert clean("\ta\r\nb\rc\x1b[200~\x07\x85 ü\x1b[201~ ") == "a\nb\nc ü"
-
-
-def test_patterns_come_from_the_registry() -> None:
-    patterns = patterns_of(AgentSpec(name="x", command=("x",), ready="^> "))
-    assert patterns.ready is not None
-    assert patterns.ready.search("a\n> ")
-    assert patterns.waiting is None
 
 
 def test_a_pane_that_goes_with_the_text_is_said(start: Start) -> None:

@@ -32,6 +32,7 @@ from agentmux.app.tools import Tools
 from agentmux.app.world import World
 from agentmux.cli import wiring
 from agentmux.core import layout
+from agentmux.core.agents import AgentSpec
 from agentmux.core.events import Approved, ChangesRequested, Event
 from agentmux.core.phase import Phase
 from agentmux.core.state import SessionState
@@ -45,7 +46,6 @@ from agentmux.ports import (
     Pane,
     Picture,
     Screen,
-    ScreenPatterns,
     Server,
     TmuxSession,
 )
@@ -305,7 +305,7 @@ class Studio:
         pane.step = "over" if agent.work(told=told) else "waiting"
 
     async def _type_into(
-        self, pane: str, text: str, patterns: ScreenPatterns, *, deadline_s: float
+        self, pane: str, text: str, spec: AgentSpec, *, deadline_s: float
     ) -> Delivery:
         found = self.terminal.found.get(pane)
         if found is None:

@@ -28,11 +28,12 @@ from agentmux.app.tools import Tools
 from agentmux.app.world import World
 from agentmux.cli import wiring
 from agentmux.core import layout
+from agentmux.core.agents import AgentSpec
 from agentmux.core.phase import Phase
 from agentmux.core.settings import SnapshotSettings, StallSettings
 from agentmux.core.state import SessionState
 from agentmux.errors import ExitCode
-from agentmux.ports import Delivery, NewPane, Pane, Picture, ScreenPatterns, Terminal, TerminalError
+from agentmux.ports import Delivery, NewPane, Pane, Picture, Terminal, TerminalError
 from tests.app.driver import _ReadyAtOnce, make_project
 from tests.app.invariants import check_journal
 from tests.fakes.terminal import FakeTerminal
@@ -143,12 +144,10 @@ class Stage:
         lock = SessionLock(self.path)
 
         async def type_into(
-            pane: str, text: str, patterns: ScreenPatterns, *, deadline_s: float
+            pane: str, text: str, spec: AgentSpec, *, deadline_s: float
         ) -> Delivery:
             self.typed.append(text)
-            return await delivery.deliver(
-                self.terminal, pane, text, patterns, deadline_s=deadline_s
-            )
+            return await delivery.deliver(self.terminal, pane, text, spec, deadline_s=deadline_s)
 
         async def hints(stop: asyncio.Event) -> AsyncIterator[None]:
             await stop.wait()

@@ -309,8 +309,10 @@ def test_the_home_is_the_agents_own_or_the_users() -> None:
         ("❯ ", ScreenMark.READY),
         ("Working… (esc to interrupt)\n❯ ", ScreenMark.BUSY),
         ("Proceed?\n ❯ 1. Yes\n❯ ", ScreenMark.WAITING),
+        ("Proceed?\n ❯ 1. Yes\n(esc to interrupt)\n❯ ", ScreenMark.WAITING),
         ("Do you trust the files here?\n ❯ 1. No", ScreenMark.TRUST),
         ("usage limit reached\n❯ ", ScreenMark.LIMIT),
+        ("usage limit reached\n(esc to interrupt)\n❯ ", ScreenMark.BUSY),
         ("hello\n", ScreenMark.UNKNOWN),
         ("", ScreenMark.UNKNOWN),
     ],
@@ -392,3 +394,15 @@ def test_only_the_end_of_a_screen_says_what_an_agent_does() -> None:
     spec = AgentSpec(name="a", command=("a",), ready="^❯ ")
     old = "✻ Working… (1s · esc to interrupt)\n" + "talk\n" * LAST_ROWS
     assert read_screen(spec, f"{old}❯ \n") is ScreenMark.READY
+
+
+def test_blank_rows_do_not_push_a_dialog_out_of_sight() -> None:
+    """Some agents fill the whole screen: the question at its top, a line of keys at its end."""
+    spec = AgentSpec(name="a", command=("a",), trust="Do you trust")
+    shown = "Do you trust the files here?\n" + "  \n" * LAST_ROWS + "enter: yes\n\n\n"
+    assert read_screen(spec, shown) is ScreenMark.TRUST
+
+
+def test_an_agent_without_marks_says_nothing() -> None:
+    spec = AgentSpec(name="a", command=("a",), busy=None)
+    assert read_screen(spec, "esc to interrupt\n❯ ") is ScreenMark.UNKNOWN

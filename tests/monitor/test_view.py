@@ -235,9 +235,6 @@ def test_a_part_of_a_picture(name: str) -> None:
     ("status", "line"),
     [
         ("waiting_for_user", "! coder-1 asks you something: look at its"),
-        ("waiting", "! coder-1 asks you something: look at its"),
-        ("trust", "! coder-1 asks you something: look at its"),
-        ("limit", "! coder-1 has reached its usage limit"),
         ("usage_limit", "! coder-1 has reached its usage limit"),
         ("stalled", "! coder-1 has gone quiet: look at its pane"),
         ("stopped", "! coder-1 waits for your choice in its pane"),
