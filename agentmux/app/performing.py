@@ -246,14 +246,13 @@ class Performer:
 
     async def _finish_archive(self, action: FinishArchive, facts: Facts) -> None:
         """Move what no longer counts, after nobody is left who could write there."""
-        state, files = self._session.state, self._session.files
-        if any(map(files.to_archive, state.pending_archive)):
-            held = {seat.launch for seat in state.seats.values()}
-            strays = tuple(launch for launch in facts.launches if launch not in held)
-            await self._end_panes(EndPanes(launches=strays), facts)
-            await self._gone(strays)
-            for each in state.pending_archive:
-                files.archive(each)
+        state = self._session.state
+        held = {seat.launch for seat in state.seats.values()}
+        strays = tuple(launch for launch in facts.launches if launch not in held)
+        await self._end_panes(EndPanes(launches=strays), facts)
+        await self._gone(strays)
+        for each in state.pending_archive:
+            self._session.files.archive(each)
         self._session.record(ArtifactsArchived())
 
     async def _gone(self, launches: tuple[str, ...]) -> None:
