@@ -75,12 +75,9 @@ class CastingOffice:
 
     def cast(self, work: Work) -> Casting:
         """Say who plays: by the flags of the start, the configuration, and its defaults."""
-        settings, options = self._world.settings, self._session.state.options
-        name = options.agents.get(work.role) or options.agents.get("*")
-        model = options.models.get(work.role)
-        if name is None:
-            name = settings.agent_for(work.role)
-            model = model or settings.model_for(work.role)
+        options = self._session.state.options
+        settings = self._world.settings.with_flags(options.agents, options.models)
+        name = settings.agent_for(work.role)
         spec = self._world.spec(name)
         probe = self._world.programs.probe(spec)
         strategy = choose_strategy(spec, probe)
@@ -89,7 +86,7 @@ class CastingOffice:
         return Casting(
             name=name,
             spec=spec,
-            model=model,
+            model=settings.model_for(work.role),
             args=settings.role(work.role).args,
             probe=probe,
             strategy=strategy,

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import field, replace
 from enum import StrEnum
-from types import MappingProxyType
 from typing import Final
 
 from agentmux.core.frozen import dataclass
@@ -16,9 +15,6 @@ from agentmux.core.phase import ROLES
 
 _DAY_S: Final = 86_400.0
 _MINUTE_S: Final = 60.0
-
-Choice = tuple[str | None, str | None]
-"""Agent and model, each None where nothing was said."""
 
 
 class Policy(StrEnum):
@@ -168,32 +164,20 @@ class Settings:
             return own.model
         return self.defaults.model
 
-    def with_flags(
-        self, *, agent: str | None = None, roles: Mapping[str, Choice] = MappingProxyType({})
-    ) -> Settings:
-        """Return the settings under the flags ``--agent`` and ``--role``.
+    def with_flags(self, agents: Mapping[str, str], models: Mapping[str, str]) -> Settings:
+        """Return the settings under the flags of a start, as `core.state.Options` keeps them.
 
-        ``agent`` plays every role that ``roles`` does not give to another. A model that was
-        configured for the agent that a flag replaces goes with it.
+        A model and args that were configured for the agent that a flag replaces go with it.
         """
-        flagged = {
-            role: self._flagged(role, agent, roles.get(role, (None, None))) for role in ROLES
-        }
-        defaults = self.defaults
-        if agent is not None and agent != defaults.agent:
-            defaults = replace(defaults, agent=agent, model=None)
-        return replace(self, defaults=defaults, roles={**self.roles, **flagged})
+        flagged = {role: self._flagged(role, agents, models.get(role)) for role in ROLES}
+        return replace(self, roles={**self.roles, **flagged})
 
-    def _flagged(self, role: str, agent: str | None, choice: Choice) -> RoleSettings:
-        played_by = choice[0] or agent or self.agent_for(role)
-        same = played_by == self.agent_for(role)
-        model = choice[1] or (self.model_for(role) if same else None)
-        return replace(
-            self.role(role),
-            agent=played_by,
-            model=model,
-            args=self.role(role).args if same else (),
-        )
+    def _flagged(self, role: str, agents: Mapping[str, str], model: str | None) -> RoleSettings:
+        configured = self.agent_for(role)
+        agent = agents.get(role) or agents.get("*") or configured
+        if agent != configured:
+            return replace(self.role(role), agent=agent, model=model, args=())
+        return replace(self.role(role), agent=agent, model=model or self.model_for(role))
 
 
 _PLAIN_ROLE: Final = RoleSettings()

@@ -285,20 +285,22 @@ def test_who_plays_a_role_with_which_model(project: Path) -> None:
 
 
 def test_flags_set_every_seat_that_no_role_flag_names(project: Path) -> None:
-    flags = {"planner": ("qwen", "q1"), "architect": ("claude", None), "coder": (None, "slow")}
-    settings = load(project, FLAGGED).settings.with_flags(agent="demo", roles=flags)
+    flags = {"*": "demo", "planner": "qwen", "architect": "claude"}
+    models = {"planner": "q1", "coder": "slow"}
+    settings = load(project, FLAGGED).settings.with_flags(flags, models)
     played = {role: (settings.agent_for(role), settings.model_for(role)) for role in ROLES}
 
     assert played["planner"] == ("qwen", "q1")
     assert played["architect"] == ("claude", "big")
     assert played["coder"] == ("demo", "slow")
-    assert {played[role] for role in ROLES if role not in flags} == {("demo", None)}
+    others = set(ROLES) - {"planner", "architect", "coder"}
+    assert {played[role] for role in others} == {("demo", None)}
     assert settings.role("coder").args == ()
 
 
 def test_no_flags_change_nobody(project: Path) -> None:
     before = load(project, FLAGGED).settings
-    after = before.with_flags()
+    after = before.with_flags({}, {})
 
     for role in ROLES:
         assert after.agent_for(role) == before.agent_for(role)

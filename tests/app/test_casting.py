@@ -34,23 +34,23 @@ def office(stage: Stage, options: Options | None = None, **changed: Any) -> Cast
 
 
 @pytest.mark.parametrize(
-    ("options", "agent", "model"),
+    ("options", "agent", "model", "args"),
     [
-        (Options(), "demo-hook", "small"),
-        (Options(agents={"*": "demo"}), "demo", None),
-        (Options(agents={"*": "demo", "coder": "demo-paste"}), "demo-paste", None),
-        (Options(agents={"*": "demo"}, models={"coder": "large"}), "demo", "large"),
-        (Options(models={"coder": "large"}), "demo-hook", "large"),
-        (Options(agents={"planner": "demo"}), "demo-hook", "small"),
+        (Options(), "demo-hook", "small", ("--verbose",)),
+        (Options(agents={"*": "demo"}), "demo", None, ()),
+        (Options(agents={"*": "demo", "coder": "demo-paste"}), "demo-paste", None, ()),
+        (Options(agents={"*": "demo"}, models={"coder": "large"}), "demo", "large", ()),
+        (Options(agents={"coder": "demo-hook"}), "demo-hook", "small", ("--verbose",)),
+        (Options(models={"coder": "large"}), "demo-hook", "large", ("--verbose",)),
+        (Options(agents={"planner": "demo"}), "demo-hook", "small", ("--verbose",)),
     ],
 )
 def test_flags_win_over_the_configuration(
-    stage: Stage, options: Options, agent: str, model: str | None
+    stage: Stage, options: Options, agent: str, model: str | None, args: tuple[str, ...]
 ) -> None:
     stage.config("roles: {coder: {agent: demo-hook, model: small, args: [--verbose]}}")
     casting = office(stage, options).cast(CODER)
-    assert (casting.name, casting.model) == (agent, model)
-    assert casting.args == ("--verbose",)
+    assert (casting.name, casting.model, casting.args) == (agent, model, args)
 
 
 def test_the_defaults_of_the_configuration_play_the_rest(stage: Stage) -> None:
