@@ -411,11 +411,6 @@ class Head:
     branch: str | None
     in_progress: InProgress | None = None
 
-    @property
-    def detached(self) -> bool:
-        """HEAD names a commit, not a branch."""
-        return self.branch is None
-
     def describe(self) -> str:
         """For messages: ``1a2b3c4d5e6f on main``."""
         commit = self.commit[:12] if self.commit else "no commit"

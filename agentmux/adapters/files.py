@@ -72,18 +72,6 @@ def put(path: Path, data: bytes) -> bool:
     return True
 
 
-def marker(path: Path) -> bool:
-    """Make sure that a regular file is at ``path``; its content, if any, stays.
-
-    Returns:
-        Whether it had to be made.
-    """
-    if _is_regular(path):
-        sync_dir(path.parent)
-        return False
-    return put(path, b"")
-
-
 def move(source: Path, target: Path) -> Path | None:
     """Rename ``source`` to ``target``, never over something else; safe to repeat.
 

@@ -154,15 +154,6 @@ class Git:
         left_out = set(dirty_at_start) - set(named)
         return tuple(path for path in self.dirty() if path not in left_out)
 
-    def ignored(self, paths: Iterable[str]) -> tuple[str, ...]:
-        """Return those of ``paths`` that git ignores, in the order given."""
-        # The prefix keeps a leading `:` from being read as pathspec magic.
-        names = (f"./{path}" for path in paths)
-        reply = self._read("check-ignore", "-z", "--stdin", stdin=_join(names))
-        if reply.status > 1:
-            raise _failed("check ignore rules", reply)
-        return tuple(path.removeprefix("./") for path in _split(reply.out))
-
     def find_commit(self, trailer: tuple[str, str], *, since: str | None) -> str | None:
         """Return the newest commit on HEAD's history after ``since`` that carries the trailer.
 

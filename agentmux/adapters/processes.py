@@ -294,17 +294,3 @@ def wait_gone(processes: Iterable[tuple[int, int]], *, timeout_s: float) -> froz
     for pid, started in known:
         _wait(pid, started, deadline)
     return frozenset(pid for pid, started in known if is_alive(pid, started))
-
-
-def wake_server(pid: int, started: int) -> bool:
-    """Make a tmux server whose socket was deleted create it again; wait for nothing.
-
-    SIGUSR1 would end any other program, so this acts only on the very process that was recorded.
-
-    Returns:
-        Whether the server is alive and was told.
-    """
-    if started == 0 or not is_alive(pid, started):
-        return False
-    _signal(pid, signal.SIGUSR1)
-    return True

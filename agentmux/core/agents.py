@@ -127,11 +127,6 @@ class Strategy:
     env: Mapping[str, str] = field(default_factory=dict)
 
     @property
-    def needs_id(self) -> bool:
-        """Whether resuming takes an id."""
-        return "{session_id}" in " ".join(self.resume)
-
-    @property
     def private(self) -> bool:
         """Whether the seat has a place of its own, so that "the latest" can only be its own."""
         return any("{checkpoint_dir}" in word for word in (*self.launch, *self.env.values()))
@@ -396,14 +391,6 @@ def choose_strategy(spec: AgentSpec, probe: ProbeResult | None) -> Strategy:
         if probe is None or not strategy.probe or probe.strategies.get(strategy.kind, False):
             return strategy
     return NO_STRATEGY
-
-
-def resume_strategy(spec: AgentSpec, strategy: Strategy, session_ref: str | None) -> Strategy:
-    """Return what resumes a conversation of ``strategy``: *continue* while its id is unknown."""
-    if session_ref is not None or not strategy.needs_id:
-        return strategy
-    latest = (each for each in spec.strategies if each.kind is StrategyKind.CONTINUE)
-    return next(latest, NO_STRATEGY)
 
 
 def spec_for(

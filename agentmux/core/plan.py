@@ -15,7 +15,6 @@ from typing import Final, TypeVar
 
 from agentmux.core.frozen import dataclass
 from agentmux.core.shape import Fields, Shape, spell
-from agentmux.errors import RefusedError
 
 VERSION: Final = 2
 
@@ -136,18 +135,6 @@ class Plan:
     def subplan(self, index: int) -> Subplan:
         """Return the sub-plan ``index``, from 1."""
         return self.subplans[index - 1]
-
-
-def parse_plan(value: object) -> Plan:
-    """Read a plan, or refuse it.
-
-    Raises:
-        RefusedError: With all problems.
-    """
-    plan, problems = check_plan(value)
-    if plan is None:
-        raise RefusedError("plan.yaml breaks the plan's rules", problems=problems)
-    return plan
 
 
 def check_plan(value: object) -> tuple[Plan | None, tuple[str, ...]]:

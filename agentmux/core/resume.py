@@ -186,23 +186,12 @@ def decode_record(fields: object) -> ResumeRecord | None:
 
     An older record may lack fields; the guards treat what is missing as not matching.
     """
-    made = _decoded(fields)
-    return made if isinstance(made, ResumeRecord) else None
-
-
-def record_problem(fields: object) -> str | None:
-    """Return why ``fields`` are no record; None when they are one."""
-    made = _decoded(fields)
-    return None if isinstance(made, ResumeRecord) else made
-
-
-def _decoded(fields: object) -> ResumeRecord | str:
     if not isinstance(fields, Mapping):
-        return "the resume record is not a mapping"
+        return None
     try:
         return from_fields(ResumeRecord, fields, where="resume record")
-    except FieldError as error:
-        return error.message
+    except FieldError:
+        return None
 
 
 def standing_record(record: ResumeRecord | None) -> ResumeRecord | None:

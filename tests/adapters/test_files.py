@@ -241,19 +241,11 @@ def test_put_writes_only_what_differs_and_makes_private_folders(here: Path) -> N
     assert target.stat().st_ino == inode
     assert files.put(target, OLD)
     assert files.put(target, b"")
+    (here / "link").symlink_to(here / "nowhere")
+    assert files.put(here / "link", b"")
+    assert not (here / "nowhere").exists()
     assert stat.S_IMODE(target.parent.stat().st_mode) == 0o700
     assert stat.S_IMODE(target.parent.parent.stat().st_mode) == 0o700
-
-
-def test_a_marker_is_made_once_and_keeps_what_an_agent_wrote(here: Path) -> None:
-    assert files.marker(here / "done")
-    assert (here / "done").read_bytes() == b""
-    (here / "done_1").write_text("ok")
-    assert not files.marker(here / "done_1")
-    assert (here / "done_1").read_text() == "ok"
-    (here / "done_2").symlink_to(here / "nowhere")
-    assert files.marker(here / "done_2")
-    assert not (here / "nowhere").exists()
 
 
 def test_move_can_be_repeated_and_never_overwrites(here: Path) -> None:

@@ -18,7 +18,6 @@ from agentmux.adapters.processes import (
     left_after,
     start_time,
     survivors,
-    wake_server,
 )
 from agentmux.adapters.tmux import TmuxTerminal
 from tests.conftest import WaitUntil
@@ -210,26 +209,3 @@ def test_ending_is_gentle_first(started: list[subprocess.Popen[bytes]]) -> None:
     assert polite.wait() == 7
     assert deaf.wait() == -signal.SIGKILL
     assert other.poll() is None
-
-
-def test_a_deleted_socket_comes_back(
-    tmux: TmuxTerminal, tmp_path: Path, wait_until: WaitUntil
-) -> None:
-    made = tmux.create_session(
-        name="agentmux-a", uuid="u", cwd=tmp_path, size=(80, 24), argv=("sleep", "1000")
-    )
-    Path(tmux.socket).unlink()
-    assert tmux.server().pid == 0
-
-    assert not wake_server(made.server.pid, made.server.started + 1)
-    assert not wake_server(made.server.pid, 0)
-    assert wake_server(made.server.pid, made.server.started)
-
-    wait_until(lambda: tmux.server() == made.server)
-    assert tmux.sessions() == (made.session,)
-
-
-def test_a_server_that_is_gone_is_not_woken() -> None:
-    gone = subprocess.Popen(["true"])
-    gone.wait()
-    assert not wake_server(gone.pid, 12345)

@@ -58,6 +58,20 @@ def test_the_folder_that_an_agent_leaves_its_work_in_is_there(stage: Stage) -> N
     assert (stage.path / "06_implementation").stat().st_mode & 0o777 == 0o700
 
 
+@pytest.mark.parametrize(
+    ("stage", "words"),
+    [("demo", ()), ("demo-learn", ("agentmux-demo-agent", "--learn", "--continue"))],
+    indirect=["stage"],
+)
+def test_until_its_id_is_known_the_latest_conversation_is_resumed(
+    stage: Stage, words: tuple[str, ...]
+) -> None:
+    stage.launch(reached=False)
+    record = decode_record(stage.disk.state.agents["coder-1"])
+    assert record is not None
+    assert record.latest_argv == words
+
+
 def test_each_launch_claims_its_conversation(stage: Stage) -> None:
     claims = {made.plan.launch: made.plan.session_ref for made in stage.launch().values()}
     paths = {launch_file(stage, launch)["claim"] for launch in claims}

@@ -30,7 +30,6 @@ from agentmux.core.agents import (
     prompt_words,
     read_screen,
     resume_argv,
-    resume_strategy,
     shows_prompt,
     spec_for,
     strategy_env,
@@ -185,16 +184,6 @@ def test_the_first_strategy_whose_probe_holds_is_used(
 
 def test_without_a_probe_the_first_strategy_is_used() -> None:
     assert choose_strategy(SPEC, None) is ASSIGN
-
-
-def test_an_unknown_id_means_the_latest_conversation_where_there_is_one() -> None:
-    with_latest = AgentSpec(name="x", command=("x",), strategies=(LEARN, CONTINUE))
-    without = AgentSpec(name="x", command=("x",), strategies=(LEARN,))
-
-    assert resume_strategy(with_latest, LEARN, "T-1") is LEARN
-    assert resume_strategy(with_latest, LEARN, None) is CONTINUE
-    assert resume_strategy(without, LEARN, None) is NO_STRATEGY
-    assert resume_strategy(with_latest, CONTINUE, None) is CONTINUE
 
 
 def test_a_home_of_its_own_makes_a_strategy_private() -> None:

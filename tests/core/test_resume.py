@@ -28,7 +28,6 @@ from agentmux.core.resume import (
     epoch_differences,
     next_previous,
     plan_rung,
-    record_problem,
     resolved,
     standing_record,
 )
@@ -625,26 +624,21 @@ def test_what_the_next_record_keeps() -> None:
 def test_a_record_survives_its_fields() -> None:
     for record in (ASSIGN, LEARN, LEARNING, CONTINUE, CHECKPOINT, replace(ASSIGN, previous=good())):
         assert decode_record(json.loads(json.dumps(to_fields(record)))) == record
-        assert record_problem(to_fields(record)) is None
 
 
 @pytest.mark.parametrize(
-    ("value", "problem"),
+    "value",
     [
-        (None, "the resume record is not a mapping"),
-        ([], "the resume record is not a mapping"),
-        ({}, "resume record: `agent` is missing"),
-        ({"agent": "claude"}, "resume record: `strategy` is missing"),
-        (
-            {**good(), "resume_argv": "claude"},
-            "resume record: `resume_argv` is not a list of texts",
-        ),
-        ({**good(), "reached": -1}, "resume record: `reached` is not a whole number, not negative"),
+        None,
+        [],
+        {},
+        {"agent": "claude"},
+        {**good(), "resume_argv": "claude"},
+        {**good(), "reached": -1},
     ],
 )
-def test_what_is_no_record_says_why(value: object, problem: str) -> None:
+def test_what_is_no_record_is_none(value: object) -> None:
     assert decode_record(value) is None
-    assert record_problem(value) == problem
 
 
 def test_an_older_record_with_less_in_it_is_read_and_started_afresh() -> None:
@@ -689,7 +683,6 @@ def test_any_json_gets_one_decision_with_a_reason(value: object, data: st.DataOb
     if isinstance(value, dict) and then is not None:
         value = {**value, "previous": then}
     record = decode_record(value)
-    assert (record is None) == bool(record_problem(value))
     next_previous(value)
     decision = decide_resume(record, data.draw(st.sampled_from([FACTS, KEPT])))
     assert isinstance(decision, Native) != isinstance(decision, Fresh)

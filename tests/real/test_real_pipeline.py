@@ -192,7 +192,7 @@ def test_its_conversation_survives_the_death_of_everything(
     before, told = len(model.turns), run.record
     if real.spec.mcp is not None:  # our server was started, and knew whose calls it would take
         assert "submit_architecture" in model.turns[-1].text
-    by_id = real.spec.strategies[0].needs_id
+    by_id = "{session_id}" in " ".join(real.spec.strategies[0].resume)
     assert (told.session_ref is not None) == by_id
     assert told.reached == 1
 
