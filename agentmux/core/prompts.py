@@ -204,6 +204,17 @@ def quote(text: str, limit: int | None = None) -> str:
     return "\n".join(f"> {line}" if line else ">" for line in lines)
 
 
+def code_span(text: str) -> str:
+    """Return ``text`` as Markdown code; a longer run of backquotes goes around those in it.
+
+    Source: CommonMark 0.31, section 6.1.
+    """
+    fence = "`" * (1 + max(map(len, re.findall("`+", text)), default=0))
+    # One blank at each end is no part of the code: needed beside a backquote, or to keep a blank.
+    pad = " " if text.strip() and {text[0], text[-1]} & {"`", " "} else ""
+    return f"{fence}{pad}{text}{pad}{fence}"
+
+
 def _one_line(text: str) -> str:
     return " ".join(text.split())
 
@@ -215,7 +226,7 @@ def _list(texts: tuple[str, ...], empty: str) -> str:
 def _read(inputs: PromptInputs) -> str:
     own = (layout.CONTEXT, layout.REQUIREMENTS)
     paths = dict.fromkeys((*(f"{inputs.session_dir}/{name}" for name in own), *inputs.inputs))
-    return "\n".join(f"- `{path}`" for path in paths)
+    return "\n".join(f"- {code_span(path)}" for path in paths)
 
 
 def _change_request(inputs: PromptInputs) -> str:
@@ -223,9 +234,9 @@ def _change_request(inputs: PromptInputs) -> str:
         return ""
     return (
         f"This is cycle {inputs.cycle}: the user looked at the finished work and asked for changes."
-        f" The change request is `{inputs.change_request_path}`; read it. It comes before all that"
-        " is older. What the earlier cycles built is in the working tree, and their documents are"
-        f" under `{inputs.session_dir}/{layout.HISTORY}/`."
+        f" The change request is {code_span(inputs.change_request_path)}; read it. It comes before"
+        " all that is older. What the earlier cycles built is in the working tree, and their"
+        f" documents are under {code_span(f'{inputs.session_dir}/{layout.HISTORY}/')}."
     )
 
 
@@ -251,13 +262,14 @@ NAMES: Final[dict[str, Callable[[PromptInputs], str]]] = {
     "feature": _feature,
     "file": lambda inputs: ", ".join(inputs.inputs[:1]),
     "hello": lambda inputs: HELLO if inputs.hello else "",
-    "instruction_file": lambda inputs: inputs.instruction_file,
+    "instruction_file": lambda inputs: code_span(inputs.instruction_file),
     "iteration": lambda inputs: str(inputs.iteration),
     "open_items": lambda inputs: _list(inputs.open_items, "all of it"),
-    "project_dir": lambda inputs: inputs.project_dir,
+    "project_dir": lambda inputs: code_span(inputs.project_dir),
     "question": lambda inputs: quote(inputs.question),
     "read": _read,
-    "session_dir": lambda inputs: inputs.session_dir,
+    "requirements": lambda inputs: code_span(f"{inputs.session_dir}/{layout.REQUIREMENTS}"),
+    "session_dir": lambda inputs: code_span(inputs.session_dir),
     "signal": _signal_block,
     "submitted": lambda inputs: _list(inputs.submitted, "nothing"),
     "subplan": lambda inputs: "" if inputs.subplan is None else str(inputs.subplan),
@@ -266,6 +278,6 @@ NAMES: Final[dict[str, Callable[[PromptInputs], str]]] = {
         f"{index}. {_one_line(title)}" for index, title in inputs.subplans
     ),
     "topic": lambda inputs: inputs.topic,
-    "write": lambda inputs: "\n".join(f"Write: `{path}`" for path in artifacts(inputs)),
+    "write": lambda inputs: "\n".join(f"Write: {code_span(path)}" for path in artifacts(inputs)),
 }
 """What each name in a template stands for."""

@@ -7,7 +7,8 @@ import shlex
 from typing import Final, NamedTuple
 
 _READ_FILE = re.compile(r"\s*Read the file (?P<path>.+) and do what it says\.?\s*", re.DOTALL)
-_WRITE = re.compile(r"^[ \t]*(?:[-*] +)?\**Write:\** *`(?P<path>[^`\n]+)`", re.MULTILINE)
+_WRITE = re.compile(r"^[ \t]*(?:[-*] +)?\**Write:\** *(?P<span>`.+)", re.MULTILINE)
+_CODE = re.compile(r"(?P<fence>`+)(?!`)(?P<code>.+?)(?<!`)(?P=fence)(?!`)")
 _FENCE = re.compile(r"^```(?:sh|bash|shell)[ \t]*\n(?P<body>.*?)^```", re.MULTILINE | re.DOTALL)
 _HELLO: Final = "agentmux submit hello"
 _PLACEHOLDER = re.compile(r"[<>…]")
@@ -37,7 +38,8 @@ def parse(text: str) -> Instructions:
 
     Lines with a placeholder (``<topic>``, ``…``) are examples and are left out.
     """
-    artifacts = tuple(dict.fromkeys(match["path"] for match in _WRITE.finditer(text)))
+    spans = (_CODE.match(line["span"]) for line in _WRITE.finditer(text))
+    artifacts = tuple(dict.fromkeys(_unpadded(span["code"]) for span in spans if span))
     signals = [
         words
         for fence in _FENCE.finditer(text)
@@ -47,6 +49,11 @@ def parse(text: str) -> Instructions:
     return Instructions(
         artifacts=artifacts, signals=tuple(dict.fromkeys(signals)), hello=_HELLO in text
     )
+
+
+def _unpadded(code: str) -> str:
+    """Return the text of a Markdown code span: one blank at both ends is no part of it."""
+    return code[1:-1] if code[0] == code[-1] == " " and code.strip() else code
 
 
 def subplan_of(signal: tuple[str, ...]) -> int | None:

@@ -5,8 +5,10 @@ import re
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import pytest
 import yaml
+from hypothesis import strategies as st
 
 from agentmux.adapters import prompt_files
 from agentmux.core import prompts
@@ -328,3 +330,50 @@ def test_the_offline_agent_understands_each_prompt(
     assert found.artifacts == tuple(f"{SESSION}/{path}" for path in artifacts)
     assert [" ".join(words) for words in found.signals] == signals
     assert found.hello
+
+
+def code_spans(text: str) -> list[str]:
+    """What CommonMark 6.1 makes of ``text``, by its rules in other words than the program's."""
+    found, runs = [], list(re.finditer("`+", text))
+    while runs:
+        first = runs.pop(0)
+        for number, last in enumerate(runs):
+            if len(last[0]) == len(first[0]):
+                inside = text[first.end() : last.start()]
+                padded = inside[0] == inside[-1] == " " and bool(inside.strip())
+                found.append(inside[1:-1] if padded else inside)
+                del runs[: number + 1]
+                break
+    return found
+
+
+@hypothesis.given(st.text("` /a", min_size=1, max_size=12))
+def test_a_code_span_holds_any_path(path: str) -> None:
+    span = prompts.code_span(path)
+    assert code_spans(f"see {span}.") == [path]
+    found = instructions.parse(f"Read `x`.\n\nWrite: {span}\nWrite: `y`\n")
+    assert found.artifacts == tuple(dict.fromkeys((path, "y")))
+
+
+def test_a_plain_path_stands_in_single_backquotes() -> None:
+    assert prompts.code_span("/a b/c") == "`/a b/c`"
+    assert prompts.code_span("/a`b``c`") == "``` /a`b``c` ```"
+
+
+@pytest.mark.parametrize(("name", "work"), [(name, work) for name, work, *_ in WORK])
+def test_a_path_with_backquotes_stays_whole(name: str, work: PromptInputs) -> None:
+    odd = dataclasses.replace(work, session_dir="/p/a`b``c/s", project_dir="/p/a`b``c")
+    text = render(prompt_files.template(name), odd)
+    assert instructions.parse(text).artifacts == tuple(prompts.artifacts(odd))
+    # Nothing that names a path is cut in two.
+    assert text.count("/p/a`b``c") == sum("/p/a`b``c" in span for span in code_spans(text)) > 0
+
+
+@pytest.mark.parametrize("name", [prompts.CONTEXT, prompts.CONTINUE, prompts.NUDGE])
+def test_the_other_texts_keep_such_a_path_whole_too(name: str) -> None:
+    odd = "/p/a`b``c"
+    text = render(
+        prompt_files.template(name),
+        inputs(session_dir=f"{odd}/s", project_dir=odd, instruction_file=f"{odd}/s/i.md"),
+    )
+    assert text.count(odd) == sum(odd in span for span in code_spans(text)) > 0

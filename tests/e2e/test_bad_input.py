@@ -126,7 +126,9 @@ def test_what_is_no_request_is_refused_and_leaves_nothing(
 
 @pytest.fixture
 def odd() -> Iterator[Project]:
-    made = Project(make_root(), name="a b #(touch canary) $(touch canary) 'x' \"y\" ü;")
+    made = Project(
+        make_root(), name="a b #(touch canary) $(touch canary) `touch canary` 'x' \"y\" ü;"
+    )
     yield made
     made.close()
 
