@@ -7,13 +7,14 @@ never read as patterns.
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import signal
 import subprocess
 import tempfile
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -26,6 +27,7 @@ WRITE_TIMEOUT_S: Final = 600.0
 """A commit runs the project's hooks, and those may run its tests."""
 
 OWN_FOLDER: Final = ".agentmux"
+_SCRATCH: Final = "agentmux-commit-"
 
 # `git rev-parse --local-env-vars`, less the two that carry `-c` settings: set by git around hooks
 # and aliases, they would point us at another repository or index.
@@ -238,8 +240,8 @@ class Git:
         self._require_identity()
         text = self._with_trailer(message, trailer)
         git_dir = self._git_dir()
-        with tempfile.TemporaryDirectory(prefix="agentmux-", dir=git_dir) as scratch:
-            index = Path(scratch) / "index"
+        with _scratch(git_dir) as (scratch, in_use):
+            index = scratch / "index"
             with suppress(FileNotFoundError):
                 # For what git has cached about the files; the entries are replaced.
                 shutil.copyfile(git_dir / "index", index)
@@ -248,6 +250,7 @@ class Git:
                 *("commit", "--quiet", "--cleanup=whitespace", "--file=-"),
                 stdin=text,
                 extra={"GIT_INDEX_FILE": str(index)},
+                keep_open=(in_use,),
             )
         if reply.status != 0:
             raise _refused("git did not make the commit", reply)
@@ -262,6 +265,7 @@ class Git:
 
         `commit` does this last; who adopts a commit after a crash does it again. Repeatable.
         """
+        _sweep(self._git_dir())
         listed = self._must_read(
             "list the commit's files",
             *("diff-tree", "--root", "-r", "-z", "--no-renames", "--no-commit-id", "--name-only"),
@@ -352,10 +356,19 @@ class Git:
         )
 
     def _run(
-        self, *argv: str, stdin: bytes = b"", extra: Mapping[str, str] | None = None
+        self,
+        *argv: str,
+        stdin: bytes = b"",
+        extra: Mapping[str, str] | None = None,
+        keep_open: tuple[int, ...] = (),
     ) -> _Reply:
         return self._start(
-            argv, stdin, cwd=self._root(), extra=extra or {}, timeout_s=WRITE_TIMEOUT_S
+            argv,
+            stdin,
+            cwd=self._root(),
+            extra=extra or {},
+            timeout_s=WRITE_TIMEOUT_S,
+            keep_open=keep_open,
         )
 
     def _root(self) -> Path:
@@ -373,6 +386,7 @@ class Git:
         cwd: Path,
         extra: Mapping[str, str],
         timeout_s: float,
+        keep_open: tuple[int, ...] = (),
     ) -> _Reply:
         command = ("git", *argv)
         try:
@@ -384,6 +398,7 @@ class Git:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 start_new_session=True,
+                pass_fds=keep_open,
             )
         except FileNotFoundError as error:
             if not cwd.is_dir():
@@ -403,6 +418,37 @@ class Git:
                 if process.returncode is None:
                     os.killpg(process.pid, signal.SIGKILL)
         return _Reply(status=process.returncode, out=out, err=_text(err))
+
+
+@contextmanager
+def _scratch(git_dir: Path) -> Iterator[tuple[Path, int]]:
+    """Give a folder, and a descriptor that keeps `_sweep` away from it.
+
+    A git that inherits the descriptor may outlive us: it can still commit what its index holds.
+    """
+    _sweep(git_dir)
+    with _opened(git_dir) as in_use:
+        with suppress(OSError):  # a file system without locks has no sweeping either
+            fcntl.flock(in_use, fcntl.LOCK_SH)
+        with tempfile.TemporaryDirectory(prefix=_SCRATCH, dir=git_dir) as scratch:
+            yield Path(scratch), in_use
+
+
+def _sweep(git_dir: Path) -> None:
+    """Remove what killed commits left, unless a commit of ours is under way there."""
+    with _opened(git_dir) as alone, suppress(OSError):
+        fcntl.flock(alone, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        for left in git_dir.glob(f"{_SCRATCH}*"):
+            shutil.rmtree(left, ignore_errors=True)
+
+
+@contextmanager
+def _opened(folder: Path) -> Iterator[int]:
+    descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
 
 
 def _is_the_projects(path: str) -> bool:

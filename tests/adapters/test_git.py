@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 from agentmux.adapters.git import Git
 from agentmux.errors import MissingError, UsageError
 from agentmux.ports import GitError, GitRefusedError, Head, HeadMovedError
+from tests.conftest import WaitUntil
 
 TRAILER = ("Agentmux-Event", "6f1c1a52-6a51-5d53-9d31-0a4ff2f8a001")
 AWKWARD = (
@@ -395,6 +397,60 @@ def test_an_index_left_behind_by_a_crash_is_settled(started: Path, git: Git, run
     for _ in range(2):
         git.settle_index(made)
         assert run("status", "--porcelain") == "M  mine.txt\n"
+
+
+def left_behind(repo: Path) -> list[str]:
+    return [path.name for path in (repo / ".git").glob("agentmux-*")]
+
+
+COMMIT = """
+import os, sys, pathlib
+from agentmux.adapters.git import Git
+Git(pathlib.Path(sys.argv[1]), os.environ).commit("Add", ["agent.txt"], trailer=sys.argv[2:4])
+"""
+
+
+def test_what_a_killed_commit_leaves_goes_when_its_git_has_gone(
+    started: Path, git: Git, environment: dict[str, str], run: Run, wait_until: WaitUntil
+) -> None:
+    go, base = started / ".git/go", git.head().commit
+    os.mkfifo(go)
+    write_hook(started, "pre-commit", "touch .git/at-work; read line <.git/go\n")
+    (started / "agent.txt").write_text("x\n")
+    argv = (sys.executable, "-c", COMMIT, str(started), *TRAILER)
+    with subprocess.Popen(argv, env=environment) as child:
+        wait_until((started / ".git/at-work").exists)
+        child.kill()
+
+    assert base is not None
+    git.settle_index(base)
+    assert len(left_behind(started)) == 1, "its git lives on, and uses it"
+
+    go.write_text("go\n")
+    wait_until(lambda: git.find_commit(TRAILER, since=base))
+
+    def is_tidy() -> bool:
+        git.settle_index(str(git.head().commit))
+        return left_behind(started) == []
+
+    wait_until(is_tidy)
+    assert committed(run) == {"agent.txt"}
+
+
+@pytest.mark.parametrize("made", [True, False])
+def test_the_next_commit_removes_what_an_earlier_one_left(
+    started: Path, git: Git, made: bool
+) -> None:
+    (started / ".git/agentmux-commit-x").mkdir()
+    (started / ".git/agentmux-commit-x/index.lock").touch()
+    (started / ".git/agentmux-of-the-user").touch()
+    (started / "agent.txt").write_text("x\n")
+    if made:
+        git.commit("Add", ["agent.txt"], trailer=TRAILER)
+    else:
+        with pytest.raises(GitRefusedError):
+            git.commit("Add", [], trailer=TRAILER)
+    assert left_behind(started) == ["agentmux-of-the-user"]
 
 
 # --- branches ---------------------------------------------------------------------------------
