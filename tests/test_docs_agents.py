@@ -15,7 +15,9 @@ import yaml
 
 from agentmux.adapters.agents import BUILT_IN
 from agentmux.cli import wiring
-from agentmux.core.agents import choose_strategy, is_rejection, launch_argv, resume_argv
+from agentmux.core.agents import choose_strategy
+from agentmux.core.command_lines import launch_argv, resume_argv
+from agentmux.core.screens import is_rejection
 
 PAGE = (Path(__file__).parent.parent / "docs/how-to/add-an-agent.md").read_text("utf-8")
 REFERENCE = (Path(__file__).parent.parent / "docs/reference/agents.md").read_text("utf-8")

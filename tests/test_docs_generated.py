@@ -10,7 +10,8 @@ import pytest
 
 from agentmux.core import layout
 from agentmux.core.pipeline import PHASE_REGISTRY
-from agentmux.core.resume import Guard, ResumeRecord, Rung
+from agentmux.core.resume import Guard, Rung
+from agentmux.core.resume_record import ResumeRecord
 from agentmux.core.state import SessionState
 from docs import generate
 

@@ -13,8 +13,9 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import Final
 
-from agentmux.core.agents import AgentSpec, ScreenMark, read_screen
+from agentmux.core.agents import AgentSpec
 from agentmux.core.frozen import dataclass
+from agentmux.core.screens import ScreenMark, read_screen
 from agentmux.ports import (
     Delivery,
     DeliveryResult,

@@ -15,6 +15,8 @@ from agentmux.core.agents import (
     Strategy,
     StrategyKind,
     choose_strategy,
+)
+from agentmux.core.command_lines import (
     hook_words,
     launch_argv,
     mcp_words,

@@ -14,7 +14,8 @@ from agentmux.core.phase import CODER, Phase
 from agentmux.core.progress import handed_in
 from agentmux.core.prompts import PromptInputs
 from agentmux.core.records import Json
-from agentmux.core.resume import decode_record, same_work
+from agentmux.core.resume import same_work
+from agentmux.core.resume_record import decode_record
 from agentmux.core.state import SessionState
 
 INSTRUCTIONS = "instructions.md"

@@ -15,20 +15,15 @@ from agentmux.core.agents import (
     StrategyKind,
     choose_strategy,
     home_of,
-    strategy_env,
 )
+from agentmux.core.command_lines import kept_file, strategy_env
 from agentmux.core.decide import Work, wanted
 from agentmux.core.frozen import dataclass
 from agentmux.core.records import Json
-from agentmux.core.resume import (
-    CheckpointState,
-    Decision,
-    Fresh,
-    Guard,
-    ResumeFacts,
+from agentmux.core.resume import CheckpointState, Decision, Fresh, Guard, ResumeFacts, decide_resume
+from agentmux.core.resume_record import (
     ResumeRecord,
     conversation_kind,
-    decide_resume,
     decode_record,
     standing_record,
 )
@@ -174,7 +169,7 @@ class CastingOffice:
         if casting.strategy.kind is StrategyKind.CHECKPOINT:
             kept = record.checkpoint
             return files.checkpoint_state(kept, casting.model) if kept else CheckpointState.NONE
-        own = casting.strategy.kept_file(record.session_ref, casting.checkpoint_dir)
+        own = kept_file(casting.strategy, record.session_ref, casting.checkpoint_dir)
         if own is None:
             return CheckpointState.NONE
         # The agent's own file, in a form of its own: only whether it is there counts.

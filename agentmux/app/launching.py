@@ -19,15 +19,9 @@ from agentmux.app.session import Session
 from agentmux.app.world import World
 from agentmux.core import layout, prompts
 from agentmux.core.acceptance import working_phase
-from agentmux.core.agents import (
-    PromptBy,
-    StrategyKind,
-    hook_document,
-    mcp_document,
-    needs_mcp_file,
-    unset_names,
-)
+from agentmux.core.agents import PromptBy, StrategyKind, unset_names
 from agentmux.core.artifacts import Artifacts
+from agentmux.core.command_lines import hook_document, mcp_document, needs_mcp_file
 from agentmux.core.decide import Work
 from agentmux.core.events import AgentLaunched, LaunchChosen
 from agentmux.core.frozen import dataclass

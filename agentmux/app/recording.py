@@ -9,8 +9,8 @@ from agentmux.app.launch_plan import LaunchPlan
 from agentmux.app.session import Session, stamp
 from agentmux.app.world import World
 from agentmux.core import layout
-from agentmux.core.agents import (
-    StrategyKind,
+from agentmux.core.agents import StrategyKind
+from agentmux.core.command_lines import (
     hook_words,
     launch_argv,
     mcp_words,
@@ -20,14 +20,8 @@ from agentmux.core.agents import (
 from agentmux.core.decide import Work
 from agentmux.core.prompts import launch_line
 from agentmux.core.records import Json, to_fields
-from agentmux.core.resume import (
-    Decision,
-    Native,
-    ResumeRecord,
-    decode_record,
-    next_previous,
-    standing_record,
-)
+from agentmux.core.resume import Decision, Native
+from agentmux.core.resume_record import ResumeRecord, decode_record, next_previous, standing_record
 from agentmux.core.state import SessionState
 
 # Stands for an id that is not known yet, while argv is made.

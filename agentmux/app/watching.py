@@ -16,17 +16,16 @@ from agentmux.app.session import Session, stamp
 from agentmux.app.tools import SessionGoneError, Tools
 from agentmux.app.world import World
 from agentmux.core import layout
-from agentmux.core.agents import (
-    AgentSpec,
+from agentmux.core.agents import AgentSpec, StrategyKind
+from agentmux.core.decide import Facts, LaunchFact
+from agentmux.core.events import AgentStalled, ConversationLearned, PromptReached
+from agentmux.core.screens import (
     ScreenMark,
-    StrategyKind,
     is_rejection,
     read_screen,
     shows_prompt,
     switches_shown,
 )
-from agentmux.core.decide import Facts, LaunchFact
-from agentmux.core.events import AgentStalled, ConversationLearned, PromptReached
 from agentmux.core.stall import Patience, patience
 from agentmux.core.state import AGENT_MODES, LAUNCHED, RESEARCHED, STOPPED, Seat
 from agentmux.errors import AgentmuxError

@@ -1,13 +1,12 @@
-"""What is known of each agent CLI, as data, and the command lines that follow from it.
+"""What is known of each agent CLI, as data.
 
-Every word made here is one element of an argv; none of them ever passes through a shell. Where the
-facts about an agent come from: ``agents.yaml``, which ``adapters.agents`` reads.
+Where the facts about an agent come from: ``agents.yaml``, which ``adapters.agents`` reads. What
+follows from them is in ``core.command_lines`` and ``core.screens``.
 """
 
 from __future__ import annotations
 
 import fnmatch
-import json
 import re
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
@@ -50,10 +49,6 @@ BUSY: Final = "(?i)esc to interrupt"
 _SESSION_REF: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,127}")
 
 
-LAST_ROWS: Final = 25
-"""Of a screen that are read, blank ones not counted: composer, busy mark and dialogs are there."""
-
-
 class PromptBy(StrEnum):
     """How the first prompt reaches an agent."""
 
@@ -89,17 +84,6 @@ class HookFormat(StrEnum):
     ARGV = "argv"
 
 
-class ScreenMark(StrEnum):
-    """What an agent's screen says about it."""
-
-    TRUST = "trust"
-    LIMIT = "limit"
-    WAITING = "waiting"
-    BUSY = "busy"
-    READY = "ready"
-    UNKNOWN = "unknown"
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Strategy:
     """One way to bring an agent's conversation back.
@@ -130,17 +114,6 @@ class Strategy:
     def private(self) -> bool:
         """Whether the seat has a place of its own, so that "the latest" can only be its own."""
         return any("{checkpoint_dir}" in word for word in (*self.launch, *self.env.values()))
-
-    def kept_file(self, session_ref: str | None, checkpoint_dir: str) -> str | None:
-        """Return the path of the one file below ``checkpoint_dir`` that resuming opens.
-
-        None where there is no such file. Some agents start an empty conversation, without a word,
-        when it is gone; so look whether it exists.
-        """
-        for word in self.resume:
-            if word.startswith("{checkpoint_dir}/"):
-                return _fill(word, _places(session_ref, checkpoint_dir, None))
-        return None
 
 
 NO_STRATEGY: Final = Strategy(kind=StrategyKind.NONE)
@@ -278,110 +251,6 @@ def is_session_ref(text: str) -> bool:
     return _SESSION_REF.fullmatch(text) is not None
 
 
-def launch_argv(  # noqa: PLR0913 (one word of the command line each)
-    spec: AgentSpec,
-    strategy: Strategy,
-    *,
-    model: str | None = None,
-    args: Sequence[str] = (),
-    session_ref: str | None = None,
-    checkpoint_dir: str | None = None,
-    prompt: str | None = None,
-) -> tuple[str, ...]:
-    """Return the argv of a first start: command, model, permission and user words, launch, prompt.
-
-    ``session_ref`` is the id minted for the conversation (*assign*), ``checkpoint_dir`` the seat's
-    own folder, absolute. The prompt is left out where the agent does not take it in argv.
-
-    Raises:
-        ValueError: The strategy needs a value that was not given, or the id is none.
-    """
-    places = _places(session_ref, checkpoint_dir, None)
-    words = tuple(_fill(word, places) for word in strategy.launch)
-    prompted = prompt_words(spec, prompt, resuming=False)
-    return (*spec.command, *_standing(spec, model, args), *words, *prompted)
-
-
-def resume_argv(  # noqa: PLR0913 (one word of the command line each)
-    spec: AgentSpec,
-    strategy: Strategy,
-    *,
-    model: str | None = None,
-    args: Sequence[str] = (),
-    session_ref: str | None = None,
-    checkpoint_dir: str | None = None,
-    checkpoint: str | None = None,
-    prompt: str | None = None,
-) -> tuple[str, ...]:
-    """Return the argv that brings the conversation back; the launch words are not in it.
-
-    Raises:
-        ValueError: The strategy cannot resume, or needs a value that was not given.
-    """
-    if not strategy.resume:
-        raise ValueError(f"{spec.name}: strategy {strategy.kind} has no resume words")
-    places = _places(session_ref, checkpoint_dir, checkpoint)
-    words = tuple(_fill(word, places) for word in strategy.resume)
-    standing = _standing(spec, model, args)
-    prompted = prompt_words(spec, prompt, resuming=True)
-    if strategy.resume_first:
-        return (*spec.command, *words, *standing, *prompted)
-    return (*spec.command, *standing, *words, *prompted)
-
-
-def prompt_words(spec: AgentSpec, prompt: str | None, *, resuming: bool) -> tuple[str, ...]:
-    """Return the words that hand over ``prompt``; none where it is pasted or piped instead."""
-    if prompt is None or spec.prompt_by(resuming=resuming) is not PromptBy.ARGV:
-        return ()
-    return (prompt,) if spec.prompt_flag is None else (spec.prompt_flag, prompt)
-
-
-def strategy_env(
-    spec: AgentSpec,
-    strategy: Strategy,
-    *,
-    session_ref: str | None = None,
-    checkpoint_dir: str | None = None,
-) -> Mapping[str, str]:
-    """Return the variables that the agent gets on top of its environment.
-
-    Raises:
-        ValueError: As in `launch_argv`.
-    """
-    places = _places(session_ref, checkpoint_dir, None)
-    return {**spec.env, **{name: _fill(word, places) for name, word in strategy.env.items()}}
-
-
-def _standing(spec: AgentSpec, model: str | None, args: Sequence[str]) -> tuple[str, ...]:
-    """Return the words that are the same at launch and at resume."""
-    chosen = (spec.model_flag, model) if spec.model_flag and model else ()
-    return (*spec.args, *chosen, *spec.permission_args, *args)
-
-
-_Places = Mapping[str, str | None]
-
-
-def _places(session_ref: str | None, checkpoint_dir: str | None, checkpoint: str | None) -> _Places:
-    if session_ref is not None and not is_session_ref(session_ref):
-        raise ValueError(f"`{session_ref[:80]}` is not a conversation id")
-    return {
-        "{session_id}": session_ref,
-        "{checkpoint_dir}": checkpoint_dir,
-        "{checkpoint}": checkpoint,
-    }
-
-
-def _fill(word: str, places: Mapping[str, str | None]) -> str:
-    def value(found: re.Match[str]) -> str:
-        filled = places[found[0]]
-        if filled is None:
-            raise ValueError(f"no value for {found[0]}")
-        return filled
-
-    # One pass, so that a value that looks like a place is left as it is.
-    return re.sub("|".join(map(re.escape, places)), value, word)
-
-
 def choose_strategy(spec: AgentSpec, probe: ProbeResult | None) -> Strategy:
     """Return the first strategy that the installed program shows; without a probe, the first.
 
@@ -473,92 +342,3 @@ def home_of(spec: AgentSpec, env: Mapping[str, str]) -> str:
     """Return what decides where the agent keeps its conversations: its variable, else the home."""
     own = env.get(spec.home_env, "") if spec.home_env else ""
     return own or env.get("HOME", "")
-
-
-def read_screen(spec: AgentSpec, text: str) -> ScreenMark:
-    """Say what the plain text of a screen shows; a dialog wins over what stands around it.
-
-    Only the last rows count: what stands above them is talk of an earlier time.
-    """
-    rows = text.split("\n")
-    written = [number for number, row in enumerate(rows) if row.strip()][-LAST_ROWS:]
-    text = "\n".join(rows[written[0] :]) if written else ""
-    for mark, pattern in (
-        (ScreenMark.TRUST, spec.trust),
-        (ScreenMark.WAITING, spec.waiting),
-        (ScreenMark.BUSY, spec.busy),
-        (ScreenMark.LIMIT, spec.limit),
-        (ScreenMark.READY, spec.ready),
-    ):
-        if pattern is not None and re.search(pattern, text, re.MULTILINE):
-            return mark
-    return ScreenMark.UNKNOWN
-
-
-def shows_prompt(spec: AgentSpec, text: str, mark: str) -> bool:
-    """Whether the screen of an idle agent shows, above its composer, a prompt that holds ``mark``.
-
-    So a prompt counts as arrived whose turn was over before anybody saw it at work. ``mark`` must
-    be a word that stands in no other prompt; a terminal may break it over two rows.
-    """
-    if spec.ready is None or read_screen(spec, text) is not ScreenMark.READY:
-        return False
-    *_, composer = re.finditer(spec.ready, text, re.MULTILINE)
-    return mark in "".join(text[: composer.start()].split())
-
-
-def is_rejection(spec: AgentSpec, text: str) -> bool:
-    """Whether the screen says that the agent does not know its conversation."""
-    return spec.rejected is not None and bool(re.search(spec.rejected, text, re.MULTILINE))
-
-
-def switches_shown(spec: AgentSpec, text: str) -> int:
-    """Count how often the screen says that the user has left the conversation."""
-    return 0 if spec.switched is None else len(re.findall(spec.switched, text, re.MULTILINE))
-
-
-def mcp_words(spec: AgentSpec, server: Sequence[str], mcp_file: str) -> tuple[str, ...]:
-    """Return the words that tell the agent about our server; they go in front of the user's.
-
-    ``server`` is the argv of our server, ``mcp_file`` where `mcp_document` lies (see
-    `needs_mcp_file`).
-    """
-    if spec.mcp is None:
-        return ()
-    places = {
-        "{mcp_file}": mcp_file,
-        "{mcp_json}": mcp_document(server),
-        "{mcp_command}": json.dumps(server[0]),
-        "{mcp_args}": json.dumps(list(server[1:])),
-    }
-    return tuple(_fill(word, places) for word in spec.mcp.args)
-
-
-def needs_mcp_file(spec: AgentSpec) -> bool:
-    """Whether `mcp_document` must be written before the launch."""
-    return spec.mcp is not None and any("{mcp_file}" in word for word in spec.mcp.args)
-
-
-def mcp_document(server: Sequence[str]) -> str:
-    """Return the JSON that names our server, in the form that claude began and others read."""
-    entry = {"command": server[0], "args": list(server[1:])}
-    return json.dumps({"mcpServers": {"agentmux": entry}})
-
-
-HOOK_EVENTS: Final = ("SessionStart", "UserPromptSubmit", "Stop")
-
-
-def hook_words(spec: AgentSpec, hook_file: str) -> tuple[str, ...]:
-    """Return the words that make the agent call us; ``hook_file`` holds `hook_document`."""
-    return () if spec.hooks is None else (spec.hooks.flag, hook_file)
-
-
-def hook_document(hooks: Hooks, command: Sequence[str]) -> str:
-    """Return the text of a file that makes the agent run ``command`` at `HOOK_EVENTS`.
-
-    The event's name and the conversation's id come to the command as JSON on its stdin.
-    """
-    entry: Sequence[object] = list(command)
-    if hooks.format is HookFormat.CLAUDE:  # a shell line there
-        entry = [{"hooks": [{"type": "command", "command": shlex.join(command)}]}]
-    return json.dumps({"hooks": dict.fromkeys(HOOK_EVENTS, entry)})

@@ -35,15 +35,8 @@ from agentmux.core.events import (
 )
 from agentmux.core.frozen import dataclass
 from agentmux.core.phase import Phase
-from agentmux.core.plan import (
-    check_execution_plan,
-    check_plan,
-    plan_md,
-    subplan_file,
-    subplan_md,
-    tasks_file,
-    tasks_md,
-)
+from agentmux.core.plan import check_execution_plan, check_plan, subplan_file, tasks_file
+from agentmux.core.plan_pages import plan_md, subplan_md, tasks_md
 from agentmux.core.records import Json
 from agentmux.core.review import Review, check_review, fix_request_md, review_md
 from agentmux.core.state import SessionState

@@ -19,10 +19,9 @@ from agentmux.core.agents import (
     Strategy,
     StrategyKind,
     choose_strategy,
-    launch_argv,
-    resume_argv,
     spec_for,
 )
+from agentmux.core.command_lines import launch_argv, resume_argv
 from agentmux.core.settings import Settings
 from agentmux.errors import ConfigError
 

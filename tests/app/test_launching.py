@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from agentmux.core.decide import Work
-from agentmux.core.resume import decode_record
+from agentmux.core.resume_record import decode_record
 from tests.app.staging import Stage
 
 BOTH = ("coder-1", "coder-2")

@@ -6,7 +6,6 @@ import json
 import pytest
 
 from agentmux.core.agents import (
-    LAST_ROWS,
     NO_STRATEGY,
     AgentSpec,
     HookFormat,
@@ -14,28 +13,28 @@ from agentmux.core.agents import (
     Mcp,
     ProbeResult,
     PromptBy,
-    ScreenMark,
     Strategy,
     StrategyKind,
     choose_strategy,
     home_of,
+    is_session_ref,
+    spec_for,
+    unset_names,
+    with_resume,
+)
+from agentmux.core.command_lines import (
     hook_document,
     hook_words,
-    is_rejection,
-    is_session_ref,
+    kept_file,
     launch_argv,
     mcp_document,
     mcp_words,
     needs_mcp_file,
     prompt_words,
-    read_screen,
     resume_argv,
-    shows_prompt,
-    spec_for,
     strategy_env,
-    unset_names,
-    with_resume,
 )
+from agentmux.core.screens import LAST_ROWS, ScreenMark, is_rejection, read_screen, shows_prompt
 from agentmux.errors import UsageError
 
 UUID = "6f1b0c8e-0a4f-4f57-9d4e-0d6f3a1f9a10"
@@ -144,8 +143,8 @@ def test_a_value_is_filled_in_once_and_stays_one_word() -> None:
     assert launch_argv(SPEC, strategy, session_ref="id-1", checkpoint_dir=folder)[-1] == (
         f"--s={folder}/id-1.md"
     )
-    assert strategy.kept_file("id-1", folder) == f"{folder}/id-1.md"
-    assert ASSIGN.kept_file("id-1", folder) is None
+    assert kept_file(strategy, "id-1", folder) == f"{folder}/id-1.md"
+    assert kept_file(ASSIGN, "id-1", folder) is None
 
 
 @pytest.mark.parametrize("ref", ["", "--yolo", "-x", "a b", "a/b", "../x", "a\nb", "é", "x" * 129])

@@ -16,10 +16,8 @@ from agentmux.core.plan import (
     PlanRef,
     check_execution_plan,
     check_plan,
-    plan_md,
-    subplan_md,
-    tasks_md,
 )
+from agentmux.core.plan_pages import plan_md, subplan_md, tasks_md
 
 
 def subplan(index: int, *owned: str, **changed: Any) -> dict[str, Any]:

@@ -21,13 +21,15 @@ from agentmux.core.resume import (
     Guard,
     Native,
     ResumeFacts,
-    ResumeRecord,
     Rung,
     decide_resume,
-    decode_record,
     epoch_differences,
-    next_previous,
     plan_rung,
+)
+from agentmux.core.resume_record import (
+    ResumeRecord,
+    decode_record,
+    next_previous,
     resolved,
     standing_record,
 )

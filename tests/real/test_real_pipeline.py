@@ -14,8 +14,10 @@ import yaml
 
 from agentmux.adapters.processes import carriers
 from agentmux.adapters.tmux import TmuxTerminal
-from agentmux.core.agents import ScreenMark, StrategyKind, read_screen
-from agentmux.core.resume import ResumeRecord, decode_record
+from agentmux.core.agents import StrategyKind
+from agentmux.core.command_lines import kept_file
+from agentmux.core.resume_record import ResumeRecord, decode_record
+from agentmux.core.screens import ScreenMark, read_screen
 from agentmux.ports import Pane
 from tests.conftest import TEST_ID, WaitUntil
 from tests.real.clis import CLIS
@@ -240,7 +242,7 @@ def test_a_conversation_that_is_gone_begins_afresh(
 
     events = run.events("agent_launched")
     modes = [each["payload"]["mode"] for each in events]
-    if real.spec.strategies[0].kept_file(lost.session_ref, "/x"):  # seen before it is started
+    if kept_file(real.spec.strategies[0], lost.session_ref, "/x"):  # seen before it is started
         assert modes == ["fresh", "fresh"]
     else:
         assert modes == ["fresh", "native", "fresh"]
