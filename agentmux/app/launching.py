@@ -29,13 +29,7 @@ from agentmux.core.phase import ResearchKind
 from agentmux.core.pipeline import PIPELINE
 from agentmux.core.reading import reading
 from agentmux.core.records import to_fields
-from agentmux.core.resume import (
-    Decision,
-    Fresh,
-    Guard,
-    Rung,
-    plan_rung,
-)
+from agentmux.core.resume import Decision, Fresh, Guard, Rung, plan_rung
 from agentmux.core.state import AGENT_MODES, SessionState
 from agentmux.ports import NewPane
 

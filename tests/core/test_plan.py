@@ -8,64 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentmux.core.plan import (
-    ExecutionPlan,
-    Group,
-    Mode,
-    Plan,
-    PlanRef,
-    check_execution_plan,
-    check_plan,
-)
-from agentmux.core.plan_pages import plan_md, subplan_md, tasks_md
-
-
-def subplan(index: int, *owned: str, **changed: Any) -> dict[str, Any]:
-    return {
-        "index": index,
-        "title": f"Part {index}",
-        "scope": "what it covers",
-        "owned_files": list(owned),
-        "dependencies": [],
-        "implementation_approach": "how",
-        "acceptance_criteria": ["it works"],
-        "tasks": ["write it", "test it"],
-        **changed,
-    }
-
-
-def group(name: str, mode: str, *indices: int) -> dict[str, Any]:
-    plans = [{"index": index, "name": f"part {index}"} for index in indices]
-    return {"group_id": name, "mode": mode, "plans": plans}
-
-
-def plan(**changed: Any) -> dict[str, Any]:
-    return {
-        "version": 2,
-        "plan_overview": "Two parts, then a third.",
-        "needs_design": False,
-        "needs_docs": True,
-        "doc_files": ["README.md"],
-        "groups": [group("core", "parallel", 1, 2), group("last", "serial", 3)],
-        "subplans": [
-            subplan(1, "src/a.py"),
-            subplan(2, "src/b.py", isolation_rationale="own module"),
-            subplan(3, "src/a.py", dependencies=[1, "the parser"]),
-        ],
-        **changed,
-    }
+from agentmux.core.plan import ExecutionPlan, Group, Mode, PlanRef, check_execution_plan, check_plan
+from tests.core.plans import group, parsed, plan, subplan
 
 
 def problems(value: object) -> tuple[str, ...]:
     found, listed = check_plan(value)
     assert (found is None) == bool(listed)
     return listed
-
-
-def parsed(value: object) -> Plan:
-    found, listed = check_plan(value)
-    assert found is not None, listed
-    return found
 
 
 def test_a_valid_plan_is_read() -> None:
@@ -369,25 +319,3 @@ def test_an_execution_plan_that_cannot_be_run_is_refused(
     found, told = check_execution_plan(fields)
     assert found is None
     assert [line[: len(expected)] for line in told] == [expected]
-
-
-def test_the_rendered_files() -> None:
-    found = parsed(plan())
-    whole = plan_md(found)
-    assert "1. `core` (parallel)" in whole
-    assert "   - 2: part 2 ([plan_2.md](plan_2.md))" in whole
-    assert "## Documentation to update\n\n- README.md" in whole
-    one = subplan_md(found, 2)
-    assert one.startswith("# Sub-plan 2: Part 2\n")
-    assert "## Owned files\n\n`src/b.py`\n" in one
-    assert "## Why it stands alone\n\nown module\n" in one
-    assert "## Dependencies" not in one
-    assert tasks_md(found, 2) == (
-        "# Tasks of sub-plan 2: Part 2\n\n- [ ] write it\n- [ ] test it\n"
-    )
-
-
-def test_further_lines_stay_inside_their_entry() -> None:
-    value = plan()
-    value["subplans"][0]["tasks"] = ["write it\nand more", "test it"]
-    assert "- [ ] write it\n  and more\n- [ ] test it" in tasks_md(parsed(value), 1)

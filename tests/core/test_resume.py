@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 from collections.abc import Mapping
 from dataclasses import fields, replace
 from datetime import UTC, datetime, timedelta
@@ -13,7 +12,6 @@ from hypothesis import strategies as st
 
 from agentmux.core import resume
 from agentmux.core.agents import StrategyKind
-from agentmux.core.records import to_fields
 from agentmux.core.resume import (
     CheckpointState,
     Decision,
@@ -33,58 +31,21 @@ from agentmux.core.resume_record import (
     resolved,
     standing_record,
 )
+from tests.core.resume_records import (
+    ASSIGN,
+    CHECKPOINT,
+    CONTINUE,
+    EPOCH,
+    LEARN,
+    LEARNING,
+    OTHER_REF,
+    REF,
+    good,
+)
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
-REF = "5f2c1111-2222-4333-8444-555566667777"
-OTHER_REF = "0a0b0c0d-2222-4333-8444-555566667777"
 DAY_S = 86400.0
-EPOCH: Mapping[str, object] = {
-    "phase": "implementing",
-    "cycle": 1,
-    "iteration": 0,
-    "subplan": 2,
-    "files": {"04_planning/plan_2.md": "aa", "context.md": "bb", "notes.md": ""},
-}
 
-ASSIGN = ResumeRecord(
-    agent="claude",
-    strategy="assign",
-    launch_argv=("claude", "--session-id", REF, "Read the file /s/prompt.md"),
-    resume_argv=("claude", "--model", "opus", "--resume", REF),
-    env={"CLAUDE_CONFIG_DIR": "/home/u/.claude"},
-    session_ref=REF,
-    argv_ref=REF,
-    host="a",
-    boot="boot-1",
-    cwd="/work",
-    home="/home/u/.claude",
-    runtime="2.1.330",
-    model="opus",
-    epoch=EPOCH,
-    policy="auto",
-    reached=3,
-    captured_at="2026-11-20T12:00:00Z",
-    launch="0123456789ab",
-)
-LEARN = replace(
-    ASSIGN,
-    strategy="learn",
-    resume_argv=("codex", "resume", "{session_id}", "-m", "opus"),
-    latest_argv=("codex", "resume", "--last", "-m", "opus"),
-    argv_ref=None,
-)
-LEARNING = replace(LEARN, session_ref=None)
-CONTINUE = replace(
-    ASSIGN, strategy="continue", resume_argv=("amp", "--continue"), session_ref=None, argv_ref=None
-)
-CHECKPOINT = replace(
-    ASSIGN,
-    strategy="checkpoint",
-    resume_argv=("demo", "--checkpoint-dir", "/s/c", "--resume", "{checkpoint}"),
-    session_ref=None,
-    argv_ref=None,
-    checkpoint="/s/c/7.json",
-)
 FACTS = ResumeFacts(
     agent="claude",
     model="opus",
@@ -516,13 +477,6 @@ def test_the_argv_follows_the_conversation(was: tuple[str, ...], now: tuple[str,
     assert decision.argv == now
 
 
-def test_a_value_that_looks_like_a_place_stays_a_value() -> None:
-    record = replace(
-        CHECKPOINT, checkpoint="/s/{session_id}", session_ref=REF, resume_argv=("d", "{checkpoint}")
-    )
-    assert resolved(record).resume_argv == ("d", "/s/{session_id}")
-
-
 _refs = st.from_regex(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,40}", fullmatch=True)
 _words = st.lists(st.text(max_size=12), max_size=5).map(tuple)
 _slots = st.sampled_from(["{session_id}", "--resume={session_id}", "/d/{session_id}.jsonl"])
@@ -569,10 +523,6 @@ def test_an_attempt_that_reached_nothing_leaves_the_last_good_record() -> None:
     assert standing_record(standing) == standing
 
 
-def good() -> dict[str, object]:
-    return to_fields(ASSIGN)
-
-
 def test_an_attempt_that_reached_is_what_counts() -> None:
     attempt = replace(ASSIGN, host="b", previous=good())
     assert standing_record(attempt) is attempt
@@ -607,40 +557,7 @@ def test_a_previous_record_that_was_not_good_does_not_help(
     assert decision.guard is Guard.RECORD
 
 
-def test_what_the_next_record_keeps() -> None:
-    older = {**good(), "session_ref": OTHER_REF, "previous": None}
-    assert next_previous({**good(), "previous": older, "x": 1}) == {
-        key: value for key, value in {**good(), "x": 1}.items() if key != "previous"
-    }
-    assert next_previous({**good(), "reached": 0, "previous": older}) == older
-    assert next_previous({**good(), "rejected": True, "previous": older}) == older
-    assert next_previous({**good(), "rejected": True, "previous": good()}) is None
-    assert next_previous({**good(), "reached": 0}) is None
-    assert next_previous({"agent": 3}) is None
-    assert next_previous(None) is None
-
-
 # -- decoding ------------------------------------------------------------------------------------
-
-
-def test_a_record_survives_its_fields() -> None:
-    for record in (ASSIGN, LEARN, LEARNING, CONTINUE, CHECKPOINT, replace(ASSIGN, previous=good())):
-        assert decode_record(json.loads(json.dumps(to_fields(record)))) == record
-
-
-@pytest.mark.parametrize(
-    "value",
-    [
-        None,
-        [],
-        {},
-        {"agent": "claude"},
-        {**good(), "resume_argv": "claude"},
-        {**good(), "reached": -1},
-    ],
-)
-def test_what_is_no_record_is_none(value: object) -> None:
-    assert decode_record(value) is None
 
 
 def test_an_older_record_with_less_in_it_is_read_and_started_afresh() -> None:

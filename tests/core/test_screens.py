@@ -1,0 +1,74 @@
+# ruff: noqa: RUF001 (the screens of agents hold such signs)
+from __future__ import annotations
+
+import pytest
+
+from agentmux.core.agents import AgentSpec
+from agentmux.core.screens import LAST_ROWS, ScreenMark, is_rejection, read_screen, shows_prompt
+
+
+@pytest.mark.parametrize(
+    ("screen", "mark"),
+    [
+        ("❯ ", ScreenMark.READY),
+        ("Working… (esc to interrupt)\n❯ ", ScreenMark.BUSY),
+        ("Proceed?\n ❯ 1. Yes\n❯ ", ScreenMark.WAITING),
+        ("Proceed?\n ❯ 1. Yes\n(esc to interrupt)\n❯ ", ScreenMark.WAITING),
+        ("Do you trust the files here?\n ❯ 1. No", ScreenMark.TRUST),
+        ("usage limit reached\n❯ ", ScreenMark.LIMIT),
+        ("usage limit reached\n(esc to interrupt)\n❯ ", ScreenMark.BUSY),
+        ("hello\n", ScreenMark.UNKNOWN),
+        ("", ScreenMark.UNKNOWN),
+    ],
+)
+def test_a_screen_says_what_the_agent_does(screen: str, mark: ScreenMark) -> None:
+    spec = AgentSpec(
+        name="x",
+        command=("x",),
+        ready="^❯ ",
+        waiting=r"^ ❯ \d",
+        trust="Do you trust",
+        limit="usage limit",
+        rejected="No conversation found",
+    )
+
+    assert read_screen(spec, screen) is mark
+    assert not is_rejection(spec, screen)
+    assert is_rejection(spec, f"{screen}\nNo conversation found with session ID: x")
+
+
+PROMPTED = "> Read the file /p/launches/0123456\n789ab/prompt.md and do what it says.\n\nDone.\n"
+
+
+@pytest.mark.parametrize(
+    ("screen", "shows"),
+    [
+        (f"{PROMPTED}\n❯ \n", True),
+        (f"{PROMPTED}\n✻ Working… (1s · esc to interrupt)\n❯ \n", False),  # the busy mark tells
+        ("Welcome\n\n❯ Read the file /p/launches/0123456789ab/prompt.md\n", False),  # not submitted
+        ("Welcome\n\n❯ \n", False),
+        (PROMPTED, False),
+        (f"{PROMPTED}\n ❯ 1. Yes\n", False),
+    ],
+)
+def test_a_prompt_is_shown_above_an_empty_composer(screen: str, shows: bool) -> None:
+    spec = AgentSpec(name="a", command=("a",), ready="^❯ ", waiting=r"^ ❯ \d")
+    assert shows_prompt(spec, screen, "0123456789ab") is shows
+
+
+def test_only_the_end_of_a_screen_says_what_an_agent_does() -> None:
+    spec = AgentSpec(name="a", command=("a",), ready="^❯ ")
+    old = "✻ Working… (1s · esc to interrupt)\n" + "talk\n" * LAST_ROWS
+    assert read_screen(spec, f"{old}❯ \n") is ScreenMark.READY
+
+
+def test_blank_rows_do_not_push_a_dialog_out_of_sight() -> None:
+    """Some agents fill the whole screen: the question at its top, a line of keys at its end."""
+    spec = AgentSpec(name="a", command=("a",), trust="Do you trust")
+    shown = "Do you trust the files here?\n" + "  \n" * LAST_ROWS + "enter: yes\n\n\n"
+    assert read_screen(spec, shown) is ScreenMark.TRUST
+
+
+def test_an_agent_without_marks_says_nothing() -> None:
+    spec = AgentSpec(name="a", command=("a",), busy=None)
+    assert read_screen(spec, "esc to interrupt\n❯ ") is ScreenMark.UNKNOWN
