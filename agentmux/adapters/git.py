@@ -1,8 +1,7 @@
 """All of git for one project: where HEAD is, what is dirty, one commit that touches nothing else.
 
-Programs are started by argv, in a session of their own, without a terminal. Paths are those
-of git: relative to the top level, ``/`` between parts, undecodable bytes as surrogates; they are
-never read as patterns.
+Paths are those of git: relative to the top level, ``/`` between parts, undecodable bytes as
+surrogates; they are never read as patterns.
 """
 
 from __future__ import annotations
@@ -10,45 +9,26 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
-import signal
-import subprocess
 import tempfile
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
-from agentmux.core.frozen import dataclass
-from agentmux.errors import MissingError, UsageError
+from agentmux.adapters.git_program import (
+    GitProgram,
+    decoded,
+    encoded,
+    failed,
+    joined,
+    refused,
+    split,
+)
+from agentmux.errors import UsageError
 from agentmux.ports import GitError, GitRefusedError, Head, HeadMovedError, InProgress
-
-READ_TIMEOUT_S: Final = 30.0
-WRITE_TIMEOUT_S: Final = 600.0
-"""A commit runs the project's hooks, and those may run its tests."""
 
 OWN_FOLDER: Final = ".agentmux"
 _SCRATCH: Final = "agentmux-commit-"
-
-# `git rev-parse --local-env-vars`, less the two that carry `-c` settings: set by git around hooks
-# and aliases, they would point us at another repository or index.
-_LOCAL_ENV: Final = frozenset(
-    {
-        "GIT_ALTERNATE_OBJECT_DIRECTORIES",
-        "GIT_COMMON_DIR",
-        "GIT_CONFIG",
-        "GIT_DIR",
-        "GIT_GRAFT_FILE",
-        "GIT_IMPLICIT_WORK_TREE",
-        "GIT_INDEX_FILE",
-        "GIT_INTERNAL_SUPER_PREFIX",
-        "GIT_NO_REPLACE_OBJECTS",
-        "GIT_OBJECT_DIRECTORY",
-        "GIT_PREFIX",
-        "GIT_REPLACE_REF_BASE",
-        "GIT_SHALLOW_FILE",
-        "GIT_WORK_TREE",
-    }
-)
 
 # Not for `git commit`: hooks inherit it, and theirs are patterns.
 _LITERAL: Final = {"GIT_LITERAL_PATHSPECS": "1"}
@@ -63,13 +43,6 @@ _IN_PROGRESS: Final[tuple[tuple[str, InProgress], ...]] = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Reply:
-    status: int
-    out: bytes
-    err: str
-
-
 class Git:
     """The git repository that a project lies in, if it lies in one."""
 
@@ -80,11 +53,7 @@ class Git:
             project: An existing directory.
             environment: What git, its hooks and its signing programs run with.
         """
-        self._project = project
-        self._environment = {
-            name: value for name, value in environment.items() if name not in _LOCAL_ENV
-        } | {"GIT_TERMINAL_PROMPT": "0", "GIT_EDITOR": ":"}
-        self._top_level: Path | None = None
+        self._git = GitProgram(project, environment)
 
     # --- reading -----------------------------------------------------------------------------
 
@@ -95,20 +64,15 @@ class Git:
             MissingError: git is not on this machine, or does not answer.
             GitError: git refuses to look, as in a directory that another user owns.
         """
-        reply = self._read("rev-parse", "--show-toplevel", cwd=self._project)
-        if reply.status == 0:
-            return Path(_text(reply.out).removesuffix("\n"))
-        if "not a git repository" in reply.err or "must be run in a work tree" in reply.err:
-            return None
-        raise _failed("look for a repository", reply)
+        return self._git.top_level()
 
     def head(self) -> Head:
         """Return where HEAD is and what git is in the middle of."""
-        commit = self._read("rev-parse", "-q", "--verify", "HEAD^{commit}")
-        branch = self._read("symbolic-ref", "-q", "HEAD")
+        commit = self._git.read("rev-parse", "-q", "--verify", "HEAD^{commit}")
+        branch = self._git.read("symbolic-ref", "-q", "HEAD")
         return Head(
-            commit=_text(commit.out).strip() if commit.status == 0 else None,
-            branch=_text(branch.out).strip().removeprefix("refs/heads/")
+            commit=decoded(commit.out).strip() if commit.status == 0 else None,
+            branch=decoded(branch.out).strip().removeprefix("refs/heads/")
             if branch.status == 0
             else None,
             in_progress=self._in_progress(),
@@ -136,12 +100,12 @@ class Git:
         Ignored files, anything under a ``.agentmux`` folder, and repositories nested in this one
         are left out. A rename is both of its paths.
         """
-        reply = self._must_read(
+        reply = self._git.must_read(
             "list changes",
             *("status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames"),
             "--ignore-submodules=dirty",
         )
-        found = (entry[3:] for entry in _split(reply.out))
+        found = (entry[3:] for entry in split(reply.out))
         return tuple(sorted(path for path in found if _is_the_projects(path)))
 
     def changed_since(
@@ -166,14 +130,14 @@ class Git:
         if self.head().commit is None:
             return None
         key, value = trailer
-        reply = self._must_read(
+        reply = self._git.must_read(
             "search the history",
             *("log", "--no-show-signature", "--no-color", "--fixed-strings"),
             f"--grep={key}: {value}",
             f"--format=%H %(trailers:key={key},valueonly,separator=%x20)",
             *("--end-of-options", f"{since}..HEAD" if since else "HEAD", "--"),
         )
-        for line in _text(reply.out).splitlines():
+        for line in decoded(reply.out).splitlines():
             commit, _, values = line.partition(" ")
             if value in values.split():
                 return commit
@@ -185,11 +149,11 @@ class Git:
         Raises:
             UsageError: No branch can have this name, or one has it already.
         """
-        checked = self._read("check-ref-format", "--branch", name)
+        checked = self._git.read("check-ref-format", "--branch", name)
         # Short cuts such as `@{-1}` pass the check and come back as another name.
-        if checked.status != 0 or _text(checked.out).strip() != name:
+        if checked.status != 0 or decoded(checked.out).strip() != name:
             raise UsageError(f"`{name}` cannot be the name of a branch")
-        found = self._read("show-ref", "--verify", "--quiet", f"refs/heads/{name}")
+        found = self._git.read("show-ref", "--verify", "--quiet", f"refs/heads/{name}")
         if found.status == 0:
             raise UsageError(
                 f"there is a branch `{name}` already",
@@ -206,9 +170,9 @@ class Git:
             GitRefusedError: Git will not switch.
         """
         self.require_new_branch(name)
-        reply = self._run("checkout", "-q", "--no-track", "-b", name)
+        reply = self._git.run("checkout", "-q", "--no-track", "-b", name)
         if reply.status != 0:
-            raise _refused(f"branch `{name}` was not made", reply)
+            raise refused(f"branch `{name}` was not made", reply)
 
     def commit(
         self,
@@ -246,14 +210,14 @@ class Git:
                 # For what git has cached about the files; the entries are replaced.
                 shutil.copyfile(git_dir / "index", index)
             self._stage(paths, index)
-            reply = self._run(
+            reply = self._git.run(
                 *("commit", "--quiet", "--cleanup=whitespace", "--file=-"),
                 stdin=text,
                 extra={"GIT_INDEX_FILE": str(index)},
                 keep_open=(in_use,),
             )
         if reply.status != 0:
-            raise _refused("git did not make the commit", reply)
+            raise refused("git did not make the commit", reply)
         made = self.head().commit
         if made is None:  # a hook deleted the branch it ran on
             raise GitError("the commit was made and HEAD does not name it")
@@ -266,20 +230,20 @@ class Git:
         `commit` does this last; who adopts a commit after a crash does it again. Repeatable.
         """
         _sweep(self._git_dir())
-        listed = self._must_read(
+        listed = self._git.must_read(
             "list the commit's files",
             *("diff-tree", "--root", "-r", "-z", "--no-renames", "--no-commit-id", "--name-only"),
             commit,
         )
         if not listed.out:
             return
-        reply = self._run(
+        reply = self._git.run(
             *("reset", "-q", "--pathspec-from-file=-", "--pathspec-file-nul", "HEAD"),
             stdin=listed.out,
             extra=_LITERAL,
         )
         if reply.status != 0:
-            raise _failed("update the index after the commit", reply)
+            raise failed("update the index after the commit", reply)
 
     # --- inside ------------------------------------------------------------------------------
 
@@ -291,12 +255,12 @@ class Git:
         return None
 
     def _git_dir(self) -> Path:
-        reply = self._must_read("find the git directory", "rev-parse", "--absolute-git-dir")
-        return Path(_text(reply.out).removesuffix("\n"))
+        reply = self._git.must_read("find the git directory", "rev-parse", "--absolute-git-dir")
+        return Path(decoded(reply.out).removesuffix("\n"))
 
     def _require_identity(self) -> None:
         for name in ("GIT_AUTHOR_IDENT", "GIT_COMMITTER_IDENT"):
-            reply = self._read("var", name)
+            reply = self._git.read("var", name)
             if reply.status != 0:
                 raise GitRefusedError(
                     "git does not know who commits: no name or e-mail is configured",
@@ -309,11 +273,11 @@ class Git:
 
     def _with_trailer(self, message: str, trailer: tuple[str, str]) -> bytes:
         key, value = trailer
-        reply = self._must_read(
+        reply = self._git.must_read(
             "add the trailer",
             *("interpret-trailers", "--no-divider", "--if-exists=addIfDifferent"),
             *("--trailer", f"{key}: {value}"),
-            stdin=_bytes(message.strip() + "\n"),
+            stdin=encoded(message.strip() + "\n"),
         )
         return reply.out
 
@@ -325,99 +289,21 @@ class Git:
             (("read-tree", "--empty") if unborn else ("read-tree", "--reset", "HEAD"), b""),
             (
                 ("update-index", "-z", "--add", "--remove", "--replace", "--stdin"),
-                _join(paths),
+                joined(paths),
             ),
         )
         for argv, stdin in steps:
-            reply = self._run(*argv, stdin=stdin, extra=extra)
+            reply = self._git.run(*argv, stdin=stdin, extra=extra)
             if reply.status != 0:
-                raise _refused("git did not take the files", reply)
+                raise refused("git did not take the files", reply)
         base = self._empty_tree() if unborn else "HEAD"
-        if self._run("diff-index", "--cached", "--quiet", base, extra=extra).status == 0:
+        if self._git.run("diff-index", "--cached", "--quiet", base, extra=extra).status == 0:
             raise GitRefusedError("there is nothing to commit")
 
     def _empty_tree(self) -> str:
         # Asked for, since its id depends on the repository's hash.
-        reply = self._must_read("name the empty tree", "hash-object", "-t", "tree", "--stdin")
-        return _text(reply.out).strip()
-
-    def _must_read(self, purpose: str, *argv: str, stdin: bytes = b"") -> _Reply:
-        reply = self._read(*argv, stdin=stdin)
-        if reply.status != 0:
-            raise _failed(purpose, reply)
-        return reply
-
-    def _read(self, *argv: str, stdin: bytes = b"", cwd: Path | None = None) -> _Reply:
-        # English, because two answers are told apart by their words; no locks, because the user
-        # may be using git at this very moment.
-        extra = {"LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0"}
-        return self._start(
-            argv, stdin, cwd=cwd or self._root(), extra=extra, timeout_s=READ_TIMEOUT_S
-        )
-
-    def _run(
-        self,
-        *argv: str,
-        stdin: bytes = b"",
-        extra: Mapping[str, str] | None = None,
-        keep_open: tuple[int, ...] = (),
-    ) -> _Reply:
-        return self._start(
-            argv,
-            stdin,
-            cwd=self._root(),
-            extra=extra or {},
-            timeout_s=WRITE_TIMEOUT_S,
-            keep_open=keep_open,
-        )
-
-    def _root(self) -> Path:
-        if self._top_level is None:
-            self._top_level = self.top_level()
-        if self._top_level is None:
-            raise GitError(f"{self._project} is not in a git repository")
-        return self._top_level
-
-    def _start(
-        self,
-        argv: tuple[str, ...],
-        stdin: bytes,
-        *,
-        cwd: Path,
-        extra: Mapping[str, str],
-        timeout_s: float,
-        keep_open: tuple[int, ...] = (),
-    ) -> _Reply:
-        command = ("git", *argv)
-        try:
-            process = subprocess.Popen(
-                command,
-                cwd=cwd,
-                env=self._environment | dict(extra),
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                start_new_session=True,
-                pass_fds=keep_open,
-            )
-        except FileNotFoundError as error:
-            if not cwd.is_dir():
-                raise GitError(f"{cwd} does not exist") from error
-            raise MissingError(
-                "git is not on this machine", hints=("install git, and run this again",)
-            ) from error
-        with process:
-            try:
-                out, err = process.communicate(stdin, timeout=timeout_s)
-            except subprocess.TimeoutExpired:
-                raise MissingError(
-                    f"git {argv[0]} did not answer within {timeout_s:.0f} s in {cwd}"
-                ) from None
-            finally:
-                # Hooks may have started more; nothing of a git that failed us may run on.
-                if process.returncode is None:
-                    os.killpg(process.pid, signal.SIGKILL)
-        return _Reply(status=process.returncode, out=out, err=_text(err))
+        reply = self._git.must_read("name the empty tree", "hash-object", "-t", "tree", "--stdin")
+        return decoded(reply.out).strip()
 
 
 @contextmanager
@@ -454,29 +340,3 @@ def _opened(folder: Path) -> Iterator[int]:
 def _is_the_projects(path: str) -> bool:
     # A trailing slash is git's mark for a repository inside this one.
     return not path.endswith("/") and OWN_FOLDER not in path.split("/")
-
-
-def _failed(purpose: str, reply: _Reply) -> GitError:
-    words = reply.err.strip() or f"exit {reply.status}"
-    return GitError(f"git could not {purpose}: {words}")
-
-
-def _refused(what: str, reply: _Reply) -> GitRefusedError:
-    output = "\n".join(part for part in (_text(reply.out).strip(), reply.err.strip()) if part)
-    return GitRefusedError(f"{what}: {output or f'exit {reply.status}'}", output=output)
-
-
-def _text(data: bytes) -> str:
-    return data.decode("utf-8", "surrogateescape")
-
-
-def _bytes(text: str) -> bytes:
-    return text.encode("utf-8", "surrogateescape")
-
-
-def _split(data: bytes) -> Iterator[str]:
-    return (_text(part) for part in data.split(b"\0") if part)
-
-
-def _join(paths: Iterable[str]) -> bytes:
-    return b"".join(_bytes(path) + b"\0" for path in paths)

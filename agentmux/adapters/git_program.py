@@ -1,0 +1,198 @@
+"""How git is started, and what its answers are made of.
+
+By argv, in a session of its own, without a terminal. Bytes that are no UTF-8 are surrogates here.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Final
+
+from agentmux.core.frozen import dataclass
+from agentmux.errors import MissingError
+from agentmux.ports import GitError, GitRefusedError
+
+READ_TIMEOUT_S: Final = 30.0
+WRITE_TIMEOUT_S: Final = 600.0
+"""A commit runs the project's hooks, and those may run its tests."""
+
+# `git rev-parse --local-env-vars`, less the two that carry `-c` settings: set by git around hooks
+# and aliases, they would point us at another repository or index.
+_LOCAL_ENV: Final = frozenset(
+    {
+        "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+        "GIT_COMMON_DIR",
+        "GIT_CONFIG",
+        "GIT_DIR",
+        "GIT_GRAFT_FILE",
+        "GIT_IMPLICIT_WORK_TREE",
+        "GIT_INDEX_FILE",
+        "GIT_INTERNAL_SUPER_PREFIX",
+        "GIT_NO_REPLACE_OBJECTS",
+        "GIT_OBJECT_DIRECTORY",
+        "GIT_PREFIX",
+        "GIT_REPLACE_REF_BASE",
+        "GIT_SHALLOW_FILE",
+        "GIT_WORK_TREE",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """What git answered: its exit status, its output as it came, and its messages."""
+
+    status: int
+    out: bytes
+    err: str
+
+
+class GitProgram:
+    """Git, as it is started for one project."""
+
+    def __init__(self, project: Path, environment: Mapping[str, str]) -> None:
+        """Touch nothing yet.
+
+        Args:
+            project: An existing directory.
+            environment: What git, its hooks and its signing programs run with.
+        """
+        self._project = project
+        self._environment = {
+            name: value for name, value in environment.items() if name not in _LOCAL_ENV
+        } | {"GIT_TERMINAL_PROMPT": "0", "GIT_EDITOR": ":"}
+        self._top_level: Path | None = None
+
+    def top_level(self) -> Path | None:
+        """Return the root of the working tree; see `Git.top_level`."""
+        reply = self.read("rev-parse", "--show-toplevel", cwd=self._project)
+        if reply.status == 0:
+            return Path(decoded(reply.out).removesuffix("\n"))
+        if "not a git repository" in reply.err or "must be run in a work tree" in reply.err:
+            return None
+        raise failed("look for a repository", reply)
+
+    def must_read(self, purpose: str, *argv: str, stdin: bytes = b"") -> Reply:
+        """Look at the repository as `read` does; an answer that is not 0 is a `GitError`."""
+        reply = self.read(*argv, stdin=stdin)
+        if reply.status != 0:
+            raise failed(purpose, reply)
+        return reply
+
+    def read(self, *argv: str, stdin: bytes = b"", cwd: Path | None = None) -> Reply:
+        """Run a command that changes nothing, at the top level or in ``cwd``."""
+        # English, because two answers are told apart by their words; no locks, because the user
+        # may be using git at this very moment.
+        extra = {"LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0"}
+        return self._start(
+            argv, stdin, cwd=cwd or self.root(), extra=extra, timeout_s=READ_TIMEOUT_S
+        )
+
+    def run(
+        self,
+        *argv: str,
+        stdin: bytes = b"",
+        extra: Mapping[str, str] | None = None,
+        keep_open: tuple[int, ...] = (),
+    ) -> Reply:
+        """Run a command that may change the repository.
+
+        Args:
+            argv: Without ``git``.
+            stdin: All of it.
+            extra: Variables on top of its environment.
+            keep_open: Descriptors that git, and what it starts, inherits.
+        """
+        return self._start(
+            argv,
+            stdin,
+            cwd=self.root(),
+            extra=extra or {},
+            timeout_s=WRITE_TIMEOUT_S,
+            keep_open=keep_open,
+        )
+
+    def root(self) -> Path:
+        """Return the top level; `GitError` where there is none."""
+        if self._top_level is None:
+            self._top_level = self.top_level()
+        if self._top_level is None:
+            raise GitError(f"{self._project} is not in a git repository")
+        return self._top_level
+
+    def _start(
+        self,
+        argv: tuple[str, ...],
+        stdin: bytes,
+        *,
+        cwd: Path,
+        extra: Mapping[str, str],
+        timeout_s: float,
+        keep_open: tuple[int, ...] = (),
+    ) -> Reply:
+        command = ("git", *argv)
+        try:
+            process = subprocess.Popen(
+                command,
+                cwd=cwd,
+                env=self._environment | dict(extra),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                start_new_session=True,
+                pass_fds=keep_open,
+            )
+        except FileNotFoundError as error:
+            if not cwd.is_dir():
+                raise GitError(f"{cwd} does not exist") from error
+            raise MissingError(
+                "git is not on this machine", hints=("install git, and run this again",)
+            ) from error
+        with process:
+            try:
+                out, err = process.communicate(stdin, timeout=timeout_s)
+            except subprocess.TimeoutExpired:
+                raise MissingError(
+                    f"git {argv[0]} did not answer within {timeout_s:.0f} s in {cwd}"
+                ) from None
+            finally:
+                # Hooks may have started more; nothing of a git that failed us may run on.
+                if process.returncode is None:
+                    os.killpg(process.pid, signal.SIGKILL)
+        return Reply(status=process.returncode, out=out, err=decoded(err))
+
+
+def failed(purpose: str, reply: Reply) -> GitError:
+    """Return the error of a command that should have worked."""
+    words = reply.err.strip() or f"exit {reply.status}"
+    return GitError(f"git could not {purpose}: {words}")
+
+
+def refused(what: str, reply: Reply) -> GitRefusedError:
+    """Return the error of a command that git, or a hook, had reasons not to carry out."""
+    output = "\n".join(part for part in (decoded(reply.out).strip(), reply.err.strip()) if part)
+    return GitRefusedError(f"{what}: {output or f'exit {reply.status}'}", output=output)
+
+
+def decoded(data: bytes) -> str:
+    """Return what git printed as text."""
+    return data.decode("utf-8", "surrogateescape")
+
+
+def encoded(text: str) -> bytes:
+    """The inverse of `decoded`."""
+    return text.encode("utf-8", "surrogateescape")
+
+
+def split(data: bytes) -> Iterator[str]:
+    """Return the entries of an answer in which each ends with NUL (``-z``)."""
+    return (decoded(part) for part in data.split(b"\0") if part)
+
+
+def joined(paths: Iterable[str]) -> bytes:
+    """The inverse of `split`."""
+    return b"".join(encoded(path) + b"\0" for path in paths)
