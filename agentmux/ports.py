@@ -426,16 +426,11 @@ class Repository(Protocol):
     def head(self) -> Head:
         """Where HEAD is."""
 
-    def require_head(self, expected: Head) -> None:
-        """Raise `HeadMovedError` unless HEAD is where ``expected`` says."""
-
     def dirty(self) -> tuple[str, ...]:
         """Files that differ from HEAD or are untracked; never those of ``.agentmux``."""
 
-    def changed_since(
-        self, dirty_at_start: Collection[str], *, named: Collection[str] = ()
-    ) -> tuple[str, ...]:
-        """Dirty files that were not dirty then, and those that are named."""
+    def changed_since(self, dirty_at_start: Collection[str]) -> tuple[str, ...]:
+        """Dirty files that were not dirty then."""
 
     def find_commit(self, trailer: tuple[str, str], *, since: str | None) -> str | None:
         """Return the commit after ``since`` that carries the trailer."""
@@ -465,9 +460,6 @@ class ProcessWatch(Protocol):
 
     def watch(self, pid: int, ended: Callable[[int], object]) -> None:
         """Call ``ended(pid)`` once when the process has gone (at once if it has already)."""
-
-    def forget(self, pid: int) -> None:
-        """Watch it no more."""
 
     def close(self) -> None:
         """Watch nothing any more."""

@@ -108,16 +108,13 @@ class Git:
         found = (entry[3:] for entry in split(reply.out))
         return tuple(sorted(path for path in found if _is_the_projects(path)))
 
-    def changed_since(
-        self, dirty_at_start: Collection[str], *, named: Collection[str] = ()
-    ) -> tuple[str, ...]:
+    def changed_since(self, dirty_at_start: Collection[str]) -> tuple[str, ...]:
         """Return what a commit of this session's work holds, sorted.
 
         Args:
             dirty_at_start: What `dirty` said then; left out, because it is the user's.
-            named: Paths of those that are to be committed all the same.
         """
-        left_out = set(dirty_at_start) - set(named)
+        left_out = set(dirty_at_start)
         return tuple(path for path in self.dirty() if path not in left_out)
 
     def find_commit(self, trailer: tuple[str, str], *, since: str | None) -> str | None:

@@ -116,8 +116,7 @@ class ProcessWatch:
         self._descriptors[pid] = descriptor
         self._loop.add_reader(descriptor, self._gone, pid, ended)
 
-    def forget(self, pid: int) -> None:
-        """Stop watching; a pid that is not watched is fine."""
+    def _forget(self, pid: int) -> None:
         descriptor = self._descriptors.pop(pid, None)
         if descriptor is not None:
             self._loop.remove_reader(descriptor)
@@ -129,10 +128,10 @@ class ProcessWatch:
     def close(self) -> None:
         """Stop watching all of them."""
         for pid in (*self._descriptors, *self._timers):
-            self.forget(pid)
+            self._forget(pid)
 
     def _gone(self, pid: int, ended: Callable[[int], object]) -> None:
-        self.forget(pid)
+        self._forget(pid)
         ended(pid)
 
     def _poll(self, pid: int, ended: Callable[[int], object]) -> None:

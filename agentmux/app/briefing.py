@@ -73,7 +73,6 @@ class Briefing:
             feature=state.feature,
             inputs=tuple(f"{base}/{path}" for path in paths),
             change_request_path=f"{base}/{request}" if request else None,
-            nominated=state.reviewer_nominations,
             hello=learns and casting.strategy.learn != "hook",
             extension=self._world.templates.extension(work.role),
             submitted=handed_in(state),

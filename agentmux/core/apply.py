@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 from agentmux.core.acceptance import Answer, is_signal, judge, working_phase
 from agentmux.core.artifacts import change_request_path
@@ -73,7 +73,6 @@ from agentmux.core.state import (
 from agentmux.core.transitions import decide_review, enter, go_on, plan_values, schedule
 from agentmux.errors import AgentmuxError
 
-F = TypeVar("F", bound=Fact)
 Step = Callable[[SessionState, Event, Any], SessionState]
 
 

@@ -100,7 +100,6 @@ class PromptInputs:
     feature: str = ""
     inputs: tuple[str, ...] = ()
     change_request_path: str | None = None
-    nominated: tuple[str, ...] = ()
     hello: bool = False
     extension: str | None = None
     submitted: tuple[str, ...] = ()

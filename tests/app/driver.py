@@ -149,9 +149,6 @@ class _NobodyDies:
     def watch(self, pid: int, ended: Callable[[int], object]) -> None:
         pass
 
-    def forget(self, pid: int) -> None:
-        pass
-
     def close(self) -> None:
         pass
 
@@ -474,16 +471,11 @@ class NotedRepository:
     def head(self) -> Head:
         return Head(commit=self.commits()[-1]["id"], branch="main")
 
-    def require_head(self, expected: Head) -> None:
-        assert self.head() == expected
-
     def dirty(self) -> tuple[str, ...]:
         now, before = self._files(), self.commits()[-1]["files"]
         return tuple(sorted(n for n in {*now, *before} if now.get(n) != before.get(n)))
 
-    def changed_since(
-        self, dirty_at_start: Collection[str], *, named: Collection[str] = ()
-    ) -> tuple[str, ...]:
+    def changed_since(self, dirty_at_start: Collection[str]) -> tuple[str, ...]:
         return tuple(path for path in self.dirty() if path not in dirty_at_start)
 
     def find_commit(self, trailer: tuple[str, str], *, since: str | None) -> str | None:
