@@ -13,9 +13,12 @@ from typing import Any
 
 import pytest
 from mcp import Client, StdioServerParameters
+from mcp.server import MCPServer
 
+from agentmux.app.submit import identity_from
 from agentmux.core.events import SIGNALS
 from agentmux.core.phase import Phase
+from agentmux.mcp.server import build
 from tests.app.on_disk import OnDisk, implementing
 from tests.core.builders import plan, review
 
@@ -217,21 +220,25 @@ def by_mcp(environ: dict[str, str], case: Case) -> dict[str, Any]:
         found: dict[str, Any] = answer.structured_content
         return found
 
-    answer: dict[str, Any] = serve(environ, call)
+    server = build(identity_from(environ, command="agentmux mcp"))
+    answer: dict[str, Any] = used(server, call)
     return answer
 
 
-def serve(environ: dict[str, str], use: Callable[[Client], Awaitable[Any]]) -> Any:
-    """Start ``agentmux mcp`` as agents do, and use it with the SDK's own client."""
-    server = StdioServerParameters(
-        command=sys.executable, args=["-m", "agentmux", "mcp"], env=environ
-    )
+def used(server: MCPServer | StdioServerParameters, use: Callable[[Client], Awaitable[Any]]) -> Any:
+    """Use a server with the SDK's own client."""
 
     async def main() -> Any:
         async with Client(server, read_timeout_seconds=60) as client:
             return await use(client)
 
     return asyncio.run(main())
+
+
+def as_agents_start_it(environ: dict[str, str]) -> StdioServerParameters:
+    return StdioServerParameters(
+        command=sys.executable, args=["-m", "agentmux", "mcp"], env=environ
+    )
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
@@ -256,12 +263,16 @@ def test_the_table_covers_every_signal() -> None:
     assert {case.tool for case in CASES.values()} == SIGNALS
 
 
-def test_the_server_offers_a_tool_for_every_signal(tmp_path: Path) -> None:
-    async def tools(client: Client) -> dict[str, Any]:
-        return {tool.name: tool for tool in (await client.list_tools()).tools}
+def test_a_process_of_its_own_offers_a_tool_for_every_signal(tmp_path: Path) -> None:
+    async def talk(client: Client) -> tuple[dict[str, Any], Any]:
+        tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+        return tools, await client.call_tool("submit_architecture", {})
 
     session = OnDisk(tmp_path / "s")
-    offered = serve(session.launch("architect"), tools)
+    session.leave(ARCHITECTURE, "how")
+    offered, answer = used(as_agents_start_it(session.launch("architect")), talk)
+    assert answer.structured_content["result"] == "accepted"
+    assert session.kinds[-1] == "submit_architecture"
     assert set(offered) == SIGNALS
     for tool in offered.values():
         assert tool.description
