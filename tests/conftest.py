@@ -51,8 +51,9 @@ settings.register_profile(
 settings.register_profile("explore", deadline=None, max_examples=1000)
 settings.load_profile("same")  # every run tries the same; --hypothesis-profile=explore goes on
 
-# A run in the background has Ctrl-C ignored, and so would everything that it starts.
+# A run in the background or under nohup has these ignored, and so would all that it starts.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 WaitUntil = Callable[..., None]
 

@@ -3,24 +3,43 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
+from typing import NamedTuple
 
 from agentmux.adapters.session_files import FileSession
 from agentmux.core.acceptance import Answer, is_signal, judge
-from agentmux.core.apply import advance, fold
+from agentmux.core.apply import advance
 from agentmux.core.events import AgentLaunched, Event, Resumed
 from agentmux.core.phase import Phase
 from agentmux.core.state import SessionState, encode
 
 BLANK = SessionState(phase=Phase.FAILED)
 
-Journal = Sequence[tuple[Event, int]]
 Work = tuple[int, int, str, str]
 """Cycle, iteration, phase and seat: what one launch is for."""
 
 
-def check_journal(session: Path, accepted: Iterable[str] = ()) -> None:
+class Step(NamedTuple):
+    """One line of a journal, between what it found and what it made."""
+
+    before: SessionState
+    event: Event
+    after: SessionState
+
+
+def history(events: Iterable[tuple[Event, int]]) -> tuple[Step, ...]:
+    """Fold a journal, and keep every state on the way."""
+    steps: list[Step] = []
+    state = BLANK
+    for event, offset in events:
+        after = advance(state, event, offset)
+        steps.append(Step(state, event, after))
+        state = after
+    return tuple(steps)
+
+
+def check_journal(session: Path, accepted: Iterable[str] = ()) -> tuple[Step, ...]:
     """The fold is the state; what was acknowledged was applied, once; nothing was done twice.
 
     Args:
@@ -28,21 +47,21 @@ def check_journal(session: Path, accepted: Iterable[str] = ()) -> None:
         accepted: Ids of the signals that were answered with `accepted`.
     """
     files = FileSession(session)
-    events, state = files.tail(0), files.load().state
-    assert encode(fold(BLANK, events)) == encode(state), "the fold is not the state"
-    lines = {event.id for event, _ in events}
+    steps, state = history(files.tail(0)), files.load().state
+    assert encode(steps[-1].after) == encode(state), "the fold is not the state"
+    lines = {step.event.id for step in steps}
     assert set(accepted) <= lines, "an acknowledged signal is not in the journal"
     assert Counter(state.signals).most_common(1)[0][1] == 1, "a signal was applied twice"
     assert set(accepted) <= set(state.signals), "an acknowledged signal was not applied"
-    check_launches(events)
+    check_launches(steps)
+    return steps
 
 
-def check_launches(events: Journal) -> None:
+def check_launches(steps: Iterable[Step]) -> None:
     """Work is launched again only where a kill took its agent, and never after it was handed in."""
-    state = BLANK
     handed_in: set[Work] = set()
     launched: Counter[Work] = Counter()
-    for event, offset in events:
+    for state, event, _ in steps:
         work = (state.cycle, state.iteration, state.phase.value, event.seat)
         if isinstance(event.fact, Resumed):
             launched.clear()
@@ -53,7 +72,6 @@ def check_launches(events: Journal) -> None:
         elif hands_in(state, event):
             assert work not in handed_in, f"{work} was taken twice"
             handed_in.add(work)
-        state = advance(state, event, offset)
 
 
 def hands_in(state: SessionState, event: Event) -> bool:
@@ -62,12 +80,10 @@ def hands_in(state: SessionState, event: Event) -> bool:
     return submitted and judge(state, event).answer is Answer.ACCEPTED
 
 
-def phases(events: Journal) -> tuple[tuple[int, int, str], ...]:
+def phases(steps: Iterable[Step]) -> tuple[tuple[int, int, str], ...]:
     """Every (cycle, iteration, phase) that the session was in, in order."""
-    state = BLANK
     seen: list[tuple[int, int, str]] = []
-    for event, offset in events:
-        state = advance(state, event, offset)
+    for _, _, state in steps:
         here = (state.cycle, state.iteration, state.phase.value)
         if state.session_id and seen[-1:] != [here]:
             seen.append(here)

@@ -28,7 +28,7 @@ from agentmux.core.phase import Phase
 from agentmux.errors import ExitCode
 from agentmux.ports import TmuxSession
 from tests.app.driver import MESSAGE, NotedRepository, SimPane, Studio, git, make_project
-from tests.app.invariants import check_journal, phases
+from tests.app.invariants import Step, check_journal, phases
 from tests.faults.operations import Operation, Operations
 
 SHARDS = 2
@@ -180,8 +180,9 @@ class Outcome:
 
 
 def outcome(studio: Studio) -> Outcome:
+    """Check what always holds, and return what may not differ."""
     return Outcome(
-        phases=phases(studio.events()),
+        phases=phases(check(studio)),
         commits=commits(studio),
         artifacts=tuple(
             sorted(
@@ -214,10 +215,10 @@ def commits(studio: Studio) -> tuple[tuple[str, tuple[tuple[str, str], ...]], ..
     return tuple((m.replace(trailer, "").strip(), (("", tree),)) for tree, m in pairs)
 
 
-def check(studio: Studio) -> None:
-    check_journal(studio.session, studio.accepted)
+def check(studio: Studio) -> tuple[Step, ...]:
     opened = Counter(studio.terminal.opened)
     assert not opened or opened.most_common(1)[0][1] == 1, "a launch was opened twice"
+    return check_journal(studio.session, studio.accepted)
 
 
 def check_absent(studio: Studio) -> None:
@@ -231,14 +232,11 @@ def check_absent(studio: Studio) -> None:
 def sweep(studio: Studio, recording: Recording, images: list[Image], mode: str) -> list[str]:
     """Go on with every image; return what went wrong, at most five of it."""
     wanted = outcome(studio)
-    check(studio)
     wrong: list[str] = []
     for image in images:
         try:
             after = gone_on(studio, image, mode)
-            check(after)
-            found = outcome(after)
-            assert found == wanted
+            assert outcome(after) == wanted
         except Exception as error:  # noqa: BLE001 (all of them are collected)
             wrong.append(f"killed before {image.before}: {type(error).__name__}: {error}")
             if len(wrong) == 5:

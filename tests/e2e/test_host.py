@@ -118,7 +118,8 @@ def test_a_copy_of_a_session_is_refused(project: Project, wait_until: WaitUntil)
     assert not project.processes()
     # The one that it was copied from goes on; and so does the copy, once that is gone.
     project.ok("resume", "--yes", "--detach", session.name)
-    assert architect(session.until_seat("architect"))["mode"] == "native"
+    found = architect(session.until_seat("architect"))
+    assert (found["mode"], found["reason"]) == ("native", "all guards hold")
     project.ok("stop", session.name)
     shutil.rmtree(session.path)
     project.ok("resume", "--yes", "--detach", copy.name)

@@ -14,7 +14,7 @@ import pytest
 
 from agentmux.adapters.lock import SessionLock
 from agentmux.adapters.session_files import FileSession
-from tests.app.invariants import check_journal, phases
+from tests.app.invariants import check_journal, history, phases
 from tests.conftest import _wait_until
 from tests.e2e.conftest import Project, Session, make_root
 
@@ -68,7 +68,7 @@ def outcome(session: Session) -> tuple[str, ...]:
     files = FileSession(session.path)
     kept = [line for line in said if line and not line.startswith("Agentmux-Event: ")]
     assert len(said) > len(kept)
-    return (*kept, *map(str, phases(files.tail(0))))
+    return (*kept, *map(str, phases(history(files.tail(0)))))
 
 
 @pytest.fixture(scope="module")
