@@ -87,7 +87,7 @@ class Watcher:
         self.panes: dict[str, Pane] = {}
         self.to_nudge: list[str] = []
         self._running: set[str] = set()
-        self._runtime = ""
+        self._runtime: object = None
 
     # -- who lives ---------------------------------------------------------------------------
 
@@ -340,7 +340,6 @@ class Watcher:
             "statuses": {name: asdict(status) for name, status in self.statuses.items()},
             "problem": self.problem,
         }
-        text = json.dumps(fields, indent=1)
-        if text != self._runtime:
-            self._runtime = text
-            self._session.files.write(layout.RUNTIME, text)
+        if fields != self._runtime:
+            self._session.files.write(layout.RUNTIME, json.dumps(fields, indent=1))
+            self._runtime = fields

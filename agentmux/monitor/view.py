@@ -275,7 +275,10 @@ def _about(state: SessionState, name: str, seat: Seat, status: SeatStatus) -> st
 
 
 def _age(since: str, now: datetime) -> str:
-    """Return how long ago an instant was, in one unit; empty where it cannot be read."""
+    """Return how long ago an instant was, in one unit; empty where it cannot be read.
+
+    Seconds are not told: they would have the whole picture painted again at every look.
+    """
     try:
         seconds = int((_aware(now) - _aware(datetime.fromisoformat(since))).total_seconds())
     except (ValueError, OverflowError):
@@ -283,7 +286,7 @@ def _age(since: str, now: datetime) -> str:
     for size, unit in ((86400, "d"), (3600, "h"), (60, "m")):
         if seconds >= size:
             return f"{seconds // size}{unit}"
-    return f"{max(seconds, 0)}s"
+    return "<1m"
 
 
 def _aware(instant: datetime) -> datetime:

@@ -78,7 +78,7 @@ cycle 2
 At work (3)
   coder-2                            busy 3m
     claude, ↻ native (screen)
-! coder-3                waiting for you 40s
+! coder-3                waiting for you <1m
     codex, fresh, attempt 2 (screen)
     recorded on another host
   code-researcher-how-sessions… launched 15m
@@ -258,11 +258,11 @@ def test_a_seat_that_needs_nobody(status: str) -> None:
 @pytest.mark.parametrize(
     ("since", "age"),
     [
-        ("2026-01-01T10:29:01.000Z", "59s"),
+        ("2026-01-01T10:29:01.000Z", "<1m"),
         ("2026-01-01T10:29:00.000Z", "1m"),
         ("2026-01-01T09:30:00.000Z", "1h"),
         ("2025-12-30T10:29:00.000Z", "2d"),
-        ("2026-01-01T10:31:00.000Z", "0s"),
+        ("2026-01-01T10:31:00.000Z", "<1m"),
         ("2026-01-01T10:20:00", "10m"),
     ],
 )
