@@ -22,6 +22,7 @@ from pathlib import Path
 
 import pytest
 
+from agentmux.app.sessions import list_sessions
 from agentmux.core import layout
 from agentmux.core.events import Resumed
 from agentmux.core.phase import Phase
@@ -261,6 +262,48 @@ def test_a_kill_at_any_operation_changes_nothing_in_the_end(
     assert commits(studio)[-1][0] == MESSAGE
     wrong = sweep(studio, recording, recording.images, mode)
     assert not wrong, "\n".join(wrong)
+
+
+def test_a_start_that_is_killed_leaves_a_whole_session_or_none(
+    quick: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    studio = Studio(make_project(quick / "project"), dict(os.environ))
+    assert isinstance(studio.world.repository, NotedRepository)
+    studio.world.repository.begin()
+    disks: list[tuple[Path, Operation]] = []
+
+    def keep(operation: Operation) -> None:
+        disks.append((quick / f"{len(disks):03}", operation))
+        clone(str(studio.project), str(disks[-1][0]))
+
+    with monkeypatch.context() as context:
+        Operations(studio.project, keep).install(context.setattr)
+        studio.start()
+    whole = began(studio)
+    assert len(disks) > 20
+
+    seen = set()
+    for disk, operation in disks:
+        shutil.rmtree(studio.project)
+        disk.rename(studio.project)
+        after = studio.again(())
+        found = list_sessions(after.world)
+        assert [entry.problem for entry in found] in ([], [None]), operation
+        if found:
+            after.session = found[0].path
+            assert after.resume() == "architecting", operation
+        else:
+            after.start()
+        assert began(after) == whole, operation
+        seen.add(len(found))
+    assert seen == {0, 1}
+
+
+def began(studio: Studio) -> tuple[str, str, list[str]]:
+    """What a session holds before its orchestrator has done anything."""
+    state = studio.state()
+    text = (studio.session / layout.REQUIREMENTS).read_text()
+    return state.phase.value, text, [event.fact.kind for event, _ in studio.events()]
 
 
 @pytest.mark.parametrize("mode", ["resume", "reattach"])
