@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 
@@ -22,6 +23,7 @@ from agentmux.core.loaded import LoadedSession
 from agentmux.core.phase import Phase
 from agentmux.core.records import to_fields
 from agentmux.core.state import SessionState, encode
+from agentmux.errors import AgentmuxError, DataError
 from agentmux.ports import SessionFiles
 
 
@@ -112,8 +114,21 @@ class Session:
         for each in implied(self.state, event, after):
             self.files.add(each)
         if commit:
-            self.files.save(after, after=self.state.revision)
+            self._commit(after)
         self.state = after
+
+    def _commit(self, after: SessionState) -> None:
+        """Save the state; where only what comes after its own file failed, it is the state.
+
+        Else a disk that was full for a moment would look like another process's commit.
+        """
+        try:
+            self.files.save(after, after=self.state.revision)
+        except DataError:
+            with suppress(AgentmuxError):
+                if self.files.load().state == after:
+                    self.state = after
+            raise
 
     def _event(self, fact: Fact, *, seat: str = ORCHESTRATOR, launch: str = "") -> Event:
         return Event(
