@@ -219,7 +219,8 @@ class Watcher:
         shown, before = switches_shown(spec, screen.text), self._switches.get(seat.launch, 0)
         self._switches[seat.launch] = shown
         tells = spec.hooks is not None or self._strategy(name) != StrategyKind.ASSIGN
-        if shown > before and not tells:
+        # Before its prompt has come, an empty conversation is the one that we gave it.
+        if shown > before and seat.reached and not tells:
             fact = ConversationLearned(conversation="", source="screen")
             self._session.record(fact, seat=name, launch=seat.launch)
 

@@ -91,12 +91,14 @@ def strategy_env(
 def kept_file(strategy: Strategy, session_ref: str | None, checkpoint_dir: str) -> str | None:
     """Return the path of the one file below ``checkpoint_dir`` that resuming opens.
 
-    None where there is no such file. Some agents start an empty conversation, without a word, when
-    it is gone; so look whether it exists.
+    None where there is no such file, or no id that could name it. Some agents start an empty
+    conversation, without a word, when it is gone; so look whether it exists.
     """
+    known = session_ref is not None and is_session_ref(session_ref)
+    places = _places(session_ref if known else None, checkpoint_dir, None)
     for word in strategy.resume:
-        if word.startswith("{checkpoint_dir}/"):
-            return _fill(word, _places(session_ref, checkpoint_dir, None))
+        if word.startswith("{checkpoint_dir}/") and (known or "{session_id}" not in word):
+            return _fill(word, places)
     return None
 
 

@@ -105,6 +105,8 @@ def test_a_value_is_filled_in_once_and_stays_one_word() -> None:
     )
     assert kept_file(strategy, "id-1", folder) == f"{folder}/id-1.md"
     assert kept_file(ASSIGN, "id-1", folder) is None
+    for no_id in (None, "", "--help", "../x"):
+        assert kept_file(strategy, no_id, folder) is None
 
 
 @pytest.mark.parametrize("ref", ["", "--yolo", "-x", "a b", "a/b", "../x", "a\nb", "é", "x" * 129])

@@ -213,7 +213,11 @@ class Pair:
 
 
 def child_of(pid: int) -> int:
-    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    """The first process below ``pid``; 0 for none, also where that one is gone."""
+    try:
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    except FileNotFoundError:
+        return 0
     return int(children[0]) if children else 0
 
 

@@ -44,6 +44,7 @@ class Cli:
         forget: What to remove from its home to make it forget every conversation.
         trust: Keys by which its user says that the folder is to be trusted; empty where it does
             not ask.
+        leaves: What its user types to go on in a new conversation, and keys that it asks for then.
         settings: What a user would put under the agent's name in the configuration of AgentMux.
     """
 
@@ -54,6 +55,7 @@ class Cli:
     prepare: Callable[[Place], Mapping[str, str]]
     forget: tuple[str, ...] = ()
     trust: tuple[str, ...] = ()
+    leaves: tuple[str, ...] = ("/clear",)
     settings: Mapping[str, object] | None = None
 
 
@@ -191,6 +193,7 @@ CLIS: Final[Mapping[str, Cli]] = {
         prepare=_codex,
         forget=("sessions", "*.sqlite*"),
         trust=("Enter",),
+        leaves=("/new", "Enter"),
         settings={"permission_args": ["--dangerously-bypass-approvals-and-sandbox"]},
     ),
     "gemini": Cli(
@@ -233,5 +236,6 @@ CLIS: Final[Mapping[str, Cli]] = {
         program="@mariozechner/pi-coding-agent/dist/cli.js",
         on_node=20,
         prepare=_pi,
+        leaves=("/new",),
     ),
 }

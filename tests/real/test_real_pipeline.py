@@ -256,6 +256,34 @@ def test_a_conversation_that_is_gone_begins_afresh(
     assert run.status()["reason"] != events[0]["payload"]["reason"]
 
 
+@pytest.mark.parametrize("name", [name for name in CLIS if name not in SLOW])
+@pytest.mark.proves("left")
+@pytest.mark.timeout(240)
+def test_a_conversation_that_its_user_left_is_followed_or_unsure(
+    name: str, real: Real, wait_until: WaitUntil, isolated: str
+) -> None:
+    run, spec = Run(real, wait_until), real.spec
+    run.first_turn()
+    before = run.record.session_ref
+    command, *keys = CLIS[name].leaves
+    run.type(command)
+    if spec.switched is None:  # it tells us its id, with a hook or in its next call to us
+        run.until(lambda: UNKNOWN not in run.screen or keys, "it went on as before")
+        run.press(*keys) if keys else None
+        run.until(lambda: run.mark is not ScreenMark.WAITING, "it still asks")
+        real.model.run("agentmux submit hello")
+        run.type("Say hello.")
+        run.until(lambda: run.record.session_ref not in {None, before}, "nothing was learned")
+        wanted = ("native", "reached")
+    else:
+        run.until(lambda: run.record.unsure, "nothing was noticed")
+        wanted = ("fresh", "unsure")
+
+    run.kill(isolated)
+    ((pane,),) = (each["panes"] for each in real.asked("resume", "--dry-run")["sessions"])
+    assert (pane["mode"], wanted[1] in pane["reason"]) == (wanted[0], True), pane["reason"]
+
+
 @pytest.mark.parametrize("name", [name for name, cli in CLIS.items() if cli.trust])
 @pytest.mark.proves("dialogs")
 @pytest.mark.timeout(180)
