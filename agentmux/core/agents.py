@@ -43,9 +43,6 @@ KEPT: Final = (
 )
 """Settings and logins of the user that only look like such marks: left alone."""
 
-BUSY: Final = "(?i)esc to interrupt"
-"""What most agents show while they work."""
-
 _SESSION_REF: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,127}")
 
 
@@ -202,7 +199,7 @@ class AgentSpec:
     hooks: Hooks | None = None
     turn_end: TurnEnd = TurnEnd.SCREEN
     ready: str | None = None
-    busy: str | None = BUSY
+    busy: str | None = None
     waiting: str | None = None
     trust: str | None = None
     limit: str | None = None

@@ -22,6 +22,7 @@ from agentmux.core.agents import (
     spec_for,
 )
 from agentmux.core.command_lines import launch_argv, resume_argv
+from agentmux.core.screens import ScreenMark, read_screen, switches_shown
 from agentmux.core.settings import Settings
 from agentmux.errors import ConfigError
 
@@ -136,6 +137,10 @@ SAID = [
     ("claude", "waiting", "Do it?\n ❯ 1. Yes"),
     ("demo", "waiting", "Do you want to proceed?\n ❯ 1. Yes"),
     ("demo", "limit", "You have reached your usage limit · it resets at 5pm"),
+    ("gemini", "switched", "4. Be specific for the best results\n\n      ? for shortcuts\n"),
+    ("qwen", "switched", "│ >_ Qwen Code (v0) │\n\n────\n*   Type your message or @path\n"),
+    ("copilot", "switched", " ● Started a fresh session. Execution mode carried forward"),
+    ("pi", "switched", " ✓ New session started"),
 ]
 
 
@@ -145,6 +150,32 @@ def test_patterns_know_what_the_programs_say(name: str, field: str, screen: str)
 
     assert re.search(pattern, screen, re.MULTILINE)
     assert not re.search(pattern, "Reading the plan and the tests.\n> ", re.MULTILINE)
+
+
+PROMPT = "> Read the file /p/launches/0123456789ab/prompt.md and do what it says."
+
+
+@pytest.mark.parametrize(
+    ("name", "screen"),
+    [
+        ("gemini", f"4. Be specific for the best results\n\n {PROMPT}\n\n   ? for shortcuts\n"),
+        ("qwen", f"│ >_ Qwen Code (v0) │\n\n  {PROMPT}\n────\n*   Type your message or @path\n"),
+    ],
+)
+def test_a_banner_above_a_conversation_is_no_new_one(name: str, screen: str) -> None:
+    assert switches_shown(REGISTRY[name], screen) == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "screen"),
+    [
+        ("claude", "talk\n\nEsc to cancel the job\n❯ "),
+        ("codex", "talk\n\nPress enter to confirm or esc to cancel it"),
+        ("qwen", "talk\n\n› 1. a quotation"),
+    ],
+)
+def test_a_blank_row_is_no_indentation(name: str, screen: str) -> None:
+    assert read_screen(REGISTRY[name], screen) is not ScreenMark.WAITING
 
 
 def settings_of(folder: Path, text: str) -> Settings:

@@ -17,7 +17,7 @@ from agentmux.adapters.delivery import (
     undimmed,
 )
 from agentmux.adapters.tmux import TmuxTerminal
-from agentmux.core.agents import AgentSpec
+from agentmux.core.agents import AgentSpec, spec_for
 from agentmux.ports import (
     Delivery,
     DeliveryResult,
@@ -37,7 +37,7 @@ SPEC = AgentSpec(
     trust="Do you trust",
     limit="usage limit",
 )
-UNKNOWN = AgentSpec(name="unknown", command=("unknown",), busy=None)
+UNKNOWN = spec_for("unknown", {})
 TEXT = "Read the file /tmp/a b/prompt.md and do what it says; then #(stop)."
 
 

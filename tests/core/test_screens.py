@@ -26,6 +26,7 @@ def test_a_screen_says_what_the_agent_does(screen: str, mark: ScreenMark) -> Non
         name="x",
         command=("x",),
         ready="^❯ ",
+        busy="esc to interrupt",
         waiting=r"^ ❯ \d",
         trust="Do you trust",
         limit="usage limit",
@@ -52,7 +53,7 @@ PROMPTED = "> Read the file /p/launches/0123456\n789ab/prompt.md and do what it 
     ],
 )
 def test_a_prompt_is_shown_above_an_empty_composer(screen: str, shows: bool) -> None:
-    spec = AgentSpec(name="a", command=("a",), ready="^❯ ", waiting=r"^ ❯ \d")
+    spec = AgentSpec(name="a", command=("a",), ready="^❯ ", busy="esc to", waiting=r"^ ❯ \d")
     assert shows_prompt(spec, screen, "0123456789ab") is shows
 
 
