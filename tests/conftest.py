@@ -51,7 +51,8 @@ settings.register_profile(
 settings.register_profile("explore", deadline=None, max_examples=1000)
 settings.load_profile("same")  # every run tries the same; --hypothesis-profile=explore goes on
 
-# A run in the background or under nohup has these ignored, and so would all that it starts.
+# A run in the background or under nohup has these ignored, and so would all that it starts. (So
+# nohup protects no run of the tests: use setsid.)
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 

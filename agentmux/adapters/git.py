@@ -307,7 +307,8 @@ class Git:
 def _scratch(git_dir: Path) -> Iterator[tuple[Path, int]]:
     """Give a folder, and a descriptor that keeps `_sweep` away from it.
 
-    A git that inherits the descriptor may outlive us: it can still commit what its index holds.
+    A git that inherits the descriptor may outlive us: it can still commit what its index holds. So
+    may what its hooks leave running; then the sweep waits for that, too.
     """
     _sweep(git_dir)
     with _opened(git_dir) as in_use:
@@ -319,7 +320,7 @@ def _scratch(git_dir: Path) -> Iterator[tuple[Path, int]]:
 
 def _sweep(git_dir: Path) -> None:
     """Remove what killed commits left, unless a commit of ours is under way there."""
-    with _opened(git_dir) as alone, suppress(OSError):
+    with suppress(OSError), _opened(git_dir) as alone:
         fcntl.flock(alone, fcntl.LOCK_EX | fcntl.LOCK_NB)
         for left in git_dir.glob(f"{_SCRATCH}*"):
             shutil.rmtree(left, ignore_errors=True)

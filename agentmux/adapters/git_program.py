@@ -89,7 +89,7 @@ class GitProgram:
         # may be using git at this very moment.
         extra = {"LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0"}
         return self._start(
-            argv, stdin, cwd=cwd or self.root(), extra=extra, timeout_s=READ_TIMEOUT_S
+            argv, stdin, cwd=cwd or self._root(), extra=extra, timeout_s=READ_TIMEOUT_S
         )
 
     def run(
@@ -110,13 +110,13 @@ class GitProgram:
         return self._start(
             argv,
             stdin,
-            cwd=self.root(),
+            cwd=self._root(),
             extra=extra or {},
             timeout_s=WRITE_TIMEOUT_S,
             keep_open=keep_open,
         )
 
-    def root(self) -> Path:
+    def _root(self) -> Path:
         """Return the top level; `GitError` where there is none."""
         if self._top_level is None:
             self._top_level = self.top_level()

@@ -50,7 +50,7 @@ _MARKS: Final[Mapping[ScreenMark, str]] = {
 
 @dataclass(slots=True)
 class _Sight:
-    """What was last seen of a pane; ``still_since`` and ``seen_at`` are monotonic seconds."""
+    """What was last seen of a pane; ``still_since`` is in monotonic seconds."""
 
     digest: str
     still_since: float

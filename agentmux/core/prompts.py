@@ -259,7 +259,7 @@ NAMES: Final[dict[str, Callable[[PromptInputs], str]]] = {
     "cycle": lambda inputs: str(inputs.cycle),
     "extension": _extension,
     "feature": _feature,
-    "file": lambda inputs: ", ".join(inputs.inputs[:1]),
+    "file": lambda inputs: ", ".join(map(code_span, inputs.inputs[:1])),
     "hello": lambda inputs: HELLO if inputs.hello else "",
     "instruction_file": lambda inputs: code_span(inputs.instruction_file),
     "iteration": lambda inputs: str(inputs.iteration),

@@ -1,4 +1,4 @@
-"""What a launch leaves behind so that its agent's conversation can be found again; pure."""
+"""The resume record: its form, its decoding, and how its places are filled in."""
 
 from __future__ import annotations
 
@@ -12,10 +12,7 @@ from agentmux.core.frozen import dataclass
 from agentmux.core.records import FieldError, Json, from_fields
 
 SESSION_ID: Final = "{session_id}"
-
-
 CHECKPOINT: Final = "{checkpoint}"
-
 
 RESTART_FRESH: Final = "fresh"
 """What a record's ``restart`` says when the user does not want the conversation."""

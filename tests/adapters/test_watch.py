@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from agentmux.adapters import files
-from agentmux.adapters.watch import changes
+from agentmux.adapters.watch import DEBOUNCE_MS, STEP_MS, changes
 
 DEADLINE_S = 20.0
 
@@ -48,8 +48,8 @@ class Watched:
             await asyncio.wait([asyncio.create_task(self.hinted.wait())], timeout=0.05)
         await self.quiet()
 
-    async def quiet(self, for_s: float = 0.5) -> None:
-        """Wait until no hint has come for a while."""
+    async def quiet(self, for_s: float = (DEBOUNCE_MS + 2 * STEP_MS) / 1000) -> None:
+        """Wait until no hint has come for longer than one takes."""
         self.hinted.clear()
         while True:
             try:

@@ -369,11 +369,17 @@ def test_a_path_with_backquotes_stays_whole(name: str, work: PromptInputs) -> No
     assert text.count("/p/a`b``c") == sum("/p/a`b``c" in span for span in code_spans(text)) > 0
 
 
-@pytest.mark.parametrize("name", [prompts.CONTEXT, prompts.CONTINUE, prompts.NUDGE])
+@pytest.mark.parametrize("name", [prompts.CONTEXT, prompts.CONTINUE, prompts.NUDGE, prompts.TOLD])
 def test_the_other_texts_keep_such_a_path_whole_too(name: str) -> None:
     odd = "/p/a`b``c"
     text = render(
         prompt_files.template(name),
-        inputs(session_dir=f"{odd}/s", project_dir=odd, instruction_file=f"{odd}/s/i.md"),
+        inputs(
+            session_dir=f"{odd}/s",
+            project_dir=odd,
+            instruction_file=f"{odd}/s/i.md",
+            inputs=(f"{odd}/s/a.md",),
+            topic="t",
+        ),
     )
     assert text.count(odd) == sum(odd in span for span in code_spans(text)) > 0
