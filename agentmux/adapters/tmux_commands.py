@@ -18,6 +18,11 @@ MAX_BYTES: Final = 12_000
 MONITOR_COLUMNS: Final = 44
 """Width of the monitor at the left of its window."""
 
+NARROW_COLUMNS: Final = 30
+"""The same, where 44 columns would leave the agents less than as many again and a half."""
+
+_MONITOR_WIDTH: Final = f"#{{?#{{e|<|:#{{window_width}},110}},{NARROW_COLUMNS},{MONITOR_COLUMNS}}}"
+
 RS: Final = "\x1e"
 """Stands before each screen in an answer; no program's C0 byte ever reaches a capture."""
 
@@ -165,7 +170,8 @@ def monitor_window(session: str, cwd: str, argv: Sequence[str]) -> list[Command]
 
 def repair_hook(window: str) -> Command:
     """Bring the monitor back to its width when a client attaches or changes its size."""
-    layout = f"select-layout -t {window} main-vertical"
+    width = f'set-option -w -F -t {window} main-pane-width "{_MONITOR_WIDTH}"'
+    layout = f"{width} ; select-layout -t {window} main-vertical"
     hook = f"if-shell -F -t {window} '#{{window_zoomed_flag}}' '' '{layout}'"
     return ("set-hook", "-w", "-t", window, "window-resized", hook)
 
@@ -213,7 +219,7 @@ def show(pane: str, *, monitor: str, below: str) -> list[Command]:
 def layout(monitor: str) -> list[Command]:
     """The monitor at the left, all others in one column."""
     return [
-        ("set-option", "-w", "-t", monitor, "main-pane-width", str(MONITOR_COLUMNS)),
+        ("set-option", "-w", "-F", "-t", monitor, "main-pane-width", _MONITOR_WIDTH),
         ("select-layout", "-t", monitor, "main-vertical"),
     ]
 

@@ -13,6 +13,7 @@ import signal
 from contextlib import suppress
 from typing import Final
 
+from agentmux.app import committing
 from agentmux.app.gating import Manner
 from agentmux.app.performing import Performer
 from agentmux.app.session import Session
@@ -32,6 +33,9 @@ STOP_LINE: Final = b"s"
 _MAX_ROUNDS: Final = 200
 _MESSAGES: Final = 200
 _SERVER_GONE: Final = "the tmux server is gone"
+_ANSWER_S: Final = 10.0
+"""How long a question at the monitor stands."""
+_NAMED: Final = 3
 _ORDINARY: Final = Manner()
 
 
@@ -55,7 +59,7 @@ class Orchestrator:
         self._cause: str | None = None
         self._kill_session = False
         self._messages: list[str] = []
-        self._asked = False
+        self._asked_at = -_ANSWER_S
         self._finished = False
         self._watcher = watcher
         self._performer = Performer(world, session, tools, watcher, manner, self)
@@ -192,17 +196,29 @@ class Orchestrator:
         self._show()
 
     def _on_key(self, key: str) -> None:
-        """``a`` twice approves; anything else in between takes it back."""
+        """``a`` twice, one soon after the other, approves; anything in between takes it back."""
         if self._finished:
             self.end("done", kill_session=True)
         elif key.lower() != "a" or self._session.state.phase is not Phase.COMPLETING:
-            self._asked = False
-        elif not self._asked:
-            self._asked = True
-            self.say("press a again to approve; request-changes needs the command line")
+            self._asked_at = -_ANSWER_S
+        elif (now := asyncio.get_running_loop().time()) - self._asked_at > _ANSWER_S:
+            self._asked_at = now
+            self._ask_again()
         else:
             self._session.record(Approved(), seat=USER)
         self.wake()
+
+    def _ask_again(self) -> None:
+        """Say what a second ``a`` would commit."""
+        try:
+            _, paths = committing.preview(self._world, self._session.state)
+        except AgentmuxError as error:
+            self._report(error)
+            return
+        files = f"{len(paths)} file{'s' * (len(paths) != 1)}"
+        named = ", ".join(paths[:_NAMED]) + (", …" if len(paths) > _NAMED else "")
+        what = f"commit {files}: {named}" if paths else "approve; there is nothing to commit"
+        self.say(f"press a again within {_ANSWER_S:g} s to {what}")
 
     async def _hints(self) -> None:
         async for _ in self._tools.hints(self._ending):

@@ -25,7 +25,7 @@ from agentmux.core.inference import Inference, chosen_phase, infer
 from agentmux.core.phase import Phase
 from agentmux.core.records import to_fields
 from agentmux.core.state import SessionState
-from agentmux.errors import BlockedError
+from agentmux.errors import BlockedError, UsageError
 from agentmux.ports import SessionFiles, TerminalUnreachableError
 
 _LOCK_WAIT_S: Final = 1.0
@@ -215,6 +215,21 @@ def plan_fields(plan: ResumePlan, world: World) -> dict[str, object]:
     }
 
 
+def require_seats(plan: ResumePlan, fresh: frozenset[str]) -> None:
+    """Check that every seat that is to start afresh is one of this session.
+
+    Raises:
+        UsageError: One is not.
+    """
+    seats = {pane.work.seat for pane in plan.panes} | {*plan.state.agents, *plan.state.seats}
+    unknown = sorted(fresh - seats - {"*"})
+    if unknown:
+        raise UsageError(
+            f"session {plan.path.name} has no seat `{unknown[0]}`",
+            hints=(f"its seats: {', '.join(sorted(seats)) or 'none yet'}",),
+        )
+
+
 def _relative(path: Path, project: Path) -> str:
     try:
         return str(path.relative_to(project))
@@ -256,7 +271,7 @@ def _live_hints(entry: SessionEntry, liveness: Liveness) -> tuple[str, ...]:
     hints = (f"agentmux attach {entry.name}", f"agentmux stop {entry.name}")
     if liveness.locked:
         return hints
-    return (*hints, f"agentmux resume --reattach {entry.name}")
+    return (f"agentmux resume --reattach {entry.name}", *hints)
 
 
 def check_twin(site: Site, entry: SessionEntry) -> None:

@@ -22,6 +22,8 @@ _LAUNCHED: Final = "launched"
 _WAITING: Final = "waiting_for_user"
 _STALLED: Final = "stalled"
 _STOPPED: Final = "stopped"
+_DECISIONS: Final = frozenset({"approve", "request_changes"})
+_DECIDED: Final = "your decision is on record, to be applied at the next resume"
 _LIMIT: Final = "usage_limit"
 _FEATURE_MAX: Final = 120
 
@@ -126,7 +128,10 @@ def look(site: Site, entries: Sequence[SessionEntry]) -> OperationResult[tuple[S
     for entry in entries:
         liveness = found[entry.path]
         noted = site.folders.runtime(entry.path) if liveness.locked else _NOTHING
-        views.append(session_view(entry, liveness, noted, project=site.project, now=now))
+        decided = not liveness.locked and _is_decided(site, entry)
+        views.append(
+            session_view(entry, liveness, noted, project=site.project, now=now, decided=decided)
+        )
         problems += _grave(entry, liveness)
     return OperationResult(
         data=tuple(views),
@@ -147,17 +152,32 @@ def _is_missing(error: AgentmuxError) -> bool:
     return error.exit_code is ExitCode.MISSING
 
 
+def _is_decided(site: Site, entry: SessionEntry) -> bool:
+    """Whether the journal holds a decision of the user that nobody has applied yet."""
+    if entry.problem is not None or not wants_decision(entry.fields):
+        return False
+    tail = site.files(entry.path).load().tail
+    return any(event.fact.kind in _DECISIONS for event, _ in tail)
+
+
 def session_view(
-    entry: SessionEntry, liveness: Liveness, runtime: Json, *, project: Path, now: datetime
+    entry: SessionEntry,
+    liveness: Liveness,
+    runtime: Json,
+    *,
+    project: Path,
+    now: datetime,
+    decided: bool = False,
 ) -> SessionView:
     """Put together what is known of one session.
 
     Args:
         runtime: What its orchestrator noted; it counts only while that runs.
+        decided: The user's decision is on record, and nobody has applied it yet.
     """
     noted = runtime if liveness.locked else _NOTHING
     seats = tuple(_seats(entry, liveness, noted, now))
-    decision = wants_decision(entry.fields)
+    problems = tuple(_problems(entry, liveness, noted))
     return SessionView(
         session=entry.name,
         path=str(entry.path).removeprefix(f"{project}/"),
@@ -173,12 +193,12 @@ def session_view(
         orchestrator=liveness.orchestrator,
         tmux_session=liveness.tmux.name if liveness.tmux else entry.text("session_name"),
         tmux_socket=entry.text("tmux_socket"),
-        decision=decision,
+        decision=wants_decision(entry.fields) and not decided,
         seats=seats,
         interruption=_mapping(entry.fields, "interruption") or None,
         updated_at=_stamp(entry.updated),
         age_s=_age(entry.updated, now),
-        problems=tuple(_problems(entry, liveness, noted)),
+        problems=(*problems, _DECIDED) if decided else problems,
     )
 
 
@@ -274,6 +294,9 @@ def _problems(entry: SessionEntry, liveness: Liveness, noted: Json) -> Iterator[
         yield liveness.error.message
     if liveness.live and not liveness.locked:
         yield "its orchestrator is gone"
+    if entry.phase == SessionStatus.FAILED:
+        cause = _text(_mapping(entry.fields, "interruption"), "cause")
+        yield f"it failed: {cause}" if cause else "it failed"
     if noted.get("problem"):
         yield str(noted["problem"])
     commit = _mapping(entry.fields, "commit")

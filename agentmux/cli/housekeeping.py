@@ -78,6 +78,8 @@ def init(
     beginning.write(path, agent)
     render.note(f"wrote {path}")
     render.note(f"next: agentmux start FEATURE (played by {agent})")
+    if world.programs.find(spec.command[0]) is None:
+        render.note(f"{spec.command[0]} is not installed here: agentmux agents lists what is")
     for line in beginning.unattended(spec):
         render.note(line)
     return 0

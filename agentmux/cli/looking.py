@@ -108,7 +108,11 @@ def wait(
     face: Face = ctx.obj
     site = face.site()
     entry = resolve(site, session)
-    reached = wait_for(site, entry, Goal(goal), timeout_s=timeout, monotonic=monotonic)
+    wanted = Goal(goal)
+    (view,) = look(site, (entry,)).data
+    if view.status in {"stopped", "interrupted"} and not wanted.is_met(entry):
+        render.note(f"nobody drives {entry.name} now; next: {render.next_step(view)}")
+    reached = wait_for(site, entry, wanted, timeout_s=timeout, monotonic=monotonic)
     render.out(f"{reached.name}: {reached.phase}")
     return 0
 

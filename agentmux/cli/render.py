@@ -213,7 +213,11 @@ def next_step(view: SessionView) -> str:
         return f"agentmux resume {name} --reattach"
     if view.status in {"interrupted", "stopped", "failed"} and not view.live:
         return f"agentmux resume {name}"
-    return ""
+    lost = (view.interruption or {}).get("seat")
+    for seat in view.seats:
+        if seat.status == "ended_by_user" or (view.status == "failed" and seat.seat == lost):
+            return f"agentmux restart {name} --role {seat.seat}"
+    return f"agentmux stop {name}, then agentmux resume {name}" if view.status == "failed" else ""
 
 
 def log_line(raw: str) -> str:
@@ -246,7 +250,7 @@ def resume_plan(fields: Mapping[str, Any], *, explain: bool) -> list[str]:
             for each in fields["evidence"]
         ]
     if fields["unapplied_events"]:
-        lines.append(f"  {fields['unapplied_events']} events are still to be applied")
+        lines.append(f"  still to be applied: {fields['unapplied_events']} of the journal's lines")
     if fields["blocked"]:
         lines.append(f"  blocked: {fields['blocked']['message']}")
         lines += [f"    {hint}" for hint in fields["blocked"]["hints"]]

@@ -17,6 +17,7 @@ from agentmux.app.resume import (
     check_twin,
     plan_fields,
     plan_resume,
+    require_seats,
     resume,
 )
 from agentmux.app.sessions import (
@@ -134,7 +135,9 @@ def _dry_run(
     problems: list[Problem] = []
     lives = live(world, entries)
     for entry in entries:
-        fields, found = _look(world, entry, lives[entry.path], fresh, phase)
+        fields, found = _look(
+            world, entry, lives[entry.path], fresh, phase, alone=len(entries) == 1
+        )
         sessions.append(fields)
         problems += found
     codes = [each.code for each in problems]
@@ -154,6 +157,8 @@ def _look(
     liveness: Liveness,
     fresh: frozenset[str],
     phase: str | None,
+    *,
+    alone: bool,
 ) -> tuple[dict[str, Any], list[Problem]]:
     """Say what a resume would do with one session; what is wrong with it harms no other."""
     unread = {"session": entry.name, "path": str(entry.path), "phase": None, "blocked": None}
@@ -162,6 +167,10 @@ def _look(
     try:
         check_twin(world, entry)
         plan = plan_resume(world, world.files(entry.path), fresh=fresh, phase=phase)
+        if alone:
+            require_seats(plan, fresh)
+    except UsageError:
+        raise
     except AgentmuxError as error:
         return unread, [problem_of(entry.name, error)]
     warnings, problems, block = list(plan.warnings), [], None
@@ -204,6 +213,7 @@ def _resume(
     if block is not None:
         raise block
     plan = plan_resume(world, world.files(entry.path), fresh=fresh, phase=phase)
+    require_seats(plan, fresh)
     if phase is not None and phase != plan.inference.phase:
         _ask(face, f"Go back from {plan.inference.phase} to {phase}?", yes=yes, flag="--yes")
     _end_survivors(face, plan, yes=yes)

@@ -384,6 +384,7 @@ def _bottom(state: SessionState, cols: int, *, ended: bool) -> Iterator[_Ranked]
     ranks = (_Rank.BOTTOM, _Rank.BOTTOM)
     if ended and state.phase is not Phase.DONE:
         yield from _text("the orchestrator has ended", cols, Style.ATTENTION, ranks=ranks)
-        yield from _text(f"agentmux resume {_slug(state)}", cols, ranks=ranks, indent="  ")
+        again = f"agentmux resume --reattach {_slug(state)}"
+        yield from _text(again, cols, ranks=ranks, indent="  ")
     elif not ended:
         yield from _text(DETACH, cols, Style.DIM, ranks=ranks, lines=1)

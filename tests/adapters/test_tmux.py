@@ -157,7 +157,7 @@ def test_many_panes_open_in_few_calls(tmux_under: TmuxTerminal, tmp_path: Path) 
     assert len(opened) == 60
 
 
-def test_the_monitor_keeps_its_columns(
+def test_the_monitor_keeps_its_columns_fewer_where_there_are_few(
     tmux_under: TmuxTerminal, tmp_path: Path, wait_until: WaitUntil, attach: object
 ) -> None:
     assert callable(attach)
@@ -171,11 +171,11 @@ def test_the_monitor_keeps_its_columns(
 
     wait_until(lambda: ask(tmux_under, made.pane, "#{window_width}") == "100")
     wait_until(
-        lambda: ask(tmux_under, made.pane, "#{pane_width}") == "44",
+        lambda: ask(tmux_under, made.pane, "#{pane_width}") == "30",
         what=lambda: ask(tmux_under, made.pane, "#{window_layout}"),
     )
     tmux_under.arrange(made.session.id, [opened[4], opened[0]])
-    assert ask(tmux_under, made.pane, "#{pane_width} #{pane_left}") == "44 0"
+    assert ask(tmux_under, made.pane, "#{pane_width} #{pane_left}") == "30 0"
 
 
 def test_a_parked_pane_keeps_the_full_size(tmux_under: TmuxTerminal, tmp_path: Path) -> None:

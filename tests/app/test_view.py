@@ -9,6 +9,7 @@ import pytest
 from agentmux.app.result import Problem
 from agentmux.app.sessions import Liveness, SessionEntry
 from agentmux.app.view import SessionStatus, SessionView, session_view, wants_decision
+from agentmux.cli.render import next_step
 from agentmux.core.phase import Phase
 from agentmux.core.state import Commit, Interruption, Seat, SessionState, encode
 from agentmux.errors import ExitCode
@@ -197,3 +198,18 @@ def test_the_users_turn() -> None:
     assert not wants_decision(fields())
     assert not wants_decision(fields(summary_submitted=True, approval="e1"))
     assert not wants_decision(fields(phase=Phase.DONE, summary_submitted=True))
+
+
+def test_what_a_person_would_type_next() -> None:
+    lost = Interruption(cause="`coder` was lost twice", seat="coder", phase="implementing")
+    failed = view(entry(Phase.FAILED, interruption=lost, seats={"coder": seat()}), WORKING)
+    assert next_step(failed) == f"agentmux restart {PATH.name} --role coder"
+    assert "it failed: `coder` was lost twice" in failed.problems
+    ended = view(entry(seats={"coder": seat(status="ended_by_user")}), WORKING)
+    assert next_step(ended) == f"agentmux restart {PATH.name} --role coder"
+    assert next_step(view(entry(interruption=STOPPED), GONE)) == f"agentmux resume {PATH.name}"
+    decided = session_view(
+        entry(**DECIDING, interruption=STOPPED), GONE, {}, project=PROJECT, now=NOW, decided=True
+    )
+    assert next_step(decided) == f"agentmux resume {PATH.name}"
+    assert "agentmux approve" in next_step(view(entry(**DECIDING, interruption=STOPPED), GONE))

@@ -366,7 +366,7 @@ def test_a_live_session_is_shown_and_cannot_be_chosen(
         pane.press("Down")
         wait_until(lambda: "is still active" in pane.shown(), what=pane.shown)
         pane.press("Enter")
-        wait_until(lambda: "live: agentmux attach" in pane.shown(), what=pane.shown)
+        wait_until(lambda: "live: agentmux resume --reattach" in pane.shown(), what=pane.shown)
         pane.press("Escape")
         wait_until(lambda: "None" in pane.shown() and "code 0" in pane.shown(), what=pane.shown)
     finally:

@@ -323,6 +323,13 @@ def test_stop_resume_go_back_and_remove(project: Project, wait_until: WaitUntil)
     assert session.state["phase"] == "completing"
     (plan,) = project.json("resume", "--dry-run")["sessions"]
     assert plan["unapplied_events"] >= 1
+    said = project.ok("status", session.name)
+    assert "your decision is on record" in said
+    assert f"next: agentmux resume {session.name}\n" in said
+    misspelt = project.fails(2, "resume", "--dry-run", "--fresh-role", "architct")
+    assert misspelt == project.fails(2, "resume", "--detach", "--fresh-role", "architct")
+    assert "has no seat `architct`" in misspelt
+    assert "its seats: architect, " in misspelt
 
     project.ok("resume", session.name, "--detach")
     session.wait("done").gone()

@@ -160,6 +160,8 @@ def test_two_keys_approve_and_it_stays_until_another(
         project.tmux("select-pane", "-t", first)
         client.press("a")
         wait_until(lambda: "press a again" in monitor(session), 10, lambda: monitor(session))
+        asked = " ".join(monitor(session).split())
+        assert "to commit 2 files: demo_part_1.py, tests/test_demo_part_1.py" in asked
         client.press("x")
         client.press("a")
         client.press("q")
