@@ -326,8 +326,9 @@ def test_stop_resume_go_back_and_remove(project: Project, wait_until: WaitUntil)
     said = project.ok("status", session.name)
     assert "your decision is on record" in said
     assert f"next: agentmux resume {session.name}\n" in said
-    misspelt = project.fails(2, "resume", "--dry-run", "--fresh-role", "architct")
-    assert misspelt == project.fails(2, "resume", "--detach", "--fresh-role", "architct")
+    flags = ("--fresh-role", "architct", session.name)
+    misspelt = project.fails(2, "resume", "--dry-run", *flags)
+    assert misspelt == project.fails(2, "resume", "--detach", *flags)
     assert "has no seat `architct`" in misspelt
     assert "its seats: architect, " in misspelt
 
