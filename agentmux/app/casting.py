@@ -71,8 +71,8 @@ class CastingOffice:
     def cast(self, work: Work) -> Casting:
         """Say who plays: by the flags of the start, the configuration, and its defaults."""
         options = self._session.state.options
-        settings = self._world.settings.with_flags(options.agents, options.models)
-        name = settings.agent_for(work.role)
+        played = self._world.settings.played(work.role, options.agents, options.models)
+        name = played.agent
         spec = self._world.spec(name)
         probe = self._world.programs.probe(spec)
         strategy = choose_strategy(spec, probe)
@@ -81,8 +81,8 @@ class CastingOffice:
         return Casting(
             name=name,
             spec=spec,
-            model=settings.model_for(work.role),
-            args=settings.role(work.role).args,
+            model=played.model,
+            args=played.args,
             probe=probe,
             strategy=strategy,
             env=env,

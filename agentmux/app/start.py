@@ -216,12 +216,11 @@ def _options(
 
 def _agents(world: World, options: Options, *, product_manager: bool) -> Mapping[str, str]:
     """Return who plays each role; a program that is not installed is an error here."""
-    settings = world.settings.with_flags(options.agents, options.models)
     found: dict[str, str] = {}
     for role in ROLES:
         if role == PRODUCT_MANAGER and not product_manager:
             continue
-        name = settings.agent_for(role)
+        name = world.settings.played(role, options.agents, options.models).agent
         spec = world.spec(name)
         if world.programs.find(spec.command[0]) is None:
             raise MissingError(

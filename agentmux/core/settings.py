@@ -6,12 +6,11 @@ Durations are seconds as ``float``. Reading files and merging layers is ``adapte
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field, replace
+from dataclasses import field
 from enum import StrEnum
 from typing import Final
 
 from agentmux.core.frozen import dataclass
-from agentmux.core.phase import ROLES
 
 _DAY_S: Final = 86_400.0
 _MINUTE_S: Final = 60.0
@@ -54,6 +53,15 @@ class Defaults:
     model: str | None = None
     session_name: str = "agentmux"
     max_review_iterations: int = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Player:
+    """The agent that plays a role, with its model (None leaves that to it) and added arguments."""
+
+    agent: str
+    model: str | None
+    args: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,20 +172,18 @@ class Settings:
             return own.model
         return self.defaults.model
 
-    def with_flags(self, agents: Mapping[str, str], models: Mapping[str, str]) -> Settings:
-        """Return the settings under the flags of a start, as `core.state.Options` keeps them.
+    def played(self, role: str, agents: Mapping[str, str], models: Mapping[str, str]) -> Player:
+        """Say who plays ``role`` under the flags of a start, as `core.state.Options` keeps them.
 
         A model and args that were configured for the agent that a flag replaces go with it.
         """
-        flagged = {role: self._flagged(role, agents, models.get(role)) for role in ROLES}
-        return replace(self, roles={**self.roles, **flagged})
-
-    def _flagged(self, role: str, agents: Mapping[str, str], model: str | None) -> RoleSettings:
         configured = self.agent_for(role)
         agent = agents.get(role) or agents.get("*") or configured
-        if agent != configured:
-            return replace(self.role(role), agent=agent, model=model, args=())
-        return replace(self.role(role), agent=agent, model=model or self.model_for(role))
+        if agent == configured:
+            model = models.get(role) or self.model_for(role)
+            return Player(agent=agent, model=model, args=self.role(role).args)
+        default = self.defaults.model if agent == self.defaults.agent else None
+        return Player(agent=agent, model=models.get(role) or default, args=())
 
 
 _PLAIN_ROLE: Final = RoleSettings()

@@ -287,25 +287,26 @@ def test_who_plays_a_role_with_which_model(project: Path) -> None:
 def test_flags_set_every_seat_that_no_role_flag_names(project: Path) -> None:
     flags = {"*": "demo", "planner": "qwen", "architect": "claude"}
     models = {"planner": "q1", "coder": "slow"}
-    settings = load(project, FLAGGED).settings.with_flags(flags, models)
-    played = {role: (settings.agent_for(role), settings.model_for(role)) for role in ROLES}
+    settings = load(project, FLAGGED).settings
+    players = {role: settings.played(role, flags, models) for role in ROLES}
+    played = {role: (player.agent, player.model) for role, player in players.items()}
 
     assert played["planner"] == ("qwen", "q1")
     assert played["architect"] == ("claude", "big")
     assert played["coder"] == ("demo", "slow")
     others = set(ROLES) - {"planner", "architect", "coder"}
     assert {played[role] for role in others} == {("demo", None)}
-    assert settings.role("coder").args == ()
+    assert players["coder"].args == ()
 
 
 def test_no_flags_change_nobody(project: Path) -> None:
-    before = load(project, FLAGGED).settings
-    after = before.with_flags({}, {})
+    settings = load(project, FLAGGED).settings
 
     for role in ROLES:
-        assert after.agent_for(role) == before.agent_for(role)
-        assert after.model_for(role) == before.model_for(role)
-        assert after.role(role).args == before.role(role).args
+        player = settings.played(role, {}, {})
+        assert player.agent == settings.agent_for(role)
+        assert player.model == settings.model_for(role)
+        assert player.args == settings.role(role).args
 
 
 def test_the_example_configuration_is_sound() -> None:
