@@ -201,8 +201,7 @@ class Orchestrator:
             self.end("done", kill_session=True)
         elif key.lower() != "a" or self._session.state.phase is not Phase.COMPLETING:
             self._asked_at = -_ANSWER_S
-        elif (now := asyncio.get_running_loop().time()) - self._asked_at > _ANSWER_S:
-            self._asked_at = now
+        elif asyncio.get_running_loop().time() - self._asked_at > _ANSWER_S:
             self._ask_again()
         else:
             self._session.record(Approved(), seat=USER)
@@ -219,6 +218,7 @@ class Orchestrator:
         named = ", ".join(paths[:_NAMED]) + (", …" if len(paths) > _NAMED else "")
         what = f"commit {files}: {named}" if paths else "approve; there is nothing to commit"
         self.say(f"press a again within {_ANSWER_S:g} s to {what}")
+        self._asked_at = asyncio.get_running_loop().time()
 
     async def _hints(self) -> None:
         async for _ in self._tools.hints(self._ending):
