@@ -46,13 +46,14 @@ class Recorder:
             return record.session_ref if record is not None else None
         return self._world.new_id() if casting.strategy.kind is StrategyKind.ASSIGN else None
 
-    def _standing_args(self, casting: Casting, launch: str) -> tuple[str, ...]:
-        """Return the words of ours that go in front of the user's own."""
+    def _args(self, casting: Casting, launch: str) -> tuple[str, ...]:
+        """Return what stands in every command line of the seat: words of ours, then the user's."""
         folder = self._session.files.path / layout.launch(launch)
         server = self._world.programs.mcp_server
         return (
             *mcp_words(casting.spec, server, str(folder / "mcp.json")),
             *hook_words(casting.spec, str(folder / "hooks.json")),
+            *casting.args,
         )
 
     def argv(self, plan: LaunchPlan) -> tuple[str, ...]:
@@ -67,7 +68,7 @@ class Recorder:
             casting.spec,
             casting.strategy,
             model=casting.model,
-            args=(*self._standing_args(casting, plan.launch), *casting.args),
+            args=self._args(casting, plan.launch),
             session_ref=plan.session_ref,
             checkpoint_dir=casting.checkpoint_dir,
             prompt=line,
@@ -123,7 +124,7 @@ class Recorder:
             casting.spec,
             casting.strategy,
             model=casting.model,
-            args=(*self._standing_args(casting, plan.launch), *casting.args),
+            args=self._args(casting, plan.launch),
             session_ref=plan.session_ref or _UNKNOWN_REF,
             checkpoint_dir=casting.checkpoint_dir,
             checkpoint=self._checkpoint(casting) or None,
@@ -136,5 +137,5 @@ class Recorder:
         strategy = next(latest, None)
         if casting.strategy.kind is not StrategyKind.LEARN or strategy is None:
             return ()
-        args = (*self._standing_args(casting, plan.launch), *casting.args)
+        args = self._args(casting, plan.launch)
         return resume_argv(casting.spec, strategy, model=casting.model, args=args)
