@@ -135,9 +135,7 @@ def _dry_run(
     problems: list[Problem] = []
     lives = live(world, entries)
     for entry in entries:
-        fields, found = _look(
-            world, entry, lives[entry.path], fresh, phase, alone=len(entries) == 1
-        )
+        fields, found = _look(world, entry, lives[entry.path], fresh, phase)
         sessions.append(fields)
         problems += found
     codes = [each.code for each in problems]
@@ -157,8 +155,6 @@ def _look(
     liveness: Liveness,
     fresh: frozenset[str],
     phase: str | None,
-    *,
-    alone: bool,
 ) -> tuple[dict[str, Any], list[Problem]]:
     """Say what a resume would do with one session; what is wrong with it harms no other."""
     unread = {"session": entry.name, "path": str(entry.path), "phase": None, "blocked": None}
@@ -167,10 +163,7 @@ def _look(
     try:
         check_twin(world, entry)
         plan = plan_resume(world, world.files(entry.path), fresh=fresh, phase=phase)
-        if alone:
-            require_seats(plan, fresh)
-    except UsageError:
-        raise
+        require_seats(plan, fresh)
     except AgentmuxError as error:
         return unread, [problem_of(entry.name, error)]
     warnings, problems, block = list(plan.warnings), [], None

@@ -13,7 +13,7 @@ import pytest
 
 from tests.conftest import WaitUntil
 from tests.e2e.conftest import Project, Session
-from tests.e2e.pair import Pair
+from tests.e2e.pair import SEATS, Pair
 
 NAME = "SESSION"
 LOOKS = (
@@ -95,6 +95,8 @@ def test_a_live_session(project: Project, wait_until: WaitUntil) -> None:
         names = ("state.json", "tool_events.jsonl", "session.lock.json")
         return tuple((pair.session.path / name).read_bytes() for name in names)
 
+    for each in SEATS:
+        pair.session.settled(each)
     before, running = durable(), set(project.processes())
     for words in (("resume", "--yes"), ("resume", "--yes", "--detach", "--fresh")):
         said = project.fails(3, *words)
@@ -167,6 +169,10 @@ def test_all_of_them_for_a_machine(stopped: Session) -> None:
     assert (bad["session"], bad["phase"]) == (broken.name, None)
     (problem,) = answer["problems"]
     assert (problem["session"], problem["code"]) == (broken.name, 5)
+    # What suits one session only is the problem of the others, and ends nothing.
+    for words in (("--phase", "reviewing"), ("--fresh-role", "coder-2")):
+        answer = project.json("resume", "--all", "--dry-run", *words, code=5)
+        assert {each["session"] for each in answer["sessions"]} == {stopped.name, broken.name}
 
 
 # -- what is opened ------------------------------------------------------------------------------
