@@ -61,7 +61,6 @@ _WINDOW_OPTIONS: Final = (
     ("allow-rename", "off"),
 )
 _WORK_OPTIONS: Final = (
-    ("main-pane-width", str(MONITOR_COLUMNS)),
     ("pane-border-status", "top"),
     # A value read by #{} is shown and not expanded again, whatever it holds.
     ("pane-border-format", f" #{{{LABEL}}} "),
@@ -170,9 +169,8 @@ def monitor_window(session: str, cwd: str, argv: Sequence[str]) -> list[Command]
 
 def repair_hook(window: str) -> Command:
     """Bring the monitor back to its width when a client attaches or changes its size."""
-    width = f'set-option -w -F -t {window} main-pane-width "{_MONITOR_WIDTH}"'
-    layout = f"{width} ; select-layout -t {window} main-vertical"
-    hook = f"if-shell -F -t {window} '#{{window_zoomed_flag}}' '' '{layout}'"
+    lines = (" ".join(f'"{word}"' for word in command) for command in layout(window))
+    hook = f"if-shell -F -t {window} '#{{window_zoomed_flag}}' '' '{' ; '.join(lines)}'"
     return ("set-hook", "-w", "-t", window, "window-resized", hook)
 
 
@@ -216,11 +214,11 @@ def show(pane: str, *, monitor: str, below: str) -> list[Command]:
     return [("join-pane", "-d", direction, "-s", pane, "-t", below), *layout(monitor)]
 
 
-def layout(monitor: str) -> list[Command]:
-    """The monitor at the left, all others in one column."""
+def layout(target: str) -> list[Command]:
+    """The monitor at the left of its window, all others in one column."""
     return [
-        ("set-option", "-w", "-F", "-t", monitor, "main-pane-width", _MONITOR_WIDTH),
-        ("select-layout", "-t", monitor, "main-vertical"),
+        ("set-option", "-w", "-F", "-t", target, "main-pane-width", _MONITOR_WIDTH),
+        ("select-layout", "-t", target, "main-vertical"),
     ]
 
 
