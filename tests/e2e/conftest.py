@@ -177,7 +177,10 @@ class Project:
             shutil.rmtree(self.root, ignore_errors=True)
 
     def _left(self) -> str:
-        words = [Path(f"/proc/{pid}/cmdline").read_bytes() for pid, _ in self.processes()]
+        words = []
+        for pid, _ in self.processes():
+            with suppress(OSError):  # what has ended since
+                words.append(Path(f"/proc/{pid}/cmdline").read_bytes())
         return f"still running: {words}"
 
 
@@ -195,8 +198,13 @@ class Session:
         return found
 
     @property
+    def runtime(self) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads((self.path / "runtime_state.json").read_text())
+        return found
+
+    @property
     def events(self) -> list[dict[str, Any]]:
-        lines = (self.path / "tool_events.jsonl").read_text().splitlines()
+        *lines, _ = (self.path / "tool_events.jsonl").read_text().split("\n")  # whole ones only
         return [json.loads(line) for line in lines]
 
     def kinds(self, *wanted: str) -> list[str]:
@@ -243,7 +251,7 @@ class Session:
         return self
 
     def settled(self, seat: str) -> "Session":
-        """Wait until the prompt of an agent that does nothing has arrived, and all is written."""
+        """Wait until the prompt of an agent that does nothing has arrived, and all is applied."""
 
         def quiet() -> bool:
             state, size = self.state, (self.path / "tool_events.jsonl").stat().st_size

@@ -61,7 +61,7 @@ class Pair:
 
     def agent_pid(self, seat: str) -> int:
         """The pid of the agent in a pane; 0 until it runs."""
-        return child_of(self.panes()[seat][1])
+        return child_of(self.panes().get(seat, ("", 0))[1])
 
     def until_reached(self) -> None:
         """Wait until the busy marks of those who think for long were seen."""
@@ -78,13 +78,12 @@ class Pair:
         """
 
         def prompted() -> bool:
-            panes, launches = self.panes(), self.launches()
+            launches = self.launches()
             return all(
                 # Not in the composer, where it may stand before it is submitted.
                 re.search(rf"^> Read .*launches/{launches[seat]}/", self.screen(seat), re.MULTILINE)
                 for seat in SEATS
-                if seat in panes
-            ) and len(panes) == len(SEATS)
+            )
 
         _wait_until(prompted, 30, self.shown)
         for name, seat in self.seats().items():
@@ -93,8 +92,7 @@ class Pair:
 
     def shown(self) -> str:
         """All that helps where something did not come."""
-        seats = json.dumps(self.seats(), indent=1)
-        return "\n".join([seats, *(self.screen(each) for each in self.panes())])
+        return "\n".join([json.dumps(self.seats(), indent=1), *map(self.screen, SEATS)])
 
     def panes(self) -> dict[str, tuple[str, int]]:
         form = "#{@agentmux_seat}\t#{pane_id}\t#{pane_pid}"
@@ -103,7 +101,10 @@ class Pair:
         return {seat: (pane, int(pid)) for seat, pane, pid in rows if seat in SEATS}
 
     def screen(self, seat: str) -> str:
-        return self.project.tmux("capture-pane", "-pJ", "-S", "-", "-t", self.panes()[seat][0])
+        """Everything in the pane of a seat; empty where it has none, or it has just gone."""
+        pane, _ = self.panes().get(seat, ("", 0))
+        words = ("capture-pane", "-pJ", "-S", "-", "-t", pane)
+        return self.project.program("tmux", *words).stdout if pane else ""
 
     # -- talking -----------------------------------------------------------------------------
 
@@ -120,7 +121,7 @@ class Pair:
 
         def all_do() -> bool:
             for seat in SEATS:
-                match = re.search(pattern, self.screen(seat)) if seat in self.panes() else None
+                match = re.search(pattern, self.screen(seat))
                 if match is not None:
                     found[seat] = match
             return len(found) == len(SEATS)
@@ -216,13 +217,14 @@ def child_of(pid: int) -> int:
     """The first process below ``pid``; 0 for none, also where that one is gone."""
     try:
         children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    except FileNotFoundError:
+    except OSError:
         return 0
     return int(children[0]) if children else 0
 
 
 def kill_all(pids: Iterable[int]) -> None:
     for pid in pids:
+        assert pid > 0, "nobody, which kill(2) takes for everybody"
         try:
             os.kill(pid, signal.SIGKILL)
         except ProcessLookupError:

@@ -210,7 +210,7 @@ agents:
 
 def survivor(session: Session) -> int:
     """The agent's own process, below the shell that the wrapper started."""
-    fields = json.loads(session.read("runtime_state.json"))["panes"]["architect"]
+    fields = session.runtime["panes"]["architect"]
     shell = child_of(fields["pid"])
     return child_of(shell) if shell else 0
 
@@ -234,7 +234,7 @@ def test_agents_that_outlived_their_server_are_ended_with_consent(
     wait_until(lambda: ignores_hup(agent), 20)
     wait_until(lambda: status(session) == "idle", 20)  # it writes to its home until then
 
-    wrapper = json.loads(session.read("runtime_state.json"))["panes"]["architect"]["pid"]
+    wrapper = session.runtime["panes"]["architect"]["pid"]
     server = int(project.tmux("display-message", "-p", "#{pid}"))
     # The driver first: one that sees its agent's wrapper die ends what is left of it.
     driver = int(json.loads(session.read("session.lock.json"))["pid"])
@@ -258,7 +258,7 @@ def test_agents_that_outlived_their_server_are_ended_with_consent(
 
 def status(session: Session) -> str:
     """What the architect's screen says of it."""
-    statuses = json.loads(session.read("runtime_state.json"))["statuses"]
+    statuses = session.runtime["statuses"]
     return str(statuses.get("architect", {}).get("status"))
 
 

@@ -1,6 +1,5 @@
 """Panes that come up stopped, and the lower rungs of the ladder, from the command line on."""
 
-import json
 import os
 import pty
 import signal
@@ -161,7 +160,7 @@ def test_a_choice_that_nobody_heard_counts_at_the_next_resume(
     project.ok("resume", session.name, "--detach")
     session.until_seat("architect", "stopped")
     wait_until(lambda: "Restart fresh" in screen(project), 20)
-    runtime = json.loads((session.path / "runtime_state.json").read_text())
+    runtime = session.runtime
     os.kill(runtime["orchestrator_pid"], signal.SIGKILL)
     launch = seat(session)["launch"]
     project.tmux("send-keys", "-t", pane(project)["id"], "f")
