@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from agentmux.app.result import OperationResult, Problem, problem_of, worst
 from agentmux.app.sessions import Liveness, SessionEntry, live
 from agentmux.core.frozen import dataclass
-from agentmux.errors import AgentmuxError, ExitCode
+from agentmux.errors import AgentmuxError, DataError, ExitCode
 
 if TYPE_CHECKING:
     from agentmux.app.world import Site
@@ -22,7 +22,6 @@ _LAUNCHED: Final = "launched"
 _WAITING: Final = "waiting_for_user"
 _STALLED: Final = "stalled"
 _STOPPED: Final = "stopped"
-_DECISIONS: Final = frozenset({"approve", "request_changes"})
 _DECIDED: Final = "your decision is on record, to be applied at the next resume"
 _LIMIT: Final = "usage_limit"
 _FEATURE_MAX: Final = 120
@@ -128,7 +127,11 @@ def look(site: Site, entries: Sequence[SessionEntry]) -> OperationResult[tuple[S
     for entry in entries:
         liveness = found[entry.path]
         noted = site.folders.runtime(entry.path) if liveness.locked else _NOTHING
-        decided = not liveness.locked and _is_decided(site, entry)
+        decided = False
+        try:
+            decided = not liveness.locked and _is_decided(site, entry)
+        except DataError as error:
+            problems.append(problem_of(entry.name, error))
         views.append(
             session_view(entry, liveness, noted, project=site.project, now=now, decided=decided)
         )
@@ -156,8 +159,10 @@ def _is_decided(site: Site, entry: SessionEntry) -> bool:
     """Whether the journal holds a decision of the user that nobody has applied yet."""
     if entry.problem is not None or not wants_decision(entry.fields):
         return False
+    from agentmux.core.events import Decision  # noqa: PLC0415 (for those who look, mostly unused)
+
     tail = site.files(entry.path).load().tail
-    return any(event.fact.kind in _DECISIONS for event, _ in tail)
+    return any(isinstance(event.fact, Decision) for event, _ in tail)
 
 
 def session_view(

@@ -341,6 +341,16 @@ def test_stop_resume_go_back_and_remove(project: Project, wait_until: WaitUntil)
     (seen,) = project.json("status", session.name)["sessions"]
     assert (seen["status"], seen["live"], seen["phase"]) == ("stopped", False, "completing")
 
+    # A damaged journal is the problem of its session: the others are shown all the same.
+    journal = session.path / "tool_events.jsonl"
+    whole = journal.read_bytes()
+    for damaged in (whole[:10], b"x" + whole):
+        journal.write_bytes(damaged)
+        answer = project.json("status", code=5)
+        assert [each["session"] for each in answer["sessions"]] == [session.name]
+        assert str(journal) in answer["problems"][0]["message"]
+    journal.write_bytes(whole)
+
     # A decision while it is stopped waits for the next resume.
     project.ok("approve", session.name, "--yes")
     assert session.state["phase"] == "completing"
