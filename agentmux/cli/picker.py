@@ -26,7 +26,8 @@ from agentmux.app.sessions import live
 from agentmux.app.sessions import select_session as only_one
 from agentmux.cli import render
 from agentmux.cli.picker_view import Known, Line, Scene, draw, shown_names
-from agentmux.core.picking import Choice, Key, Keys, Picker, Pressed, begin, press, refuse
+from agentmux.core.keys import Key, Keys, Pressed
+from agentmux.core.picking import Choice, Picker, begin, press, refuse
 
 if TYPE_CHECKING:
     from agentmux.app.sessions import SessionEntry

@@ -1,123 +1,16 @@
 """Picking one session from a list by keys: what a key does, without a terminal; pure.
 
-A terminal's bytes become keys (`Keys`), and each key makes a new `Picker` of the one before.
+Each key (`core.keys`) makes a new `Picker` of the one before.
 """
 
 from __future__ import annotations
 
-import codecs
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from enum import Enum
 from typing import Final
 
 from agentmux.core.frozen import dataclass
-
-
-class Key(Enum):
-    """A key that is no character."""
-
-    UP = "up"
-    DOWN = "down"
-    PAGE_UP = "page up"
-    PAGE_DOWN = "page down"
-    HOME = "home"
-    END = "end"
-    ENTER = "enter"
-    ESCAPE = "escape"
-    TAB = "tab"
-    BACKSPACE = "backspace"
-    CLEAR = "clear"
-    FRESH = "fresh"
-    SEARCH = "search"
-    INTERRUPT = "interrupt"
-
-
-Pressed = Key | str
-"""A key, or one printable character."""
-
-# xterm's sequences, with those of the keypad mode and of the Linux console.
-_SEQUENCES: Final[Mapping[str, Key]] = {
-    "[A": Key.UP,
-    "OA": Key.UP,
-    "[B": Key.DOWN,
-    "OB": Key.DOWN,
-    "[5~": Key.PAGE_UP,
-    "[6~": Key.PAGE_DOWN,
-    "[H": Key.HOME,
-    "OH": Key.HOME,
-    "[1~": Key.HOME,
-    "[F": Key.END,
-    "OF": Key.END,
-    "[4~": Key.END,
-}
-_CONTROLS: Final[Mapping[str, Key]] = {
-    "\r": Key.ENTER,
-    "\n": Key.ENTER,
-    "\t": Key.TAB,
-    "\x7f": Key.BACKSPACE,
-    "\x08": Key.BACKSPACE,
-    "\x03": Key.INTERRUPT,
-    "\x06": Key.FRESH,
-    "\x0e": Key.DOWN,
-    "\x10": Key.UP,
-    "\x15": Key.CLEAR,
-}
-_ESCAPE: Final = "\x1b"
-_SEQUENCE: Final = re.compile(r"\x1b(\[[0-?]*[ -/]*[@-~]|O[ -~])")
-_UNFINISHED: Final = re.compile(r"\x1b(\[[0-?]*[ -/]*|O)?")
-_PASTE: Final = ("[200~", "[201~")
-
-
-class Keys:
-    """Makes keys of what a terminal sends, however it is cut into pieces."""
-
-    def __init__(self) -> None:
-        self._decode = codecs.getincrementaldecoder("utf-8")("ignore").decode
-        self._rest = ""
-        self._pasting = False
-
-    @property
-    def waiting(self) -> bool:
-        """Whether an escape stands alone: either the key, or more is still to come."""
-        return bool(self._rest)
-
-    def feed(self, data: bytes) -> tuple[Pressed, ...]:
-        """Return the keys that are complete with these bytes."""
-        text = self._rest + self._decode(data)
-        self._rest = ""
-        found: list[Pressed] = []
-        while text:
-            if text[0] == _ESCAPE and _UNFINISHED.fullmatch(text):
-                self._rest = text
-                break
-            key, text = self._next(text)
-            if key is not None:
-                found.append(key)
-        return tuple(found)
-
-    def flush(self) -> tuple[Pressed, ...]:
-        """Return the key that a lone escape was, since nothing followed it in time."""
-        alone, self._rest = self._rest == _ESCAPE, ""
-        return (Key.ESCAPE,) if alone else ()
-
-    def _next(self, text: str) -> tuple[Pressed | None, str]:
-        sequence = _SEQUENCE.match(text)
-        if sequence is not None:
-            return self._known(sequence[1]), text[sequence.end() :]
-        char, rest = text[0], text[1:]
-        if char == _ESCAPE:  # with another key: taken for both
-            return Key.ESCAPE, rest
-        if self._pasting:  # a line end in there is no Enter
-            return (char if char.isprintable() else " "), rest
-        return _CONTROLS.get(char, char if char.isprintable() else None), rest
-
-    def _known(self, sequence: str) -> Key | None:
-        if sequence in _PASTE:
-            self._pasting = sequence == _PASTE[0]
-            return Key.SEARCH if self._pasting else None
-        return _SEQUENCES.get(sequence)
+from agentmux.core.keys import Key, Pressed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -207,7 +100,7 @@ def refuse(picker: Picker, reasons: Mapping[str, str]) -> Picker:
 
 def _typed(picker: Picker, char: str) -> Picker:
     if not picker.typing and char in _LETTERS:
-        return _KEYS[_LETTERS[char]](picker)
+        return _LETTERS[char](picker)
     if char == " " and not picker.sought:
         return picker
     return _settled(replace(picker, sought=picker.sought + char, typing=True))
@@ -266,14 +159,14 @@ _KEYS: Final[Mapping[Key, Callable[[Picker], Picker]]] = {
     Key.TAB: lambda picker: replace(picker, screen=picker.screen + 1),
     Key.BACKSPACE: _shortened,
     Key.CLEAR: _cleared,
-    Key.FRESH: lambda picker: replace(picker, fresh=not picker.fresh),
-    Key.SEARCH: lambda picker: replace(picker, typing=True),
+    Key.CTRL_F: lambda picker: replace(picker, fresh=not picker.fresh),
+    Key.PASTE: lambda picker: replace(picker, typing=True),
     Key.INTERRUPT: lambda picker: replace(picker, left=True, interrupted=True),
 }
-_LETTERS: Final[Mapping[str, Key]] = {
-    "j": Key.DOWN,
-    "k": Key.UP,
-    "f": Key.FRESH,
-    "/": Key.SEARCH,
+_LETTERS: Final = {
+    "j": _KEYS[Key.DOWN],
+    "k": _KEYS[Key.UP],
+    "f": _KEYS[Key.CTRL_F],
+    "/": _KEYS[Key.PASTE],
 }
 """What these are while nothing was typed; after ``/`` they are text like any other."""

@@ -34,7 +34,8 @@ from agentmux.app.sessions import list_resumable_sessions, live
 from agentmux.cli import wiring
 from agentmux.cli.picker import Looker, select_session
 from agentmux.cli.picker_view import Known, Look, Scene, cut, draw, shown_names
-from agentmux.core.picking import Choice, Key, begin, press
+from agentmux.core.keys import Key
+from agentmux.core.picking import Choice, begin, press
 from agentmux.errors import ExitCode, NotFoundError
 from agentmux.monitor.fitting import width
 from tests.cli.picker_lab import AT, make_session

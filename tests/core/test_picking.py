@@ -1,10 +1,10 @@
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentmux.core.picking import Choice, Key, Keys, Picker, Pressed, begin, press, refuse
+from agentmux.core.keys import Key, Pressed
+from agentmux.core.picking import Choice, Picker, begin, press, refuse
 
 NAMES = ("beta", "alpha", "gamma", "delta")
 
@@ -26,37 +26,6 @@ def pressed(start: Picker, *keys: Pressed) -> Picker:
 
 def names(state: Picker) -> list[str]:
     return [each.name for each in state.found]
-
-
-@pytest.mark.parametrize(
-    ("data", "keys"),
-    [
-        (b"\x1b[A\x1b[B\x1bOA\x1bOB", (Key.UP, Key.DOWN, Key.UP, Key.DOWN)),
-        (b"\x1b[5~\x1b[6~\x1b[H\x1b[F", (Key.PAGE_UP, Key.PAGE_DOWN, Key.HOME, Key.END)),
-        (b"\r\n\t\x7f\x03\x06", (Key.ENTER, Key.ENTER, Key.TAB, Key.BACKSPACE, Key.INTERRUPT,
-                                 Key.FRESH)),
-        ("aé漢".encode(), ("a", "é", "漢")),
-        (b"\x1b[1;5C\x1b[99~x\x00\x1a", ("x",)),
-        (b"\x1b\x1b[A", (Key.ESCAPE, Key.UP)),
-        (b"\x1b[200~fa\rb\x1b[201~\r", (Key.SEARCH, "f", "a", " ", "b", Key.ENTER)),
-        (b"a\xffb", ("a", "b")),
-    ],
-)  # fmt: skip
-@given(cut=st.integers(min_value=0, max_value=12))
-def test_bytes_become_keys_however_they_are_cut(
-    data: bytes, keys: tuple[Pressed, ...], cut: int
-) -> None:
-    parser = Keys()
-    assert parser.feed(data[:cut]) + parser.feed(data[cut:]) == keys
-    assert not parser.waiting
-
-
-def test_a_lone_escape_is_the_key_once_nothing_follows() -> None:
-    parser = Keys()
-    assert parser.feed(b"\x1b") == ()
-    assert parser.waiting
-    assert parser.flush() == (Key.ESCAPE,)
-    assert not parser.waiting
 
 
 def test_arrows_and_letters_move_and_stop_at_the_ends() -> None:
@@ -85,8 +54,8 @@ def test_letters_that_are_keys_are_text_in_a_search() -> None:
     found = pressed(start, "/", "f")
     assert (found.fresh, names(found)) == (False, ["fork"])
     assert names(pressed(start, "l", "j")) == []  # begun by any other letter
-    assert pressed(found, Key.FRESH).fresh
-    assert not pressed(found, Key.FRESH, Key.FRESH).fresh
+    assert pressed(found, Key.CTRL_F).fresh
+    assert not pressed(found, Key.CTRL_F, Key.CTRL_F).fresh
 
 
 def test_an_emptied_search_is_over() -> None:

@@ -1,0 +1,115 @@
+"""What a person presses: a terminal's bytes made keys; pure."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Mapping
+from enum import Enum
+from typing import Final
+
+
+class Key(Enum):
+    """A key that is no character."""
+
+    UP = "up"
+    DOWN = "down"
+    PAGE_UP = "page up"
+    PAGE_DOWN = "page down"
+    HOME = "home"
+    END = "end"
+    ENTER = "enter"
+    ESCAPE = "escape"
+    TAB = "tab"
+    BACKSPACE = "backspace"
+    CLEAR = "clear"
+    CTRL_F = "ctrl-f"
+    INTERRUPT = "interrupt"
+    PASTE = "paste"
+    """A paste begins: its line ends come as spaces."""
+
+
+Pressed = Key | str
+"""A key, or one printable character."""
+
+# xterm's sequences, with those of the keypad mode and of the Linux console.
+_SEQUENCES: Final[Mapping[str, Key]] = {
+    "[A": Key.UP,
+    "OA": Key.UP,
+    "[B": Key.DOWN,
+    "OB": Key.DOWN,
+    "[5~": Key.PAGE_UP,
+    "[6~": Key.PAGE_DOWN,
+    "[H": Key.HOME,
+    "OH": Key.HOME,
+    "[1~": Key.HOME,
+    "[F": Key.END,
+    "OF": Key.END,
+    "[4~": Key.END,
+}
+_CONTROLS: Final[Mapping[str, Key]] = {
+    "\r": Key.ENTER,
+    "\n": Key.ENTER,
+    "\t": Key.TAB,
+    "\x7f": Key.BACKSPACE,
+    "\x08": Key.BACKSPACE,
+    "\x03": Key.INTERRUPT,
+    "\x06": Key.CTRL_F,
+    "\x0e": Key.DOWN,
+    "\x10": Key.UP,
+    "\x15": Key.CLEAR,
+}
+_ESCAPE: Final = "\x1b"
+_SEQUENCE: Final = re.compile(r"\x1b(\[[0-?]*[ -/]*[@-~]|O[ -~])")
+_UNFINISHED: Final = re.compile(r"\x1b(\[[0-?]*[ -/]*|O)?")
+_PASTE: Final = ("[200~", "[201~")
+
+
+class Keys:
+    """Makes keys of what a terminal sends, however it is cut into pieces."""
+
+    def __init__(self) -> None:
+        self._decode = codecs.getincrementaldecoder("utf-8")("ignore").decode
+        self._rest = ""
+        self._pasting = False
+
+    @property
+    def waiting(self) -> bool:
+        """Whether an escape stands alone: either the key, or more is still to come."""
+        return bool(self._rest)
+
+    def feed(self, data: bytes) -> tuple[Pressed, ...]:
+        """Return the keys that are complete with these bytes."""
+        text = self._rest + self._decode(data)
+        self._rest = ""
+        found: list[Pressed] = []
+        while text:
+            if text[0] == _ESCAPE and _UNFINISHED.fullmatch(text):
+                self._rest = text
+                break
+            key, text = self._next(text)
+            if key is not None:
+                found.append(key)
+        return tuple(found)
+
+    def flush(self) -> tuple[Pressed, ...]:
+        """Return the key that a lone escape was, since nothing followed it in time."""
+        alone, self._rest = self._rest == _ESCAPE, ""
+        return (Key.ESCAPE,) if alone else ()
+
+    def _next(self, text: str) -> tuple[Pressed | None, str]:
+        sequence = _SEQUENCE.match(text)
+        if sequence is not None:
+            return self._known(sequence[1]), text[sequence.end() :]
+        char, rest = text[0], text[1:]
+        if char == _ESCAPE:  # with another key: taken for both
+            return Key.ESCAPE, rest
+        if self._pasting:  # a line end in there is no Enter
+            return (char if char.isprintable() else " "), rest
+        return _CONTROLS.get(char, char if char.isprintable() else None), rest
+
+    def _known(self, sequence: str) -> Key | None:
+        if sequence in _PASTE:
+            self._pasting = sequence == _PASTE[0]
+            return Key.PASTE if self._pasting else None
+        return _SEQUENCES.get(sequence)
