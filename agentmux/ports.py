@@ -22,6 +22,7 @@ if TYPE_CHECKING:  # the whole core costs more than what a command that only loo
     from agentmux.core.decide import Exit
     from agentmux.core.events import Event, LaunchChosen
     from agentmux.core.implied import Implied
+    from agentmux.core.keys import Pressed
     from agentmux.core.loaded import LoadedSession
     from agentmux.core.resume import CheckpointState
     from agentmux.core.state import Archive, SessionState
@@ -529,6 +530,7 @@ class Picture:
     Attributes:
         problem: What went wrong last, with no reaction possible by itself; None when all is well.
         messages: What happened, oldest first.
+        draft: The changes that the user is writing; None while they write none.
     """
 
     state: SessionState
@@ -536,6 +538,7 @@ class Picture:
     problem: str | None
     messages: tuple[str, ...]
     now: datetime
+    draft: str | None = None
 
 
 class Display(Protocol):
@@ -547,7 +550,7 @@ class Display(Protocol):
     def fileno(self) -> int | None:
         """Where keys come from; None without a terminal."""
 
-    def keys(self) -> str:
+    def keys(self) -> tuple[Pressed, ...]:
         """Return the keys that were pressed since the last call."""
 
     def resized(self) -> None:

@@ -16,12 +16,16 @@ from typing import Final
 from agentmux.app import committing
 from agentmux.app.gating import Manner
 from agentmux.app.performing import Performer
-from agentmux.app.session import Session
+from agentmux.app.session import Session, stamp
+from agentmux.app.submit import decide
 from agentmux.app.tools import SessionGoneError, Tools
 from agentmux.app.watching import Watcher
 from agentmux.app.world import World
+from agentmux.core.acceptance import Answer, takes_decision
+from agentmux.core.console import ANSWER_S, Console, Wish, ask, press
 from agentmux.core.decide import next_actions
-from agentmux.core.events import USER, Approved, SessionInterrupted
+from agentmux.core.events import Approved, ChangesRequested, Decision, SessionInterrupted
+from agentmux.core.keys import Pressed
 from agentmux.core.phase import Phase
 from agentmux.errors import AgentmuxError, BlockedError
 from agentmux.ports import Picture, TerminalError
@@ -33,9 +37,8 @@ STOP_LINE: Final = b"s"
 _MAX_ROUNDS: Final = 200
 _MESSAGES: Final = 200
 _SERVER_GONE: Final = "the tmux server is gone"
-_ANSWER_S: Final = 10.0
-"""How long a question at the monitor stands."""
 _NAMED: Final = 3
+_ENDS: Final = f"Ctrl-C again within {ANSWER_S:g} s to end the orchestrator; the agents go on alone"
 _ORDINARY: Final = Manner()
 
 
@@ -59,7 +62,7 @@ class Orchestrator:
         self._cause: str | None = None
         self._kill_session = False
         self._messages: list[str] = []
-        self._asked_at = -_ANSWER_S
+        self._console = Console()
         self._finished = False
         self._watcher = watcher
         self._performer = Performer(world, session, tools, watcher, manner, self)
@@ -195,30 +198,54 @@ class Orchestrator:
             self._on_key(key)
         self._show()
 
-    def _on_key(self, key: str) -> None:
-        """``a`` twice, one soon after the other, approves; anything in between takes it back."""
+    def _on_key(self, key: Pressed) -> None:
         if self._finished:
             self.end("done", kill_session=True)
-        elif key.lower() != "a" or self._session.state.phase is not Phase.COMPLETING:
-            self._asked_at = -_ANSWER_S
-        elif asyncio.get_running_loop().time() - self._asked_at > _ANSWER_S:
-            self._ask_again()
-        else:
-            self._session.record(Approved(), seat=USER)
+            return
+        before, now_s = self._console, asyncio.get_running_loop().time()
+        decides = takes_decision(self._session.state)
+        self._console, wish = press(before, key, now_s=now_s, decides=decides)
+        match wish:
+            case Wish.ASK:
+                self._ask_again()
+            case Wish.APPROVE:
+                self._decide(Approved())
+            case Wish.CHANGE:
+                self._decide(ChangesRequested(text=before.draft or ""))
+            case Wish.END:
+                self.end("Ctrl-C at the monitor")
+            case Wish.NOTHING:
+                pass
         self.wake()
 
     def _ask_again(self) -> None:
-        """Say what a second ``a`` would commit."""
+        """Say what the same key does when it is pressed again."""
         try:
-            _, paths = committing.preview(self._world, self._session.state)
+            what = _ENDS if self._console.wish is Wish.END else self._approves()
         except AgentmuxError as error:
             self._report(error)
             return
-        files = f"{len(paths)} file{'s' * (len(paths) != 1)}"
+        self.say(f"press {what}")
+        self._console = ask(self._console, asyncio.get_running_loop().time())
+
+    def _approves(self) -> str:
+        _, paths = committing.preview(self._world, self._session.state)
+        again = f"a again within {ANSWER_S:g} s to"
+        if not paths:
+            return f"{again} approve; there is nothing to commit"
         named = ", ".join(paths[:_NAMED]) + (", …" if len(paths) > _NAMED else "")
-        what = f"commit {files}: {named}" if paths else "approve; there is nothing to commit"
-        self.say(f"press a again within {_ANSWER_S:g} s to {what}")
-        self._asked_at = asyncio.get_running_loop().time()
+        return f"{again} commit {len(paths)} file{'s' * (len(paths) != 1)}: {named}"
+
+    def _decide(self, decision: Decision) -> None:
+        made = decide(
+            self._session.files,
+            decision,
+            at=stamp(self._world.now()),
+            new_id=self._world.new_id,
+            poke=lambda _: True,
+        )
+        if made.result != Answer.ACCEPTED:
+            self.say(f"{decision.kind}: {made.result}, {made.reason}")
 
     async def _hints(self) -> None:
         async for _ in self._tools.hints(self._ending):
@@ -279,5 +306,6 @@ class Orchestrator:
                 problem=self._watcher.problem,
                 messages=tuple(self._messages),
                 now=self._world.now(),
+                draft=self._console.draft,
             )
         )

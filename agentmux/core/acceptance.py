@@ -72,6 +72,11 @@ def judge(state: SessionState, event: Event) -> Judgement:
     return _judge_launch(state, event) or _judge_work(state, event)
 
 
+def takes_decision(state: SessionState) -> bool:
+    """Whether the user's word counts now; an approval counts once the summary is in."""
+    return working_phase(state) is Phase.COMPLETING and state.approval is None
+
+
 def _judge_decision(state: SessionState, event: Event) -> Judgement:
     assert isinstance(event.fact, (Approved, ChangesRequested))  # noqa: S101 (DECISIONS says so)
     if working_phase(state) is not Phase.COMPLETING:

@@ -12,6 +12,7 @@ import termios
 from collections.abc import Mapping
 from typing import Final, TextIO
 
+from agentmux.core.keys import Keys, Pressed
 from agentmux.monitor.fitting import clean
 from agentmux.monitor.view import Line, Style, attention, draw
 from agentmux.ports import Picture
@@ -21,10 +22,13 @@ _FALLBACK: Final = (80, 24)
 # A terminal that takes nothing for so long (a server that hangs) gets the picture another time.
 _PATIENCE_S: Final = 0.1
 _KEYS_BYTES: Final = 1024
+# What follows an escape in so short a time belongs to it.
+_ESCAPE_S: Final = 0.03
 
 # Lines that a terminal takes for wider than we do are cut by it, not wrapped.
-_BEGIN: Final = "\x1b[?25l\x1b[?7l"
-_END: Final = "\x1b[0m\x1b[?7h\x1b[?25h"
+# A paste comes bracketed: no line end in it is an Enter.
+_BEGIN: Final = "\x1b[?25l\x1b[?7l\x1b[?2004h"
+_END: Final = "\x1b[0m\x1b[?2004l\x1b[?7h\x1b[?25h"
 _COLOURED: Final[Mapping[Style, str]] = {
     Style.PLAIN: "",
     Style.HEADER: "1",
@@ -63,6 +67,7 @@ class TerminalDisplay:
         self._colour = colour
         self._fd = _own_description(stream.fileno())
         self._keyboard: int | None = keyboard if os.isatty(keyboard) else None
+        self._keys = Keys()
         self._saved = _listen(self._keyboard)
         self._picture: Picture | None = None
         self._painted: object = None
@@ -87,20 +92,27 @@ class TerminalDisplay:
         """Where keys come from; None without a terminal, also when it has gone since."""
         return self._keyboard
 
-    def keys(self) -> str:
-        """Return the keys that were pressed since the last call, without waiting."""
+    def keys(self) -> tuple[Pressed, ...]:
+        """Return the keys that were pressed since the last call; waits for none."""
+        pressed = self._keys.feed(self._read(0))
+        while self._keys.waiting:  # an escape alone, or the first byte of more
+            data = self._read(_ESCAPE_S)
+            pressed += self._keys.feed(data) if data else self._keys.flush()
+        return pressed
+
+    def _read(self, wait_s: float) -> bytes:
         if self._keyboard is None:
-            return ""
+            return b""
         try:
-            if not select.select([self._keyboard], [], [], 0)[0]:
-                return ""
+            if not select.select([self._keyboard], [], [], wait_s)[0]:
+                return b""
             data = os.read(self._keyboard, _KEYS_BYTES)
         except OSError:
             data = b""
         if not data:
             # It was readable and gave nothing: the terminal is gone, and would stay readable.
             self._keyboard = None
-        return data.decode(errors="ignore")
+        return data
 
     def close(self) -> None:
         """Leave the last picture with the way to go on, and the terminal as it was."""
@@ -162,7 +174,8 @@ def _own_description(fd: int) -> int:
 def _listen(keyboard: int | None) -> list[int | list[bytes | int]] | None:
     """Let keys come one by one; return what is to be restored.
 
-    Ctrl-S would stop the drawing, and with it the orchestrator: it is an ordinary key here.
+    Ctrl-S would stop the drawing, and with it the orchestrator, Ctrl-C would end it: they are
+    ordinary keys here.
     """
     if keyboard is None:
         return None
@@ -171,7 +184,7 @@ def _listen(keyboard: int | None) -> list[int | list[bytes | int]] | None:
         iflag, oflag, cflag, lflag, ispeed, ospeed, chars = termios.tcgetattr(keyboard)
         chars[termios.VMIN], chars[termios.VTIME] = 1, 0
         iflag &= ~(termios.IXON | termios.IXOFF)
-        lflag &= ~(termios.ICANON | termios.ECHO)
+        lflag &= ~(termios.ICANON | termios.ECHO | termios.ISIG)
         changed = [iflag, oflag, cflag, lflag, ispeed, ospeed, chars]
         termios.tcsetattr(keyboard, termios.TCSANOW, changed)
     except (OSError, termios.error):
@@ -206,9 +219,9 @@ class PlainDisplay:
         """None: there is no keyboard."""
         return None
 
-    def keys(self) -> str:
+    def keys(self) -> tuple[Pressed, ...]:
         """Return no keys."""
-        return ""
+        return ()
 
     def close(self) -> None:
         """Do nothing: the stream is not ours."""

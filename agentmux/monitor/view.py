@@ -295,6 +295,8 @@ def _aware(instant: datetime) -> datetime:
 
 # -- what waits for the user ---------------------------------------------------------------------
 
+_WRITE: Final = "What is to change? Enter sends, Esc leaves"
+_CURSOR: Final = "\u258f"
 _LOOK: Final = "asks you something: look at its pane"
 _LIMIT: Final = "has reached its usage limit"
 _RESTART: Final = "agentmux restart {session} --role {seat}"
@@ -317,6 +319,9 @@ def attention(picture: Picture) -> frozenset[str]:
 
 
 def _turns(picture: Picture, cols: int) -> Iterator[_Ranked]:
+    if picture.draft is not None:
+        yield from _writing(picture.draft, cols)
+        return
     turns = [*_failure(picture.state), *_decision(picture.state), *_askers(picture)]
     if turns:
         yield _heading("Your turn", cols)
@@ -325,6 +330,17 @@ def _turns(picture: Picture, cols: int) -> Iterator[_Ranked]:
         yield from _text(f"{ATTENTION} {what}", cols, Style.ATTENTION, ranks=first)
         for hint in hints:
             yield from _text(hint, cols, ranks=(_Rank.MORE, _Rank.MORE), indent="  ")
+
+
+def _writing(draft: str, cols: int) -> Iterator[_Ranked]:
+    """The changes that the user writes: the end of them, where they are long."""
+    yield _heading("Your turn", cols)
+    ranks = (_Rank.TURN, _Rank.MORE)
+    yield from _text(f"{ATTENTION} {_WRITE}", cols, Style.ATTENTION, ranks=ranks)
+    *before, last = wrap(f"> {clean(draft)}{_CURSOR}", cols, len(draft) + 1)[-_TEXT_LINES:]
+    for line in before:
+        yield _Rank.MORE, (Segment(line),)
+    yield _Rank.TURN, (Segment(last),)
 
 
 def _failure(state: SessionState) -> Iterator[tuple[str, ...]]:
@@ -349,7 +365,7 @@ def _decision(state: SessionState) -> Iterator[tuple[str, ...]]:
         f"read the summary and decide{capped}",
         f"{state.feature_dir}/{_SUMMARY}".lstrip("/"),
         "approve: press a twice here",
-        'or: agentmux request-changes "…"',
+        "ask for changes: press c here",
     )
 
 

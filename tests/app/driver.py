@@ -34,6 +34,7 @@ from agentmux.cli import wiring
 from agentmux.core import layout
 from agentmux.core.agents import AgentSpec
 from agentmux.core.events import Approved, ChangesRequested, Event
+from agentmux.core.keys import Pressed
 from agentmux.core.phase import Phase
 from agentmux.core.state import SessionState
 from agentmux.errors import ExitCode
@@ -190,8 +191,8 @@ class _User:
     def fileno(self) -> int | None:
         return None
 
-    def keys(self) -> str:
-        return ""
+    def keys(self) -> tuple[Pressed, ...]:
+        return ()
 
     def resized(self) -> None:
         pass

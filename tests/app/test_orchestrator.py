@@ -29,6 +29,7 @@ from agentmux.app.world import World
 from agentmux.cli import wiring
 from agentmux.core import layout
 from agentmux.core.agents import AgentSpec
+from agentmux.core.keys import Pressed
 from agentmux.core.phase import Phase
 from agentmux.core.settings import SnapshotSettings, StallSettings
 from agentmux.core.state import SessionState
@@ -87,8 +88,8 @@ class Silent:
     def fileno(self) -> int | None:
         return None
 
-    def keys(self) -> str:
-        return ""
+    def keys(self) -> tuple[Pressed, ...]:
+        return ()
 
     def resized(self) -> None:
         pass

@@ -179,6 +179,53 @@ def test_two_keys_approve_and_it_stays_until_another(
     assert project.git("log", "-1", "--format=%s") == "add a greeting\n"
 
 
+def test_changes_are_asked_for_by_keys(project: Project, wait_until: WaitUntil) -> None:
+    session = project.start().wait()
+    with attached(session, wait_until) as client:
+        focus = f"={tmux_name(session)}:"
+        first = project.tmux("list-panes", "-t", focus, "-F", "#{pane_id}").split()[0]
+        project.tmux("select-pane", "-t", first)
+
+        def says(text: str) -> None:
+            wait_until(lambda: text in " ".join(monitor(session).split()), 10, monitor(session))
+
+        client.press("c")
+        says("What is to change?")
+        client.press("never minded")
+        says("> never minded")
+        client.press("\x1b")
+        wait_until(lambda: "never minded" not in monitor(session), 10, lambda: monitor(session))
+        client.press("c")
+        says("What is to change?")
+        client.press("greet  the$(moon)x\x7f")
+        says("> greet the$(moon)")
+        assert not session.kinds("request_changes")
+        client.press("\r")
+        wait_until(lambda: session.state["cycle"] == 2, 20, lambda: monitor(session))
+        (asked,) = [each for each in session.events if each["event"] == "request_changes"]
+        assert (asked["seat"], asked["payload"]["text"]) == ("user", "greet  the$(moon)")
+    project.ok("stop", session.name)
+
+
+def test_one_ctrl_c_ends_nothing(project: Project, wait_until: WaitUntil) -> None:
+    project.scenario({"roles": {"architect": {"silent": True}}})
+    session = project.start().until_seat("architect").settled("architect")
+    with attached(session, wait_until) as client:
+        focus = f"={tmux_name(session)}:"
+        first = project.tmux("list-panes", "-t", focus, "-F", "#{pane_id}").split()[0]
+        project.tmux("select-pane", "-t", first)
+        client.press("\x03")
+        wait_until(lambda: "Ctrl-C again" in monitor(session), 10, lambda: monitor(session))
+        client.press("\x1a\x1c")  # nor do Ctrl-Z and Ctrl-\, which also take it back
+        client.press("\x03")
+        client.press("\x03")
+        wait_until(lambda: "resume --reattach" in monitor(session), 10, lambda: monitor(session))
+    said = " ".join(monitor(session).split())
+    assert "the orchestrator has ended" in said
+    project.ok("resume", "--reattach", session.name, "--detach")
+    assert session.launched() == ["architect"]
+
+
 def test_in_a_terminal_start_asks_before_a_second_feature(
     project: Project, wait_until: WaitUntil
 ) -> None:

@@ -19,6 +19,7 @@ from typing import TextIO
 import pytest
 
 from agentmux.adapters.tmux import TmuxTerminal
+from agentmux.core.keys import Key, Pressed
 from agentmux.monitor.screen import PlainDisplay, TerminalDisplay
 from agentmux.monitor.view import render
 from agentmux.ports import Display
@@ -163,20 +164,41 @@ def test_colour_is_a_choice(screen: Pty, colour: bool) -> None:
 
 def test_keys_come_one_by_one_without_an_echo(screen: Pty, display: TerminalDisplay) -> None:
     assert display.fileno() == screen.slave
-    assert display.keys() == ""
+    assert display.keys() == ()
     os.write(screen.master, "aä".encode())
     assert select.select([screen.slave], [], [], 5)[0]
-    assert display.keys() == "aä"
-    assert display.keys() == ""
+    assert display.keys() == ("a", "ä")
+    assert display.keys() == ()
     assert screen.written() == ""
 
 
-def test_ctrl_s_does_not_stop_the_orchestrator(screen: Pty, display: TerminalDisplay) -> None:
-    os.write(screen.master, b"\x13")
+@pytest.mark.parametrize("control", [b"\x13", b"\x03", b"\x1a", b"\x1c"])
+def test_no_key_stops_the_orchestrator(
+    screen: Pty, display: TerminalDisplay, control: bytes
+) -> None:
+    os.write(screen.master, control)
     assert select.select([screen.slave], [], [], 5)[0]
-    assert display.keys() == "\x13"
+    assert display.keys() == ((Key.INTERRUPT,) if control == b"\x03" else ())
     display.show(SHOWN)
     assert screen.rows() == render(SHOWN, 44, 30)
+
+
+@pytest.mark.parametrize(
+    ("sent", "keys"),
+    [
+        (b"\x1b", (Key.ESCAPE,)),
+        (b"\x1b[", ()),
+        (b"\x1b[Aa", (Key.UP, "a")),
+        (b"\x1b[200~one\rtwo\x1b[201~\r", (Key.PASTE, *"one two", Key.ENTER)),
+    ],
+)
+def test_an_escape_is_told_from_what_begins_with_one(
+    screen: Pty, display: TerminalDisplay, sent: bytes, keys: tuple[Pressed, ...]
+) -> None:
+    os.write(screen.master, sent)
+    assert select.select([screen.slave], [], [], 5)[0]
+    assert display.keys() == keys
+    assert display.keys() == ()
 
 
 def test_close_leaves_the_terminal_as_it_was(screen: Pty) -> None:
@@ -186,7 +208,7 @@ def test_close_leaves_the_terminal_as_it_was(screen: Pty) -> None:
     display.close()
     assert termios.tcgetattr(screen.slave) == before
     assert display.fileno() is None
-    assert display.keys() == ""
+    assert display.keys() == ()
 
 
 def test_there_are_no_keys_without_a_terminal(screen: Pty) -> None:
@@ -194,7 +216,7 @@ def test_there_are_no_keys_without_a_terminal(screen: Pty) -> None:
     display = TerminalDisplay(screen.stream, colour=True, keyboard=reading)
     os.write(writing, b"a")
     assert display.fileno() is None
-    assert display.keys() == ""
+    assert display.keys() == ()
     display.close()
     assert os.read(reading, 1) == b"a"
     os.close(reading)
@@ -208,7 +230,7 @@ def test_a_terminal_that_is_gone_is_survived(screen: Pty, display: TerminalDispl
     display.show(SHOWN)
     screen.hang_up()
     display.show(OTHER)
-    assert display.keys() == ""
+    assert display.keys() == ()
     assert display.fileno() is None  # the loop would see it readable for ever
     display.resized()
     display.close()
@@ -303,7 +325,7 @@ def test_a_stream_that_is_closed_is_survived() -> None:
     display.show(picture(messages=("a",)))
     display.resized()
     display.close()
-    assert (display.fileno(), display.keys()) == (None, "")
+    assert (display.fileno(), display.keys()) == (None, ())
 
 
 def test_both_are_displays(display: TerminalDisplay) -> None:

@@ -115,7 +115,7 @@ Your turn
   .agentmux/.sessions/20260101-101500-add-lo
     gin/08_completion/summary.md
   approve: press a twice here
-  or: agentmux request-changes "…"
+  ask for changes: press c here
 
 detach: prefix d""",
     ),
@@ -282,6 +282,17 @@ def test_an_orchestrator_that_has_ended_says_how_to_go_on() -> None:
     last = "\n".join(plain(line) for line in draw(AT_WORK, *MONITOR, ended=True))
     assert last.endswith(f"the orchestrator has ended\n  agentmux resume --reattach {SLUG}")
     assert "detach" not in last
+
+
+def test_changes_are_seen_while_they_are_written() -> None:
+    shown = replace(DECIDING, draft="greet in French")
+    said = text_of(shown)
+    assert "! What is to change? Enter sends, Esc leaves\n> greet in French\u258f\n" in said
+    assert "press a twice" not in said
+    long = replace(DECIDING, draft="word " * 200 + "the end")
+    assert "the end\u258f" in text_of(long)
+    for cols, rows in ((80, 24), (30, 8), (20, 4)):
+        assert any("end\u258f" in line for line in render(long, cols, rows)), (cols, rows)
 
 
 def test_a_finished_session_needs_nobody_to_go_on() -> None:
@@ -459,6 +470,7 @@ PICTURES = st.builds(
     problem=st.none() | TEXTS,
     messages=st.lists(TEXTS, max_size=20).map(tuple),
     now=st.just(NOW) | st.datetimes(),
+    draft=st.none() | TEXTS,
 )
 
 

@@ -1,0 +1,82 @@
+"""What keys at the monitor mean: nothing irreversible happens by one of them."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agentmux.core.console import ANSWER_S, DRAFT_MAX, Console, Wish, ask, press
+from agentmux.core.keys import Key, Pressed
+
+NOW = 100.0
+
+
+def pressed(*keys: Pressed, decides: bool = True, after_s: float = 1.0) -> tuple[Console, Wish]:
+    """Press keys one after the other, each question shown at once."""
+    console, wish, now_s = Console(), Wish.NOTHING, NOW
+    for key in keys:
+        console, wish = press(console, key, now_s=now_s, decides=decides)
+        if wish is Wish.ASK:
+            console = ask(console, now_s)
+        now_s += after_s
+    return console, wish
+
+
+@pytest.mark.parametrize(("key", "wish"), [("a", Wish.APPROVE), (Key.INTERRUPT, Wish.END)])
+def test_what_counts_is_pressed_twice(key: Pressed, wish: Wish) -> None:
+    assert pressed(key)[1] is Wish.ASK
+    assert pressed(key, key) == (Console(), wish)
+    assert pressed(key, key, key)[1] is Wish.ASK
+    assert pressed(key, "x", key)[1] is Wish.ASK
+    assert pressed(key, key, after_s=ANSWER_S)[1] is Wish.ASK
+
+
+def test_one_question_is_no_answer_to_another() -> None:
+    assert pressed("a", Key.INTERRUPT)[1] is Wish.ASK
+    assert pressed(Key.INTERRUPT, "a")[1] is Wish.ASK
+
+
+def test_a_question_that_was_never_shown_is_not_answered() -> None:
+    console, wish = press(Console(), "a", now_s=NOW, decides=True)
+    assert wish is Wish.ASK
+    assert press(console, "a", now_s=NOW, decides=True)[1] is Wish.ASK
+
+
+def test_where_nothing_is_to_be_decided_only_the_end_is_heard() -> None:
+    for key in ("a", "A", "c", "C", Key.ENTER, Key.ESCAPE):
+        assert pressed(key, key, decides=False) == (Console(), Wish.NOTHING)
+    assert pressed(Key.INTERRUPT, Key.INTERRUPT, decides=False)[1] is Wish.END
+
+
+def test_changes_are_written_until_enter() -> None:
+    assert pressed(*"cab")[0].draft == "ab"
+    assert pressed(*"cab", Key.BACKSPACE, "c", Key.UP)[0].draft == "ac"
+    assert pressed(*"cab", Key.CLEAR, *"more")[0].draft == "more"
+    assert pressed(*"cab", Key.ENTER) == (Console(), Wish.CHANGE)
+    assert pressed("c", " ", Key.ENTER) == (Console(draft=" "), Wish.NOTHING)
+    assert pressed("c", *"x" * (DRAFT_MAX + 1))[0].draft == "x" * DRAFT_MAX
+
+
+@pytest.mark.parametrize("key", [Key.ESCAPE, Key.INTERRUPT])
+def test_writing_is_left_without_a_trace(key: Key) -> None:
+    assert pressed(*"cab", key) == (Console(), Wish.NOTHING)
+
+
+def test_a_decision_elsewhere_takes_the_draft_away() -> None:
+    console, _ = pressed(*"cab")
+    assert press(console, "x", now_s=NOW, decides=False) == (Console(), Wish.NOTHING)
+
+
+@given(st.lists(st.sampled_from([*Key, "a", "c", "x"])))
+def test_no_key_alone_does_anything(keys: list[Pressed]) -> None:
+    console = Console()
+    for key in keys:
+        before = console
+        console, wish = press(console, key, now_s=NOW, decides=True)
+        if wish in {Wish.APPROVE, Wish.END}:
+            assert (before.wish, before.until_s > NOW) == (wish, True)
+        if wish is Wish.CHANGE:
+            assert (before.draft or "").strip()
+        if wish is Wish.ASK:
+            console = ask(console, NOW)
