@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from agentmux.adapters.agents import load_registry
 from agentmux.adapters.wake import WakePipe, poke
 from agentmux.app.checks import Request
 from agentmux.app.submit import (
@@ -33,6 +34,7 @@ from agentmux.core.events import (
     ResearchDone,
 )
 from agentmux.core.phase import Phase
+from agentmux.core.settings import Settings
 from agentmux.errors import DataError, NotFoundError, UsageError
 from tests.app.on_disk import AT, OnDisk, implementing
 from tests.core.builders import plan, review
@@ -445,6 +447,27 @@ def test_a_report_is_recorded_once(architecting: OnDisk) -> None:
     assert not tell()
     architecting.launch("architect", launch="new", record={"session_ref": None})
     assert not tell(), "another launch has the seat now"
+
+
+def test_codex_hands_its_mcp_servers_all_that_says_who_calls(architecting: OnDisk) -> None:
+    asked: set[str] = set()
+
+    class Noted(dict[str, str]):
+        def __getitem__(self, name: str) -> str:
+            asked.add(name)
+            return super().__getitem__(name)
+
+        def get(self, name: str, default: str = "") -> str:  # type: ignore[override]
+            asked.add(name)
+            return super().get(name, default)
+
+    environ = Noted(architecting.launch("architect"))
+    assert identity_from(environ, command="agentmux mcp").seat == "architect"
+    mcp = load_registry(Settings())["codex"].mcp
+    assert mcp is not None
+    (listed,) = [word for word in mcp.args if ".env_vars=" in word]
+    # How a conversation is learned does not concern the server: it never sees the agent's own id.
+    assert asked - {"AGENTMUX_LEARN"} <= set(json.loads(listed.partition("=")[2]))
 
 
 # -- the user ------------------------------------------------------------------------------------
