@@ -8,6 +8,7 @@ import json
 import os
 import subprocess
 import sys
+from collections import UserDict
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -452,14 +453,12 @@ def test_a_report_is_recorded_once(architecting: OnDisk) -> None:
 def test_codex_hands_its_mcp_servers_all_that_says_who_calls(architecting: OnDisk) -> None:
     asked: set[str] = set()
 
-    class Noted(dict[str, str]):
-        def __getitem__(self, name: str) -> str:
+    class Noted(UserDict[str, str]):
+        def __getitem__(  # type: ignore[explicit-override]
+            self, name: str
+        ) -> str:
             asked.add(name)
-            return super().__getitem__(name)
-
-        def get(self, name: str, default: str = "") -> str:  # type: ignore[override]
-            asked.add(name)
-            return super().get(name, default)
+            return str(super().__getitem__(name))
 
     environ = Noted(architecting.launch("architect"))
     assert identity_from(environ, command="agentmux mcp").seat == "architect"
