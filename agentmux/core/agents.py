@@ -268,7 +268,8 @@ def spec_for(
     """Return the entry of that name, or the one whose program this command starts.
 
     A command that no entry matches gets an entry of its own that runs exactly as typed. A command
-    that one does match is kept as typed too, and has all else from the entry. The shorthand
+    that one does match is kept as typed too, and has all else from the entry; a shell's entry
+    matches the bare shell alone, since with more words it runs something else. The shorthand
     ``resume.commands`` has the last word about resuming.
 
     Raises:
@@ -293,7 +294,7 @@ def _split(command: str | Sequence[str]) -> tuple[str, ...]:
 def _typed(words: tuple[str, ...], registry: Registry) -> AgentSpec:
     program = PurePath(words[0]).name
     for spec in registry.values():
-        if program in spec.match:
+        if program in spec.match and (len(words) == 1 or spec.prompt is not PromptBy.SHOWN):
             return replace(spec, command=words)
     return AgentSpec(name=program, known=False, command=words)
 

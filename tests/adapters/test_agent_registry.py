@@ -420,3 +420,11 @@ def test_a_shell_is_played_by_a_person() -> None:
         spec = spec_for(command, registry)
         assert spec.prompt is PromptBy.SHOWN
         assert spec.command == (command,)
+
+
+@pytest.mark.parametrize("command", ["bash run-agent.sh", "sh -c 'exec robot --tty'"])
+def test_a_shell_with_more_words_is_an_agent(command: str) -> None:
+    spec = spec_for(command, load_registry(Settings()))
+    assert spec.prompt is not PromptBy.SHOWN
+    assert spec.command[:1] == (command.split()[0],)
+    assert not spec.known
