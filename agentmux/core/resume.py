@@ -323,16 +323,19 @@ def same_work(recorded: Json, now: Json) -> bool:
 def epoch_differences(recorded: Json, now: Json) -> tuple[str, ...]:
     """Return what has changed since the launch prompt, in words; empty when nothing has.
 
-    Only files that were recorded count: a file that nobody was told to read changes nothing.
+    Of the same piece of work the files count that were recorded: one that nobody was told to read
+    changes nothing. Other work reads other files, and says nothing about these.
     """
     places = tuple(
         f"{word} {_clipped(recorded.get(name))} became {_clipped(now.get(name))}"
         for name, word in _EPOCH
         if recorded.get(name) != now.get(name)
     )
+    if places:
+        return places
     then_files, now_files = _files(recorded), _files(now)
     changed = ((path, _file_change(then, now_files.get(path))) for path, then in then_files.items())
-    return (*places, *(f"{_tail(path)} {change}" for path, change in changed if change))
+    return tuple(f"{_tail(path)} {change}" for path, change in changed if change)
 
 
 _EPOCH: Final = (

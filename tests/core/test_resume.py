@@ -285,6 +285,14 @@ FLIPS: list[tuple[Guard, ResumeRecord, Change, Change, str]] = [
         "phase implementing became fixing, iteration 0 became 1",
     ),
     (
+        # Other work reads other files: what its prompt does not name is not gone.
+        Guard.EPOCH,
+        ASSIGN,
+        {},
+        {"epoch": {**epoch(cycle=2), "files": {}}},
+        "cycle 1 became 2",
+    ),
+    (
         Guard.EPOCH,
         ASSIGN,
         {},
