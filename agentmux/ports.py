@@ -56,14 +56,12 @@ class TmuxSession:
     """One session of a server: its id (``$3``), name, and the uuid we set on it (else empty).
 
     Attributes:
-        server: The pid of its server; 0 where that was not asked for.
         attached: How many clients show it.
     """
 
     id: str
     name: str
     uuid: str
-    server: int = field(default=0, compare=False)
     attached: int = field(default=0, compare=False)
 
 
@@ -176,6 +174,9 @@ class Terminal(Protocol):
 
     def sessions(self) -> tuple[TmuxSession, ...]:
         """Every session of the server; empty when no server runs."""
+
+    def listing(self) -> tuple[int, tuple[TmuxSession, ...]]:
+        """The pid of the server that answers, 0 for none, and its sessions; in one call."""
 
     def create_session(
         self, *, name: str, uuid: str, cwd: Path, size: tuple[int, int], argv: Sequence[str]

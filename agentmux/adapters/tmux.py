@@ -120,8 +120,12 @@ class TmuxTerminal:
 
     def sessions(self) -> tuple[TmuxSession, ...]:
         """Every session of the server; empty when no server runs."""
-        reply = self._ask("list-sessions", "-F", say.SESSION_FORMAT)
-        return say.parse_sessions(reply.stdout) if reply else ()
+        return self.listing()[1]
+
+    def listing(self) -> tuple[int, tuple[TmuxSession, ...]]:
+        """The pid of the server that answers, 0 for none, and its sessions; in one call."""
+        reply = self._ask(*say.join(say.LISTING))
+        return say.parse_listing(reply.stdout) if reply else (0, ())
 
     def create_session(
         self, *, name: str, uuid: str, cwd: Path, size: tuple[int, int], argv: Sequence[str]

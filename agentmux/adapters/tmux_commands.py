@@ -32,9 +32,8 @@ LABEL: Final = "@agentmux_label"
 UUID: Final = "@agentmux_id"
 MONITOR: Final = "@agentmux_monitor"
 
-SESSION_FORMAT: Final = (
-    f"#{{session_id}}\t#{{{UUID}}}\t#{{pid}}\t#{{session_attached}}\t#{{session_name}}"
-)
+SESSION_FORMAT: Final = f"#{{session_id}}\t#{{{UUID}}}\t#{{session_attached}}\t#{{session_name}}"
+LISTING: Final = (("list-sessions", "-F", SESSION_FORMAT), ("display-message", "-p", "#{pid}"))
 CREATED_FORMAT: Final = "#{session_id}\t#{session_name}\t#{window_id}\t#{pane_id}\t#{pid}"
 PANE_FORMAT: Final = "\t".join(
     f"#{{{name}}}"
@@ -229,18 +228,12 @@ def capture(pane: str, *, colours: bool) -> Command:
     return guarded(pane, f"{says} ; capture-pane {how} -t {pane}")
 
 
-def parse_sessions(reply: str) -> tuple[TmuxSession, ...]:
-    """Read the lines of `SESSION_FORMAT`; the name, which may hold anything, stands last."""
-    rows = (line.split("\t", 4) for line in reply.splitlines() if line.count("\t") >= 4)
-    return tuple(
-        TmuxSession(
-            id=row[0],
-            uuid=row[1],
-            server=int(row[2] or 0),
-            attached=int(row[3] or 0),
-            name=row[4],
-        )
-        for row in rows
+def parse_listing(reply: str) -> tuple[int, tuple[TmuxSession, ...]]:
+    """Read the server's pid and the lines of `SESSION_FORMAT`; the name may hold anything."""
+    *lines, pid = reply.rstrip("\n").split("\n")
+    rows = (line.split("\t", 3) for line in lines if line.count("\t") >= 3)
+    return int(pid), tuple(
+        TmuxSession(id=row[0], uuid=row[1], attached=int(row[2] or 0), name=row[3]) for row in rows
     )
 
 

@@ -242,6 +242,9 @@ def tmux_name(site: Site, entry: SessionEntry) -> str:
     return entry.text("session_name") or site.default_name()
 
 
+_Listing = tuple[int, tuple[TmuxSession, ...]]
+
+
 class _Servers:
     """What each tmux server says, asked for at most once, and which recorded ones run."""
 
@@ -249,9 +252,9 @@ class _Servers:
         self._site = site
         self.is_alive = functools.cache(site.is_alive)
         self._at: dict[str, Terminal] = {}
-        self._said: dict[str, tuple[TmuxSession, ...] | AgentmuxError] = {}
+        self._said: dict[str, _Listing | AgentmuxError] = {}
 
-    def sessions(self, socket: str) -> tuple[str, tuple[TmuxSession, ...] | AgentmuxError]:
+    def listing(self, socket: str) -> tuple[str, _Listing | AgentmuxError]:
         """Return the socket's path and what is there; ``socket`` is empty for the configured."""
         if socket not in self._at:
             self._at[socket] = self._site.terminal(socket or None)
@@ -261,15 +264,15 @@ class _Servers:
         return terminal.socket, self._said[terminal.socket]
 
 
-def _asked(terminal: Terminal) -> tuple[TmuxSession, ...] | AgentmuxError:
+def _asked(terminal: Terminal) -> _Listing | AgentmuxError:
     try:
-        return terminal.sessions()
+        return terminal.listing()
     except MissingError as error:
         return error
 
 
 def _liveness(site: Site, servers: _Servers, entry: SessionEntry) -> Liveness:
-    socket, said = servers.sessions(entry.text("tmux_socket"))
+    socket, said = servers.listing(entry.text("tmux_socket"))
     locked, pid, error = _orchestrator(site, entry)
     if isinstance(said, AgentmuxError):
         # Without a tmux program nothing of tmux can run; a server that is silent may well.
@@ -281,33 +284,29 @@ def _liveness(site: Site, servers: _Servers, entry: SessionEntry) -> Liveness:
             orchestrator=pid,
             error=said,
         )
+    server, sessions = said
     name, uuid = tmux_name(site, entry), entry.text("session_id")
-    match = next((each for each in said if each.uuid == uuid and uuid), None)
-    match = match or next((each for each in said if each.name == name), None)
+    match = next((each for each in sessions if each.uuid == uuid and uuid), None)
+    match = match or next((each for each in sessions if each.name == name), None)
     if match is not None:
         because = f"tmux session {match.name} at {socket}"
         return Liveness(
             live=True, because=because, tmux=match, locked=locked, orchestrator=pid, error=error
         )
-    hidden = _hidden_server(site, servers, entry, said)
+    hidden = _hidden_server(site, servers, entry, server)
     because = f"the tmux server {hidden} lives without its socket" if hidden else "no tmux session"
     return Liveness(
         live=bool(hidden), because=because, locked=locked, orchestrator=pid, error=error
     )
 
 
-def _hidden_server(
-    site: Site, servers: _Servers, entry: SessionEntry, seen: tuple[TmuxSession, ...]
-) -> int:
-    """Return the pid of the recorded server where that lives and cannot be asked; else 0."""
+def _hidden_server(site: Site, servers: _Servers, entry: SessionEntry, answering: int) -> int:
+    """Return the pid of the recorded server where that lives and does not answer; else 0."""
     noted = site.folders.runtime(entry.path)
     pid, started = noted.get("server_pid"), noted.get("server_started")
     if not isinstance(pid, int) or not isinstance(started, int) or not started:
         return 0
-    answering = {each.server for each in seen}
-    if seen and answering <= {0, pid}:
-        return 0
-    return pid if servers.is_alive(pid, started) else 0
+    return pid if pid != answering and servers.is_alive(pid, started) else 0
 
 
 def _orchestrator(site: Site, entry: SessionEntry) -> tuple[bool, int | None, AgentmuxError | None]:

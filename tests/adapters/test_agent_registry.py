@@ -426,5 +426,5 @@ def test_a_shell_is_played_by_a_person() -> None:
 def test_a_shell_with_more_words_is_an_agent(command: str) -> None:
     spec = spec_for(command, load_registry(Settings()))
     assert spec.prompt is not PromptBy.SHOWN
-    assert spec.command[:1] == (command.split()[0],)
+    assert spec.command[:1] == (command.split(maxsplit=1)[0],)
     assert not spec.known

@@ -86,6 +86,9 @@ class SimTerminal:
     def sessions(self) -> tuple[TmuxSession, ...]:
         return () if self.session is None else (self.session,)
 
+    def listing(self) -> tuple[int, tuple[TmuxSession, ...]]:
+        return 0, self.sessions()
+
     def create_session(
         self, *, name: str, uuid: str, cwd: Path, size: tuple[int, int], argv: Sequence[str]
     ) -> CreatedSession:

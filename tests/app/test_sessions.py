@@ -350,6 +350,19 @@ def test_a_session_that_was_killed_on_a_living_server_is_not_live(
     assert liveness(site, path).live is False
 
 
+def test_the_last_session_of_a_server_that_stays_is_not_live_once_it_is_killed(
+    site: Site, make: Callable[..., Path], tmux: TmuxTerminal
+) -> None:
+    path = make(tmux_socket=tmux.socket)
+    begin(tmux, path)
+    tmux.run("set-option", "-s", "exit-empty", "off")
+    found = liveness(site, path).tmux
+    assert found is not None
+    tmux.kill_session(found.id)
+    assert tmux.server().pid
+    assert liveness(site, path).live is False
+
+
 def test_a_pid_that_is_somebody_else_now_is_nobody(
     site: Site, make: Callable[..., Path], tmux: TmuxTerminal
 ) -> None:

@@ -164,6 +164,9 @@ class FakeTerminal:
         self._answer()
         return tuple(session.facts for session in self._sessions.values())
 
+    def listing(self) -> tuple[int, tuple[TmuxSession, ...]]:
+        return self.server().pid, self.sessions()
+
     def create_session(
         self, *, name: str, uuid: str, cwd: Path, size: tuple[int, int], argv: Sequence[str]
     ) -> CreatedSession:
