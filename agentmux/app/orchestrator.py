@@ -17,6 +17,7 @@ from agentmux.app import committing
 from agentmux.app.gating import Manner
 from agentmux.app.performing import Performer
 from agentmux.app.session import Session, stamp
+from agentmux.app.stop import STOPPED_BY_USER
 from agentmux.app.submit import decide
 from agentmux.app.tools import SessionGoneError, Tools
 from agentmux.app.watching import Watcher
@@ -186,7 +187,7 @@ class Orchestrator:
 
     def _on_wake(self) -> None:
         if any(line.strip() == STOP_LINE for line in self._tools.wake.drain()):
-            self.end("stopped by the user", kill_session=True)
+            self.end(STOPPED_BY_USER, kill_session=True)
         self.wake()
 
     def _on_keys(self) -> None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from agentmux.app.result import Problem, problem_of
 from agentmux.core import layout
 from agentmux.core.frozen import dataclass
-from agentmux.errors import AgentmuxError, DataError, MissingError, NotFoundError
+from agentmux.errors import AgentmuxError, BlockedError, DataError, MissingError, NotFoundError
 from agentmux.ports import Terminal, TerminalError, TmuxSession
 
 if TYPE_CHECKING:
@@ -233,6 +233,23 @@ def live(site: Site, entries: Iterable[SessionEntry]) -> Mapping[Path, Liveness]
     """
     servers = _Servers(site)
     return {entry.path: _liveness(site, servers, entry) for entry in entries}
+
+
+def own_tmux(entry: SessionEntry, liveness: Liveness) -> TmuxSession | None:
+    """Return the session's tmux session, for those who take it over or end it.
+
+    Raises:
+        BlockedError: The one of its name is another session's: older states have no name of their
+            own.
+    """
+    found = liveness.tmux
+    if found is None or found.uuid in {"", entry.text("session_id")}:
+        return found
+    raise BlockedError(
+        f"the tmux session {found.name} is another session's, not that of {entry.name}",
+        reason="name_taken",
+        hints=("see whose it is: agentmux list",),
+    )
 
 
 def tmux_name(site: Site, entry: SessionEntry) -> str:

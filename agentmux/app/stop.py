@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
+from agentmux.app.session import Session
+from agentmux.app.snapshot import keep, snapshot
 from agentmux.app.world import World
+from agentmux.core.events import SessionInterrupted
 from agentmux.core.frozen import dataclass
 from agentmux.errors import AgentmuxError
 
+if TYPE_CHECKING:
+    from agentmux.ports import SessionFiles, Terminal
+
 ANSWER_WAIT_S: Final = 10.0
+STOPPED_BY_USER: Final = "stopped by the user"
+_END_S: Final = 5.0
+_LOCK_WAIT_S: Final = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +38,7 @@ def stop(
     ask: Callable[[Path], bool],
     wait_gone: Callable[[int, int, float], bool],
 ) -> Stopped:
-    """Stop the session at ``path``; its agents end, its tmux session is killed last.
+    """Stop the session at ``path``: last screens kept, agents ended, its tmux session killed last.
 
     Args:
         world: The outside world.
@@ -49,8 +59,39 @@ def stop(
         raise AgentmuxError(
             f"session {path.name} is not running", hints=(f"agentmux resume {path.name}",)
         )
-    world.terminal(socket or None).kill_session(session)
+    terminal = world.terminal(socket or None)
+    # Of a session that cannot be read, or that a hung process holds, nothing can be recorded.
+    with suppress(AgentmuxError):
+        _end_agents(world, world.files(path), terminal, session, wait_gone)
+    terminal.kill_session(session)
     return Stopped(by="stop")
+
+
+def _end_agents(
+    world: World,
+    files: SessionFiles,
+    terminal: Terminal,
+    tmux: str,
+    wait_gone: Callable[[int, int, float], bool],
+) -> None:
+    """Do what an orchestrator does at its end."""
+    session = Session(files, now=world.now, new_id=world.new_id)
+    panes = [pane for pane in terminal.panes(tmux) if pane.launch]
+    screens = terminal.capture([pane.id for pane in panes])
+    for pane in panes:
+        text = snapshot(session, pane, screens[pane.id]) if pane.id in screens else None
+        if text is not None:
+            keep(files, pane.seat, text)
+    terminal.close_panes([pane.id for pane in panes])
+    for pane in panes:  # their wrappers leave the exit records
+        wait_gone(pane.pid, 0, _END_S)
+    lock = world.lock(files.path)
+    try:
+        lock.acquire(_LOCK_WAIT_S, {"command": "stop"})
+        session.catch_up()
+        session.record(SessionInterrupted(cause=STOPPED_BY_USER))
+    finally:
+        lock.release()
 
 
 def _number(fields: object, name: str) -> int:

@@ -13,6 +13,7 @@ from functools import partial
 from typing import Final
 
 from agentmux.app.session import Session, stamp
+from agentmux.app.snapshot import keep, snapshot
 from agentmux.app.tools import SessionGoneError, Tools
 from agentmux.app.world import World
 from agentmux.core import layout
@@ -28,7 +29,6 @@ from agentmux.core.screens import (
 )
 from agentmux.core.stall import Patience, patience
 from agentmux.core.state import AGENT_MODES, LAUNCHED, RESEARCHED, STOPPED, Seat
-from agentmux.errors import AgentmuxError
 from agentmux.ports import Pane, Screen, SeatStatus
 
 logger = logging.getLogger(__name__)
@@ -36,7 +36,6 @@ logger = logging.getLogger(__name__)
 # How soon after a launch its screen is looked at for proof that the prompt arrived, in seconds.
 _LOOKS_S: Final = (0.2, 0.3, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0)
 _NATIVE: Final = "native"
-_STANDING_STILL: Final = frozenset({STOPPED, "screen"})
 WAITING: Final = "waiting_for_user"
 LIMIT: Final = "usage_limit"
 _MARKS: Final[Mapping[ScreenMark, str]] = {
@@ -243,30 +242,10 @@ class Watcher:
             self.statuses[seat] = SeatStatus(status=status, source=source, since=since)
 
     def _keep(self, pane: Pane, screen: Screen) -> None:
-        """Write a snapshot; one that cannot be written stalls nothing."""
-        _, seat = self._seat_of(pane.launch)
-        if not pane.seat or (seat is not None and _STANDING_STILL & {seat.status, seat.mode}):
-            return  # what it shows is the last screen, painted over
-        record = self._session.state.agents.get(pane.seat, {})
-        fields = {
-            "ansi": screen.ansi,
-            "cols": screen.cols,
-            "rows": screen.rows,
-            "cursor_row": screen.cursor_row,
-            "cursor_col": screen.cursor_col,
-            "seat": pane.seat,
-            "agent": record.get("agent"),
-            "captured_at": stamp(self._world.now()),
-            "exit_status": seat.exit_status if seat is not None else None,
-        }
-        text = json.dumps(fields)
-        asyncio.get_running_loop().run_in_executor(None, self._write_snapshot, pane.seat, text)
-
-    def _write_snapshot(self, seat: str, text: str) -> None:
-        try:
-            self._session.files.write(layout.snapshot(seat), text)
-        except (AgentmuxError, OSError) as error:
-            logger.warning("could not keep a screen: %s", error)
+        text = snapshot(self._session, pane, screen)
+        if text is not None:
+            loop = asyncio.get_running_loop()
+            loop.run_in_executor(None, keep, self._session.files, pane.seat, text)
 
     async def confirm(self, seat: str, launch: str) -> None:
         """Look a few times, further and further apart, for proof that the prompt arrived."""

@@ -25,6 +25,7 @@ from agentmux.app.sessions import (
     SessionEntry,
     list_resumable_sessions,
     live,
+    own_tmux,
     resolve,
     select_session,
 )
@@ -250,7 +251,8 @@ def _end_survivors(face: Face, plan: ResumePlan, *, yes: bool) -> None:
 
 def _reattach(face: Face, world: World, entry: SessionEntry) -> Begun:
     found = live(world, (entry,))[entry.path]
-    if found.tmux is None:
+    tmux = own_tmux(entry, found)
+    if tmux is None:
         raise UsageError(
             f"session {entry.name} is not live, there is nothing to reattach to",
             hints=(f"agentmux resume {entry.name}",),
@@ -262,7 +264,7 @@ def _reattach(face: Face, world: World, entry: SessionEntry) -> Begun:
             hints=(f"agentmux attach {entry.name}",),
         )
     state = world.files(entry.path).load().state
-    return reattach(world, handing(world, face.config), entry.path, state, found.tmux.id)
+    return reattach(world, handing(world, face.config), entry.path, state, tmux.id)
 
 
 def stop_session(ctx: typer.Context, session: SessionArg = None) -> int:
@@ -281,8 +283,8 @@ def stop_session(ctx: typer.Context, session: SessionArg = None) -> int:
         entry = select_session(running or entries, command="stop")
 
     def tmux() -> tuple[str | None, str]:
-        seen = live(world, (entry,))[entry.path]
-        return (seen.tmux.id if seen.tmux is not None else None), entry.text("tmux_socket")
+        found = own_tmux(entry, live(world, (entry,))[entry.path])
+        return (found.id if found is not None else None), entry.text("tmux_socket")
 
     stopped = stop(
         world,

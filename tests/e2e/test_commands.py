@@ -430,3 +430,48 @@ def test_a_project_is_found_from_below(project: Project) -> None:
     assert (project.path / answer["path"]).is_dir()
     assert project.json("list", cwd=below)["sessions"][0]["live"] is True
     assert project.json("list", "--project", str(project.path), cwd=Path("/"))["sessions"]
+
+
+def test_a_stop_without_an_orchestrator_is_as_good(project: Project, wait_until: WaitUntil) -> None:
+    project.scenario({"roles": {"architect": {"think": 600}}})
+    session = project.start("hold on").until_seat("architect").settled("architect")
+    os.kill(session.runtime["orchestrator_pid"], signal.SIGKILL)
+    shutil.rmtree(session.path / "snapshots", ignore_errors=True)
+    wait_until(lambda: project.json("status")["sessions"][0]["orchestrator"] is None)
+
+    assert "by force" in project.ok("stop", session.name)
+    kept = json.loads(session.read("snapshots/architect.json"))
+    assert kept["seat"] == "architect"
+    assert "Demo agent" in kept["ansi"]
+    launch = session.state["seats"]["architect"]["launch"]
+    assert json.loads(session.read(f"launches/{launch}/exit.json"))["started_at"]
+    last = session.events[-1]
+    assert (last["event"], last["payload"]["cause"]) == (
+        "session_interrupted",
+        "stopped by the user",
+    )
+    session.gone()
+    (seen,) = project.json("status", session.name)["sessions"]
+    assert (seen["status"], seen["live"]) == ("stopped", False)
+    assert project.json("resume", "--dry-run")["sessions"][0]["panes"][0]["mode"] == "native"
+
+
+def test_a_session_never_ends_what_is_another_ones(project: Project) -> None:
+    """Older sessions all have the same name in tmux: the id tells whose it is."""
+    project.scenario({"roles": {"architect": {"silent": True}}})
+    older = project.path / ".agentmux" / ".sessions" / "20260101-101500-older"
+    session = project.start("hold on").until_seat("architect")
+    shutil.copytree(session.path, older, ignore=shutil.ignore_patterns("*.fifo", "session.lock*"))
+    name = session.state["session_name"]
+    (older / "state.json").write_text(json.dumps({"phase": "failed", "session_name": name}))
+    for path in (
+        "tool_events.jsonl",
+        "tool_event_state.json",
+        "runtime_state.json",
+        "state.json.bak",
+    ):
+        (older / path).unlink(missing_ok=True)
+    for words in (("stop",), ("resume", "--reattach", "--detach")):
+        assert "another session" in project.fails(3, words[0], older.name, *words[1:])
+        assert project.json("status", session.name)["sessions"][0]["live"] is True
+    assert session.launched() == ["architect"]

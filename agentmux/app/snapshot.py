@@ -1,0 +1,48 @@
+"""The last screen of a seat, as it is kept for whoever looks at the session while nothing runs."""
+
+from __future__ import annotations
+
+import json
+import logging
+from typing import Final
+
+from agentmux.app.session import Session, stamp
+from agentmux.core import layout
+from agentmux.core.state import STOPPED
+from agentmux.errors import AgentmuxError
+from agentmux.ports import Pane, Screen, SessionFiles
+
+logger = logging.getLogger(__name__)
+
+_STANDING_STILL: Final = frozenset({STOPPED, "screen"})
+
+
+def snapshot(session: Session, pane: Pane, screen: Screen) -> str | None:
+    """Return what is kept of a pane's screen; None where that shows an older one, painted over."""
+    state = session.state
+    seat = state.seats.get(pane.seat)
+    if seat is None or seat.launch != pane.launch:
+        seat = None
+    if not pane.seat or (seat is not None and _STANDING_STILL & {seat.status, seat.mode}):
+        return None
+    return json.dumps(
+        {
+            "ansi": screen.ansi,
+            "cols": screen.cols,
+            "rows": screen.rows,
+            "cursor_row": screen.cursor_row,
+            "cursor_col": screen.cursor_col,
+            "seat": pane.seat,
+            "agent": state.agents.get(pane.seat, {}).get("agent"),
+            "captured_at": stamp(session.now()),
+            "exit_status": seat.exit_status if seat is not None else None,
+        }
+    )
+
+
+def keep(files: SessionFiles, seat: str, text: str) -> None:
+    """Write a snapshot; one that cannot be written is logged, and stalls nothing."""
+    try:
+        files.write(layout.snapshot(seat), text)
+    except (AgentmuxError, OSError) as error:
+        logger.warning("could not keep a screen: %s", error)
