@@ -306,7 +306,7 @@ _TURNS: Final[Mapping[str, tuple[str, str]]] = {
     "waiting_for_user": (_LOOK, ""),
     "usage_limit": (_LIMIT, ""),
     "stalled": ("has gone quiet: look at its pane", ""),
-    "stopped": ("waits for your choice in its pane", ""),
+    "stopped": ("waits for your choice in its pane", "go there: prefix o, then r, f or s"),
     "finished": ("ended without handing in its work", _RESTART),
     "ended_by_user": ("was ended by you", _RESTART),
 }

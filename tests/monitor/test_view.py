@@ -238,6 +238,7 @@ def test_a_part_of_a_picture(name: str) -> None:
         ("usage_limit", "! coder-1 has reached its usage limit"),
         ("stalled", "! coder-1 has gone quiet: look at its pane"),
         ("stopped", "! coder-1 waits for your choice in its pane"),
+        ("stopped", "  go there: prefix o, then r, f or s"),
         ("finished", "! coder-1 ended without handing in its work"),
         ("ended_by_user", f"  agentmux restart {SLUG} --role coder-1"),
     ],
