@@ -1,11 +1,13 @@
-"""The pipe on which an orchestrator reports to the command that started it."""
+"""Between a command and the orchestrator that it starts: an environment there, a report back."""
 
 from __future__ import annotations
 
+import json
 import os
 import select
 import time
 import uuid
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -18,9 +20,16 @@ _STEP_S: Final = 0.5
 class ReadyPipe:
     """A named pipe in a session's directory, made by the command that waits."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, environ: Mapping[str, str]) -> None:
+        """Make the pipe, and beside it leave ``environ``, for the orchestrator to take.
+
+        It may hold keys: no argument of a program is as private as a file that is read once.
+        """
         self._path = folder / f"ready-{uuid.uuid4().hex[:12]}.fifo"
         os.mkfifo(self._path, 0o600)
+        kept = os.open(_beside(self._path), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(kept, "w", encoding="ascii") as file:
+            json.dump(dict(environ), file)
         self._fd = os.open(self._path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
 
     @property
@@ -50,12 +59,28 @@ class ReadyPipe:
         """Remove the pipe."""
         os.close(self._fd)
         self._path.unlink(missing_ok=True)
+        _beside(self._path).unlink(missing_ok=True)
 
     def _read(self) -> bytes:
         try:
             return os.read(self._fd, _REPORT_MAX)
         except BlockingIOError:
             return b""
+
+
+def take_environment(path: Path) -> dict[str, str] | None:
+    """Return what the command that waits at ``path`` left, once; None where it left nothing."""
+    try:
+        text = _beside(path).read_text("ascii")
+        _beside(path).unlink()
+    except OSError:
+        return None
+    found: dict[str, str] = json.loads(text)
+    return found
+
+
+def _beside(path: Path) -> Path:
+    return path.with_suffix(".json")
 
 
 def report(path: Path, data: bytes) -> None:

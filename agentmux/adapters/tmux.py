@@ -16,6 +16,7 @@ from typing import Final
 
 from agentmux.adapters import tmux_commands as say
 from agentmux.adapters.processes import start_time
+from agentmux.core.environment import Change
 from agentmux.core.frozen import dataclass
 from agentmux.errors import BlockedError, MissingError
 from agentmux.ports import (
@@ -235,6 +236,10 @@ class TmuxTerminal:
             reply = self.run(*words)
             if not reply.says((*_NO_SERVER, *_SERVER_WENT)):
                 self._expect(reply)
+
+    def set_environment(self, session: str, change: Change) -> None:
+        """Change what panes made from now on have; no value stands in an argument on the way."""
+        self._expect(self.run("source-file", "-", stdin=say.set_environment(session, change)))
 
     def kill_session(self, session: str) -> None:
         """Kill the session with id ``session``; a session already gone is fine."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
+from agentmux.core.environment import Change
 from agentmux.ports import NewPane, Pane, Screen, TmuxSession
 
 Command = tuple[str, ...]
@@ -164,6 +166,17 @@ def monitor_window(session: str, cwd: str, argv: Sequence[str]) -> list[Command]
         ("set-option", "-p", "-t", target, LABEL, "agentmux"),
         *(("set-option", "-w", "-t", target, option, value) for option, value in options),
     ]
+
+
+def set_environment(session: str, change: Change) -> str:
+    """Return the lines of a configuration file; every byte of a value as an octal escape."""
+    values = (
+        (name, "".join(f"\\{byte:03o}" for byte in os.fsencode(value)))
+        for name, value in change.values.items()
+    )
+    lines = [f'set-environment -t {session} {name} "{value}"' for name, value in values]
+    lines += [f"set-environment -r -t {session} {name}" for name in change.unset]
+    return "\n".join(lines) + "\n"
 
 
 def repair_hook(window: str) -> Command:

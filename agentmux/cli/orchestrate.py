@@ -14,6 +14,7 @@ from typing import Final
 
 from agentmux.adapters import delivery
 from agentmux.adapters.handover import report as send_report
+from agentmux.adapters.handover import take_environment
 from agentmux.adapters.processes import ProcessWatch, start_time
 from agentmux.adapters.tmux import TmuxTerminal
 from agentmux.adapters.wake import WakePipe
@@ -24,8 +25,9 @@ from agentmux.app.tools import Tools
 from agentmux.cli import wiring
 from agentmux.core import layout
 from agentmux.core.agents import AgentSpec
+from agentmux.core.environment import change
 from agentmux.errors import AgentmuxError, ExitCode
-from agentmux.ports import Delivery, Display, Terminal
+from agentmux.ports import Delivery, Display
 
 logger = logging.getLogger(__name__)
 
@@ -64,6 +66,8 @@ def main(argv: Sequence[str], environ: Mapping[str, str]) -> int:
             send_report(Path(request.ready), said.encode())
 
     try:
+        if request.ready:
+            environ = _adopt(take_environment(Path(request.ready)) or {}, environ)
         return asyncio.run(_drive(project, session, argv[2], config, environ, report))
     except AgentmuxError as error:
         logger.error("could not drive the session: %s", error)  # noqa: TRY400 (no bug)
@@ -127,7 +131,17 @@ async def _drive(
         display.close()
 
 
-def _own_terminal(environ: Mapping[str, str]) -> Terminal | None:
+def _adopt(given: Mapping[str, str], environ: Mapping[str, str]) -> Mapping[str, str]:
+    """Take the environment of the command that started us, for our agents too."""
+    made = change(environ, given)
+    terminal = _own_terminal(environ)
+    if not given or not made or terminal is None:
+        return environ
+    terminal.set_environment(environ["TMUX_PANE"], made)
+    return made.applied(environ)
+
+
+def _own_terminal(environ: Mapping[str, str]) -> TmuxTerminal | None:
     """Return the server that this process runs in: ``$TMUX`` is ``socket,pid,session``."""
     socket_path = environ.get("TMUX", "").rpartition(",")[0].rpartition(",")[0]
     return TmuxTerminal(socket_path) if socket_path else None

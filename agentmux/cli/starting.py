@@ -14,6 +14,7 @@ from agentmux.app.sessions import list_sessions
 from agentmux.app.start import FEATURE_MAX, StartPlan, StartRequest, plan_start, start
 from agentmux.cli import attaching, render, wiring
 from agentmux.cli.looking import JsonOpt
+from agentmux.core.environment import handed_on
 from agentmux.core.review import is_reviewer, long
 from agentmux.errors import UsageError
 
@@ -108,7 +109,8 @@ def handing(world: World, config: Path | None) -> Handing:
         more = (str(config),) if config is not None else ()
         return (*own, str(world.project), str(path), request.encode(), *more)
 
-    return Handing(argv=argv, pipe=ReadyPipe)
+    given = handed_on(world.environment)
+    return Handing(argv=argv, pipe=lambda path: ReadyPipe(path, given))
 
 
 def read_text(words: str | None, file: Path | None = None, *, what: str) -> str:

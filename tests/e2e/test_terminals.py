@@ -4,11 +4,13 @@ import shlex
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
 from tests.conftest import HOSTILE, WaitUntil
 from tests.e2e.conftest import QUICK, Client, Project, Session
+from tests.e2e.pair import child_of
 
 PANES = "#{pane_width} #{pane_height} #{pane_left} #{pane_top} #{@agentmux_seat}"
 AGENTMUX = f"{shlex.quote(sys.executable)} -m agentmux"
@@ -108,6 +110,45 @@ def test_from_inside_tmux(project: Project, wait_until: WaitUntil) -> None:
         project.tmux("switch-client", "-t", "=mine")
         session.approve()
     wait_until(lambda: project.tmux("list-sessions", "-F", "#{session_name}") == "mine\n")
+
+
+def test_agents_have_the_environment_of_the_command(
+    project: Project, wait_until: WaitUntil
+) -> None:
+    """Not only that of the tmux server, which may be older than what the shell has exported."""
+    older = {**project.env, "LATER": "no", "ONLY_THERE": "1", "TERM": "screen"}
+    project.program("tmux", "new-session", "-d", "-s", "mine", "cat", env=older)
+    key = "s'p\"a ce;$(touch x) #{pid}\n\\101é\U0001f600 "
+    shell = {**project.env, "LATER": key, "EMPTY": ""}
+    project.scenario({"roles": {"architect": {"silent": True}}})
+    answer = project.json("start", "--agent", "demo", "x", env=shell)
+    session = Session(project, project.path / answer["path"]).until_seat("architect")
+
+    def agents() -> dict[str, str]:
+        listed = project.tmux("list-panes", "-a", "-F", "#{pane_pid} #{@agentmux_seat}")
+        wrapper = next(
+            (line.split()[0] for line in listed.splitlines() if "architect" in line), "0"
+        )
+        return environ_of(child_of(int(wrapper)))
+
+    wait_until(lambda: "AGENTMUX_SEAT" in agents(), 20)
+    seen = agents()
+    assert (seen["LATER"], seen["EMPTY"], seen["TERM"][:4]) == (key, "", "tmux")
+    assert "ONLY_THERE" not in seen
+    for path in session.path.rglob("*"):
+        assert not path.is_file() or b"touch x" not in path.read_bytes(), path
+    assert "ONLY_THERE=1" in project.tmux("show-environment", "-g")
+
+    project.ok("stop", session.name)
+    project.ok("resume", "--yes", "--detach", session.name, env={**shell, "LATER": "new"})
+    session.until_seat("architect")
+    wait_until(lambda: agents().get("LATER") == "new", 20)
+
+
+def environ_of(pid: int) -> dict[str, str]:
+    data = Path(f"/proc/{pid}/environ").read_bytes() if pid else b""
+    rows = (row.partition("=") for row in data.decode().split("\0") if row)
+    return {name: value for name, _, value in rows}
 
 
 def test_inside_another_server_it_says_what_to_type(project: Project) -> None:

@@ -1,0 +1,40 @@
+"""What of a command's environment its session gets."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agentmux.core.environment import change, handed_on
+
+SERVER = {"PATH": "/bin", "TMUX": "/s,1,0", "TERM": "tmux-256color", "OLD": "1", "SAME": "x"}
+SHELL = {"PATH": "/new:/bin", "TERM": "xterm", "KEY": "secret", "SAME": "x", "_": "/usr/bin/env"}
+
+
+def test_what_the_shell_has_counts_and_what_is_the_panes_stays() -> None:
+    made = change(SERVER, handed_on(SHELL))
+    assert made.values == {"PATH": "/new:/bin", "KEY": "secret"}
+    assert made.unset == ("OLD",)
+    assert made.applied(SERVER) == {
+        "PATH": "/new:/bin", "TMUX": "/s,1,0", "TERM": "tmux-256color", "SAME": "x",
+        "KEY": "secret",
+    }  # fmt: skip
+
+
+def test_who_calls_in_another_pane_is_not_handed_on() -> None:
+    said = {"AGENTMUX_SEAT": "coder", "AGENTMUX_DEMO_HOME": "/h", "BASH_FUNC_x%%": "() { :; }"}
+    assert handed_on(said) == {"AGENTMUX_DEMO_HOME": "/h"}
+    assert not change({"AGENTMUX_SESSION_ID": "u"}, {})
+
+
+NAMES = st.sampled_from(
+    ["PATH", "KEY", "TERM", "TMUX", "AGENTMUX_SEAT", "AGENTMUX_DEMO_HOME", "a%"]
+)
+ENVIRONMENTS = st.dictionaries(NAMES, st.text(max_size=3))
+
+
+@given(ENVIRONMENTS, ENVIRONMENTS)
+def test_a_change_is_made_once(own: dict[str, str], shell: dict[str, str]) -> None:
+    after = change(own, handed_on(shell)).applied(own)
+    assert handed_on(after) == handed_on(shell)
+    assert not change(after, handed_on(shell))
