@@ -25,7 +25,7 @@ class ReadyPipe:
 
         It may hold keys: no argument of a program is as private as a file that is read once.
         """
-        self._path = folder / f"ready-{uuid.uuid4().hex[:12]}.fifo"
+        self._path = folder / f"ready-{uuid.uuid4().hex[:16]}.fifo"
         os.mkfifo(self._path, 0o600)
         kept = os.open(_beside(self._path), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(kept, "w", encoding="ascii") as file:
@@ -80,7 +80,8 @@ def take_environment(path: Path) -> dict[str, str] | None:
 
 
 def _beside(path: Path) -> Path:
-    return path.with_suffix(".json")
+    """Name it as a temporary file: what a killed command leaves is swept by the next one."""
+    return path.with_name(f".tmp-{path.stem.removeprefix('ready-')}")
 
 
 def report(path: Path, data: bytes) -> None:
