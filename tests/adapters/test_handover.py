@@ -12,22 +12,22 @@ from agentmux.adapters.handover import ReadyPipe, report, take_environment
 ENVIRON = {"KEY": "s\udce9cret\n", "EMPTY": ""}
 
 
-def test_an_environment_is_taken_once_and_nobody_else_may_read_it(tmp_path: Path) -> None:
-    pipe = ReadyPipe(tmp_path, ENVIRON)
-    (kept,) = [path for path in tmp_path.iterdir() if path != pipe.path]
+def test_an_environment_is_taken_once_and_nobody_else_may_read_it(short_dir: Path) -> None:
+    pipe = ReadyPipe(short_dir, ENVIRON)
+    (kept,) = [path for path in short_dir.iterdir() if path != pipe.path]
     assert stat.S_IMODE(kept.stat().st_mode) == 0o600
     assert take_environment(pipe.path) == ENVIRON
     assert take_environment(pipe.path) is None
     report(pipe.path, b"ready")
     assert pipe.wait(5, os.getpid()) == b"ready"
     pipe.close()
-    assert list(tmp_path.iterdir()) == []
+    assert list(short_dir.iterdir()) == []
 
 
-def test_what_nobody_took_goes_with_the_pipe_or_is_swept(tmp_path: Path) -> None:
-    ReadyPipe(tmp_path, ENVIRON).close()
-    assert list(tmp_path.iterdir()) == []
-    killed = ReadyPipe(tmp_path, ENVIRON)
-    assert files.sweep(tmp_path, older_than_s=0) == 1
-    assert list(tmp_path.iterdir()) == [killed.path]
+def test_what_nobody_took_goes_with_the_pipe_or_is_swept(short_dir: Path) -> None:
+    ReadyPipe(short_dir, ENVIRON).close()
+    assert list(short_dir.iterdir()) == []
+    killed = ReadyPipe(short_dir, ENVIRON)
+    assert files.sweep(short_dir, older_than_s=0) == 1
+    assert list(short_dir.iterdir()) == [killed.path]
     killed.close()
