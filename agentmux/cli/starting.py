@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,6 +12,7 @@ from agentmux.app.handing import Begun, Handing
 from agentmux.app.sessions import list_sessions
 from agentmux.app.start import FEATURE_MAX, StartPlan, StartRequest, plan_start, start
 from agentmux.cli import attaching, render, wiring
+from agentmux.cli.given import given_text
 from agentmux.cli.looking import JsonOpt
 from agentmux.core.environment import handed_on
 from agentmux.core.review import is_reviewer, long
@@ -122,15 +122,9 @@ def read_text(words: str | None, file: Path | None = None, *, what: str) -> str:
     if (words is None) == (file is None):
         raise UsageError(f"say {what}: a text, @FILE, or - for stdin, and only one of them")
     if words == "-":
-        return sys.stdin.read(FEATURE_MAX + 1)
+        return given_text(None, FEATURE_MAX + 1)
     path = file if words is None else Path(words[1:]) if words.startswith("@") else None
-    if path is None:
-        return words or ""
-    try:
-        with path.open("rb") as stream:
-            return stream.read(FEATURE_MAX + 1).decode("utf-8", "replace")
-    except OSError as error:
-        raise UsageError(f"cannot read `{path}`: {error.strerror}") from None
+    return (words or "") if path is None else given_text(path, FEATURE_MAX + 1)
 
 
 def read_roles(words: Sequence[str]) -> dict[str, tuple[str, str | None]]:

@@ -17,6 +17,7 @@ from agentmux.adapters.signal_files import SignalFiles
 from agentmux.adapters.wake import poke
 from agentmux.app.checks import QUESTION_MAX, Request
 from agentmux.app.submit import REFUSED, Submission, identity_from, submit
+from agentmux.cli.given import given_text
 from agentmux.core.shape import nearest
 from agentmux.errors import AgentmuxError, ExitCode, UsageError
 
@@ -73,6 +74,8 @@ _SIGNALS: Final = {
     "hello": "submit_hello",
 }
 _RESEARCH: Final = {"code": "research_dispatch_code", "web": "research_dispatch_web"}
+_QUESTION_BYTES: Final = 4 * (QUESTION_MAX + 1)
+"""Holds one character more than a question may have, however many bytes each takes."""
 _OPTION_OF: Final = {"done": "--subplan", "review": "--role", "research-done": "--topic"}
 
 
@@ -195,15 +198,10 @@ def _subplan(text: str | None) -> int | None:
 
 def _question(words: list[str]) -> str:
     if words == ["-"]:
-        return sys.stdin.read(QUESTION_MAX + 1)
+        return given_text(None, _QUESTION_BYTES)
     if len(words) != 1 or not words[0].startswith("@"):
         return " ".join(words)
-    try:
-        with Path(words[0][1:]).open(encoding="utf-8") as file:
-            return file.read(QUESTION_MAX + 1)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or "not UTF-8 text"
-        raise UsageError(f"cannot read `{words[0][1:]}`: {str(reason).lower()}") from None
+    return given_text(Path(words[0][1:]), _QUESTION_BYTES)
 
 
 def _show(answer: Submission, *, as_json: bool) -> None:

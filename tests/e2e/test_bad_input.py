@@ -84,6 +84,29 @@ def test_text_from_stdin(project: Project) -> None:
     assert "empty" in project.fails(2, "start", "--agent", "demo", "-", input="\n \n")
 
 
+STRICT = {"PYTHONIOENCODING": "utf-8:strict"}
+"""As in the locale of most users; in that of these tests Python is forgiving by itself."""
+
+
+def test_stdin_that_is_not_text(project: Project) -> None:
+    project.scenario({"roles": {"architect": {"silent": True}}})
+    answer = project.json("start", "--agent", "demo", "-", input="caf\udce9\n", env=STRICT)
+    session = Session(project, project.path / answer["path"]).until_seat("architect")
+    assert session.state["feature"] == "caf\ufffd"
+    env = {**session.seat_env("architect"), **STRICT}
+    words = ("research", "code", "--topic", "x", "-")
+    project.ok(*words, input="o\udcf9?", env=env)
+    (asked,) = [each for each in session.events if each["event"] == "research_dispatch_code"]
+    assert "o\ufffd?" in json.dumps(asked, ensure_ascii=False)
+    project.ok("research", "code", "--topic", "y", "wh\udcff", env=env)
+    project.fails(3, "request-changes", "-", input="caf\udce9", env=STRICT)
+
+
+def test_stdin_that_is_closed(project: Project) -> None:
+    said = project.fails(2, "start", "--agent", "demo", "-", preexec_fn=lambda: os.close(0))
+    assert "empty" in said
+
+
 def _too_long(project: Project) -> list[str]:
     (project.path / "wish.md").write_text("x" * 1_000_001)
     return ["@wish.md"]

@@ -1,0 +1,30 @@
+"""A text that the user or an agent gives: from a file, or from standard input."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from agentmux.errors import UsageError
+
+
+def given_text(path: Path | None, limit: int) -> str:
+    """Return at most ``limit`` bytes of a file, or of standard input where ``path`` is None.
+
+    What is not UTF-8 is replaced, whatever the locale says.
+
+    Raises:
+        UsageError: It cannot be read.
+    """
+    try:
+        if path is None:
+            # There is none where it was closed before the program began.
+            data = sys.stdin.buffer.read(limit) if sys.stdin is not None else b""
+        else:
+            with path.open("rb") as stream:
+                data = stream.read(limit)
+    except (OSError, ValueError) as error:  # ValueError: a zero byte in the name
+        place = "standard input" if path is None else f"`{path}`"
+        reason = (getattr(error, "strerror", None) or str(error)).lower()
+        raise UsageError(f"cannot read {place}: {reason}") from None
+    return data.decode("utf-8", "replace")
