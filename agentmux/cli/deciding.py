@@ -13,10 +13,11 @@ from agentmux.app.sessions import SessionEntry, list_resumable_sessions, resolve
 from agentmux.app.submit import Submission, decide
 from agentmux.cli import render
 from agentmux.cli.looking import JsonOpt, SessionArg
+from agentmux.cli.main import show
 from agentmux.cli.starting import YesOpt, read_text
 from agentmux.core.events import Approved, ChangesRequested, Decision
 from agentmux.core.phase import Phase
-from agentmux.errors import BlockedError, ExitCode, RefusedError
+from agentmux.errors import AgentmuxError, BlockedError, ExitCode, RefusedError
 
 if TYPE_CHECKING:
     from agentmux.app.world import World
@@ -85,18 +86,21 @@ def _decide(world: World, entry: SessionEntry, fact: Decision, *, json: bool) ->
     )
     if json:
         render.as_json(made.to_fields())
-    _check(made, entry)
-    if not json:
+    error = _error(made, entry)
+    if error is None and not json:
         render.out(f"{fact.kind}: {made.result}" + (f", {made.reason}" if made.reason else ""))
-    return ExitCode.OK
+    # With JSON the answer is given: the error is for people, and no second one.
+    return ExitCode.OK if error is None else show(error, json=False)
 
 
-def _check(made: Submission, entry: SessionEntry) -> None:
+def _error(made: Submission, entry: SessionEntry) -> AgentmuxError | None:
+    """Return why nothing was decided; a script must see it in the exit code."""
     if made.result == "refused":
-        raise RefusedError(made.reason, problems=made.problems)
+        return RefusedError(made.reason, problems=made.problems)
     if made.result == "ignored":
-        raise BlockedError(
+        return BlockedError(
             f"{entry.name} takes no such decision now: {made.reason}",
             reason="not_waiting",
             hints=(f"see where it is: agentmux status {entry.name}",),
         )
+    return None

@@ -12,7 +12,7 @@ from typing import Final
 from agentmux.app.result import envelope, problem_of
 from agentmux.cli import render, wiring
 from agentmux.cli.face import Face, face_of
-from agentmux.errors import AgentmuxError, ExitCode, UsageError
+from agentmux.errors import AgentmuxError, ExitCode, RefusedError, UsageError
 
 _QUICK: Final = {"--all", "--json"}
 """The words with which ``list`` needs no parser."""
@@ -88,6 +88,8 @@ def show(error: AgentmuxError, *, json: bool) -> int:
     if json:
         render.as_json(envelope((), (problem_of("", error),)))
     render.failure(error.message, error.hints)
+    for problem in error.problems if isinstance(error, RefusedError) else ():
+        render.note(f"- {problem}")
     return error.exit_code
 
 

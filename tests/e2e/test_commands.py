@@ -137,6 +137,17 @@ def test_a_refusal_changes_nothing(live: Session, code: int, words: list[str]) -
     assert live.state["phase"] == "architecting"
 
 
+def test_a_decision_that_does_not_count_is_one_answer(live: Session) -> None:
+    project = live.project
+    refused = project.json("request-changes", " ", "-s", live.name, code=8)
+    assert (refused["result"], refused["problems"]) == ("refused", ["text: empty"])
+    said = project.fails(8, "request-changes", " ", "-s", live.name)
+    assert said.endswith("\n- text: empty\n")
+    ignored = project.json("request-changes", "more", "-s", live.name, code=3)
+    assert ignored["result"] == "ignored"
+    assert ignored["reason"] in project.fails(3, "request-changes", "more", "-s", live.name)
+
+
 def _settled_tree(live: Session) -> str:
     """Return the hash of all but what the orchestrator notes all the time."""
     kept = {
