@@ -33,6 +33,7 @@ from agentmux.app.stop import stop
 from agentmux.cli import render
 from agentmux.cli.looking import JsonOpt, SessionArg
 from agentmux.cli.starting import AttachOpt, YesOpt, handing, show_begun
+from agentmux.core.review import seat_named
 from agentmux.core.settings import policy_of
 from agentmux.errors import AgentmuxError, BlockedError, ExitCode, NotFoundError, UsageError
 
@@ -73,7 +74,7 @@ def resume_session(
     """Go on with a session where it stopped."""
     face: Face = ctx.obj
     world = face.world(read_only=dry_run or explain)
-    seats = frozenset([*(fresh_role or ()), *(("*",) if fresh else ())])
+    seats = frozenset([*map(seat_named, fresh_role or ()), *(("*",) if fresh else ())])
     if dry_run or explain:
         entries = _chosen(world, session, everything=everything)
         return _dry_run(world, entries, seats, phase, explain=explain, json=json)
@@ -323,6 +324,7 @@ def restart_seat(
     entry = _chosen(world, session, everything=False)[0]
     files = world.files(entry.path)
     fresh = None if native is None else not native
-    restart(world, files, role, fresh=fresh, poke=lambda: poke(entry.path))
-    render.out(f"{role} of {entry.name} comes back")
+    seat = seat_named(role)
+    restart(world, files, seat, fresh=fresh, poke=lambda: poke(entry.path))
+    render.out(f"{seat} of {entry.name} comes back")
     return 0

@@ -15,6 +15,7 @@ from agentmux.app.sessions import SessionEntry
 from agentmux.app.show import LastScreen, last_screens
 from agentmux.cli import render
 from agentmux.cli.looking import JsonOpt, SessionArg, one
+from agentmux.core.review import seat_named
 
 if TYPE_CHECKING:
     from agentmux.cli.face import Face
@@ -33,7 +34,7 @@ def show(
     face: Face = ctx.obj
     site = face.site()
     entry = one(face, site, session, command="show")
-    result = last_screens(entry, files.read_limited, seat=role)
+    result = last_screens(entry, files.read_limited, seat=seat_named(role) if role else None)
     if json:
         render.as_json(envelope([_fields(face, entry, result)], result.problems))
         return result.exit_code

@@ -15,7 +15,7 @@ from agentmux.cli import attaching, render, wiring
 from agentmux.cli.given import given_text
 from agentmux.cli.looking import JsonOpt
 from agentmux.core.environment import handed_on
-from agentmux.core.review import is_reviewer, long
+from agentmux.core.review import seat_named
 from agentmux.errors import UsageError
 
 if TYPE_CHECKING:
@@ -139,8 +139,7 @@ def read_roles(words: Sequence[str]) -> dict[str, tuple[str, str | None]]:
         agent, _, model = rest.partition(":")
         if not agent:
             raise UsageError(f"--role takes ROLE=AGENT[:MODEL], not `{word}`")
-        name = long(role) if is_reviewer(role) else role.replace("_", "-")
-        found[name] = (agent, model or None)
+        found[seat_named(role)] = (agent, model or None)
     return found
 
 

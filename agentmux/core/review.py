@@ -94,6 +94,12 @@ def long(role: str) -> str:
     return PREFIX + short(role)
 
 
+def seat_named(text: str) -> str:
+    """Return the role or seat that somebody who types means: ``reviewer_logic`` for ``logic``."""
+    name = text.replace("-", "_")
+    return long(name) if is_reviewer(name) else text.replace("_", "-")
+
+
 def review_file(role: str) -> str:
     """Name of the file a reviewer leaves in the review folder."""
     return f"review_{short(role)}.yaml"

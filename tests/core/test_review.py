@@ -133,6 +133,22 @@ def test_roles_have_a_short_and_a_long_form() -> None:
     assert not review.is_reviewer("coder")
 
 
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("logic", "reviewer_logic"),
+        ("reviewer-expert", "reviewer_expert"),
+        ("reviewer_quality", "reviewer_quality"),
+        ("code_researcher", "code-researcher"),
+        ("coder-2", "coder-2"),
+        ("logics", "logics"),
+        ("*", "*"),
+    ],
+)
+def test_a_seat_is_meant_however_its_role_is_spelled(typed: str, meant: str) -> None:
+    assert review.seat_named(typed) == meant
+
+
 def test_a_lone_reviewer_may_use_the_plain_name() -> None:
     both = ("review_logic.yaml", "review_reviewer_logic.yaml")
     assert review.review_files("logic", alone=False) == both

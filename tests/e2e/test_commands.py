@@ -352,6 +352,13 @@ def test_stop_resume_go_back_and_remove(project: Project, wait_until: WaitUntil)
     (seen,) = project.json("status", session.name)["sessions"]
     assert (seen["status"], seen["live"], seen["phase"]) == ("stopped", False, "completing")
 
+    # A reviewer goes by either of its names.
+    for role in ("logic", "reviewer_logic", "reviewer-logic"):
+        answer = project.json("show", session.name, "--role", role)
+        assert [each["seat"] for each in answer["sessions"][0]["screens"]] == ["reviewer_logic"]
+        project.ok("resume", "--dry-run", "--fresh-role", role, session.name)
+        assert "`reviewer_logic`" in project.fails(2, "restart", session.name, "--role", role)
+
     # A damaged journal is the problem of its session: the others are shown all the same.
     journal = session.path / "tool_events.jsonl"
     whole = journal.read_bytes()
