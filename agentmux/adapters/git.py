@@ -154,7 +154,7 @@ class Git:
         if found.status == 0:
             raise UsageError(
                 f"there is a branch `{name}` already",
-                hints=("choose another name, or: --branch auto",),
+                hints=("choose another name, or none: --branch",),
             )
 
     # --- writing -----------------------------------------------------------------------------

@@ -10,7 +10,7 @@ import inspect
 from typing import Annotated, Any, Final
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from agentmux.cli import render
 from agentmux.cli.wiring import version
@@ -58,6 +58,24 @@ class _Commands(TyperGroup):
         return super().get_command(ctx, cmd_name)
 
 
+class _Start(TyperCommand):
+    """Lets ``--branch`` stand without a name, for which typer has no option: it is empty then."""
+
+    def parse_args(  # type: ignore[explicit-override]  # as above
+        self,
+        ctx: Any,  # noqa: ANN401 (as above)
+        args: list[str],
+    ) -> list[str]:
+        """Parse, with ``--branch=`` for a ``--branch`` at the end or before another option."""
+        end = args.index("--") if "--" in args else len(args)
+        following = [*args[1:], "-"]
+        given = [
+            f"{word}=" if word == "--branch" and after.startswith("-") else word
+            for word, after in zip(args[:end], following, strict=False)
+        ]
+        return super().parse_args(ctx, given + args[end:])
+
+
 def _loaded(name: str) -> Any:  # noqa: ANN401 (as above)
     """Import a command, and return it as the parser wants it."""
     module, _, function = _COMMANDS[name].partition(":")
@@ -67,7 +85,8 @@ def _loaded(name: str) -> Any:  # noqa: ANN401 (as above)
         first = found.registered_callback
         holder.add_typer(found, name=name, help=_help(first.callback if first else None))
     else:
-        holder.command(name, help=_help(found))(found)
+        kind = _Start if name == "start" else TyperCommand
+        holder.command(name, cls=kind, help=_help(found))(found)
     return typer.main.get_group(holder).commands[name]
 
 

@@ -53,7 +53,9 @@ def start_feature(
     ] = None,
     branch: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="Make a branch; `auto` names it after the session."),
+        typer.Option(
+            metavar="[NAME]", help="Make a branch: NAME, else one named after the session."
+        ),
     ] = None,
     include: Annotated[
         list[str] | None,

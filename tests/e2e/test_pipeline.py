@@ -234,6 +234,26 @@ def test_a_file_to_include_is_one_that_changed(project: Project) -> None:
     project.ok("start", "--agent", "demo", "--include", "../new.txt", "--dry-run", "x", cwd=below)
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--branch", "--", "x"],
+        ["x", "--branch"],
+        ["x", "--branch", "--detach"],
+        ["--branch", "auto", "x"],
+        ["--branch", "--file", "calc.py"],
+    ],
+    ids=" ".join,
+)
+def test_a_branch_without_a_name_is_named_after_the_session(
+    project: Project, words: list[str]
+) -> None:
+    plan = project.json("start", "--agent", "demo", "--dry-run", *words)
+    assert plan["branch"] == f"agentmux/{plan['session']}"
+    plan = project.json("start", "--agent", "demo", "--dry-run", "--", "--branch")
+    assert plan["branch"] == "main"
+
+
 @pytest.mark.parametrize("named", ["auto", "greet/people"])
 def test_a_branch_of_its_own(project: Project, named: str) -> None:
     session = project.start("add a greeting", "--branch", named)
