@@ -446,6 +446,9 @@ class Repository(Protocol):
     def create_branch(self, name: str) -> None:
         """Make a branch at HEAD and switch to it."""
 
+    def take_back_branch(self, name: str, before: Head) -> None:
+        """Undo `create_branch` as far as nothing was done there since; raises nothing of git."""
+
     def commit(
         self,
         message: str,

@@ -171,6 +171,17 @@ class Git:
         if reply.status != 0:
             raise refused(f"branch `{name}` was not made", reply)
 
+    def take_back_branch(self, name: str, before: Head) -> None:
+        """Go from a branch that `create_branch` made back to ``before``, and delete it.
+
+        A branch that is elsewhere by now stays, and so does what git refuses to undo.
+        """
+        with suppress(GitError):
+            if self.head() == Head(commit=before.commit, branch=name):
+                self._git.run(*_way_back(before))
+            if before.commit is not None and self.head().branch != name:
+                self._git.run("update-ref", "-d", f"refs/heads/{name}", before.commit)
+
     def commit(
         self,
         message: str,
@@ -301,6 +312,14 @@ class Git:
         # Asked for, since its id depends on the repository's hash.
         reply = self._git.must_read("name the empty tree", "hash-object", "-t", "tree", "--stdin")
         return decoded(reply.out).strip()
+
+
+def _way_back(before: Head) -> tuple[str, ...]:
+    if before.branch is None:
+        return ("checkout", "-q", "--detach", before.commit or "HEAD")
+    if before.commit is None:
+        return ("symbolic-ref", "HEAD", f"refs/heads/{before.branch}")
+    return ("checkout", "-q", before.branch, "--")
 
 
 @contextmanager

@@ -9,6 +9,7 @@ import shutil
 import stat
 import uuid
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -30,10 +31,13 @@ from agentmux.core.state import encode as encode_state
 from agentmux.ports import LaunchRecord
 
 _DIGEST_MAX: Final = 64 << 20
+_IGNORE: Final = ".gitignore"
 
 
 class FileSession(SignalFiles):
     """The files of the session at ``path``; implements `ports.SessionFiles`."""
+
+    _made_around: tuple[Path, ...] = ()
 
     # -- reading -----------------------------------------------------------------------------
 
@@ -94,11 +98,13 @@ class FileSession(SignalFiles):
     def make(self, events: Sequence[Event], texts: Mapping[str, str]) -> None:
         """Make the directory whole, then rename it into place; see `ports.SessionFiles`."""
         sessions = self._path.parent
-        files.make_dir(sessions)
-        files.put(sessions / ".gitignore", b"*\n")
+        around = (sessions.parent, sessions, sessions / _IGNORE)
+        self._made_around = tuple(each for each in around if not os.path.lexists(each))
         made = FileSession(sessions / f".making-{uuid.uuid4().hex}")
-        files.make_dir(made.path)
         try:
+            files.make_dir(sessions)
+            files.put(sessions / _IGNORE, b"*\n")
+            files.make_dir(made.path)
             made.journal.create(*(encode(event) for event in events))
             for path, text in texts.items():
                 made.write(path, text)
@@ -107,12 +113,23 @@ class FileSession(SignalFiles):
                 made.path.rename(self._path)
         except BaseException:
             made.discard()
+            self._discard_around()
             raise
         files.sync_dir(sessions)
 
     def discard(self) -> None:
         """Take away a session that never began; see `ports.SessionFiles`."""
         shutil.rmtree(self._path, ignore_errors=True)
+        self._discard_around()
+
+    def _discard_around(self) -> None:
+        """Take away what `make` had to make around the session, unless others use it by now."""
+        with suppress(OSError):
+            for path in reversed(self._made_around):
+                if path.name != _IGNORE:
+                    path.rmdir()
+                elif [*path.parent.iterdir()] == [path]:
+                    path.unlink()
 
     # -- writing -----------------------------------------------------------------------------
 

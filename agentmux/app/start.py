@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import field, replace
 from pathlib import Path
 from typing import Final
@@ -107,18 +108,20 @@ def plan_start(world: World, request: StartRequest, taken: Mapping[str, str]) ->
 def start(world: World, handing: Handing, plan: StartPlan) -> Begun:
     """Make the session and its tmux session, and wait until its orchestrator is ready.
 
-    A failure before the orchestrator has begun takes the directory away again.
+    A failure before the orchestrator has begun takes the directory and the branch away again.
     """
     state = replace(plan.state, branch=plan.branch or plan.state.branch)
     files = world.files(plan.path)
     files.make(_first_events(world, state), _first_texts(world, plan.path, state))
-    try:
+    with ExitStack() as undo:
+        undo.callback(files.discard)
         if plan.branch is not None:
+            before = Head(commit=plan.state.options.base, branch=plan.state.branch)
             world.repository.create_branch(plan.branch)
-        return hand_over(world, handing, plan.path, state, Request(mode="start"))
-    except BaseException:
-        files.discard()
-        raise
+            undo.callback(world.repository.take_back_branch, plan.branch, before)
+        begun = hand_over(world, handing, plan.path, state, Request(mode="start"))
+        undo.pop_all()
+    return begun
 
 
 def _first_events(world: World, state: SessionState) -> tuple[Event, ...]:

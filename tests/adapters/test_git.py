@@ -471,6 +471,39 @@ def test_a_branch_before_the_first_commit(git: Git) -> None:
     assert git.head() == Head(commit=None, branch="side")
 
 
+@pytest.mark.parametrize("detached", [False, True])
+def test_a_branch_is_taken_back(started: Path, git: Git, run: Run, detached: bool) -> None:
+    if detached:
+        run("checkout", "-q", "--detach")
+    before = git.head()
+    (started / "mine.txt").write_text("dirty\n")
+    run("add", "mine.txt")
+    git.create_branch("agentmux/add-auth")
+    git.take_back_branch("agentmux/add-auth", before)
+    assert git.head() == before
+    assert run("branch", "--format=%(refname:lstrip=2)", "--list", "main", "agentmux/*") == "main\n"
+    assert run("status", "--porcelain") == "M  mine.txt\n"
+
+
+def test_a_branch_before_the_first_commit_is_taken_back(git: Git) -> None:
+    before = git.head()
+    git.create_branch("side")
+    git.take_back_branch("side", before)
+    assert git.head() == before
+
+
+def test_a_branch_with_work_on_it_stays(started: Path, git: Git, run: Run) -> None:
+    before = git.head()
+    git.create_branch("side")
+    run("commit", "-q", "--allow-empty", "-m", "work")
+    worked = git.head()
+    git.take_back_branch("side", before)
+    assert git.head() == worked
+    run("checkout", "-q", "main")
+    git.take_back_branch("side", before)
+    assert run("rev-parse", "side") == f"{worked.commit}\n"
+
+
 @pytest.mark.parametrize("name", ["", "-f", "a b", "a..b", "@{-1}", "x.lock", "a\nb", "HEAD"])
 def test_names_no_branch_can_have_are_refused(started: Path, git: Git, run: Run, name: str) -> None:
     run("checkout", "-q", "-b", "before")  # so that `@{-1}` has a meaning

@@ -495,6 +495,9 @@ class NotedRepository:
     def create_branch(self, name: str) -> None:
         raise AssertionError("no test asks for a branch")
 
+    def take_back_branch(self, name: str, before: Head) -> None:
+        raise AssertionError("no test asks for a branch")
+
     def commit(
         self,
         message: str,

@@ -1,5 +1,6 @@
 """The pipeline with real agents in real tmux, from the command line to the commit."""
 
+import shutil
 from collections.abc import Callable
 
 import pytest
@@ -263,6 +264,31 @@ def test_a_branch_of_its_own(project: Project, named: str) -> None:
     session.wait().approve()
     assert project.git("log", "-1", "--format=%s", branch) == "add a greeting\n"
     assert project.git("log", "-1", "--format=%s", "main") == "Begin\n"
+
+
+def _without_new_sessions(project: Project) -> dict[str, str]:
+    """Return an environment whose tmux makes no session."""
+    folder = project.root / "tools"
+    folder.mkdir()
+    (folder / "tmux").write_text(
+        "#!/bin/sh\n"
+        'for word; do [ "$word" = new-session ] && { echo "no space" >&2; exit 1; }; done\n'
+        f'exec {shutil.which("tmux")} "$@"\n'
+    )
+    (folder / "tmux").chmod(0o755)
+    return {"PATH": f"{folder}:{project.env['PATH']}"}
+
+
+def test_a_start_that_fails_leaves_nothing(project: Project) -> None:
+    env = _without_new_sessions(project)
+    before = project.tree()
+    project.fails(6, "start", "--agent", "demo", "x", env=env)
+    assert project.tree() == before
+    (project.path / "mine.txt").write_text("dirty\n")
+    project.fails(6, "start", "--agent", "demo", "--branch", "side", "x", env=env)
+    assert project.git("branch", "--format=%(refname) %(HEAD)") == "refs/heads/main *\n"
+    assert project.git("status", "--porcelain") == "?? mine.txt\n"
+    assert not (project.path / ".agentmux").exists()
 
 
 def _hook(project: Project) -> None:
