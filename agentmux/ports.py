@@ -466,6 +466,9 @@ class ProcessWatch(Protocol):
     def watch(self, pid: int, ended: Callable[[int], object]) -> None:
         """Call ``ended(pid)`` once when the process has gone (at once if it has already)."""
 
+    def start_time(self, pid: int) -> int:
+        """When it was started, in ticks since boot (macOS: Unix time); 0 where unknown."""
+
     def close(self) -> None:
         """Watch nothing any more."""
 

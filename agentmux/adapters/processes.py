@@ -116,6 +116,10 @@ class ProcessWatch:
         self._descriptors[pid] = descriptor
         self._loop.add_reader(descriptor, self._gone, pid, ended)
 
+    def start_time(self, pid: int) -> int:
+        """When the process was started; as the function of this name."""
+        return start_time(pid)
+
     def _forget(self, pid: int) -> None:
         descriptor = self._descriptors.pop(pid, None)
         if descriptor is not None:

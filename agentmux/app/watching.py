@@ -87,6 +87,7 @@ class Watcher:
         self.to_nudge: list[str] = []
         self._running: set[str] = set()
         self._runtime: object = None
+        self._started: dict[tuple[str, int], int] = {}
 
     # -- who lives ---------------------------------------------------------------------------
 
@@ -314,7 +315,13 @@ class Watcher:
             **self._identity,
             "session": self.tmux_session,
             "panes": {
-                pane.seat: {"pane": pane.id, "pid": pane.pid, "launch": launch}
+                pane.seat: {
+                    "pane": pane.id,
+                    "pid": pane.pid,
+                    "started": self._start_of(pane),
+                    "launch": launch,
+                    "visible": pane.visible,
+                }
                 for launch, pane in self.panes.items()
             },
             "statuses": {name: asdict(status) for name, status in self.statuses.items()},
@@ -323,3 +330,10 @@ class Watcher:
         if fields != self._runtime:
             self._session.files.write(layout.RUNTIME, json.dumps(fields, indent=1))
             self._runtime = fields
+
+    def _start_of(self, pane: Pane) -> int:
+        """Return when the program of a pane was started, asked once."""
+        key = (pane.id, pane.pid)
+        if key not in self._started:
+            self._started[key] = self._tools.deaths.start_time(pane.pid)
+        return self._started[key]

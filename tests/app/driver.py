@@ -153,6 +153,9 @@ class _NobodyDies:
     def watch(self, pid: int, ended: Callable[[int], object]) -> None:
         pass
 
+    def start_time(self, pid: int) -> int:
+        return 0
+
     def close(self) -> None:
         pass
 

@@ -16,7 +16,7 @@ import pytest
 
 from agentmux.adapters import delivery
 from agentmux.adapters.lock import SessionLock
-from agentmux.adapters.processes import ProcessWatch, is_alive
+from agentmux.adapters.processes import ProcessWatch, is_alive, start_time
 from agentmux.adapters.session_files import FileSession
 from agentmux.adapters.tmux import TmuxTerminal
 from agentmux.adapters.wake import STOP, WakePipe, poke
@@ -250,6 +250,27 @@ def impatient(tmp_path: Path, agents: None, tmux: TmuxTerminal) -> Stage:
 
 
 # -- agents that end ----------------------------------------------------------------------------
+
+
+def test_what_is_true_only_now_is_there_to_read(stage: Stage) -> None:
+    stage.scenario({"architect": {"silent": True}})
+
+    async def play() -> None:
+        async with stage.driven():
+            place = stage.path / layout.RUNTIME
+
+            def shown() -> Any:
+                noted = json.loads(place.read_text()) if place.exists() else {"panes": {}}
+                return noted["panes"].get("architect", {})
+
+            # It is seen to lie beside the monitor at the first look after it was put there.
+            await stage.until(lambda: shown().get("visible"))
+            pane = stage.pane("architect")
+            assert (shown()["pane"], shown()["pid"]) == (pane.id, pane.pid)
+            assert shown()["launch"] == pane.launch
+            assert shown()["started"] == start_time(pane.pid) > 0
+
+    asyncio.run(play())
 
 
 def test_a_crashed_agent_is_launched_once_more_then_the_session_fails(stage: Stage) -> None:
