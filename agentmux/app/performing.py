@@ -225,7 +225,8 @@ class Performer:
         self._loop.say(f"{action.seat}: {action.cause} ({_ending(action)})")
 
     async def _fail(self, action: Fail, facts: Facts) -> None:
-        self._session.record(SessionFailed(cause=action.cause), seat=action.seat)
+        fact = SessionFailed(cause=action.cause, phase=self._session.state.phase)
+        self._session.record(fact, seat=action.seat)
         self._loop.say(f"failed: {action.cause}")
 
     async def _approve(self, action: ApproveByItself, facts: Facts) -> None:

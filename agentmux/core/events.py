@@ -357,10 +357,15 @@ class SessionInterrupted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionFailed:
-    """The pipeline cannot go on by itself."""
+    """The pipeline cannot go on by itself.
+
+    Attributes:
+        phase: Where it could not; empty in older journals.
+    """
 
     kind: ClassVar[str] = "session_failed"
     cause: str
+    phase: str = ""
 
 
 Signal: TypeAlias = (

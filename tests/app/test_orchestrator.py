@@ -286,9 +286,12 @@ def test_a_crashed_agent_is_launched_once_more_then_the_session_fails(stage: Sta
     assert [fact.attempt for fact in launched] == [1, 2]
     exits = stage.facts("agent_exited", "coder-1")
     assert [(fact.cause, fact.signal) for fact in exits] == [("crashed", 9)] * 2
+    (failed,) = stage.facts("session_failed", "coder-1")
+    assert failed.phase == "implementing"
     interruption = stage.state().interruption
     assert interruption is not None
     assert (interruption.seat, interruption.phase) == ("coder-1", "implementing")
+    assert interruption.cause == failed.cause
     assert "coder-1" in interruption.cause
     assert "signal 9" in interruption.cause
     assert len(stage.facts("agent_launched", "coder-2")) == 1

@@ -17,6 +17,7 @@ from agentmux.core.events import (
     Event,
     Fact,
     ReviewDone,
+    SessionFailed,
     UnknownEventError,
     encode,
     parse,
@@ -114,6 +115,11 @@ def test_a_field_of_a_newer_minor_version_is_passed_over() -> None:
     line = encode(made)
     newer = {**line, "host": "h", "payload": {"subplan_index": 2, "mood": "good"}}
     assert parse(newer) == made
+
+
+def test_a_failure_of_an_older_journal_names_no_phase() -> None:
+    made = event(SessionFailed(cause="lost twice"), "planner", "l7")
+    assert parse({**encode(made), "payload": {"cause": "lost twice"}}) == made
 
 
 @pytest.mark.parametrize(
