@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import Final
 
 from agentmux.app.world import World
 from agentmux.core.review import check_review, commit_message
 from agentmux.core.state import SessionState
-from agentmux.ports import GitError
+from agentmux.ports import GitError, Head
 
 TRAILER: Final = "Agentmux-Event"
 _SUBJECT_MAX: Final = 72
@@ -32,6 +33,36 @@ def preview(world: World, state: SessionState) -> tuple[str, tuple[str, ...]]:
     return message(state), world.repository.changed_since(state.options.dirty)
 
 
+def moved(world: World, state: SessionState) -> GitError | None:
+    """Return why no commit can be made where HEAD is now, and the way back; None where one can."""
+    began, head = Head(commit=state.options.base, branch=state.branch), world.repository.head()
+    if (head.commit, head.branch) == (began.commit, began.branch):
+        return None
+    return GitError(
+        f"HEAD moved: the session began on {began.describe()}, now it is {head.describe()}",
+        hints=(f"{_way_back(began, head)}, then approve again",),
+    )
+
+
+def _way_back(began: Head, head: Head) -> str:
+    if head.in_progress:
+        return f"finish the {head.in_progress}, or: git {head.in_progress} --abort"
+    if head.branch != began.branch:
+        where = shlex.quote(began.branch) if began.branch else f"--detach {began.commit}"
+        return f"go back: git switch {where}"
+    if began.commit is None:
+        return "take the first commit back, and keep its work: git update-ref -d HEAD"
+    # Whose commits they are only the user knows: an agent's, or what a `git pull` brought.
+    base = began.commit[:12]
+    see = f"see what came since: git log --oneline {base}.."
+    return f"{see} (where that is this session's work, take it back: git reset --soft {base})"
+
+
+def reason(error: GitError) -> str:
+    """Return why a commit was not made, with what to do about it."""
+    return "; ".join((error.message, *error.hints))
+
+
 def commit(world: World, state: SessionState, approval: str) -> tuple[str | None, bool]:
     """Make the commit for ``approval``, or adopt the one that carries its id already.
 
@@ -46,18 +77,11 @@ def commit(world: World, state: SessionState, approval: str) -> tuple[str | None
     if found is not None:
         repository.settle_index(found)
         return found, True
-    head = repository.head()
-    if head.branch != state.branch or head.commit != state.options.base:
-        raise GitError(
-            f"HEAD moved: the session began on {_place(state)}, now it is {head.describe()}",
-            hints=("go back to where it began, then approve again",),
-        )
+    error = moved(world, state)
+    if error is not None:
+        raise error
     paths = repository.changed_since(state.options.dirty)
     if not paths:
         return None, False
-    return repository.commit(message(state), paths, trailer=trailer, onto=head), False
-
-
-def _place(state: SessionState) -> str:
-    commit = (state.options.base or "no commit")[:12]
-    return f"{commit} on {state.branch}" if state.branch else f"{commit}, detached"
+    began = Head(commit=state.options.base, branch=state.branch)
+    return repository.commit(message(state), paths, trailer=trailer, onto=began), False

@@ -10,7 +10,7 @@ import logging
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from typing import Any, Final, Protocol
 
-from agentmux.app.committing import commit
+from agentmux.app.committing import commit, reason
 from agentmux.app.gating import Manner
 from agentmux.app.launching import Launcher, PreparedLaunch, label
 from agentmux.app.session import Session
@@ -279,8 +279,8 @@ class Performer:
         try:
             made, adopted = await loop.run_in_executor(None, commit, self._world, state, approval)
         except GitError as error:
-            self._session.record(CommitFailed(reason=error.message))
-            self._loop.say(f"the commit was not made: {error.message}")
+            self._session.record(CommitFailed(reason=reason(error)))
+            self._loop.say(f"the commit was not made: {reason(error)}")
             return
         self._session.record(CommitMade(commit=made, adopted=adopted))
         self._loop.say("nothing to commit" if made is None else f"committed {made[:12]}")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from agentmux.adapters.wake import poke
-from agentmux.app.committing import preview
+from agentmux.app.committing import moved, preview, reason
 from agentmux.app.session import stamp
 from agentmux.app.sessions import SessionEntry, list_resumable_sessions, resolve, select_session
 from agentmux.app.submit import Submission, decide
@@ -53,6 +53,9 @@ def _show_commit(world: World, state: SessionState) -> None:
         render.out(f"  {path}")
     if len(paths) > _SHOWN:
         render.out(f"  and {len(paths) - _SHOWN} more")
+    error = moved(world, state)
+    if error is not None:
+        render.note(f"warning: {reason(error)}")
 
 
 def request_changes(
