@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import shlex
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import field, replace
 from pathlib import Path
@@ -13,6 +14,7 @@ from agentmux.app.request import Request
 from agentmux.app.session import stamp
 from agentmux.app.world import World
 from agentmux.core import layout, prompts
+from agentmux.core.agents import AgentSpec
 from agentmux.core.events import ORCHESTRATOR, Event, JournalCreated, SessionStarted
 from agentmux.core.frozen import dataclass
 from agentmux.core.phase import CODER, PRODUCT_MANAGER, ROLES, Phase
@@ -36,6 +38,7 @@ class StartRequest:
         roles: Role to (agent, model).
         branch: None stays on the branch; empty derives a name; else the name of a new one.
         include: Files that were dirty at the start and are to be committed all the same; absolute.
+        unwatched: Nobody will look at the session at first.
     """
 
     feature: str
@@ -45,6 +48,7 @@ class StartRequest:
     roles: Mapping[str, tuple[str, str | None]] = field(default_factory=dict)
     branch: str | None = None
     include: tuple[str, ...] = ()
+    unwatched: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,13 +99,17 @@ def plan_start(world: World, request: StartRequest, taken: Mapping[str, str]) ->
             reason="name_taken",
             hints=("choose another: agentmux start --name NAME …",),
         )
+    agents = _agents(world, options, product_manager=request.product_manager)
+    warnings = _warnings(head, options, taken)
+    if request.unwatched:
+        warnings += tuple(_unattended(world, options, agents))
     return StartPlan(
         name=name,
         path=world.project / layout.SESSIONS_DIR / name,
         state=state,
-        agents=_agents(world, options, product_manager=request.product_manager),
+        agents=agents,
         branch=_branch(world, request, name, head),
-        warnings=_warnings(head, options, taken),
+        warnings=warnings,
     )
 
 
@@ -263,3 +271,20 @@ def _warnings(head: Head | None, options: Options, taken: Mapping[str, str]) -> 
         if phase not in ended
     ]
     return tuple(found)
+
+
+def _unattended(world: World, options: Options, agents: Mapping[str, str]) -> Iterator[str]:
+    """Say of each agent that would ask its user what lets it act by itself."""
+    asking: dict[str, AgentSpec] = {}
+    for role, agent in agents.items():
+        spec = world.spec(agent)
+        args = world.settings.played(role, options.agents, options.models).args
+        given = {*spec.command, *spec.args, *args}
+        if not spec.permission_args and not given.issuperset(spec.unattended_args):
+            asking[spec.name] = spec
+    for name, spec in asking.items():
+        yield (
+            f"{name} asks before it acts: while nobody watches it would wait for you; "
+            f"agents.{name}.permission_args in the configuration lets it act by itself "
+            f"({shlex.join(spec.unattended_args)})"
+        )

@@ -72,6 +72,7 @@ def start_feature(
     text = read_text(feature, file, what="what to build")
     if agent is None and face.interactive and not (yes or dry_run or json):
         agent = _chosen_agent(face, world)
+        world = face.world()  # with what was just written into the configuration
     request = StartRequest(
         feature=text,
         name=name,
@@ -80,6 +81,7 @@ def start_feature(
         roles=read_roles(role or ()),
         branch="" if branch == "auto" else branch,
         include=tuple(_absolute(path) for path in include or ()),
+        unwatched=not _goes_there(face, attach, json=json),
     )
     plan = plan_start(
         world, request, {each.name: each.phase or "" for each in list_sessions(world)}
@@ -91,7 +93,7 @@ def start_feature(
         return 0
     _confirm(face, plan, yes=yes)
     begun = start(world, handing(world, face.config), plan)
-    show_begun(face, world, begun, json=json, attach=attach)
+    show_begun(face, world, begun, json=json, attach=attach, told=plan.warnings)
     return 0
 
 
@@ -178,8 +180,24 @@ def _show_plan(plan: StartPlan, *, json: bool) -> None:
         render.out(line)
 
 
-def show_begun(face: Face, world: World, begun: Begun, *, json: bool, attach: bool | None) -> None:
-    """Tell what runs now, and go there where that is wanted."""
+def _goes_there(face: Face, attach: bool | None, *, json: bool) -> bool:
+    """Whether the session is shown in this terminal once it runs."""
+    return (not json and face.interactive and face.on_screen) if attach is None else attach
+
+
+def show_begun(
+    face: Face,
+    world: World,
+    begun: Begun,
+    *,
+    json: bool,
+    attach: bool | None,
+    told: Sequence[str] = (),
+) -> None:
+    """Tell what runs now, and go there where that is wanted.
+
+    People know the warnings ``told`` already.
+    """
     for warning in begun.warnings:
         render.note(f"warning: {warning}")
     if json:
@@ -191,13 +209,13 @@ def show_begun(face: Face, world: World, begun: Begun, *, json: bool, attach: bo
                 "phase": begun.phase,
                 "tmux_session": begun.tmux_name,
                 "tmux_socket": begun.socket,
-                "warnings": list(begun.warnings),
+                "warnings": [*told, *begun.warnings],
             }
         )
     else:
         render.out(f"session {begun.name} is in phase {begun.phase}")
         render.out(f"watch it: agentmux attach {begun.name}")
-    if attach is False or (attach is None and (json or not (face.interactive and face.on_screen))):
+    if not _goes_there(face, attach, json=json):
         return
     try:
         argv = attaching.attach_argv(

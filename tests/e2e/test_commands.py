@@ -4,13 +4,14 @@ import json
 import os
 import shutil
 import signal
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.conftest import WaitUntil
-from tests.e2e.conftest import QUICK, Project, Session, make_root
+from tests.e2e.conftest import QUICK, Client, Project, Session, make_root
 from tests.e2e.pair import child_of
 
 
@@ -329,6 +330,33 @@ def test_init(project: Project) -> None:
     assert str(path) in project.fails(2, "init", "--defaults")
     project.run("list", "--json")
     assert project.tree() == before
+
+
+def test_a_start_that_nobody_watches_says_what_its_agents_need(
+    project: Project, wait_until: WaitUntil
+) -> None:
+    asks = "demo asks before it acts"
+    start = ("start", "--agent", "demo", "--dry-run", "x")
+    assert asks not in project.run(*start).stderr  # nothing is known that it needs
+    project.config("agents: {demo: {unattended_args: [--permission-mode, accept]}}\n")
+    (said,) = [each for each in project.json(*start)["warnings"] if asks in each]
+    assert "agents.demo.permission_args" in said
+    assert "--permission-mode accept" in said
+    for words, warned in (((), False), (("--detach",), True), (("--attach",), False)):
+        with Client(project, sys.executable, "-m", "agentmux", *start, *words) as client:
+            client.process.wait(20)
+            wait_until(lambda: "would start" in client.said, 10, lambda: client.said)
+            assert (asks in client.said) is warned
+
+    project.scenario({"roles": {"architect": {"silent": True}}})
+    answer = project.json("start", "--agent", "demo", "x")
+    assert said in answer["warnings"]
+    for allowed in (
+        "agents: {demo: {unattended_args: [--yes], permission_args: [--some]}}\n",
+        "agents: {demo: {unattended_args: [--yes], args: [--yes]}}\n",
+    ):
+        project.config(allowed)
+        assert asks not in str(project.json(*start)["warnings"])
 
 
 # -- the life of a session -----------------------------------------------------------------------
