@@ -79,14 +79,23 @@ def choose_agent(world: World, ask: Ask | None, *, config: Path | None = None) -
     """
     if ask is None or is_configured(world, config):
         return None
-    from agentmux.adapters.agents import load_registry  # noqa: PLC0415 (only here)
-
-    registry = load_registry(world.settings)
-    agent = _answer(world, offers(world, registry), ask)
+    agent = ask_agent(world, ask, question="Nothing says yet which agent plays the roles here.")
     _remember(world, ("defaults", "agent"), agent)
+    registry = _registry(world)
     if agent in registry:
         _offer_unattended(world, registry[agent], ask)
     return agent
+
+
+def ask_agent(world: World, ask: Ask, *, question: str) -> str:
+    """Show what can be chosen, and ask until the answer can be run; nothing is remembered."""
+    return _answer(world, offers(world, _registry(world)), ask, question)
+
+
+def _registry(world: World) -> Registry:
+    from agentmux.adapters.agents import load_registry  # noqa: PLC0415 (only here)
+
+    return load_registry(world.settings)
 
 
 def is_configured(world: World, config: Path | None) -> bool:
@@ -126,10 +135,10 @@ def _installed(world: World, registry: Registry) -> Iterator[Offer]:
         yield Offer(name=name, agent=name, says=says, resumes=resumes)
 
 
-def _answer(world: World, choices: Sequence[Offer], ask: Ask) -> str:
+def _answer(world: World, choices: Sequence[Offer], ask: Ask, question: str) -> str:
     """Ask until the answer is one that can be run."""
     usual = _usual(world, choices)
-    text = "\n".join(["Nothing says yet which agent plays the roles here.", *_menu(choices), ""])
+    text = "\n".join([question, *_menu(choices), ""])
     prompt = f"Number or name{f' [{usual.name}]' if usual else ''}: "
     while True:
         typed = ask(text + prompt)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,6 +12,9 @@ from agentmux.cli import beginning, render
 from agentmux.cli.face import Face
 from agentmux.cli.wiring import version
 from agentmux.errors import UsageError
+
+if TYPE_CHECKING:
+    from agentmux.app.world import World
 
 YesOpt = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 
@@ -73,7 +76,7 @@ def init(
     world = face.world()
     agent = world.settings.defaults.agent
     if not defaults:
-        agent = typer.prompt("Which agent plays the roles", default=agent, err=True)
+        agent = _chosen(world)
     spec = world.spec(agent)
     beginning.write(path, agent)
     render.note(f"wrote {path}")
@@ -83,6 +86,13 @@ def init(
     for line in beginning.unattended(spec):
         render.note(line)
     return 0
+
+
+def _chosen(world: World) -> str:
+    """Ask a person which agent plays the roles, among those that can be run here."""
+    from agentmux.cli.chooser import ask_agent, asking  # noqa: PLC0415 (only with a person)
+
+    return ask_agent(world, asking(), question="Which agent plays the roles here?")
 
 
 def show_version() -> int:

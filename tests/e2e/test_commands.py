@@ -359,6 +359,17 @@ def test_a_start_that_nobody_watches_says_what_its_agents_need(
         assert asks not in str(project.json(*start)["warnings"])
 
 
+def test_init_offers_what_is_there(project: Project, wait_until: WaitUntil) -> None:
+    with Client(project, sys.executable, "-m", "agentmux", "init") as client:
+        for typed, answered in (("77", "`77` is none of these"), ("demo", "next: agentmux start")):
+            wait_until(lambda: client.said.endswith("]: ") or client.said.endswith("name: "), 20)
+            client.press(f"{typed}\r")
+            wait_until(lambda said=answered: said in client.said, 20, lambda: client.said)
+        assert client.process.wait(20) == 0
+        assert "offline and scripted" in client.said
+    assert 'agent: "demo"' in (project.path / ".agentmux" / "config.yaml").read_text()
+
+
 # -- the life of a session -----------------------------------------------------------------------
 
 
