@@ -34,7 +34,8 @@ def show(
     face: Face = ctx.obj
     site = face.site()
     entry = one(face, site, session, command="show")
-    result = last_screens(entry, files.read_limited, seat=seat_named(role) if role else None)
+    seat = None if role is None else seat_named(role)
+    result = last_screens(entry, files.read_limited, seat=seat)
     if json:
         render.as_json(envelope([_fields(face, entry, result)], result.problems))
         return result.exit_code
