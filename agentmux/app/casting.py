@@ -15,18 +15,14 @@ from agentmux.core.agents import (
     StrategyKind,
     choose_strategy,
     home_of,
+    program_name,
 )
 from agentmux.core.command_lines import kept_file, strategy_env
 from agentmux.core.decide import Work, wanted
 from agentmux.core.frozen import dataclass
 from agentmux.core.records import Json
 from agentmux.core.resume import CheckpointState, Decision, Fresh, Guard, ResumeFacts, decide_resume
-from agentmux.core.resume_record import (
-    ResumeRecord,
-    conversation_kind,
-    decode_record,
-    standing_record,
-)
+from agentmux.core.resume_record import ResumeRecord, conversation_kind, standing_record
 from agentmux.core.state import LAUNCHED, STOPPED
 
 
@@ -91,9 +87,10 @@ class CastingOffice:
             checkpoint_dir=folder,
         )
 
-    def decide(self, work: Work, casting: Casting, epoch: Json) -> Decision:
-        """Say whether the seat's conversation comes back; see `core.resume`."""
-        record = decode_record(self._session.state.agents.get(work.seat))
+    def decide(
+        self, work: Work, casting: Casting, epoch: Json, record: ResumeRecord | None
+    ) -> Decision:
+        """Say whether the conversation of the seat's record comes back; see `core.resume`."""
         if record is None:
             return Fresh(reason="first start of this seat", guard=Guard.RECORD)
         standing = standing_record(record) or record
@@ -123,8 +120,17 @@ class CastingOffice:
             native_enabled=resume.native,
             fresh_flag=bool(self._fresh & {work.seat, "*"}),
             policy=resume.policy or "auto",
+            words_off=self._words_off(casting),
             checkpoint=self._checkpoint(casting, standing),
         )
+
+    def _words_off(self, casting: Casting) -> str:
+        name, commands = program_name(casting.spec), self._world.settings.resume.commands
+        if name not in commands or casting.spec.strategies:
+            return ""
+        if commands[name]:
+            return f"`resume.commands.{name}` wants an id, and `{casting.name}` has none"
+        return f"`resume.commands.{name}` is empty, so nothing is resumed"
 
     def _is_ambiguous(self, work: Work, casting: Casting, standing: ResumeRecord) -> bool:
         """Whether "the latest conversation" may be another launch's, or become so at once."""

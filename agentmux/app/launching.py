@@ -75,7 +75,8 @@ class Launcher:
         casting = self.office.cast(work)
         paths = reading(self._state, work, artifacts)
         epoch = self._briefing.epoch(work, paths)
-        decision = self.office.decide(work, casting, epoch)
+        record = self._recorder.recorded(work, casting)
+        decision = self.office.decide(work, casting, epoch, record)
         rung, why = self._rung(work, casting, decision)
         launch = self._world.new_id().replace("-", "")[:12]
         inputs = self._briefing.inputs(work, casting, paths, launch)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from agentmux.app.casting import Casting
@@ -9,7 +10,13 @@ from agentmux.app.launch_plan import LaunchPlan
 from agentmux.app.session import Session, stamp
 from agentmux.app.world import World
 from agentmux.core import layout
-from agentmux.core.agents import StrategyKind
+from agentmux.core.agents import (
+    NO_STRATEGY,
+    Strategy,
+    StrategyKind,
+    is_session_ref,
+    program_name,
+)
 from agentmux.core.command_lines import (
     hook_words,
     launch_argv,
@@ -21,7 +28,13 @@ from agentmux.core.decide import Work
 from agentmux.core.prompts import launch_line
 from agentmux.core.records import Json, to_fields
 from agentmux.core.resume import Decision, Native
-from agentmux.core.resume_record import ResumeRecord, decode_record, next_previous, standing_record
+from agentmux.core.resume_record import (
+    ResumeRecord,
+    decode_record,
+    next_previous,
+    restated,
+    standing_record,
+)
 from agentmux.core.state import SessionState
 
 # Stands for an id that is not known yet, while argv is made.
@@ -39,10 +52,23 @@ class Recorder:
     def _state(self) -> SessionState:
         return self._session.state
 
+    def recorded(self, work: Work, casting: Casting) -> ResumeRecord | None:
+        """Return the seat's record, under the words of ``resume.commands`` for its agent."""
+        record = decode_record(self._state.agents.get(work.seat))
+        commands = self._world.settings.resume.commands
+        if record is None or program_name(casting.spec) not in commands:
+            return record
+        if record.agent != casting.name:
+            return record  # another agent's words
+        strategy = next(iter(casting.spec.strategies), NO_STRATEGY)
+        return restated(
+            record, strategy.kind, lambda each: self._resume_argv(casting, strategy, each)
+        )
+
     def conversation(self, work: Work, casting: Casting, decision: Decision) -> str | None:
         """Return the id of the conversation, minted here where the agent takes one."""
         if isinstance(decision, Native):
-            record = standing_record(decode_record(self._state.agents.get(work.seat)))
+            record = standing_record(self.recorded(work, casting))
             return record.session_ref if record is not None else None
         return self._world.new_id() if casting.strategy.kind is StrategyKind.ASSIGN else None
 
@@ -83,14 +109,13 @@ class Recorder:
         """Return what the launch leaves behind so that its conversation can be found again."""
         casting, strategy = plan.casting, plan.casting.strategy
         fields = self._state.agents.get(plan.work.seat)
-        before = standing_record(decode_record(fields))
+        before = standing_record(self.recorded(plan.work, casting))
         kept = before if isinstance(plan.decision, Native) else None
-        resume = self._resume_argv(plan)
-        return ResumeRecord(
+        made = ResumeRecord(
             agent=casting.name,
-            strategy=strategy.kind,
+            strategy=kept.strategy if kept else strategy.kind,
             launch_argv=plan.argv,
-            resume_argv=kept.resume_argv if kept else resume,
+            resume_argv=kept.resume_argv if kept else (),
             latest_argv=self._latest_argv(plan),
             env=plan.env,
             session_ref=plan.session_ref,
@@ -110,24 +135,29 @@ class Recorder:
             checkpoint=self._checkpoint(casting),
             previous=next_previous(fields),
         )
+        if kept is not None:
+            return made
+        return replace(made, resume_argv=self._resume_argv(casting, strategy, made))
 
     def _checkpoint(self, casting: Casting) -> str:
         if casting.strategy.kind is not StrategyKind.CHECKPOINT:
             return ""
         return f"{casting.checkpoint_dir}/session-latest.json"
 
-    def _resume_argv(self, plan: LaunchPlan) -> tuple[str, ...]:
-        casting = plan.casting
-        if not casting.strategy.resume:
+    def _resume_argv(
+        self, casting: Casting, strategy: Strategy, record: ResumeRecord
+    ) -> tuple[str, ...]:
+        if not strategy.resume:
             return ()
+        ref = record.session_ref
         made = resume_argv(
             casting.spec,
-            casting.strategy,
-            model=casting.model,
-            args=self._args(casting, plan.launch),
-            session_ref=plan.session_ref or _UNKNOWN_REF,
+            strategy,
+            model=record.model,
+            args=self._args(casting, record.launch),
+            session_ref=ref if ref is not None and is_session_ref(ref) else _UNKNOWN_REF,
             checkpoint_dir=casting.checkpoint_dir,
-            checkpoint=self._checkpoint(casting) or None,
+            checkpoint=record.checkpoint or None,
         )
         return tuple(word.replace(_UNKNOWN_REF, "{session_id}") for word in made)
 

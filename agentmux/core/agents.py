@@ -299,6 +299,11 @@ def _typed(words: tuple[str, ...], registry: Registry) -> AgentSpec:
     return AgentSpec(name=program, known=False, command=words)
 
 
+def program_name(spec: AgentSpec) -> str:
+    """Return the base name of the agent's command: what ``resume.commands`` goes by."""
+    return PurePath(spec.command[0]).name
+
+
 def with_resume(spec: AgentSpec, commands: Commands) -> AgentSpec:
     """Return ``spec`` under the shorthand ``resume.commands`` (base name to resume words).
 
@@ -306,7 +311,7 @@ def with_resume(spec: AgentSpec, commands: Commands) -> AgentSpec:
     *continue* then; no words at all, or an id for an agent that has none, mean that nothing is
     resumed. Words that begin with a subcommand go right behind the command.
     """
-    words = commands.get(PurePath(spec.command[0]).name)
+    words = commands.get(program_name(spec))
     if words is None:
         return spec
     old = spec.strategies[0] if spec.strategies else NO_STRATEGY

@@ -88,6 +88,7 @@ class ResumeFacts:
         claim_held_by: Who holds the conversation on this host, in words; None when nobody does.
         now: Aware.
         fresh_flag: The user wants no conversation for this seat.
+        words_off: Why the configuration's words resume nothing; empty where they do, or are none.
     """
 
     agent: str
@@ -107,6 +108,7 @@ class ResumeFacts:
     native_enabled: bool = True
     fresh_flag: bool = False
     policy: str = Policy.AUTO
+    words_off: str = ""
     checkpoint: CheckpointState = CheckpointState.NONE
 
 
@@ -144,7 +146,9 @@ def _switch(record: ResumeRecord, facts: ResumeFacts) -> str | None:
         return "a fresh start was asked for"
     if not facts.native_enabled:
         return "`resume.native` is off"
-    return "the resume policy is `never`" if facts.policy == Policy.NEVER else None
+    if facts.policy == Policy.NEVER:
+        return "the resume policy is `never`"
+    return facts.words_off or None
 
 
 def _is_recorded(record: ResumeRecord, _: ResumeFacts) -> str | None:

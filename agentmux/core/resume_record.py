@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import field, replace
 from typing import Final
 
 from agentmux.core.agents import StrategyKind, is_session_ref
 from agentmux.core.frozen import dataclass
-from agentmux.core.records import FieldError, Json, from_fields
+from agentmux.core.records import FieldError, Json, from_fields, to_fields
 
 SESSION_ID: Final = "{session_id}"
 CHECKPOINT: Final = "{checkpoint}"
@@ -95,6 +95,24 @@ def standing_record(record: ResumeRecord | None) -> ResumeRecord | None:
         return record
     rejected = before.rejected or (record.rejected and _same_conversation(record, before))
     return replace(before, rejected=rejected, restart=record.restart, previous=None)
+
+
+def restated(
+    record: ResumeRecord, kind: StrategyKind, argv: Callable[[ResumeRecord], tuple[str, ...]]
+) -> ResumeRecord:
+    """Return ``record`` with other words that resume its `standing_record`: ``argv`` of that.
+
+    All else stays as it was recorded; the words may hold places, as a record's do.
+    """
+    standing = standing_record(record) or record
+    made = replace(
+        standing,
+        strategy=kind,
+        resume_argv=argv(standing),
+        latest_argv=(),
+        argv_ref=standing.session_ref,
+    )
+    return made if standing is record else replace(record, previous=to_fields(made))
 
 
 def next_previous(fields: object) -> Json | None:

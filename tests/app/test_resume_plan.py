@@ -433,3 +433,72 @@ def test_a_plan_needs_neither_tmux_nor_a_lock(stage: Stage) -> None:
     )
     words = [sys.executable, "-c", script, str(stage.project), str(stage.path)]
     subprocess.run(words, check=True, env=stage.environ, timeout=60)
+
+
+# -- other words for what is on record -----------------------------------------------------------
+
+PROGRAM = "agentmux-demo-agent"
+
+
+def words_for(stage: Stage, agent: str, words: str) -> None:
+    stage.config(
+        f"roles: {{coder: {{agent: {agent}}}}}\nresume: {{commands: {{{PROGRAM}: {words}}}}}"
+    )
+
+
+def one_coder_left(stage: Stage) -> None:
+    """Bring back the one that has not handed in, alone from then on."""
+    stage.disk.leave("06_implementation/done_1", "")
+    stage.launch_resumed()
+
+
+def test_the_configured_words_resume_what_was_recorded_before(stage: Stage) -> None:
+    refs = {seat: plan.session_ref for seat, plan in stage.panes().items()}
+    words_for(stage, "demo", "[--model, zz, --resume, '{session_id}']")
+    for _ in range(2):  # the second time from the record of a launch with these words
+        for seat, plan in stage.panes().items():
+            check(plan, "native", HELD)
+            assert plan.argv[:-1] == (PROGRAM, "--model", "zz", "--resume", refs[seat])
+        stage.launch()
+    words_for(stage, "demo", "[--resume, '{session_id}', --verbose]")
+    for seat, plan in stage.panes().items():
+        assert plan.argv[:-1] == (PROGRAM, "--resume", refs[seat], "--verbose")
+
+
+def test_the_configured_words_may_ask_for_the_latest_conversation(stage: Stage) -> None:
+    one_coder_left(stage)
+    words_for(stage, "demo", "[--continue]")
+    for _ in range(2):
+        (plan,) = stage.plan().panes
+        assert (plan.mode, plan.argv[:-1]) == ("native", (PROGRAM, "--continue"))
+        assert "the latest conversation reached" in plan.why
+        stage.launch()
+
+
+def test_the_configured_words_reach_the_record_behind_a_failed_attempt(stage: Stage) -> None:
+    stage.launch(reached=False, fresh=frozenset({"coder-1"}))
+    words_for(stage, "demo", "[--resume, '{session_id}', --verbose]")
+    plan = stage.panes()["coder-1"]
+    check(plan, "native", "kept over an attempt that reached nothing")
+    assert plan.argv[-2] == "--verbose"
+
+
+def test_no_configured_words_resume_nothing(stage: Stage) -> None:
+    words_for(stage, "demo", "[]")
+    expect(stage, BOTH, f"`resume.commands.{PROGRAM}` is empty, so nothing is resumed")
+    assert guards(stage) == {Guard.SWITCH}
+    stage.launch()
+    expect(stage, BOTH, f"`resume.commands.{PROGRAM}` is empty")
+
+
+@pytest.mark.parametrize("stage", ["demo-continue"], indirect=True)
+def test_configured_words_with_an_id_for_an_agent_without_one(stage: Stage) -> None:
+    words_for(stage, "demo-continue", "[--resume, '{session_id}']")
+    expect(stage, BOTH, f"`resume.commands.{PROGRAM}` wants an id, and `demo-continue` has none")
+
+
+def test_configured_words_for_another_program_change_nothing(stage: Stage) -> None:
+    before = {seat: plan.argv[:-1] for seat, plan in stage.panes().items()}
+    stage.config("roles: {coder: {agent: demo}}\nresume: {commands: {claude: []}}")
+    expect(stage, (), "")
+    assert {seat: plan.argv[:-1] for seat, plan in stage.panes().items()} == before

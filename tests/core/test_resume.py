@@ -115,6 +115,7 @@ FLIPS: list[tuple[Guard, ResumeRecord, Change, Change, str]] = [
     (Guard.SWITCH, ASSIGN, {"restart": "fresh"}, {}, "a fresh start was asked for"),
     (Guard.SWITCH, ASSIGN, {}, {"native_enabled": False}, "`resume.native` is off"),
     (Guard.SWITCH, ASSIGN, {}, {"policy": "never"}, "the resume policy is `never`"),
+    (Guard.SWITCH, ASSIGN, {}, {"words_off": "no words"}, "no words"),
     (Guard.RECORD, ASSIGN, {"strategy": "none"}, {}, "no conversation was recorded"),
     (Guard.RECORD, ASSIGN, {"strategy": "telepathy"}, {}, "no conversation was recorded"),
     (

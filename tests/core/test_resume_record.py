@@ -5,8 +5,15 @@ from dataclasses import replace
 
 import pytest
 
+from agentmux.core.agents import StrategyKind
 from agentmux.core.records import to_fields
-from agentmux.core.resume_record import decode_record, next_previous, resolved
+from agentmux.core.resume_record import (
+    decode_record,
+    next_previous,
+    resolved,
+    restated,
+    standing_record,
+)
 from tests.core.resume_records import (
     ASSIGN,
     CHECKPOINT,
@@ -37,6 +44,26 @@ def test_what_the_next_record_keeps() -> None:
     assert next_previous({**good(), "reached": 0}) is None
     assert next_previous({"agent": 3}) is None
     assert next_previous(None) is None
+
+
+def test_other_words_change_how_and_nothing_else() -> None:
+    made = restated(ASSIGN, StrategyKind.CONTINUE, lambda each: (str(each.model), "-c"))
+    assert made == replace(
+        ASSIGN, strategy="continue", resume_argv=("opus", "-c"), argv_ref=ASSIGN.session_ref
+    )
+
+
+@pytest.mark.parametrize("rejected", [True, False])
+def test_other_words_are_for_the_conversation_that_stands(rejected: bool) -> None:
+    attempt = replace(ASSIGN, reached=0, rejected=rejected, restart="fresh", previous=good())
+    made = restated(attempt, StrategyKind.ASSIGN, lambda _: ("claude", "-r", "{session_id}"))
+    standing = standing_record(made)
+    assert standing is not None
+    assert (made.reached, made.resume_argv) == (0, ASSIGN.resume_argv)
+    assert resolved(standing).resume_argv == ("claude", "-r", REF)
+    assert (standing.rejected, standing.restart) == (rejected, "fresh")
+    unreached = replace(attempt, previous=None)
+    assert restated(unreached, StrategyKind.NONE, lambda _: ()).resume_argv == ()
 
 
 def test_a_record_survives_its_fields() -> None:

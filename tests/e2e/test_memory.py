@@ -96,6 +96,30 @@ def test_all_of_them_fresh(pair: Pair) -> None:
     assert pair.ask() == dict.fromkeys(SEATS, "")
 
 
+def test_the_configured_words_resume_what_was_recorded_before(pair: Pair) -> None:
+    pair.kill("server")
+    refs = pair.conversations()
+
+    def dry() -> dict[str, dict[str, Any]]:
+        answer = pair.project.json("resume", "--dry-run")
+        return {each["seat"]: each for each in answer["sessions"][0]["panes"]}
+
+    for seat, pane in dry().items():
+        assert pane["argv"][:-1] == ["agentmux-demo-agent", "--resume", refs[seat]]
+    pair.project.config("resume: {commands: {agentmux-demo-agent: []}}\n")
+    for pane in dry().values():
+        assert pane["mode"] == "fresh"
+        assert "`resume.commands.agentmux-demo-agent` is empty" in pane["reason"]
+    words = "[--model, zz, --resume, '{session_id}']"
+    pair.project.config(f"resume: {{commands: {{agentmux-demo-agent: {words}}}}}\n")
+    for seat, pane in dry().items():
+        own = ["agentmux-demo-agent", "--model", "zz", "--resume", refs[seat]]
+        assert (pane["mode"], pane["argv"][:-1]) == ("native", own)
+    pair.resume()
+    pair.arrive()
+    assert pair.ask() == pair.words
+
+
 def test_an_agent_that_no_prompt_reached_is_relaunched_with_the_full_prompt(
     project: Project, wait_until: WaitUntil
 ) -> None:
