@@ -24,9 +24,9 @@ class ClaimFolder:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    def path(self, agent: str, home: str, conversation: str) -> Path:
+    def path(self, program: str, home: str, conversation: str) -> Path:
         """Return the claim file of a conversation; nothing is made."""
-        return self._folder / f"{_digest(agent, home, conversation)}.lock"
+        return self._folder / f"{_digest(program, home, conversation)}.lock"
 
     def holder(self, path: Path) -> str | None:
         """Say who holds a claim file now; None when nobody does. Makes nothing."""
@@ -44,19 +44,22 @@ class ClaimFolder:
             os.close(fd)
         return None
 
-    def latest(self, agent: str, home: str, cwd: str) -> tuple[str, ...]:
-        """Return the launches that may own "the latest conversation" there; none if unknown."""
-        data = files.read_limited(self._latest(agent, home, cwd), _NOTE_MAX)
+    def latest(self, program: str, home: str, cwd: str) -> tuple[str, ...]:
+        """Return what may own "the latest conversation" there; nothing if unknown.
+
+        Launches, and the ids of those conversations that have one.
+        """
+        data = files.read_limited(self._latest(program, home, cwd), _NOTE_MAX)
         return () if data is None else tuple(data.decode(errors="replace").split())
 
-    def note_latest(self, agent: str, home: str, cwd: str, launches: tuple[str, ...]) -> None:
-        """Record which launches run there side by side from now on: each may be the latest."""
-        path = self._latest(agent, home, cwd)
+    def note_latest(self, program: str, home: str, cwd: str, owners: tuple[str, ...]) -> None:
+        """Record what runs there side by side from now on: each may be the latest."""
+        path = self._latest(program, home, cwd)
         files.make_dir(path.parent)
-        files.replace(path, "".join(f"{launch}\n" for launch in launches).encode())
+        files.replace(path, "".join(f"{owner}\n" for owner in owners).encode())
 
-    def _latest(self, agent: str, home: str, cwd: str) -> Path:
-        return self._folder / f"{_digest(agent, home, cwd)}.latest"
+    def _latest(self, program: str, home: str, cwd: str) -> Path:
+        return self._folder / f"{_digest(program, home, cwd)}.latest"
 
 
 def _digest(*words: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from agentmux.app.session import Session
@@ -22,7 +22,12 @@ from agentmux.core.decide import Work, wanted
 from agentmux.core.frozen import dataclass
 from agentmux.core.records import Json
 from agentmux.core.resume import CheckpointState, Decision, Fresh, Guard, ResumeFacts, decide_resume
-from agentmux.core.resume_record import ResumeRecord, conversation_kind, standing_record
+from agentmux.core.resume_record import (
+    ResumeRecord,
+    conversation_kind,
+    decode_record,
+    standing_record,
+)
 from agentmux.core.state import LAUNCHED, STOPPED
 
 
@@ -35,7 +40,8 @@ class Casting:
         args: The user's own words for the role, at launch and at resume.
         env: What the agent gets on top of its environment.
         home: The folder that decides where it keeps its conversations.
-        runtime: Which program answers.
+        program: Whose they are, under whatever name: its real path, else its base name.
+        runtime: Which program answers, in which version.
     """
 
     name: str
@@ -46,6 +52,7 @@ class Casting:
     strategy: Strategy
     env: Mapping[str, str]
     home: str
+    program: str
     runtime: str
     checkpoint_dir: str
 
@@ -68,9 +75,9 @@ class CastingOffice:
         """Say who plays: by the flags of the start, the configuration, and its defaults."""
         options = self._session.state.options
         played = self._world.settings.played(work.role, options.agents, options.models)
-        name = played.agent
+        name, programs = played.agent, self._world.programs
         spec = self._world.spec(name)
-        probe = self._world.programs.probe(spec)
+        probe = programs.probe(spec)
         strategy = choose_strategy(spec, probe)
         folder = str(self._session.files.path / layout.checkpoint(work.seat))
         env = strategy_env(spec, strategy, checkpoint_dir=folder)
@@ -83,7 +90,8 @@ class CastingOffice:
             strategy=strategy,
             env=env,
             home=home_of(spec, {**self._world.environment, **env}),
-            runtime=self._world.programs.identity(probe.path) if probe.path else "",
+            program=programs.real_path(probe.path) if probe.path else program_name(spec),
+            runtime=programs.identity(probe.path) if probe.path else "",
             checkpoint_dir=folder,
         )
 
@@ -136,39 +144,51 @@ class CastingOffice:
         """Whether "the latest conversation" may be another launch's, or become so at once."""
         if conversation_kind(standing) is not StrategyKind.CONTINUE:
             return False
-        cwd = str(self._world.project)
-        noted = self._world.claims.latest(casting.name, casting.home, cwd)
-        if set(noted) - {standing.launch}:
+        if set(self._latest(casting)) - {standing.launch, standing.session_ref}:
             return True
         others = (each for each in wanted(self._session.state) if each.seat != work.seat)
-        place = (casting.name, casting.home)
-        return any(place == (cast.name, cast.home) for cast in map(self.cast, others))
+        return any(_shares_latest(casting, cast) for cast in map(self.cast, others))
 
-    def beside(self, casting: Casting) -> tuple[str, ...]:
-        """Return the launches that run now where ``casting`` keeps its conversations.
-
-        They have to be told apart from the next one there by more than being the latest.
-        """
+    def _latest(self, casting: Casting) -> tuple[str, ...]:
         cwd = str(self._world.project)
-        noted = self._world.claims.latest(casting.name, casting.home, cwd)
-        return tuple(launch for launch in noted if self._runs(casting, launch))
+        return self._world.claims.latest(casting.program, casting.home, cwd)
 
-    def _runs(self, casting: Casting, launch: str) -> bool:
-        """Ours run while they hold a seat; of other sessions' we only see the claim."""
-        held = (LAUNCHED, STOPPED)
-        seats = self._session.state.seats.values()
-        if any(seat.launch == launch and seat.status in held for seat in seats):
+    def note_latest(self, casting: Casting, launch: str, conversation: str | None) -> None:
+        """Note that a launch may own "the latest conversation" there from now on.
+
+        What runs there already may too, whatever it is called and however it is resumed.
+        """
+        if casting.strategy.private:
+            return
+        beside = (owner for owner in self._latest(casting) if self._runs(casting, owner))
+        owners = (*beside, launch, *([conversation] if conversation else []))
+        cwd = str(self._world.project)
+        self._world.claims.note_latest(
+            casting.program, casting.home, cwd, tuple(dict.fromkeys(owners))
+        )
+
+    def _runs(self, casting: Casting, owner: str) -> bool:
+        """Our launches run while they hold a seat; of all others we only see the claim."""
+        if any(owner in each for each in self._held()):
             return True
-        if self._session.files.launch_record(launch).started:
+        if self._session.files.launch_record(owner).started:
             return False
-        claim = self._world.claims.path(casting.name, casting.home, launch)
-        return self._world.claims.holder(claim) is not None
+        claim = self.claim(casting, owner)
+        return claim is not None and self._world.claims.holder(claim) is not None
+
+    def _held(self) -> Iterator[tuple[str, str | None]]:
+        """Yield the launch that holds each seat, and the id of its conversation."""
+        state = self._session.state
+        for name, seat in state.seats.items():
+            if seat.status in {LAUNCHED, STOPPED}:
+                record = decode_record(state.agents.get(name))
+                yield seat.launch, record.session_ref if record is not None else None
 
     def claim(self, casting: Casting, conversation: str | None) -> Path | None:
         """Return the claim file of a conversation; None where its id is not known."""
         if conversation is None:
             return None
-        return self._world.claims.path(casting.name, casting.home, conversation)
+        return self._world.claims.path(casting.program, casting.home, conversation)
 
     def _checkpoint(self, casting: Casting, record: ResumeRecord) -> CheckpointState:
         files = self._session.files
@@ -180,3 +200,9 @@ class CastingOffice:
             return CheckpointState.NONE
         # The agent's own file, in a form of its own: only whether it is there counts.
         return CheckpointState.OK if files.has_file(own) else CheckpointState.MISSING
+
+
+def _shares_latest(one: Casting, other: Casting) -> bool:
+    """Whether the latest conversation of ``one`` may be one of ``other``."""
+    places = ((each.program, each.home) for each in (one, other))
+    return len(set(places)) == 1 and not other.strategy.private

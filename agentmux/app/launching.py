@@ -257,19 +257,14 @@ class Launcher:
         files.write(f"{folder}/{PROMPT}", plan.prompt)
         if plan.casting.strategy.private:
             files.make_folder(layout.checkpoint(plan.work.seat))
-        if self._uses_latest(plan):
-            self._note_latest(plan)
+        if plan.plays:
+            self.office.note_latest(plan.casting, plan.launch, plan.session_ref)
         fields = self._launch_file(plan, stopped=stopped)
         files.write(f"{folder}/launch.json", json.dumps(fields, indent=1))
 
     def _uses_latest(self, plan: LaunchPlan) -> bool:
         kinds = {StrategyKind.CONTINUE, StrategyKind.LEARN}
         return plan.plays and plan.casting.strategy.kind in kinds
-
-    def _note_latest(self, plan: LaunchPlan) -> None:
-        cast, cwd = plan.casting, str(self._world.project)
-        launches = (*self.office.beside(cast), plan.launch)
-        self._world.claims.note_latest(cast.name, cast.home, cwd, launches)
 
     def _launch_file(self, plan: LaunchPlan, *, stopped: bool) -> dict[str, object]:
         fields = {

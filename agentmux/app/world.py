@@ -77,6 +77,7 @@ class Programs:
         find: Where a command lies on ``path``; None where it does not.
         probe: What the program of an agent can do; cached.
         identity: Which program answers under a path: path, size and time of change.
+        real_path: Where a path leads to in the end.
         wrapper: The argv in front of a launch folder.
         path: ``PATH`` for agents: the folder of our own scripts comes first.
         shell: The user's shell.
@@ -88,6 +89,7 @@ class Programs:
     find: Callable[[str], Path | None]
     probe: Callable[[AgentSpec], ProbeResult]
     identity: Callable[[str], str]
+    real_path: Callable[[str], str]
     wrapper: tuple[str, ...]
     path: str
     shell: str
@@ -101,10 +103,10 @@ class Claims:
     """Where launches of this host say which conversation they hold.
 
     Attributes:
-        path: Claim file of a conversation (agent, config home, conversation).
+        path: Claim file of a conversation (program, config home, conversation).
         holder: Who holds a claim file, in words; None when nobody does.
-        latest: The launches that may own "the latest conversation" of (agent, home, directory):
-            the last one, and those that ran beside it.
+        latest: Who may own "the latest conversation" of (program, home, directory): the last
+            launch there, and those that ran beside it, with their conversations' ids.
         note_latest: Record them.
     """
 

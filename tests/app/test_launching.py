@@ -96,9 +96,15 @@ def test_a_launch_without_an_id_stands_for_its_conversation(stage: Stage, claime
         assert bool(launch_file(stage, made.plan.launch)["claim"]) == claimed
 
 
+def program(stage: Stage) -> str:
+    """The demo agent's program: what its names in the registry have in common."""
+    found = stage.world().programs.find("agentmux-demo-agent")
+    return str(Path(str(found)).resolve())
+
+
 def noted(stage: Stage) -> tuple[str, ...]:
     world = stage.world()
-    return world.claims.latest("demo-continue", str(stage.home), str(world.project))
+    return world.claims.latest(program(stage), str(stage.home), str(world.project))
 
 
 @pytest.mark.parametrize("stage", ["demo-continue"], indirect=True)
@@ -115,13 +121,37 @@ def test_who_runs_side_by_side_is_noted_together(stage: Stage) -> None:
 def test_another_sessions_agent_counts_while_it_lives(stage: Stage, alive: bool) -> None:
     world = stage.world()
     home, cwd = str(stage.home), str(world.project)
-    world.claims.note_latest("demo-continue", home, cwd, ("theirs",))
-    claim = world.claims.path("demo-continue", home, "theirs")
+    world.claims.note_latest(program(stage), home, cwd, ("theirs",))
+    claim = world.claims.path(program(stage), home, "theirs")
     with claim.open("w") as file:
         if alive:
             fcntl.flock(file, fcntl.LOCK_EX)
         launches = tuple(made.plan.launch for made in stage.launch().values())
         assert noted(stage) == (("theirs", *launches) if alive else launches)
+
+
+@pytest.mark.parametrize("stage", ["demo-hook"], indirect=True)
+def test_who_has_an_id_may_own_the_latest_conversation_too(stage: Stage) -> None:
+    plans = [made.plan for made in stage.launch().values()]
+    assert set(noted(stage)) == {word for plan in plans for word in (plan.launch, plan.session_ref)}
+
+
+@pytest.mark.parametrize("stage", ["demo-checkpoint"], indirect=True)
+def test_who_has_a_place_of_its_own_never_does(stage: Stage) -> None:
+    stage.launch()
+    assert noted(stage) == ()
+
+
+def test_another_name_of_the_program_claims_the_same(stage: Stage) -> None:
+    first = stage.launch()
+    stage.config("agents: {c2: {like: demo}}\nroles: {coder: {agent: c2}}")
+    world = stage.world()
+    casting = stage.panes(world)["coder-1"].casting
+    assert casting.name == "c2"
+    for made in first.values():
+        ref = str(made.plan.session_ref)
+        claim = world.claims.path(casting.program, casting.home, ref)
+        assert launch_file(stage, made.plan.launch)["claim"] == str(claim)
 
 
 def test_a_native_launch_keeps_the_full_instructions_within_reach(stage: Stage) -> None:

@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 from agentmux.app.resume import pane_fields
-from agentmux.core.events import AgentExited, ConversationLearned
+from agentmux.core.events import AgentExited, ConversationLearned, Resumed
 from agentmux.core.resume import Fresh, Guard
 from tests.app.staging import Stage, check
 
@@ -300,9 +300,62 @@ def test_ambiguous_with_one_seat_left(stage: Stage) -> None:
     cast = made.plan.casting
     world = stage.world()
     cwd = str(world.project)
-    world.claims.note_latest(cast.name, cast.home, cwd, (made.plan.launch, "another"))
+    world.claims.note_latest(cast.program, cast.home, cwd, (made.plan.launch, "another"))
     (plan,) = stage.plan().panes
     check(plan, "fresh", "ran beside it or since")
+
+
+def reviewing(tmp_path: Path, cache: Path, *agents: str) -> Stage:
+    """A stage on which two reviewers work, played by these."""
+    stage = Stage(tmp_path, "demo", cache=cache)
+    logic, quality = agents
+    stage.config(
+        "agents: {c2: {like: demo-continue}}\n"
+        f"roles: {{reviewer_logic: {{agent: {logic}}}, reviewer_quality: {{agent: {quality}}}}}"
+    )
+    session = stage.session(stage.world())
+    session.take_over()
+    both = ("reviewer_logic", "reviewer_quality")
+    session.record(
+        Resumed(
+            phase="reviewing", cycle=1, review_iteration=0, found={"reviewer_nominations": both}
+        )
+    )
+    for number in (1, 2):
+        stage.disk.leave(f"06_implementation/done_{number}", "")
+    return stage
+
+
+@pytest.mark.parametrize(
+    ("agents", "modes"),
+    [
+        (("demo-continue", "c2"), ("fresh", "fresh")),
+        (("agentmux-demo-agent", "c2"), ("native", "fresh")),
+        (("demo-continue", "demo"), ("fresh", "native")),
+        (("demo-continue", "demo-checkpoint"), ("native", "fresh")),  # it left no checkpoint
+        (("demo-home", "c2"), ("native", "native")),
+    ],
+)
+def test_ambiguous_under_two_names(
+    tmp_path: Path, cache: Path, agents: tuple[str, str], modes: tuple[str, str]
+) -> None:
+    stage = reviewing(tmp_path, cache, *agents)
+    stage.launch()
+    panes = stage.panes()
+    assert tuple(each.mode for each in panes.values()) == modes, [p.why for p in panes.values()]
+    if modes[0] == "fresh" and agents[0] == "demo-continue":
+        assert "ran beside it or since" in panes["reviewer_logic"].why
+
+
+def test_ambiguous_after_one_with_an_id(tmp_path: Path, cache: Path) -> None:
+    """It has handed in, so nobody wants it now; the latest conversation may still be its own."""
+    stage = reviewing(tmp_path, cache, "demo-continue", "demo")
+    stage.launch()
+    stage.disk.leave("07_review/review_quality.yaml", {"verdict": "pass", "summary": "good"})
+    (plan,) = stage.plan().panes
+    assert plan.work.seat == "reviewer_logic"
+    assert plan.mode == "fresh"
+    assert "ran beside it or since" in plan.why
 
 
 @pytest.fixture
@@ -322,7 +375,7 @@ def test_claim(stage: Stage, held: Callable[[Path], None]) -> None:
     world = stage.world()
     plan = stage.panes(world)["coder-2"]
     assert plan.session_ref is not None
-    held(world.claims.path(plan.casting.name, plan.casting.home, plan.session_ref))
+    held(world.claims.path(plan.casting.program, plan.casting.home, plan.session_ref))
     expect(stage, ("coder-2",), "the conversation is held by process")
     assert guards(stage) == {Guard.CLAIM}
 
@@ -472,7 +525,7 @@ def test_the_configured_words_may_ask_for_the_latest_conversation(stage: Stage) 
         (plan,) = stage.plan().panes
         assert (plan.mode, plan.argv[:-1]) == ("native", (PROGRAM, "--continue"))
         assert "the latest conversation reached" in plan.why
-        stage.launch()
+        stage.launch_resumed()
 
 
 def test_the_configured_words_reach_the_record_behind_a_failed_attempt(stage: Stage) -> None:
