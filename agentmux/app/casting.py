@@ -117,7 +117,7 @@ class CastingOffice:
             host=world.host,
             cwd=cwd,
             home=casting.home,
-            home_exists=world.programs.is_folder(casting.home),
+            home_exists=world.programs.exists(casting.home),
             runtime=casting.runtime,
             runtime_resumes=casting.probe.strategies.get(standing.strategy),
             epoch=epoch,

@@ -81,7 +81,7 @@ class Programs:
         wrapper: The argv in front of a launch folder.
         path: ``PATH`` for agents: the folder of our own scripts comes first.
         shell: The user's shell.
-        is_folder: Whether a path is a folder.
+        exists: Whether there is something at a path.
         mcp_server: The argv of our MCP server.
         hook: The argv that an agent's hook runs to call us.
     """
@@ -93,7 +93,7 @@ class Programs:
     wrapper: tuple[str, ...]
     path: str
     shell: str
-    is_folder: Callable[[str], bool]
+    exists: Callable[[str], bool]
     mcp_server: tuple[str, ...]
     hook: tuple[str, ...]
 

@@ -239,7 +239,7 @@ def _programs(environ: Mapping[str, str], *, keep: bool) -> Programs:
         wrapper=(sys.executable, "-IS", str(_PACKAGE / "adapters" / "wrapper.py")),
         path=path,
         shell=environ.get("SHELL") or "/bin/sh",
-        is_folder=os.path.isdir,
+        exists=os.path.exists,
         mcp_server=(*program(), "mcp"),
         hook=(*program(), "hook"),
     )

@@ -181,6 +181,18 @@ def test_home_of_the_seat_alone(stage: Stage) -> None:
     expect(stage, ("coder-2",), "is gone")
 
 
+def test_home_that_is_a_file(stage: Stage, tmp_path: Path) -> None:
+    """Some agents go by a settings file in its place."""
+    file = tmp_path / "settings.json"
+    file.write_text("{}")
+    stage.config("agents: {amp2: {like: demo, home_env: AMP2_FILE}}\nroles: {coder: {agent: amp2}}")
+    world = stage.world({"AMP2_FILE": str(file)})
+    stage.launch(world=world)
+    expect(stage, (), "", world)
+    file.unlink()
+    expect(stage, BOTH, f"the config home `{file}` is gone", world)
+
+
 def program(folder: Path, text: str) -> None:
     path = folder / "agentmux-demo-agent"
     path.write_text(f"#!/bin/sh\n{text}\n")
