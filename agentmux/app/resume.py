@@ -24,6 +24,7 @@ from agentmux.core.implied import Implied, implied, overlay
 from agentmux.core.inference import Inference, chosen_phase, infer
 from agentmux.core.phase import Phase
 from agentmux.core.records import to_fields
+from agentmux.core.resume import Fresh
 from agentmux.core.state import SessionState
 from agentmux.errors import BlockedError, UsageError
 from agentmux.ports import SessionFiles, TerminalUnreachableError
@@ -87,6 +88,11 @@ def plan_resume(
     warnings = [*session.warnings]
     if inference.disagreement:
         warnings.append(inference.disagreement)
+    warnings += [
+        f"{pane.work.seat} starts afresh: {pane.decision.reason}"
+        for pane in panes
+        if isinstance(pane.decision, Fresh) and pane.decision.warns
+    ]
     return ResumePlan(
         path=files.path,
         state=state,

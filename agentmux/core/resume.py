@@ -123,10 +123,15 @@ class Native:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fresh:
-    """A new conversation with the full prompt; ``guard`` is the first that does not hold."""
+    """A new conversation with the full prompt; ``guard`` is the first that does not hold.
+
+    Attributes:
+        warns: A checkpoint that ought to be there cannot be used: more than a reason.
+    """
 
     reason: str
     guard: Guard
+    warns: bool = False
 
 
 Decision: TypeAlias = Native | Fresh
@@ -313,7 +318,7 @@ def decide_resume(record: ResumeRecord | None, facts: ResumeFacts) -> Decision:
     for guard, check in GUARDS:
         why = check(found, facts)
         if why is not None:
-            return Fresh(reason=why, guard=guard)
+            return Fresh(reason=why, guard=guard, warns=why == _has_checkpoint(found, facts))
     kept = "" if standing is record else ", kept over an attempt that reached nothing"
     reason = f"{_conversation(found)} reached {_times(found.reached)}{kept}, all guards hold"
     return Native(argv=found.resume_argv, env=found.env, reason=reason)

@@ -112,6 +112,18 @@ def test_record_with_checkpoints(stage: Stage) -> None:
     assert guards(stage) == {Guard.RECORD}
 
 
+@pytest.mark.parametrize("stage", ["demo-checkpoint"], indirect=True)
+def test_a_checkpoint_that_cannot_be_used_is_warned_about(stage: Stage) -> None:
+    stage.disk.leave("checkpoints/coder-1/session-latest.json", "{}")
+    stage.disk.leave("checkpoints/coder-2/session-latest.json", "{")
+    (warning,) = stage.plan().warnings
+    assert warning.startswith("coder-2 starts afresh: the checkpoint ")
+    assert warning.endswith("is corrupt")
+    assert stage.plan(fresh=frozenset({"*"})).warnings == ()
+    (stage.path / "checkpoints/coder-1/session-latest.json").unlink()
+    assert "is missing" in stage.plan().warnings[0]
+
+
 def test_agent(stage: Stage) -> None:
     stage.config("roles: {coder: {agent: demo-paste}}")
     panes = stage.panes()
