@@ -377,7 +377,7 @@ def test_one_guard_alone_makes_it_fresh_and_is_named(
     facts = facts_for(record)
     assert isinstance(decide_resume(record, facts), Native)
     decision = decide_resume(replace(record, **then), replace(facts, **now))
-    assert decision == Fresh(reason=reason, guard=guard)
+    assert decision == Fresh(reason=reason, guard=guard, warns=" checkpoint " in reason)
 
 
 def test_every_guard_has_a_row_and_its_place() -> None:
