@@ -37,7 +37,7 @@ class SeatOutlook:
     """How one seat would come back.
 
     Attributes:
-        mode: ``native`` or ``fresh``.
+        mode: ``native``, ``fresh``, ``shell`` or ``screen``.
     """
 
     seat: str

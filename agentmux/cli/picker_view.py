@@ -154,8 +154,16 @@ def _mark(outlook: Outlook | None, *, fresh: bool) -> str:
         return outlook.kind
     if not outlook.seats:
         return "-"
-    native = 0 if fresh else sum(each.is_native for each in outlook.seats)
-    return f"{NATIVE} {native}/{len(outlook.seats)}" if native else "fresh"
+    modes = [_how(each, fresh=fresh) for each in outlook.seats]
+    native = modes.count("native")
+    if native:
+        return f"{NATIVE} {native}/{len(modes)}"
+    return "fresh" if "fresh" in modes else modes[0]
+
+
+def _how(seat: SeatOutlook, *, fresh: bool) -> str:
+    """Return how a seat comes back: what is no conversation stays what it is."""
+    return "fresh" if fresh and seat.is_native else seat.mode
 
 
 def _seconds(now: datetime, then: datetime) -> float:
@@ -202,10 +210,9 @@ def _seats(seats: tuple[SeatOutlook, ...], cols: int, most: int, *, fresh: bool)
     shown = seats if len(seats) <= most else seats[: most - 1]
     names = max((width(each.seat) for each in shown), default=0)
     for each in shown:
-        native = each.is_native and not fresh
-        how = "native" if native else "fresh"
+        how = _how(each, fresh=fresh)
         reason = "you want it fresh" if fresh and each.is_native else each.reason
-        mark = NATIVE if native else " "
+        mark = NATIVE if how == "native" else " "
         yield Line(cut(f"{mark} {fill(each.seat, names)}  {how}  {each.agent}: {reason}", cols))
     if len(shown) < len(seats):
         yield Line(cut(f"  and {len(seats) - len(shown)} more seats", cols))

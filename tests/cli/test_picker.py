@@ -115,6 +115,28 @@ def test_fresh_shows_what_it_does_to_every_seat() -> None:
     assert "coder-1  fresh  claude: you want it fresh" in shown
 
 
+@pytest.mark.parametrize("fresh", [False, True])
+def test_a_seat_without_an_agent_shows_what_comes_in_its_place(fresh: bool) -> None:
+    seats = tuple(
+        SeatOutlook(seat=f"coder-{number}", agent="claude", mode=mode, reason="no program `claude`")
+        for number, mode in enumerate(("shell", "screen"), 1)
+    )
+
+    def shown(*chosen: SeatOutlook) -> list[str]:
+        one = replace(AUTH, seats=chosen)
+        return text(scene(outlooks=(one, LIVE), fresh=fresh)).splitlines()
+
+    lines = shown(*seats)
+    assert lines[6:8] == [
+        "  coder-1  shell  claude: no program `claude`",
+        "  coder-2  screen  claude: no program `claude`",
+    ]
+    assert lines[1].split()[-2] == "shell"
+    assert shown(seats[1])[1].split()[-2] == "screen"
+    mixed = shown(SEATS[1], seats[1])
+    assert mixed[1].split()[-2] == "fresh"
+
+
 def test_a_live_session_says_why_and_what_to_do() -> None:
     lines = text(scene(at=LIVE.name)).splitlines()
     assert lines[5].startswith("not now: tmux session agentmux-x is still active.")
