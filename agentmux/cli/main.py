@@ -72,6 +72,8 @@ def _through_typer(face: Face, argv: Sequence[str]) -> int:
 
 
 _COMPLAINT: Final = "ClickException"
+_TEXTS: Final = ("start", "request-changes")
+"""The commands that take the user's own words as an argument."""
 
 
 def _usage(error: Exception, argv: Sequence[str]) -> UsageError:
@@ -80,7 +82,15 @@ def _usage(error: Exception, argv: Sequence[str]) -> UsageError:
     command = next((word for word in argv if not word.startswith("-")), "")
     known = getattr(getattr(error, "ctx", None), "info_name", "") == command
     hint = f"agentmux {command} --help" if command and known else "agentmux --help"
-    return UsageError(said[:1].lower() + said[1:], hints=(hint,))
+    hints = (hint, *_as_text(command, str(getattr(error, "option_name", ""))))
+    return UsageError(said[:1].lower() + said[1:], hints=hints)
+
+
+def _as_text(command: str, option: str) -> tuple[str, ...]:
+    """Return how to pass what the parser took for an option, where it may be the user's text."""
+    if command not in _TEXTS or not option or (option.startswith("--") and " " not in option):
+        return ()
+    return (f'agentmux {command} [OPTIONS] -- "-text"',)
 
 
 def show(error: AgentmuxError, *, json: bool) -> int:

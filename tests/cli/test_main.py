@@ -121,6 +121,26 @@ def test_what_makes_no_sense_is_refused_in_our_words(
     assert hints
 
 
+@pytest.mark.parametrize(
+    ("argv", "hinted"),
+    [
+        (("start", "-l is missing"), True),
+        (("start", "--yes", "--loudly is missing"), True),
+        (("request-changes", "-1 is not a number"), True),
+        (("start", "add it", "--detahc"), False),
+        (("status", "-l"), False),
+    ],
+)
+def test_a_text_that_looks_like_an_option_is_told_where_to_go(
+    run: Run, capsys: pytest.CaptureFixture[str], argv: tuple[str, ...], hinted: bool
+) -> None:
+    assert run(*argv) == ExitCode.USAGE
+    told = capsys.readouterr().err
+    assert told.startswith("error: no such option: -")
+    assert f"hint: agentmux {argv[0]} --help\n" in told
+    assert (f'hint: agentmux {argv[0]} [OPTIONS] -- "-text"\n' in told) == hinted
+
+
 def test_what_typer_raises_without_its_standalone_mode() -> None:
     """`main` relies on these; another version of typer may raise others."""
 
