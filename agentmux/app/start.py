@@ -260,9 +260,10 @@ def _warnings(head: Head | None, options: Options, taken: Mapping[str, str]) -> 
     if head is None:
         found.append("this is not a git repository: nothing will be committed")
     if options.dirty and options.commit:
+        count = len(options.dirty)
+        files = "1 changed file is" if count == 1 else f"{count} changed files are"
         found.append(
-            f"{len(options.dirty)} changed files are not this feature's and will be left out: "
-            + ", ".join(options.dirty[:5])
+            f"{files} not this feature's and will be left out: " + ", ".join(options.dirty[:5])
         )
     ended = {phase.value for phase in TERMINAL} - {Phase.FAILED.value}
     found += [

@@ -257,10 +257,11 @@ class AgentStalled:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConversationLearned:
-    """The agent's own word on which conversation it is in (hook or environment).
+    """What an agent told of the conversation it is in, by its `hook`, `environment` or `screen`.
 
     Attributes:
         conversation: Empty where it changed and nothing tells to what.
+        source: One of the three.
     """
 
     kind: ClassVar[str] = "conversation_learned"
