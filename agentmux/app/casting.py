@@ -40,7 +40,6 @@ class Casting:
         args: The user's own words for the role, at launch and at resume.
         env: What the agent gets on top of its environment.
         home: The folder that decides where it keeps its conversations.
-        program: Whose they are, under whatever name: its real path, else its base name.
         runtime: Which program answers, in which version.
     """
 
@@ -52,9 +51,16 @@ class Casting:
     strategy: Strategy
     env: Mapping[str, str]
     home: str
-    program: str
     runtime: str
     checkpoint_dir: str
+
+    @property
+    def program(self) -> str:
+        """Whose conversations these are, under whatever name of the registry: its base name.
+
+        Not its path: an update moves many a program, and its conversations stay where they were.
+        """
+        return program_name(self.spec)
 
     @property
     def installed(self) -> bool:
@@ -75,9 +81,9 @@ class CastingOffice:
         """Say who plays: by the flags of the start, the configuration, and its defaults."""
         options = self._session.state.options
         played = self._world.settings.played(work.role, options.agents, options.models)
-        name, programs = played.agent, self._world.programs
+        name = played.agent
         spec = self._world.spec(name)
-        probe = programs.probe(spec)
+        probe = self._world.programs.probe(spec)
         strategy = choose_strategy(spec, probe)
         folder = str(self._session.files.path / layout.checkpoint(work.seat))
         env = strategy_env(spec, strategy, checkpoint_dir=folder)
@@ -90,8 +96,7 @@ class CastingOffice:
             strategy=strategy,
             env=env,
             home=home_of(spec, {**self._world.environment, **env}),
-            program=programs.real_path(probe.path) if probe.path else program_name(spec),
-            runtime=programs.identity(probe.path) if probe.path else "",
+            runtime=self._world.programs.identity(probe.path) if probe.path else "",
             checkpoint_dir=folder,
         )
 
@@ -204,5 +209,6 @@ class CastingOffice:
 
 def _shares_latest(one: Casting, other: Casting) -> bool:
     """Whether the latest conversation of ``one`` may be one of ``other``."""
-    places = ((each.program, each.home) for each in (one, other))
-    return len(set(places)) == 1 and not other.strategy.private
+    if one.home != other.home or other.strategy.private:
+        return False
+    return one.program == other.program or one.runtime == other.runtime != ""

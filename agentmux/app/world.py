@@ -77,7 +77,6 @@ class Programs:
         find: Where a command lies on ``path``; None where it does not.
         probe: What the program of an agent can do; cached.
         identity: Which program answers under a path: path, size and time of change.
-        real_path: Where a path leads to in the end.
         wrapper: The argv in front of a launch folder.
         path: ``PATH`` for agents: the folder of our own scripts comes first.
         shell: The user's shell.
@@ -89,7 +88,6 @@ class Programs:
     find: Callable[[str], Path | None]
     probe: Callable[[AgentSpec], ProbeResult]
     identity: Callable[[str], str]
-    real_path: Callable[[str], str]
     wrapper: tuple[str, ...]
     path: str
     shell: str

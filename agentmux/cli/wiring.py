@@ -235,7 +235,6 @@ def _programs(environ: Mapping[str, str], *, keep: bool) -> Programs:
         find=_find(path),
         probe=_probe(path, cache_dir(environ), keep=keep),
         identity=_identity,
-        real_path=os.path.realpath,
         wrapper=(sys.executable, "-IS", str(_PACKAGE / "adapters" / "wrapper.py")),
         path=path,
         shell=environ.get("SHELL") or "/bin/sh",

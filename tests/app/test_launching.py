@@ -96,15 +96,13 @@ def test_a_launch_without_an_id_stands_for_its_conversation(stage: Stage, claime
         assert bool(launch_file(stage, made.plan.launch)["claim"]) == claimed
 
 
-def program(stage: Stage) -> str:
-    """The demo agent's program: what its names in the registry have in common."""
-    found = stage.world().programs.find("agentmux-demo-agent")
-    return str(Path(str(found)).resolve())
+PROGRAM = "agentmux-demo-agent"
+"""What all names of the demo agent in the registry have in common."""
 
 
 def noted(stage: Stage) -> tuple[str, ...]:
     world = stage.world()
-    return world.claims.latest(program(stage), str(stage.home), str(world.project))
+    return world.claims.latest(PROGRAM, str(stage.home), str(world.project))
 
 
 @pytest.mark.parametrize("stage", ["demo-continue"], indirect=True)
@@ -121,8 +119,8 @@ def test_who_runs_side_by_side_is_noted_together(stage: Stage) -> None:
 def test_another_sessions_agent_counts_while_it_lives(stage: Stage, alive: bool) -> None:
     world = stage.world()
     home, cwd = str(stage.home), str(world.project)
-    world.claims.note_latest(program(stage), home, cwd, ("theirs",))
-    claim = world.claims.path(program(stage), home, "theirs")
+    world.claims.note_latest(PROGRAM, home, cwd, ("theirs",))
+    claim = world.claims.path(PROGRAM, home, "theirs")
     with claim.open("w") as file:
         if alive:
             fcntl.flock(file, fcntl.LOCK_EX)

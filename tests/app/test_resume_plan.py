@@ -25,6 +25,7 @@ from tests.app.staging import Stage, check
 
 BOTH = ("coder-1", "coder-2")
 HELD = "all guards hold"
+PROGRAM = "agentmux-demo-agent"
 
 
 @pytest.fixture(scope="module")
@@ -332,9 +333,12 @@ def test_ambiguous_with_one_seat_left(stage: Stage) -> None:
 def reviewing(tmp_path: Path, cache: Path, *agents: str) -> Stage:
     """A stage on which two reviewers work, played by these."""
     stage = Stage(tmp_path, "demo", cache=cache)
+    linked = tmp_path / "linked"
+    linked.symlink_to(str(stage.world().programs.find(PROGRAM)))
     logic, quality = agents
     stage.config(
-        "agents: {c2: {like: demo-continue}}\n"
+        "agents:\n  c2: {like: demo-continue}\n"
+        f"  c3: {{like: demo-continue, command: {linked}}}\n"
         f"roles: {{reviewer_logic: {{agent: {logic}}}, reviewer_quality: {{agent: {quality}}}}}"
     )
     session = stage.session(stage.world())
@@ -354,7 +358,8 @@ def reviewing(tmp_path: Path, cache: Path, *agents: str) -> Stage:
     ("agents", "modes"),
     [
         (("demo-continue", "c2"), ("fresh", "fresh")),
-        (("agentmux-demo-agent", "c2"), ("native", "fresh")),
+        (("demo-continue", "c3"), ("fresh", "fresh")),
+        ((PROGRAM, "c2"), ("native", "fresh")),
         (("demo-continue", "demo"), ("fresh", "native")),
         (("demo-continue", "demo-checkpoint"), ("native", "fresh")),  # it left no checkpoint
         (("demo-home", "c2"), ("native", "native")),
@@ -513,8 +518,6 @@ def test_a_plan_needs_neither_tmux_nor_a_lock(stage: Stage) -> None:
 
 
 # -- other words for what is on record -----------------------------------------------------------
-
-PROGRAM = "agentmux-demo-agent"
 
 
 def words_for(stage: Stage, agent: str, words: str) -> None:
