@@ -20,6 +20,7 @@ from agentmux.app.world import World
 from agentmux.core import layout, prompts
 from agentmux.core.agents import AgentSpec, PromptBy
 from agentmux.core.decide import (
+    REJECTED,
     Action,
     ApproveByItself,
     EndPanes,
@@ -51,7 +52,7 @@ from agentmux.core.events import (
 from agentmux.core.phase import Phase
 from agentmux.core.prompts import PromptInputs
 from agentmux.core.records import to_fields
-from agentmux.core.state import AGENT_MODES, STOPPED
+from agentmux.core.state import AGENT_MODES, LAUNCHED, NATIVE, STOPPED
 from agentmux.errors import AgentmuxError
 from agentmux.ports import DeliveryResult, GitError, NewPane
 
@@ -163,10 +164,11 @@ class Performer:
         self._loop.say(f"{seat}: {spec.name}, {mode}")
         if not plays:
             return
-        if spec.prompt_by(resuming=mode == "native") is PromptBy.ARGV:
-            self._run(f"confirm {seat}", self._watcher.confirm(seat, launch))
-        else:
-            self._run(f"prompt {seat}", self._type_prompt(seat, launch, pane, prompt))
+        by_argv = spec.prompt_by(resuming=mode == NATIVE) is PromptBy.ARGV
+        if by_argv or mode == NATIVE:  # also to see that it refuses its conversation
+            self._run(f"confirm {launch}", self._watcher.confirm(seat, launch))
+        if not by_argv:
+            self._run(f"prompt {launch}", self._type_prompt(seat, launch, pane, prompt))
 
     async def _record_choice(self, action: RecordChoice, facts: Facts) -> None:
         seat, launch, choice = action.seat, action.launch, action.choice
@@ -187,6 +189,9 @@ class Performer:
     async def _type_prompt(self, seat: str, launch: str, pane: str, prompt: str) -> None:
         path = self._session.files.path / prompt
         result = await self._type(seat, pane, prompts.launch_line(str(path)))
+        held = self._session.state.seats.get(seat)
+        if held is None or held.launch != launch or held.status != LAUNCHED:
+            return  # it went before its prompt came, which is told elsewhere
         if result in _REACHED:
             self._record(PromptReached(evidence=f"typed: {result}"), seat=seat, launch=launch)
         else:
@@ -378,6 +383,8 @@ class Performer:
 
 
 def _ending(action: RecordExit) -> str:
+    if action.cause == REJECTED and action.status is None:
+        return "it said so, and is ended"
     if action.signal is not None:
         return f"signal {action.signal}"
     return "no exit record" if action.status is None else f"exit {action.status}"

@@ -22,20 +22,21 @@ from agentmux.core.decide import Facts, LaunchFact
 from agentmux.core.events import AgentStalled, ConversationLearned, PromptReached
 from agentmux.core.screens import (
     ScreenMark,
-    is_rejection,
     read_screen,
+    refuses,
     shows_prompt,
     switches_shown,
 )
 from agentmux.core.stall import Patience, patience
-from agentmux.core.state import AGENT_MODES, LAUNCHED, RESEARCHED, STOPPED, Seat
+from agentmux.core.state import AGENT_MODES, LAUNCHED, NATIVE, RESEARCHED, STOPPED, Seat
 from agentmux.ports import Pane, Screen, SeatStatus
 
 logger = logging.getLogger(__name__)
 
 # How soon after a launch its screen is looked at for proof that the prompt arrived, in seconds.
 _LOOKS_S: Final = (0.2, 0.3, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0)
-_NATIVE: Final = "native"
+# An agent that says nothing else for so long, in seconds, has nothing else to say.
+_LAST_WORD_S: Final = 1.0
 WAITING: Final = "waiting_for_user"
 LIMIT: Final = "usage_limit"
 _MARKS: Final[Mapping[ScreenMark, str]] = {
@@ -86,6 +87,7 @@ class Watcher:
         self.panes: dict[str, Pane] = {}
         self.to_nudge: list[str] = []
         self._running: set[str] = set()
+        self._refused: set[str] = set()
         self._runtime: object = None
         self._started: dict[tuple[str, int], int] = {}
 
@@ -126,26 +128,23 @@ class Watcher:
             exit=record.exit,
             choice=record.choice,
         )
-        return replace(fact, rejected=self._is_rejected(launch, fact))
-
-    def _is_rejected(self, launch: str, fact: LaunchFact) -> bool:
-        """Whether a resumed agent went at once, or said that it knows no such conversation."""
         name, seat = self._seat_of(launch)
-        if seat is None or seat.mode != _NATIVE or seat.reached or fact.alive or not fact.exit:
-            return False
-        if fact.exit.status in {0, None} or fact.exit.signal is not None:
-            return False
-        since = datetime.fromisoformat(seat.since)
-        soon = (
-            self._world.now() - since
-        ).total_seconds() <= self._world.settings.resume.reject_after_s
-        return soon or self._shows_rejection(name, fact.pane)
+        if seat is None or seat.status != LAUNCHED or seat.mode != NATIVE:
+            return fact
+        if not fact.alive and fact.exit is None:
+            return fact
+        said = launch in self._refused if fact.alive else self._refuses(name, fact.pane)
+        return replace(fact, early=self._is_early(seat), refuses=said)
 
-    def _shows_rejection(self, name: str, pane: str | None) -> bool:
+    def _is_early(self, seat: Seat) -> bool:
+        lived = self._world.now() - datetime.fromisoformat(seat.since)
+        return lived.total_seconds() <= self._world.settings.resume.reject_after_s
+
+    def _refuses(self, name: str, pane: str | None) -> bool:
         if pane is None:
             return False
         screen = self._tools.terminal.capture([pane], colours=False).get(pane)
-        return screen is not None and is_rejection(self.spec(name), screen.text)
+        return screen is not None and refuses(self.spec(name), screen.text)
 
     def _seat_of(self, launch: str) -> tuple[str, Seat | None]:
         for name, seat in self._session.state.seats.items():
@@ -196,6 +195,7 @@ class Watcher:
             elif final:
                 self._keep(pane, screen)
             self._note_status(pane, screen)
+            self._note_refusal(pane, screen, now)
 
     def _note_status(self, pane: Pane, screen: Screen) -> None:
         name, seat = self._seat_of(pane.launch)
@@ -212,6 +212,16 @@ class Watcher:
                 self._note_arrival(name, seat, mark, screen)
             self._note_switch(name, seat, screen)
         self.note(name, status, source)
+
+    def _note_refusal(self, pane: Pane, screen: Screen, now: float) -> None:
+        """See that a resumed agent which is still there says that it does not know itself."""
+        name, seat = self._seat_of(pane.launch)
+        if seat is None or seat.mode != NATIVE or seat.reached or pane.launch in self._refused:
+            return
+        still_s = now - self._sights[pane.id].still_since
+        if still_s >= _LAST_WORD_S and refuses(self.spec(name), screen.text):
+            self._refused.add(pane.launch)
+            self.wake()
 
     def _note_switch(self, name: str, seat: Seat, screen: Screen) -> None:
         """See that the user has left the conversation, where the agent has no way to tell."""

@@ -141,8 +141,9 @@ def _signalled(state: SessionState, event: Event, step: Step) -> SessionState:
 
 def _heard(state: SessionState, event: Event) -> SessionState:
     """A launch that calls us has, by that, been reached."""
-    seat = state.seats.get(event.seat)
-    return _reached(state, event) if seat is not None and not seat.reached else state
+    reached = _reached(state, event)
+    seat = _current(reached, event)
+    return reached if seat is None else _with_seat(reached, event.seat, replace(seat, heard=True))
 
 
 # -- signals -------------------------------------------------------------------------------------

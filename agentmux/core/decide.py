@@ -21,6 +21,7 @@ from agentmux.core.state import (
     AGENT_MODES,
     DISPATCHED,
     LAUNCHED,
+    NATIVE,
     PASSED,
     RESEARCHED,
     STOPPED,
@@ -54,7 +55,8 @@ class LaunchFact:
         alive: The pane's program runs.
         started: The wrapper ran in its pane, now or earlier.
         exit: Its exit record, where there is one.
-        rejected: Its last screen says that its conversation is unknown.
+        early: So soon after its start that what fails may have failed on its conversation.
+        refuses: Its screen says that it does not know its conversation, and shows nothing else.
         choice: What its user chose while it was stopped.
     """
 
@@ -62,7 +64,8 @@ class LaunchFact:
     alive: bool = False
     started: bool = False
     exit: Exit | None = None
-    rejected: bool = False
+    early: bool = False
+    refuses: bool = False
     choice: LaunchChosen | None = None
 
 
@@ -122,7 +125,10 @@ class OpenPane:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordExit:
-    """The program of this launch has gone; ``cause`` as in `events.AgentExited`."""
+    """The program of this launch has gone; ``cause`` as in `events.AgentExited`.
+
+    One that is recorded as rejected may still run: it is to be ended.
+    """
 
     seat: str
     launch: str
@@ -265,7 +271,7 @@ def _exits(state: SessionState, facts: Facts) -> Iterator[RecordExit | RecordCho
         gone = not fact.alive and (fact.exit is not None or fact.started or fact.pane is not None)
         if seat.status == STOPPED and fact.choice is not None:
             yield RecordChoice(seat=name, launch=seat.launch, choice=fact.choice)
-        elif seat.status in _HELD and gone:
+        elif seat.status in _HELD and (gone or (fact.alive and is_rejected(seat, fact))):
             yield _exit_of(name, seat, fact)
 
 
@@ -285,14 +291,33 @@ def _cause(seat: Seat, fact: LaunchFact) -> str:
     if seat.status == STOPPED or seat.mode not in AGENT_MODES:
         return "ended_by_user"  # no agent ran that could have crashed
     if record is None:
-        return CRASHED
+        return REJECTED if fact.alive else CRASHED
     if record.claim_taken:
         return "claim_taken"
     if record.hup:
         return "ended_by_user"
-    if fact.rejected and seat.mode == "native":
+    if is_rejected(seat, fact):
         return REJECTED
     return "finished" if record.status == 0 else CRASHED
+
+
+def is_rejected(seat: Seat, fact: LaunchFact) -> bool:
+    """Whether a resumed agent has refused its conversation.
+
+    A failure soon after the start says so, whatever the screen showed before, unless a signal of
+    this launch was accepted. The agent's own words say so too; but a conversation may hold such
+    words itself, so they only count before anything shows that our prompt has arrived.
+    """
+    if seat.status != LAUNCHED or seat.mode != NATIVE or seat.heard:
+        return False
+    says_so = fact.refuses and not seat.reached
+    end = fact.exit
+    if end is None:
+        return fact.alive and fact.early and says_so
+    if end.signal is not None or end.status is None:
+        return False
+    # An agent that takes its time to fail is given it, where it says why it failed.
+    return (fact.early or says_so) if end.status else (fact.early and says_so)
 
 
 def _launches(state: SessionState, facts: Facts) -> Iterator[Action]:
@@ -305,11 +330,14 @@ def _launches(state: SessionState, facts: Facts) -> Iterator[Action]:
             if fact == LaunchFact():
                 yield OpenPane(seat=work.seat, launch=seat.launch)
         else:
-            yield from _after_exit(work, seat)
+            fact = facts.launches.get(seat.launch, LaunchFact())
+            yield from _after_exit(work, seat, alive=fact.alive)
 
 
-def _after_exit(work: Work, seat: Seat) -> Iterator[Action]:
-    if seat.status in {REJECTED, "claim_taken"}:
+def _after_exit(work: Work, seat: Seat, *, alive: bool) -> Iterator[Action]:
+    if alive:  # two never work on one seat
+        yield EndPanes(launches=(seat.launch,))
+    elif seat.status in {REJECTED, "claim_taken"}:
         yield Launch(work=work, attempt=seat.attempt)
     elif seat.status == CRASHED and seat.attempt < MAX_ATTEMPTS:
         yield Launch(work=work, attempt=seat.attempt + 1)

@@ -11,6 +11,9 @@ from agentmux.core.agents import AgentSpec
 LAST_ROWS: Final = 25
 """Of a screen that are read, blank ones not counted: composer, busy mark and dialogs are there."""
 
+_LAST_WORDS: Final = 5
+"""Rows with text at the end of a screen: an error, and the hint that goes with it."""
+
 
 class ScreenMark(StrEnum):
     """What an agent's screen says about it."""
@@ -58,6 +61,16 @@ def shows_prompt(spec: AgentSpec, text: str, mark: str) -> bool:
 def is_rejection(spec: AgentSpec, text: str) -> bool:
     """Whether the screen says that the agent does not know its conversation."""
     return spec.rejected is not None and bool(re.search(spec.rejected, text, re.MULTILINE))
+
+
+def refuses(spec: AgentSpec, text: str) -> bool:
+    """Whether all that the agent has to say is that it does not know its conversation.
+
+    The same words further up, or above a composer, may stand in a conversation that was resumed.
+    """
+    written = [row for row in text.split("\n") if row.strip()][-_LAST_WORDS:]
+    unmarked = read_screen(spec, text) is ScreenMark.UNKNOWN
+    return unmarked and is_rejection(spec, "\n".join(written))
 
 
 def switches_shown(spec: AgentSpec, text: str) -> int:

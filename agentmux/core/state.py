@@ -21,7 +21,8 @@ CAPPED: Final = "capped"
 PASSED: Final = "passed"
 LAUNCHED: Final = "launched"
 STOPPED: Final = "stopped"
-AGENT_MODES: Final = frozenset({"native", "fresh"})
+NATIVE: Final = "native"
+AGENT_MODES: Final = frozenset({NATIVE, "fresh"})
 """The modes of a launch in which an agent plays; in the others its user does, or nobody."""
 
 T = TypeVar("T")
@@ -38,6 +39,7 @@ class Seat:
         mode: ``native``, ``fresh``, ``shell`` or ``screen``.
         attempt: 1, then +1 for each relaunch of the same work.
         reached: A prompt of ours is proven to have arrived.
+        heard: A signal of this launch was accepted.
         since: When it was launched, or chosen (UTC, ISO 8601).
     """
 
@@ -54,6 +56,7 @@ class Seat:
     exit_status: int | None = None
     exit_signal: int | None = None
     reached: bool = False
+    heard: bool = False
     nudged: bool = False
     stalled: bool = False
     prompt_bytes: int = 0

@@ -37,7 +37,9 @@ from agentmux.core.events import (
     CodeResearchDispatched,
     CommitFailed,
     CommitStarted,
+    Hello,
     LaunchChosen,
+    PromptReached,
     ResearchDone,
     ResearchTold,
     Resumed,
@@ -220,17 +222,81 @@ def test_an_exit_record_without_a_pane_is_never_launched_again_under_the_same_id
     ("mode", "exit_record", "cause"),
     [
         ("native", Exit(status=1), "rejected"),
+        ("native", Exit(status=0), "rejected"),
         ("fresh", Exit(status=1), "crashed"),
+        ("fresh", Exit(status=0), "finished"),
+        ("native", Exit(signal=9), "crashed"),
         ("native", Exit(hup=True), "ended_by_user"),
+        ("native", Exit(status=1, claim_taken=True), "claim_taken"),
         ("native", None, "crashed"),
     ],
 )
 def test_only_a_native_launch_is_rejected(mode: str, exit_record: Exit | None, cause: str) -> None:
     session, launch = launched(mode=mode)
-    fact = LaunchFact(started=True, exit=exit_record, rejected=True)
+    fact = LaunchFact(started=True, exit=exit_record, early=True, refuses=True)
     (action,) = actions(session, {launch: fact})
     assert isinstance(action, RecordExit)
     assert action.cause == cause
+
+
+NOT_THE_AGENTS_WORD = [
+    # what else happened, exit status, early, refuses, cause
+    ("", 1, True, False, "rejected"),
+    ("", 1, False, True, "rejected"),  # an agent may take its time to fail
+    ("", 1, False, False, "crashed"),
+    ("", 0, True, False, "finished"),
+    ("", 0, False, True, "finished"),
+    ("reached", 1, True, False, "rejected"),
+    ("reached", 1, False, True, "crashed"),
+    ("reached", 0, True, True, "finished"),  # its conversation holds these words
+    ("heard", 1, True, True, "crashed"),
+    ("heard", 0, True, True, "finished"),
+]
+
+
+@pytest.mark.parametrize(("also", "status", "early", "says_so", "cause"), NOT_THE_AGENTS_WORD)
+def test_what_counts_as_a_refusal(
+    also: str, status: int, early: bool, says_so: bool, cause: str
+) -> None:
+    session, launch = native(also)
+    end = Exit(status=status)
+    fact = LaunchFact(pane="%1", started=True, exit=end, early=early, refuses=says_so)
+    assert actions(session, {launch: fact}) == (
+        RecordExit(seat="planner", launch=launch, cause=cause, status=status),
+    )
+
+
+def native(also: str = "") -> tuple[Session, str]:
+    session, launch = launched(mode="native")
+    if also == "reached":
+        session.tell(PromptReached(evidence="busy mark on screen"), "planner", launch)
+    elif also == "heard":
+        session.tell(Hello(), "planner", launch)
+    return session, launch
+
+
+def test_a_live_agent_that_refuses_is_ended_before_a_fresh_start() -> None:
+    session, launch = native()
+    refuses = replace(RUNS, early=True, refuses=True)
+    (rejected,) = actions(session, {launch: refuses})
+    assert rejected == RecordExit(seat="planner", launch=launch, cause="rejected")
+    session.tell(AgentExited(cause="rejected"), "planner", launch)
+    ended = EndPanes(launches=(launch,))
+    assert actions(session, {launch: refuses}) == (ended,)
+    assert actions(session, {launch: replace(refuses, pane=None)}) == (ended,)
+    gone = LaunchFact(started=True, exit=Exit(signal=1, hup=True))
+    assert actions(session, {launch: gone}) == (
+        Launch(work=Work(seat="planner", role="planner"), attempt=1),
+    )
+
+
+@pytest.mark.parametrize(
+    ("also", "early", "says_so"),
+    [("", False, True), ("", True, False), ("reached", True, True), ("heard", True, True)],
+)
+def test_a_live_agent_is_left_alone(also: str, early: bool, says_so: bool) -> None:
+    session, launch = native(also)
+    assert actions(session, {launch: replace(RUNS, early=early, refuses=says_so)}) == ()
 
 
 # -- stopped panes, and panes without an agent ---------------------------------------------------

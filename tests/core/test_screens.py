@@ -1,10 +1,19 @@
 # ruff: noqa: RUF001 (the screens of agents hold such signs)
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from agentmux.core.agents import AgentSpec
-from agentmux.core.screens import LAST_ROWS, ScreenMark, is_rejection, read_screen, shows_prompt
+from agentmux.core.screens import (
+    LAST_ROWS,
+    ScreenMark,
+    is_rejection,
+    read_screen,
+    refuses,
+    shows_prompt,
+)
 
 
 @pytest.mark.parametrize(
@@ -36,6 +45,29 @@ def test_a_screen_says_what_the_agent_does(screen: str, mark: ScreenMark) -> Non
     assert read_screen(spec, screen) is mark
     assert not is_rejection(spec, screen)
     assert is_rejection(spec, f"{screen}\nNo conversation found with session ID: x")
+
+
+UNKNOWN_ID = "Error: No conversation found with session ID: 6f1b\n"
+
+
+@pytest.mark.parametrize(
+    ("screen", "says"),
+    [
+        (UNKNOWN_ID, True),
+        (f"\n\n{UNKNOWN_ID}Run it without an id to choose one.\n\n\n", True),
+        (f"● It said: {UNKNOWN_ID}\n❯ \n", False),  # a conversation came back that holds it
+        (f"● It said: {UNKNOWN_ID}✻ Working… (1s · esc to interrupt)\n", False),
+        (f"{UNKNOWN_ID}\n ❯ 1. Start anew\n", False),  # its user is asked
+        (UNKNOWN_ID + "talk\n" * 5, False),
+        ("", False),
+    ],
+)
+def test_a_refusal_is_the_last_word(screen: str, says: bool) -> None:
+    spec = AgentSpec(
+        name="a", command=("a",), ready="^❯ ", busy="esc to", waiting=r"^ ❯ \d", rejected="No conv"
+    )
+    assert refuses(spec, screen) is says
+    assert not refuses(replace(spec, rejected=None), screen)
 
 
 PROMPTED = "> Read the file /p/launches/0123456\n789ab/prompt.md and do what it says.\n\nDone.\n"

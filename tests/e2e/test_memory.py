@@ -10,7 +10,7 @@ import pytest
 
 from tests.conftest import WaitUntil
 from tests.e2e.conftest import Project
-from tests.e2e.pair import SEATS, Pair
+from tests.e2e.pair import CODER, PLAN, SEATS, Pair
 
 ALIKE = "ran beside it or since in the same directory and home"
 
@@ -190,3 +190,62 @@ def test_a_rejected_conversation_gives_one_fresh_start(pair: Pair, wait_until: W
     pair.arrive()
     assert pair.ask() == pair.words
     assert pair.session.launched().count("coder-1") == 4
+
+
+def test_a_native_agent_that_is_busy_and_then_fails_gives_one_fresh_start(
+    pair: Pair, wait_until: WaitUntil
+) -> None:
+    """What it shows before it goes is no proof that the conversation works; a signal would be."""
+    pair.kill("server")
+    fails = {"when": {"launch": 2}, "think": 1.5, "crash": "before_write", "exit": 1}
+    roles = {"planner": PLAN, "coder": {**CODER, "think": 0.05}}
+    pair.project.scenario({"roles": roles, "seats": {"coder-1": {"attempts": [fails]}}})
+    pair.resume()
+    wait_until(lambda: pair.modes() == "FN", 20, pair.shown)
+    pair.check_launches("FN", "the agent has rejected this conversation before")
+    assert causes(pair) == [("coder-1", "rejected", 1)]
+    events = pair.session.events
+    (gone,) = (each["launch"] for each in events if each["event"] == "agent_exited")
+    reached = {each["launch"] for each in events if each["event"] == "prompt_reached"}
+    assert gone in reached, "its busy mark was seen before it went"
+    pair.arrive()
+
+
+UNKNOWN = """\
+#!/bin/sh
+case " $* " in
+*" --resume "*) echo "No conversation found with session ID: $2"; {then} ;;
+esac
+exec agentmux-demo-agent "$@"
+"""
+
+
+@pytest.mark.parametrize(
+    ("then", "status"), [("exit 0", 0), ("sleep 600", None)], ids=["exits", "stays"]
+)
+def test_an_agent_that_says_that_it_knows_no_such_conversation_gives_one_fresh_start(
+    project: Project, wait_until: WaitUntil, then: str, status: int | None
+) -> None:
+    """Whatever it does next: the message alone is the refusal."""
+    program = project.root / "forgetful"
+    program.write_text(UNKNOWN.format(then=then))
+    program.chmod(0o755)
+    project.config(f"agents: {{forgetful: {{like: demo, command: {program}}}}}\n")
+    pair = Pair(project, "forgetful", think=0.05)
+    pair.arrive()
+    pair.kill("server")
+    plan = pair.resume()
+    assert [each["mode"] for each in plan["panes"]] == ["native", "native"]
+    wait_until(lambda: pair.modes() == "FF", 20, pair.shown)
+    pair.check_launches("FF", "the agent has rejected this conversation before")
+    assert sorted(causes(pair)) == [(seat, "rejected", status) for seat in SEATS]
+    assert pair.session.launched().count("coder-1") == 3
+    pair.arrive()
+    assert set(pair.panes()) == set(SEATS), "nobody is left of the launches before"
+
+
+def causes(pair: Pair) -> list[tuple[str, str, int | None]]:
+    exits = [each for each in pair.session.events if each["event"] == "agent_exited"]
+    return [
+        (each["seat"], each["payload"]["cause"], each["payload"].get("status")) for each in exits
+    ]
