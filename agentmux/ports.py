@@ -477,9 +477,17 @@ class Typist(Protocol):
     """Types into panes and proves that the text arrived."""
 
     async def __call__(
-        self, pane: str, text: str, spec: AgentSpec, *, deadline_s: float
+        self, pane: str, text: str, spec: AgentSpec, *, deadline_s: float, once: bool = False
     ) -> Delivery:
-        """Type ``text`` to the agent of a pane, press Enter, and say what became of it."""
+        """Type ``text`` to the agent of a pane, press Enter, and say what became of it.
+
+        Args:
+            pane: Its id.
+            text: What to type.
+            spec: The agent that runs there.
+            deadline_s: For all of it.
+            once: The text is like no other: it is not typed where it is on the screen already.
+        """
 
 
 class WakePipe(Protocol):

@@ -140,6 +140,7 @@ class _Typing:
         text: str,
         spec: AgentSpec,
         *,
+        once: bool,
         deadline: float,
         clock: Callable[[], float],
         pause: Callable[[float], Awaitable[object]],
@@ -149,11 +150,13 @@ class _Typing:
         self.text = text
         self.tail = _squeezed(text)[-_TAIL:]
         self.spec = spec
+        self.once = once
         self.deadline = deadline
         self.clock = clock
         self.pause = pause
         self.was_busy = False
         self.typed = False
+        self.begun = False
         self.held_since: float | None = None
         self.pressed_again = False
 
@@ -168,16 +171,20 @@ class _Typing:
 
     def holds_text(self, composer: Composer) -> bool:
         """Whether our text, or the marker that stands for it, is in the composer."""
+        return self.holds_tail(composer) or bool(_PASTED.search(composer.draft))
+
+    def holds_tail(self, composer: Composer) -> bool:
         if self.spec.ready is None:
-            return composer.body.endswith(self.tail) or bool(_PASTED.search(composer.draft))
-        return self.tail in composer.body or bool(_PASTED.search(composer.draft))
+            return composer.body.endswith(self.tail)
+        return self.tail in composer.body
 
     async def run(self) -> Delivery:
         refusal = await self.wait_for_room()
         if refusal is not None:
             return refusal
         self.typed = True
-        self.terminal.paste(self.pane, self.text)
+        if not self.begun:
+            self.terminal.paste(self.pane, self.text)
         missing = await self.see_text()
         if missing is not None:
             return missing
@@ -194,6 +201,7 @@ class _Typing:
             found = self.judge(screen)
             if found == last and found[1] != _NO_COMPOSER:
                 self.was_busy = self.mark(screen) is ScreenMark.BUSY
+                self.begun = found[1] == _BEGUN
                 return _said(found[0], found[1] + "; nothing was typed") if found[0] else None
             if not self.has_time():
                 return _said(DeliveryResult.UNKNOWN, f"{found[1] or 'no calm'}; nothing was typed")
@@ -210,6 +218,10 @@ class _Typing:
         # when it begins to read may answer the first dialog that it shows.
         if composer is None or not screen.text.strip():
             return None, _NO_COMPOSER
+        if self.once and self.holds_tail(composer):
+            return None, _BEGUN
+        if self.once and self.tail in _squeezed(undimmed(screen.ansi)):
+            return DeliveryResult.SUBMITTED, "the text is in the transcript already"
         if composer.draft:
             return DeliveryResult.REFUSED_DRAFT, "somebody's draft is in the composer"
         return None, ""
@@ -281,6 +293,7 @@ class _Typing:
 
 
 _NO_COMPOSER: Final = "no composer was seen"
+_BEGUN: Final = "the text is in the composer already"
 
 
 def _said(result: DeliveryResult, evidence: str) -> Delivery:
@@ -294,6 +307,7 @@ async def deliver(  # noqa: PLR0913 (clock and pause are the environment)
     spec: AgentSpec,
     *,
     deadline_s: float,
+    once: bool = False,
     clock: Callable[[], float] = time.monotonic,
     pause: Callable[[float], Awaitable[object]] = asyncio.sleep,
 ) -> Delivery:
@@ -307,6 +321,8 @@ async def deliver(  # noqa: PLR0913 (clock and pause are the environment)
         text: Control characters are taken out; newlines stay newlines.
         spec: The agent that runs there.
         deadline_s: For all of it.
+        once: The text is like no other. Where it is on the screen already, another process has
+            begun, and only what is left is done: nothing, or Enter.
         clock: Monotonic seconds.
         pause: Lets that many seconds pass.
 
@@ -321,6 +337,7 @@ async def deliver(  # noqa: PLR0913 (clock and pause are the environment)
         pane,
         text,
         spec,
+        once=once,
         deadline=clock() + deadline_s,
         clock=clock,
         pause=pause,

@@ -28,6 +28,7 @@ from agentmux.core.decide import (
     Fail,
     FinishArchive,
     Launch,
+    LaunchFact,
     MakeCommit,
     OpenPane,
     RecordChoice,
@@ -98,6 +99,7 @@ class Performer:
         self._beside: dict[str, asyncio.Task[None]] = {}
         self._typing: dict[str, asyncio.Lock] = {}
         self._shown: tuple[str, ...] = ()
+        self._prompted: set[str] = set()
         self._perform: Final[Mapping[type[Action], Callable[[Any, Facts], Awaitable[None]]]] = {
             FinishArchive: self._finish_archive,
             EndPanes: self._end_panes,
@@ -113,6 +115,7 @@ class Performer:
 
     async def perform(self, actions: Sequence[Action], facts: Facts) -> bool:
         """Perform the actions; returns whether the session is to be looked at again at once."""
+        self._take_over(facts)
         launches = [action for action in actions if isinstance(action, Launch)]
         if launches:
             await self._launch(launches, facts)
@@ -164,11 +167,30 @@ class Performer:
         self._loop.say(f"{seat}: {spec.name}, {mode}")
         if not plays:
             return
+        self._see_prompted(seat, launch, mode, pane, prompt)
+
+    def _see_prompted(self, seat: str, launch: str, mode: str, pane: str, prompt: str) -> None:
+        """Type a prompt that is to be typed, and look for proof of the others."""
+        self._prompted.add(launch)
+        spec = self._watcher.spec(seat)
         by_argv = spec.prompt_by(resuming=mode == NATIVE) is PromptBy.ARGV
         if by_argv or mode == NATIVE:  # also to see that it refuses its conversation
             self._run(f"confirm {launch}", self._watcher.confirm(seat, launch))
         if not by_argv:
             self._run(f"prompt {launch}", self._type_prompt(seat, launch, pane, prompt))
+
+    def _take_over(self, facts: Facts) -> None:
+        """See to the prompts of launches that another orchestrator began, and did not finish."""
+        for name, seat in self._session.state.seats.items():
+            fact = facts.launches.get(seat.launch, LaunchFact())
+            begun = seat.launch in self._prompted or seat.reached
+            plays = seat.status == LAUNCHED and seat.mode in AGENT_MODES
+            if begun or not plays or not fact.alive or fact.pane is None:
+                continue
+            self._watcher.look_at((seat.launch,))
+            prompt = fact.choice.prompt if fact.choice is not None else "prompt.md"
+            path = f"{layout.launch(seat.launch)}/{prompt}"
+            self._see_prompted(name, seat.launch, seat.mode, fact.pane, path)
 
     async def _record_choice(self, action: RecordChoice, facts: Facts) -> None:
         seat, launch, choice = action.seat, action.launch, action.choice
@@ -187,22 +209,30 @@ class Performer:
         self._loop.wake()
 
     async def _type_prompt(self, seat: str, launch: str, pane: str, prompt: str) -> None:
+        if not self._awaits_prompt(seat, launch):
+            return
         path = self._session.files.path / prompt
-        result = await self._type(seat, pane, prompts.launch_line(str(path)))
-        held = self._session.state.seats.get(seat)
-        if held is None or held.launch != launch or held.status != LAUNCHED:
-            return  # it went before its prompt came, which is told elsewhere
+        # The line names the launch, so that it is known again whoever typed it.
+        result = await self._type(seat, pane, prompts.launch_line(str(path)), once=True)
+        if not self._awaits_prompt(seat, launch):
+            return  # it has gone, which is told elsewhere, or its screen has told already
         if result in _REACHED:
             self._record(PromptReached(evidence=f"typed: {result}"), seat=seat, launch=launch)
         else:
             self._loop.say(f"{seat}: its prompt did not arrive ({result}); look at its pane")
             self._watcher.note(seat, "waiting_for_user", "delivery")
 
-    async def _type(self, seat: str, pane: str, text: str) -> DeliveryResult:
+    def _awaits_prompt(self, seat: str, launch: str) -> bool:
+        held = self._session.state.seats.get(seat)
+        if held is None or held.launch != launch:
+            return False
+        return held.status == LAUNCHED and not held.reached
+
+    async def _type(self, seat: str, pane: str, text: str, *, once: bool = False) -> DeliveryResult:
         """Type into a pane; one writer per seat at a time."""
         async with self._typing.setdefault(seat, asyncio.Lock()):
             delivery = await self._tools.type_into(
-                pane, text, self._watcher.spec(seat), deadline_s=_TYPE_S
+                pane, text, self._watcher.spec(seat), deadline_s=_TYPE_S, once=once
             )
         logger.info("typed into %s: %s (%s)", seat, delivery.result, delivery.evidence)
         return delivery.result

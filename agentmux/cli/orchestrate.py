@@ -106,8 +106,10 @@ async def _drive(
     def hints(stop: asyncio.Event) -> AsyncIterator[None]:
         return changes((session,), stop)
 
-    async def type_into(pane: str, text: str, spec: AgentSpec, *, deadline_s: float) -> Delivery:
-        return await delivery.deliver(terminal, pane, text, spec, deadline_s=deadline_s)
+    async def type_into(
+        pane: str, text: str, spec: AgentSpec, *, deadline_s: float, once: bool = False
+    ) -> Delivery:
+        return await delivery.deliver(terminal, pane, text, spec, deadline_s=deadline_s, once=once)
 
     tools = Tools(
         terminal=terminal,

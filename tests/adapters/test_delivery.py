@@ -53,9 +53,16 @@ class Agent:
         return [literal_eval(line) for line in self.log.read_text().splitlines()]
 
     def deliver(
-        self, text: str = TEXT, spec: AgentSpec = SPEC, deadline_s: float = 5.0
+        self,
+        text: str = TEXT,
+        spec: AgentSpec = SPEC,
+        deadline_s: float = 5.0,
+        *,
+        once: bool = False,
     ) -> Delivery:
-        return asyncio.run(deliver(self.terminal, self.pane, text, spec, deadline_s=deadline_s))
+        return asyncio.run(
+            deliver(self.terminal, self.pane, text, spec, deadline_s=deadline_s, once=once)
+        )
 
     def text(self) -> str:
         return self.terminal.capture([self.pane])[self.pane].text
@@ -283,3 +290,39 @@ def test_a_pane_that_goes_with_the_text_is_said(start: Start) -> None:
     # The pane stays with its last screen, without the text: what became of it nobody knows.
     assert delivery.result is DeliveryResult.UNKNOWN
     assert agent.read() == [framed(TEXT)]
+
+
+def test_what_was_typed_before_is_only_submitted(start: Start, wait_until: WaitUntil) -> None:
+    agent = start()
+    agent.terminal.paste(agent.pane, TEXT)
+    wait_until(lambda: len(agent.read()) == 1)
+    assert agent.deliver(once=True).result is DeliveryResult.SUBMITTED
+    assert agent.read() == [framed(TEXT), "\r"]
+
+
+@pytest.mark.parametrize("habit", ["idle", "busy"])
+def test_what_was_submitted_before_is_left_alone(
+    start: Start, wait_until: WaitUntil, habit: str
+) -> None:
+    agent = start(habit)
+    agent.terminal.paste(agent.pane, TEXT)
+    wait_until(lambda: len(agent.read()) == 1)
+    agent.terminal.press_enter(agent.pane)
+    wait_until(lambda: len(agent.read()) == 2)
+    delivery = agent.deliver(once=True)
+    assert delivery.result is DeliveryResult.SUBMITTED
+    assert "transcript" in delivery.evidence
+    assert "nothing was typed" in delivery.evidence
+    assert agent.read() == [framed(TEXT), "\r"]
+
+
+def test_what_nobody_typed_before_is_typed(start: Start) -> None:
+    agent = start()
+    assert agent.deliver(once=True).result is DeliveryResult.SUBMITTED
+    assert agent.read() == [framed(TEXT), "\r"]
+
+
+def test_the_draft_of_another_stays_one(start: Start) -> None:
+    agent = start("draft=please do")
+    assert agent.deliver(once=True).result is DeliveryResult.REFUSED_DRAFT
+    assert agent.read() == []

@@ -309,7 +309,7 @@ class Studio:
         pane.step = "over" if agent.work(told=told) else "waiting"
 
     async def _type_into(
-        self, pane: str, text: str, spec: AgentSpec, *, deadline_s: float
+        self, pane: str, text: str, spec: AgentSpec, *, deadline_s: float, once: bool = False
     ) -> Delivery:
         found = self.terminal.found.get(pane)
         if found is None:

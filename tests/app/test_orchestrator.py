@@ -145,10 +145,12 @@ class Stage:
         lock = SessionLock(self.path)
 
         async def type_into(
-            pane: str, text: str, spec: AgentSpec, *, deadline_s: float
+            pane: str, text: str, spec: AgentSpec, *, deadline_s: float, once: bool = False
         ) -> Delivery:
             self.typed.append(text)
-            return await delivery.deliver(self.terminal, pane, text, spec, deadline_s=deadline_s)
+            return await delivery.deliver(
+                self.terminal, pane, text, spec, deadline_s=deadline_s, once=once
+            )
 
         async def hints(stop: asyncio.Event) -> AsyncIterator[None]:
             await stop.wait()

@@ -283,3 +283,53 @@ def test_a_live_pane_is_never_doubled(project: Project, wait_until: WaitUntil) -
     assert {seat: pair.agent_pid(seat) for seat in pair.seats()} == agents
     assert pair.session.launched()[-2:] == ["coder-1", "coder-2"]
     assert pair.ask() == pair.words
+
+
+def pane_of(project: Project, seat: str) -> str:
+    rows = project.tmux("list-panes", "-aF", "#{@agentmux_seat} #{pane_id}").splitlines()
+    return next((row.split()[1] for row in rows if row.startswith(f"{seat} ")), "")
+
+
+def left_untyped(project: Project, wait_until: WaitUntil) -> Session:
+    """A session whose orchestrator died before its agent was there to be typed at."""
+    life = {"silent": True, "banner_delay": 1.5}
+    project.scenario({"roles": {"architect": life}})
+    answer = project.json("start", "--agent", "demo-paste", "--", "add a greeting")
+    session = Session(project, project.path / answer["path"]).until_seat("architect")
+    wait_until(lambda: pane_of(project, "architect"), 10)
+    driver = int(json.loads(session.read("session.lock.json"))["pid"])
+    os.kill(driver, signal.SIGKILL)
+    wait_until(lambda: not is_alive(driver), 10)
+    assert not architect(session)["reached"]
+    return session
+
+
+@pytest.mark.parametrize(
+    "keys", [(), ("LINE",), ("LINE", "Enter")], ids=["not begun", "in the composer", "submitted"]
+)
+def test_a_prompt_is_typed_once_whoever_began(
+    project: Project, wait_until: WaitUntil, keys: tuple[str, ...]
+) -> None:
+    project.env["AGENTMUX_DEMO_TRACE"] = str(project.root / "trace")
+    session = left_untyped(project, wait_until)
+    pane = pane_of(project, "architect")
+
+    def screen() -> str:
+        return project.tmux("capture-pane", "-pJ", "-t", pane)
+
+    prompt = session.path / "launches" / architect(session)["launch"] / "prompt.md"
+    line = f"Read the file {prompt} and do what it says."
+    if keys:  # as far as the one that died may have come
+        wait_until(lambda: "\n\u276f " in screen(), 20, screen)
+        for key in keys:
+            project.tmux("send-keys", "-t", pane, *(("-l", line) if key == "LINE" else (key,)))
+        shown = "\n> Read" if "Enter" in keys else "says."
+        wait_until(lambda: shown in screen(), 20, screen)
+
+    project.ok("resume", "--reattach", "--detach", session.name)
+    wait_until(lambda: architect(session)["reached"], 20, screen)
+    wait_until(lambda: session.runtime["statuses"]["architect"]["status"] == "idle", 20, screen)
+    traced = [json.loads(row) for row in (project.root / "trace").read_text().splitlines()]
+    assert [each["what"] for each in traced if each["did"] == "prompted"] == [line]
+    assert screen().count("prompt.md") == 1
+    assert session.launched() == ["architect"]

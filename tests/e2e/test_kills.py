@@ -117,3 +117,20 @@ def gone_on(session: Session, killed: Path, *, server: bool) -> None:
     words = ("--yes",) if server else ("--reattach",)
     done = session.project.run("resume", session.name, "--detach", *words)
     assert done.returncode == 0 or killed.exists(), done.stderr
+
+
+def test_a_pane_that_was_never_made_gets_its_prompt_typed(project: Project) -> None:
+    """The launch was on record, its pane was not made: the next orchestrator does all of it."""
+    fault = project.root / "faults" / "00.json"
+    fault.parent.mkdir()
+    fault.write_text(
+        json.dumps({"name": "run", "place": "new-window", "count": 1, "server": False})
+    )
+    project.env |= {"AGENTMUX_TEST_FAULTS": str(fault.parent), "PYTHONPATH": str(FAULTS)}
+    project.scenario({"roles": {"architect": {"silent": True}}})
+    answer = project.json("start", "--agent", "demo-paste", "--", "add a greeting")
+    session = Session(project, project.path / answer["path"])
+    _wait_until(fault.with_suffix(".json.fired").exists, 30)
+    gone_on(session, project.root / "nobody", server=False)
+    session.settled("architect")
+    assert session.launched() == ["architect"]
