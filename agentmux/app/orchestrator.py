@@ -10,7 +10,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import signal
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import Final
 
 from agentmux.app import committing
@@ -36,6 +37,7 @@ logger = logging.getLogger(__name__)
 STOP_LINE: Final = b"s"
 # More rounds without an outside event mean that two decisions undo each other.
 _MAX_ROUNDS: Final = 200
+_STEP: Final = "a step"
 _MESSAGES: Final = 200
 _SERVER_GONE: Final = "the tmux server is gone"
 _NAMED: Final = 3
@@ -65,6 +67,7 @@ class Orchestrator:
         self._messages: list[str] = []
         self._console = Console()
         self._finished = False
+        self._problems: dict[str, str] = {}
         self._watcher = watcher
         self._performer = Performer(world, session, tools, watcher, manner, self)
 
@@ -103,29 +106,42 @@ class Orchestrator:
 
     async def _step(self) -> None:
         """Do all that is to be done; an exception is reported, never swallowed in silence."""
+        with self._reporting(_STEP):
+            try:
+                await self._rounds()
+            except SessionGoneError as error:
+                self.end(error.message)
+            except BlockedError as error:
+                self._cause = self._cause or error.message
+                self._ending.set()
+
+    async def _rounds(self) -> None:
+        for _ in range(_MAX_ROUNDS):
+            self._session.catch_up()
+            if self._session.state.phase is Phase.DONE:
+                await self._finish()
+                return
+            facts = self._watcher.probe()
+            self._performer.skip_empty_archive()
+            actions = next_actions(self._session.state, facts)
+            if not await self._performer.perform(actions, facts):
+                self._watcher.write_runtime()
+                return
+        raise AgentmuxError("the session goes round in circles; this is a bug")
+
+    @contextmanager
+    def _reporting(self, what: str) -> Iterator[None]:
+        """Report what goes wrong meanwhile, and go on; it stands until the same goes well."""
         try:
-            for _ in range(_MAX_ROUNDS):
-                self._session.catch_up()
-                if self._session.state.phase is Phase.DONE:
-                    await self._finish()
-                    return
-                facts = self._watcher.probe()
-                self._performer.skip_empty_archive()
-                actions = next_actions(self._session.state, facts)
-                if not await self._performer.perform(actions, facts):
-                    self._resolved()
-                    return
-            self._report(AgentmuxError("the session goes round in circles; this is a bug"))
-        except SessionGoneError as error:
-            self.end(error.message)
-        except BlockedError as error:
-            self._cause = self._cause or error.message
-            self._ending.set()
+            yield
         except (AgentmuxError, OSError) as error:
-            self._report(error)
+            self._report(what, error)
         except Exception as error:
-            logger.exception("an event could not be handled")
-            self._report(error)
+            if what not in self._problems:
+                logger.exception("%s could not be handled", what)
+            self._report(what, error)
+        else:
+            self._resolved(what)
 
     def _is_server_gone(self) -> bool:
         """A call may fail a moment before the server's end is noticed."""
@@ -148,21 +164,25 @@ class Orchestrator:
         found = self._tools.terminal.sessions()
         return any(each.attached for each in found if each.uuid == uuid)
 
-    def _report(self, error: Exception) -> None:
+    def _report(self, what: str, error: Exception) -> None:
         if isinstance(error, TerminalError) and self._is_server_gone():
             self.end(_SERVER_GONE)
             return
         text = str(error) or type(error).__name__
-        if text != self._watcher.problem:
-            logger.error("a step failed: %s", text)
+        if text != self._problems.get(what):
+            logger.error("%s failed: %s", what, text)
             self.say(f"problem: {text}")
-        self._watcher.problem = text
+        self._problems[what] = text
+        self._show_problem()
+
+    def _resolved(self, what: str) -> None:
+        if self._problems.pop(what, None) is not None and not self._ending.is_set():
+            self._show_problem()
+
+    def _show_problem(self) -> None:
+        self._watcher.problem = next(reversed(self._problems.values()), None)
         with suppress(AgentmuxError, OSError):
             self._watcher.write_runtime()
-
-    def _resolved(self) -> None:
-        self._watcher.problem = None
-        self._watcher.write_runtime()
 
     # -- what wakes it -----------------------------------------------------------------------
 
@@ -196,7 +216,8 @@ class Orchestrator:
         if self._tools.display.fileno() is None and keyboard is not None:
             asyncio.get_running_loop().remove_reader(keyboard)
         for key in pressed:
-            self._on_key(key)
+            with self._reporting("a key"):
+                self._on_key(key)
         self._show()
 
     def _on_key(self, key: Pressed) -> None:
@@ -212,7 +233,7 @@ class Orchestrator:
             case Wish.APPROVE:
                 self._decide(Approved())
             case Wish.CHANGE:
-                self._decide(ChangesRequested(text=before.draft or ""))
+                self._request_changes(before)
             case Wish.END:
                 self.end("Ctrl-C at the monitor")
             case Wish.NOTHING:
@@ -221,11 +242,7 @@ class Orchestrator:
 
     def _ask_again(self) -> None:
         """Say what the same key does when it is pressed again."""
-        try:
-            what = _ENDS if self._console.wish is Wish.END else self._approves()
-        except AgentmuxError as error:
-            self._report(error)
-            return
+        what = _ENDS if self._console.wish is Wish.END else self._approves()
         self.say(f"press {what}")
         self._console = ask(self._console, asyncio.get_running_loop().time())
 
@@ -237,7 +254,13 @@ class Orchestrator:
         named = ", ".join(paths[:_NAMED]) + (", …" if len(paths) > _NAMED else "")
         return f"{again} commit {len(paths)} file{'s' * (len(paths) != 1)}: {named}"
 
-    def _decide(self, decision: Decision) -> None:
+    def _request_changes(self, written: Console) -> None:
+        """Take what was written; it stays in the composer until it is on record."""
+        self._console = written
+        if self._decide(ChangesRequested(text=written.draft or "")):
+            self._console = Console()
+
+    def _decide(self, decision: Decision) -> bool:
         made = decide(
             self._session.files,
             decision,
@@ -245,8 +268,10 @@ class Orchestrator:
             new_id=self._world.new_id,
             poke=lambda _: True,
         )
-        if made.result != Answer.ACCEPTED:
-            self.say(f"{decision.kind}: {made.result}, {made.reason}")
+        if made.result == Answer.ACCEPTED:
+            return True
+        self.say(f"{decision.kind}: {made.result}, {made.reason}")
+        return False
 
     async def _hints(self) -> None:
         async for _ in self._tools.hints(self._ending):
@@ -256,16 +281,15 @@ class Orchestrator:
         """Look at the screens at a fixed pace; a tick that comes late is dropped."""
         while True:
             await asyncio.sleep(self._world.settings.snapshots.interval_s)
-            try:
+            with self._reporting("a look at the screens"):
                 if not self._tools.lock.still_mine():
                     self.end("another process has taken the session over")
                     return
                 await self._watcher.tick()
-            except AgentmuxError as error:
-                self._report(error)
-            if self._watcher.problem is not None or self._finished:
+            if _STEP in self._problems or self._finished:
                 self.wake()
-            self._show()
+            with self._reporting("the monitor"):
+                self._show()
 
     # -- the end -----------------------------------------------------------------------------
 

@@ -4,10 +4,11 @@ import asyncio
 import json
 import logging
 import os
+import resource
 import signal
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -24,18 +25,20 @@ from agentmux.app.driving import drive
 from agentmux.app.handing import Handing
 from agentmux.app.request import Report, Request
 from agentmux.app.start import StartRequest, plan_start, start
+from agentmux.app.submit import decide
 from agentmux.app.tools import Tools
 from agentmux.app.world import World
 from agentmux.cli import wiring
 from agentmux.core import layout
 from agentmux.core.agents import AgentSpec
-from agentmux.core.keys import Pressed
+from agentmux.core.events import Approved
+from agentmux.core.keys import Key, Pressed
 from agentmux.core.phase import Phase
 from agentmux.core.settings import SnapshotSettings, StallSettings
 from agentmux.core.state import SessionState
 from agentmux.errors import ExitCode
-from agentmux.ports import Delivery, NewPane, Pane, Picture, Terminal, TerminalError
-from tests.app.driver import _ReadyAtOnce, make_project
+from agentmux.ports import Delivery, NewPane, Pane, Picture, Screen, Terminal, TerminalError
+from tests.app.driver import NotedRepository, _ReadyAtOnce, make_project
 from tests.app.invariants import check_journal
 from tests.fakes.terminal import FakeTerminal
 
@@ -53,6 +56,14 @@ class Balky(FakeTerminal):
         super().__init__(env=env)
         self.calls: list[str] = []
         self.broken = ""
+        self.bug: Exception | None = None
+
+    def capture(  # type: ignore[explicit-override]
+        self, panes: Sequence[str], *, colours: bool = True
+    ) -> Mapping[str, Screen]:
+        if self.bug is not None:
+            raise self.bug
+        return super().capture(panes, colours=colours)
 
     def open_panes(  # type: ignore[explicit-override]  # typing has it from 3.12
         self, session: str, panes: Sequence[NewPane]
@@ -98,6 +109,31 @@ class Silent:
         pass
 
 
+class Keyboard(Silent):
+    """A monitor with somebody at it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._wakes, self._woken = os.pipe()
+        self._pressed: list[Pressed] = []
+
+    def press(self, *keys: Pressed) -> None:
+        self._pressed += keys
+        os.write(self._woken, b"k")
+
+    def fileno(self) -> int | None:  # type: ignore[explicit-override]
+        return self._wakes
+
+    def keys(self) -> tuple[Pressed, ...]:  # type: ignore[explicit-override]
+        os.read(self._wakes, 4096)
+        pressed, self._pressed = tuple(self._pressed), []
+        return pressed
+
+    def unplug(self) -> None:
+        os.close(self._wakes)
+        os.close(self._woken)
+
+
 class Stage:
     """A project, a session that has begun, and orchestrators that drive it one after the other."""
 
@@ -122,7 +158,7 @@ class Stage:
             snapshots=SnapshotSettings(interval_s=interval_s),
         )
         self.world: World = replace(world, settings=settings, terminal=lambda socket: self.terminal)
-        self.display = Silent()
+        self.display: Silent = Silent()
         self.path = Path("/nowhere")
 
     def scenario(self, roles: Mapping[str, Any], seats: Mapping[str, Any] | None = None) -> None:
@@ -477,6 +513,159 @@ def problem(stage: Stage) -> str | None:
     path = stage.path / layout.RUNTIME
     found: str | None = json.loads(path.read_text())["problem"] if path.exists() else None
     return found
+
+
+def test_a_bug_in_a_look_at_the_screens_is_reported_and_ends_no_looks(
+    stage: Stage, balky: Balky, caplog: pytest.LogCaptureFixture
+) -> None:
+    stage.scenario({"architect": {"think": 60}})
+
+    async def play() -> None:
+        async with stage.driven() as driving:
+            await stage.until(lambda: "architect" in stage.state().seats)
+            await stage.until(lambda: stage.status("architect") == "busy")
+            with caplog.at_level(logging.ERROR, logger="agentmux"):
+                balky.bug = ZeroDivisionError("a screen of no width")
+                await stage.until(lambda: "a screen of no width" in stage.messages())
+            balky.bug = None
+            snapshot = stage.path / layout.snapshot("architect")
+            snapshot.unlink()
+            await stage.until(snapshot.exists, "its clock goes on, and so does the looking")
+            await stage.until(lambda: not problem(stage))
+            assert not driving.done()
+
+    asyncio.run(play())
+    traced = [each.getMessage() for each in caplog.records if each.exc_info]
+    assert "a look at the screens could not be handled" in traced
+
+
+def test_a_snapshot_that_cannot_be_written_is_logged_and_stalls_nothing(
+    stage: Stage, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def play() -> None:
+        stage.begin()
+        snapshot = stage.path / layout.snapshot("architect")
+        (snapshot / "in the way").mkdir(parents=True)
+        async with stage.driven("reattach"):
+            with caplog.at_level(logging.WARNING, logger="agentmux"):
+                await stage.until(lambda: stage.state().phase is Phase.COMPLETING)
+            await stage.until((stage.path / layout.snapshot("planner")).exists)
+            assert snapshot.is_dir()
+
+    asyncio.run(play())
+    assert "could not keep a screen" in caplog.text
+    assert "architect.json" in caplog.text
+    assert "problem" not in stage.messages()
+
+
+# -- keys ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def keyboard(stage: Stage) -> Iterator[Keyboard]:
+    stage.display = keyboard = Keyboard()
+    yield keyboard
+    keyboard.unplug()
+
+
+@contextmanager
+def full_disk(stage: Stage) -> Iterator[None]:
+    """Nothing can be appended to the journal meanwhile."""
+    size = (stage.path / layout.JOURNAL).stat().st_size
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def draft(stage: Stage) -> str | None:
+    return stage.display.picture.draft if stage.display.picture else None
+
+
+async def to_the_decision(stage: Stage) -> None:
+    await stage.until(lambda: stage.state().summary_submitted)
+    size = (stage.path / layout.JOURNAL).stat().st_size
+    await stage.until(lambda: stage.state().applied_offset == size)
+
+
+def test_changes_that_cannot_be_recorded_stay_in_the_composer(
+    stage: Stage, keyboard: Keyboard, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def play() -> None:
+        async with stage.driven():
+            await to_the_decision(stage)
+            with full_disk(stage), caplog.at_level(logging.ERROR, logger="agentmux"):
+                keyboard.press("c", *"more", Key.ENTER)
+                await stage.until(lambda: "problem: " in stage.messages())
+                assert draft(stage) == "more"
+            assert not stage.facts("request_changes")
+            stage.scenario({"architect": {"think": 60}})
+            keyboard.press(Key.ENTER)
+            await stage.until(lambda: stage.state().cycle == 2)
+            assert draft(stage) is None
+
+    asyncio.run(play())
+    assert "file too large" in caplog.text
+    assert [fact.text for fact in stage.facts("request_changes")] == ["more"]
+
+
+def test_changes_that_come_too_late_stay_in_the_composer(stage: Stage, keyboard: Keyboard) -> None:
+    async def play() -> None:
+        async with stage.driven():
+            await to_the_decision(stage)
+            keyboard.press("c", *"more")
+            await stage.until(lambda: draft(stage) == "more")
+            files = stage.world.files(stage.path)
+            now = "2026-01-01T00:00:00.000Z"
+            decide(files, Approved(), at=now, new_id=stage.world.new_id, poke=lambda _: True)
+            keyboard.press(Key.ENTER)
+            await stage.until(lambda: "request_changes: ignored" in stage.messages())
+            assert draft(stage) == "more"
+
+    asyncio.run(play())
+
+
+def test_an_approval_that_cannot_be_recorded_is_reported(
+    stage: Stage, keyboard: Keyboard, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def play() -> None:
+        async with stage.driven() as driving:
+            await to_the_decision(stage)
+            keyboard.press("a")
+            await stage.until(lambda: "a again" in stage.messages())
+            with full_disk(stage), caplog.at_level(logging.ERROR, logger="agentmux"):
+                keyboard.press("a")
+                await stage.until(lambda: problem(stage), "status tells it, too")
+            assert "file too large" in stage.messages()
+            keyboard.press("a", "a")
+            await asyncio.wait_for(asyncio.shield(driving), DEADLINE_S)
+
+    asyncio.run(play())
+    assert "file too large" in caplog.text
+    assert len(stage.facts("approve")) == 1
+
+
+def test_a_bug_behind_a_key_is_reported(
+    stage: Stage, keyboard: Keyboard, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Broken(NotedRepository):
+        def changed_since(self, dirty_at_start: object) -> tuple[str, ...]:  # type: ignore[explicit-override]
+            raise ZeroDivisionError("no work tree")
+
+    stage.world = replace(stage.world, repository=Broken(stage.project))
+
+    async def play() -> None:
+        async with stage.driven() as driving:
+            await to_the_decision(stage)
+            with caplog.at_level(logging.ERROR, logger="agentmux"):
+                keyboard.press("a")
+                await stage.until(lambda: "problem: no work tree" in stage.messages())
+            assert not driving.done()
+
+    asyncio.run(play())
+    assert any(each.exc_info for each in caplog.records)
 
 
 def test_whoever_was_taken_over_ends_and_touches_nothing(stage: Stage, balky: Balky) -> None:
