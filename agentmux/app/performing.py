@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from functools import partial
 from typing import Any, Final, Protocol
 
 from agentmux.app.committing import commit, reason
@@ -35,6 +36,7 @@ from agentmux.core.decide import (
     RecordExit,
     Settle,
     Tell,
+    wanted,
 )
 from agentmux.core.events import (
     AgentExited,
@@ -100,6 +102,7 @@ class Performer:
         self._typing: dict[str, asyncio.Lock] = {}
         self._shown: tuple[str, ...] = ()
         self._prompted: set[str] = set()
+        self._asked: set[str] = set()
         self._perform: Final[Mapping[type[Action], Callable[[Any, Facts], Awaitable[None]]]] = {
             FinishArchive: self._finish_archive,
             EndPanes: self._end_panes,
@@ -116,10 +119,12 @@ class Performer:
     async def perform(self, actions: Sequence[Action], facts: Facts) -> bool:
         """Perform the actions; returns whether the session is to be looked at again at once."""
         self._take_over(facts)
-        launches = [action for action in actions if isinstance(action, Launch)]
+        wanting = [action for action in actions if isinstance(action, Launch)]
+        launches = [] if self._is_asking(wanting) else wanting
         if launches:
             await self._launch(launches, facts)
-        if not any(isinstance(action, Settle | FinishArchive) for action in actions):
+        held_up = launches != wanting
+        if not held_up and not any(isinstance(each, Settle | FinishArchive) for each in actions):
             self._go_on_as_usual()
         before = self._session.state.revision
         for action in actions:
@@ -138,6 +143,26 @@ class Performer:
             self.launcher = Launcher(self._world, self._session)
 
     # -- launches ----------------------------------------------------------------------------
+
+    def _is_asking(self, launches: Sequence[Launch]) -> bool:
+        """Whether a program that is to play is being asked what it can do, which may take long.
+
+        When all are asked, the loop looks again; the answers are kept.
+        """
+        options, settings = self._session.state.options, self._world.settings
+        works = wanted(self._session.state) if launches else ()
+        played = (settings.played(each.role, options.agents, options.models) for each in works)
+        names = {each.agent for each in played} - self._asked
+        for name in names:
+            self._run(f"ask {name}", self._ask(name))
+        return bool(names)
+
+    async def _ask(self, name: str) -> None:
+        ask = partial(self._world.programs.probe, self._world.spec(name))
+        try:
+            await asyncio.get_running_loop().run_in_executor(None, ask)
+        finally:
+            self._asked.add(name)
 
     async def _launch(self, launches: Sequence[Launch], facts: Facts) -> None:
         """Write every folder, record every intent, then make all the panes in one call."""

@@ -7,6 +7,7 @@ import os
 import resource
 import signal
 import sys
+import threading
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import replace
@@ -30,7 +31,7 @@ from agentmux.app.tools import Tools
 from agentmux.app.world import World
 from agentmux.cli import wiring
 from agentmux.core import layout
-from agentmux.core.agents import AgentSpec
+from agentmux.core.agents import AgentSpec, ProbeResult
 from agentmux.core.events import Approved
 from agentmux.core.keys import Key, Pressed
 from agentmux.core.phase import Phase
@@ -556,6 +557,29 @@ def test_a_snapshot_that_cannot_be_written_is_logged_and_stalls_nothing(
     assert "could not keep a screen" in caplog.text
     assert "architect.json" in caplog.text
     assert "problem" not in stage.messages()
+
+
+def test_a_program_that_is_asked_for_long_holds_up_only_its_launch(stage: Stage) -> None:
+    answers = threading.Event()
+    ask = stage.world.programs.probe
+
+    def slow(spec: AgentSpec) -> ProbeResult:
+        answers.wait(3.0)
+        return ask(spec)
+
+    stage.scenario(STAY)
+
+    async def play() -> None:
+        stage.begin()
+        stage.world = replace(stage.world, programs=replace(stage.world.programs, probe=slow))
+        async with stage.driven("reattach"):
+            await stage.until(lambda: stage.display.picture, "the first look is over")
+            assert not stage.facts("agent_launched")
+            answers.set()
+            await stage.until(lambda: stage.state().phase is Phase.PLANNING)
+
+    asyncio.run(play())
+    assert len(stage.facts("agent_launched", "architect")) == 1
 
 
 # -- keys ---------------------------------------------------------------------------------------
