@@ -125,6 +125,7 @@ class CastingOffice:
             home_exists=world.programs.exists(casting.home),
             runtime=casting.runtime,
             runtime_resumes=casting.probe.strategies.get(standing.strategy),
+            runtime_problem=casting.probe.problem,
             epoch=epoch,
             ambiguous=self._is_ambiguous(work, casting, standing),
             claim_held_by=world.claims.holder(claim) if claim is not None else None,

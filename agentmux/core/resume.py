@@ -83,6 +83,7 @@ class ResumeFacts:
         home_exists: Of no account where ``home`` is empty.
         runtime: As in the record; empty where no program answers.
         runtime_resumes: What the probe shows; None where nothing was probed.
+        runtime_problem: Why the probe shows nothing; None where it went well.
         epoch: As in the record, of the same files now.
         ambiguous: Another launch of the same agent in the same directory and home came after it.
         claim_held_by: Who holds the conversation on this host, in words; None when nobody does.
@@ -103,6 +104,7 @@ class ResumeFacts:
     binds_model: bool = False
     home_exists: bool = True
     runtime_resumes: bool | None = None
+    runtime_problem: str | None = None
     ambiguous: bool = False
     claim_held_by: str | None = None
     native_enabled: bool = True
@@ -252,7 +254,8 @@ def _runtime(record: ResumeRecord, facts: ResumeFacts) -> str | None:
     if record.runtime != facts.runtime:
         return f"another program answers: `{record.runtime}` then, `{facts.runtime}` now"
     if facts.runtime_resumes is False:
-        return "the installed program does not show that it can resume"
+        unseen = "the installed program does not show that it can resume"
+        return f"{unseen}: {facts.runtime_problem}" if facts.runtime_problem else unseen
     return None
 
 

@@ -19,6 +19,7 @@ from typing import Any
 import pytest
 
 from agentmux.app.resume import pane_fields
+from agentmux.core.agents import AgentSpec, ProbeResult
 from agentmux.core.events import AgentExited, ConversationLearned, Resumed
 from agentmux.core.resume import Fresh, Guard
 from tests.app.staging import Stage, check
@@ -246,6 +247,19 @@ def test_runtime_that_cannot_resume_any_more(stage: Stage) -> None:
     changed = replace(world, programs=replace(world.programs, probe=forgets))
     expect(stage, BOTH, "the installed program does not show that it can resume", changed)
     assert guards(stage, changed) == {Guard.RUNTIME}
+
+
+def test_a_program_that_does_not_answer_is_named_as_the_reason(stage: Stage) -> None:
+    world = stage.world()
+    shown = world.programs.probe
+
+    def hangs(spec: AgentSpec) -> ProbeResult:
+        known = shown(spec)
+        unseen = dict.fromkeys(known.strategies, False)
+        return replace(known, strategies=unseen, problem="`demo --help` did not end within 10 s")
+
+    changed = replace(world, programs=replace(world.programs, probe=hangs))
+    expect(stage, BOTH, "can resume: `demo --help` did not end within 10 s", changed)
 
 
 def test_no_program_at_all_gives_a_shell(stage: Stage) -> None:

@@ -275,6 +275,13 @@ FLIPS: list[tuple[Guard, ResumeRecord, Change, Change, str]] = [
         {"runtime_resumes": False},
         "the installed program does not show that it can resume",
     ),
+    (
+        Guard.RUNTIME,
+        ASSIGN,
+        {},
+        {"runtime_resumes": False, "runtime_problem": "`claude --help` did not end"},
+        "the installed program does not show that it can resume: `claude --help` did not end",
+    ),
     (Guard.EPOCH, ASSIGN, {}, {"epoch": epoch(cycle=2)}, "cycle 1 became 2"),
     (Guard.EPOCH, ASSIGN, {}, {"epoch": epoch(iteration=1)}, "iteration 0 became 1"),
     (Guard.EPOCH, ASSIGN, {}, {"epoch": epoch(subplan=None)}, "sub-plan 2 became none"),

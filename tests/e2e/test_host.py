@@ -328,7 +328,7 @@ def test_a_prompt_is_typed_once_whoever_began(
 
     project.ok("resume", "--reattach", "--detach", session.name)
     wait_until(lambda: architect(session)["reached"], 20, screen)
-    wait_until(lambda: session.runtime["statuses"]["architect"]["status"] == "idle", 20, screen)
+    wait_until(lambda: status(session) == "idle", 20, screen)
     traced = [json.loads(row) for row in (project.root / "trace").read_text().splitlines()]
     assert [each["what"] for each in traced if each["did"] == "prompted"] == [line]
     assert screen().count("prompt.md") == 1
