@@ -1,7 +1,7 @@
 """The life of an orchestrator process: take the lock, look again, report, drive, let go.
 
-It runs in a window of the session that `start` or `resume` has made for it; what goes wrong
-before it is ready is reported to that command, which turns it into its own exit.
+It runs in a window of the session that `start` or `resume` has made for it. That it is ready is
+reported here; what goes wrong before that is raised, for the caller to report.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Final
 
 from agentmux.app.gating import Manner, unheard
 from agentmux.app.orchestrator import Orchestrator
-from agentmux.app.request import Report, Request, failure
+from agentmux.app.request import Report, Request, SessionDoneError
 from agentmux.app.session import Session, resumed_values
 from agentmux.app.tools import SessionGoneError, Tools
 from agentmux.app.watching import Watcher
@@ -22,7 +22,7 @@ from agentmux.core.inference import Inference, chosen_phase
 from agentmux.core.phase import Phase
 from agentmux.core.records import Json
 from agentmux.core.settings import Policy
-from agentmux.errors import AgentmuxError, ExitCode, NotFoundError
+from agentmux.errors import ExitCode
 from agentmux.ports import SessionFiles
 
 logger = logging.getLogger(__name__)
@@ -43,16 +43,12 @@ async def drive(
     """Drive the session at ``files`` until it is over for this process.
 
     Raises:
-        AgentmuxError: It could not begin; the same was reported.
+        AgentmuxError: It could not begin, or go on; the caller reports that.
     """
-    try:
-        tools.lock.acquire(_LOCK_WAIT_S, identity)
-        session = Session(files, now=world.now, new_id=world.new_id)
-        phase = _begin(session, request, tools.terminal.socket)
-        tmux_session = _own_session(tools, session)
-    except AgentmuxError as error:
-        report(failure(error))
-        raise
+    tools.lock.acquire(_LOCK_WAIT_S, identity)
+    session = Session(files, now=world.now, new_id=world.new_id)
+    phase = _begin(session, request, tools.terminal.socket)
+    tmux_session = _own_session(tools, session)
     watcher = Watcher(world, session, tools, tmux_session, identity=identity)
     manner = Manner(fresh=frozenset(request.fresh), stopped=request.policy == Policy.CONFIRM)
     orchestrator = Orchestrator(world, session, tools, watcher, manner)
@@ -83,7 +79,7 @@ def _begin(session: Session, request: Request, socket: str) -> str:
         if inference.phase is not Phase.DONE:
             _resume(session, request, inference, socket)
         elif session.loaded.state.phase is Phase.DONE:
-            raise NotFoundError("the session is done, there is nothing to resume")
+            raise SessionDoneError(session.files.path.name)
         # Else a line that was not applied yet has just ended it.
     elif request.mode == "reattach":
         session.record(SessionReattached())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -58,9 +59,11 @@ def hand_over(
 ) -> Begun:
     """Create the tmux session with its uuid, run the orchestrator in it, wait for its report.
 
+    Whatever fails after that, the tmux session is gone again.
+
     Raises:
         BlockedError: The tmux name is taken.
-        OrchestratorFailedError: It could not begin; the tmux session is gone again.
+        OrchestratorFailedError: It could not begin.
     """
     terminal = world.terminal(None)
     pipe = handing.pipe(path)
@@ -73,14 +76,12 @@ def hand_over(
             argv=handing.argv(path, replace(request, ready=str(pipe.path))),
         )
         session = created.session.id
-        report = _report(terminal, session, pipe)
+        with ExitStack() as made:
+            made.callback(terminal.kill_session, session)
+            report = _ready(terminal, session, pipe)
+            made.pop_all()
     finally:
         pipe.close()
-    if not report.ok:
-        terminal.kill_session(session)
-        raise OrchestratorFailedError(
-            report.message, exit_code=report.exit_code, hints=report.hints
-        )
     return Begun(
         name=path.name,
         path=path,
@@ -101,13 +102,9 @@ def reattach(
     request = Request(mode="reattach", ready=str(pipe.path))
     try:
         terminal.reopen_monitor(session, cwd=world.project, argv=handing.argv(path, request))
-        report = _report(terminal, session, pipe)
+        report = _ready(terminal, session, pipe)
     finally:
         pipe.close()
-    if not report.ok:
-        raise OrchestratorFailedError(
-            report.message, exit_code=report.exit_code, hints=report.hints
-        )
     return Begun(
         name=path.name,
         path=path,
@@ -117,6 +114,16 @@ def reattach(
         phase=report.phase,
         warnings=report.warnings,
     )
+
+
+def _ready(terminal: Terminal, session: str, pipe: Handover) -> Report:
+    """Wait for the report of an orchestrator that could begin."""
+    report = _report(terminal, session, pipe)
+    if not report.ok:
+        raise OrchestratorFailedError(
+            report.message, exit_code=report.exit_code, hints=report.hints
+        )
+    return report
 
 
 def _report(terminal: Terminal, session: str, pipe: Handover) -> Report:

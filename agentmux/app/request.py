@@ -7,9 +7,19 @@ from dataclasses import asdict, field
 from typing import Literal
 
 from agentmux.core.frozen import dataclass
-from agentmux.errors import AgentmuxError
+from agentmux.errors import AgentmuxError, NotFoundError
 
 Mode = Literal["start", "resume", "reattach"]
+
+
+class SessionDoneError(NotFoundError):
+    """A session that is done stays done."""
+
+    def __init__(self, session: str) -> None:
+        super().__init__(
+            f"session {session} is done, there is nothing to resume",
+            hints=(f"agentmux show {session}", 'agentmux start "FEATURE"'),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,7 @@ from agentmux.app.gating import unheard
 from agentmux.app.handing import Begun, Handing, hand_over
 from agentmux.app.launch_plan import LaunchPlan
 from agentmux.app.launching import Launcher
-from agentmux.app.request import Request
+from agentmux.app.request import Request, SessionDoneError
 from agentmux.app.session import Session, resumed_values, stamp
 from agentmux.app.sessions import Liveness, SessionEntry, entry_at
 from agentmux.app.world import Site, World
@@ -171,6 +171,16 @@ def resume(world: World, handing: Handing, plan: ResumePlan, request: Request) -
         lock.release()
     named = replace(request, session_id=state.session_id, session_name=state.session_name)
     return hand_over(world, handing, plan.path, state, named)
+
+
+def require_unfinished(plan: ResumePlan) -> None:
+    """Refuse a session that is done; one that a line not yet applied ends is not done yet.
+
+    Raises:
+        NotFoundError: It is.
+    """
+    if plan.inference.phase is Phase.DONE and plan.state_phase == Phase.DONE:
+        raise SessionDoneError(plan.path.name)
 
 
 def _named(world: World, plan: ResumePlan) -> SessionState:

@@ -61,9 +61,12 @@ def main(argv: Sequence[str], environ: Mapping[str, str]) -> int:
     os.umask(0o077)
     _log_to(session / layout.LOG)
 
+    waiting = [Path(request.ready)] if request.ready else []
+
     def report(said: Report) -> None:
-        if request.ready:
-            send_report(Path(request.ready), said.encode())
+        # Only the first: whoever waited takes one answer, and has gone on with it.
+        if waiting:
+            send_report(waiting.pop(), said.encode())
 
     try:
         if request.ready:

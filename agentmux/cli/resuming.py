@@ -18,6 +18,7 @@ from agentmux.app.resume import (
     plan_fields,
     plan_resume,
     require_seats,
+    require_unfinished,
     resume,
 )
 from agentmux.app.sessions import (
@@ -208,6 +209,7 @@ def _resume(
     if block is not None:
         raise block
     plan = plan_resume(world, world.files(entry.path), fresh=fresh, phase=phase)
+    require_unfinished(plan)
     require_seats(plan, fresh)
     if phase is not None and phase != plan.inference.phase:
         _ask(face, f"Go back from {plan.inference.phase} to {phase}?", yes=yes, flag="--yes")

@@ -1,0 +1,106 @@
+"""A resume that cannot be: one report, one exit code, and nothing of it is left."""
+
+import json
+import os
+import sys
+
+import pytest
+
+from tests.conftest import WaitUntil
+from tests.e2e.conftest import Project, Session
+
+QUIET = {"roles": {"architect": {"silent": True}}}
+
+MEANWHILE = """\
+import fcntl, os, sys
+if "_orchestrate" in sys.orig_argv:
+    session = sys.orig_argv[sys.orig_argv.index("_orchestrate") + 2]
+    exec(os.environ["TEST_MEANWHILE"])
+"""
+"""What happens between the checks of a command and those of its orchestrator."""
+
+TAKEN = """\
+taken = os.open(session + "/session.lock", os.O_RDWR)
+fcntl.flock(taken, fcntl.LOCK_EX)
+"""
+UNKNOWN = """\
+line = b'{"v":1,"id":"x","at":"2026-01-01T00:00:00.000Z","event":"came_later","seat":"s",'
+line += b'"launch":"","cycle":1,"payload":{}}\\n'
+with open(session + "/tool_events.jsonl", "ab") as file:
+    file.write(line)
+"""
+
+
+@pytest.fixture
+def stopped(project: Project) -> Session:
+    project.scenario(QUIET)
+    session = project.start().until_seat("architect")
+    project.ok("stop", session.name)
+    return session
+
+
+def test_a_session_that_is_done_is_not_resumed(project: Project) -> None:
+    session = project.start().wait().approve().gone()
+    before = project.tree()
+    for words in ((), ("--phase", "planning")):
+        said = project.fails(4, "resume", session.name, "--detach", "--yes", *words)
+        assert f"session {session.name} is done, there is nothing to resume" in said
+        assert f"hint: agentmux show {session.name}" in said
+        assert project.tree() == before
+        assert not project.processes()
+
+
+def test_an_orchestrator_reports_once(project: Project) -> None:
+    session = project.start().wait().approve().gone()
+    project.tmux("new-session", "-d", "-s", "another")
+    pipe = session.path / "ready-test.fifo"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    request = json.dumps({"mode": "resume", "ready": str(pipe)})
+    words = ("-m", "agentmux", "_orchestrate", str(project.path), str(session.path), request)
+    done = project.program(sys.executable, *words)
+    said = os.read(reader, 1 << 16).decode()
+    os.close(reader)
+    assert done.returncode == 4
+    report = json.loads(said)  # one, and nothing after it
+    assert (report["ok"], report["exit_code"]) == (False, 4)
+
+
+@pytest.mark.parametrize(
+    ("code", "reason", "meanwhile"),
+    [(3, "is held by", TAKEN), (5, "came_later", UNKNOWN)],
+    ids=["locked", "unreadable"],
+)
+def test_what_only_the_orchestrator_finds_is_the_commands_exit(
+    stopped: Session, wait_until: WaitUntil, code: int, reason: str, meanwhile: str
+) -> None:
+    project = stopped.project
+    folder = project.root / "meanwhile"
+    folder.mkdir()
+    (folder / "sitecustomize.py").write_text(MEANWHILE)
+    env = {"PYTHONPATH": str(folder), "TEST_MEANWHILE": meanwhile}
+    state = (stopped.path / "state.json").read_bytes()
+    assert reason in project.fails(code, "resume", stopped.name, "--detach", "--yes", env=env)
+    wait_until(lambda: not project.processes(), 10, project._left)
+    assert (stopped.path / "state.json").read_bytes() == state
+    assert not list(stopped.path.glob("ready-*.fifo"))
+
+
+def test_a_report_that_nobody_understands_leaves_no_tmux_session(
+    stopped: Session, wait_until: WaitUntil
+) -> None:
+    project = stopped.project
+    folder = project.root / "meanwhile"
+    folder.mkdir()
+    (folder / "sitecustomize.py").write_text(MEANWHILE)
+    garbled = (
+        "import json\n"
+        "at = sys.orig_argv.index('_orchestrate') + 3\n"
+        "pipe = json.loads(sys.orig_argv[at])['ready']\n"
+        "open(pipe, 'w').write('{')\n"
+        "import signal; signal.pause()\n"
+    )
+    env = {"PYTHONPATH": str(folder), "TEST_MEANWHILE": garbled}
+    words = ("-m", "agentmux", "resume", stopped.name, "--detach", "--yes")
+    assert project.program(sys.executable, *words, env=env).returncode == 1
+    wait_until(lambda: not project.processes(), 10, project._left)
