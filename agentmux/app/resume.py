@@ -13,7 +13,7 @@ from agentmux.app.launch_plan import LaunchPlan
 from agentmux.app.launching import Launcher
 from agentmux.app.request import Request, SessionDoneError
 from agentmux.app.session import Session, resumed_values, stamp
-from agentmux.app.sessions import Liveness, SessionEntry, entry_at
+from agentmux.app.sessions import Liveness, SessionEntry, entry_at, shown_path
 from agentmux.app.world import Site, World
 from agentmux.core.apply import advance, apply
 from agentmux.core.artifacts import Artifacts
@@ -211,7 +211,7 @@ def plan_fields(plan: ResumePlan, world: World) -> dict[str, object]:
     """Return one session of a dry run, for machines (without what blocks it)."""
     return {
         "session": plan.path.name,
-        "path": _relative(plan.path, world.project),
+        "path": shown_path(plan.path, world.project),
         "phase": plan.inference.phase.value,
         "state_phase": plan.state_phase,
         "state_source": plan.source,
@@ -244,13 +244,6 @@ def require_seats(plan: ResumePlan, fresh: frozenset[str]) -> None:
             f"session {plan.path.name} has no seat `{unknown[0]}`",
             hints=(f"its seats: {', '.join(sorted(seats)) or 'none yet'}",),
         )
-
-
-def _relative(path: Path, project: Path) -> str:
-    try:
-        return str(path.relative_to(project))
-    except ValueError:
-        return str(path)
 
 
 def blocked(entry: SessionEntry, liveness: Liveness) -> BlockedError | None:

@@ -196,6 +196,23 @@ def _path_of(site: Site, name: str) -> Path | None:
     return None
 
 
+def shown_path(path: Path, project: Path) -> str:
+    """Return a path as answers give it: relative to the project where it lies in it."""
+    return str(path).removeprefix(f"{project}/")
+
+
+def home_of(site: Site, entry: SessionEntry) -> Path:
+    """Return the project that a session belongs to: it follows from the session's path.
+
+    One that does not lie among the sessions of any belongs to the project that is looked at.
+    """
+    folder, ours = entry.path.parent, sessions_dir(site.project)
+    if folder in {ours, ours.resolve()}:
+        return site.project
+    project = Path(*folder.parts[:-2])
+    return project if sessions_dir(project) == folder else site.project
+
+
 def select_session(entries: Sequence[SessionEntry], *, command: str = "status") -> SessionEntry:
     """Return the only one of these.
 

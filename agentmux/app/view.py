@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from agentmux.app.result import OperationResult, Problem, problem_of, worst
-from agentmux.app.sessions import Liveness, SessionEntry, live
+from agentmux.app.sessions import Liveness, SessionEntry, live, shown_path
 from agentmux.core.frozen import dataclass
 from agentmux.errors import AgentmuxError, DataError, ExitCode
 
@@ -185,7 +185,7 @@ def session_view(
     problems = tuple(_problems(entry, liveness, noted))
     return SessionView(
         session=entry.name,
-        path=str(entry.path).removeprefix(f"{project}/"),
+        path=shown_path(entry.path, project),
         feature=" ".join(entry.text("feature").split())[:_FEATURE_MAX],
         phase=entry.phase,
         state_source=entry.source,

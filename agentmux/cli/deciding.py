@@ -9,11 +9,12 @@ import typer
 from agentmux.adapters.wake import poke
 from agentmux.app.committing import moved, preview, reason
 from agentmux.app.session import stamp
-from agentmux.app.sessions import SessionEntry, list_resumable_sessions, resolve, select_session
+from agentmux.app.sessions import SessionEntry, list_resumable_sessions, select_session
 from agentmux.app.submit import Submission, decide
 from agentmux.cli import render
 from agentmux.cli.looking import JsonOpt, SessionArg
 from agentmux.cli.main import show
+from agentmux.cli.naming import meant
 from agentmux.cli.starting import YesOpt, read_text
 from agentmux.core.events import Approved, ChangesRequested, Decision
 from agentmux.core.phase import Phase
@@ -32,8 +33,7 @@ def approve(
 ) -> int:
     """Take the result as it is: it is committed, and the session is done."""
     face: Face = ctx.obj
-    world = face.world()
-    entry = _deciding(world, session)
+    world, entry = _deciding(face, session)
     state = world.files(entry.path).load().state
     if not json:
         _show_commit(world, state)
@@ -68,19 +68,19 @@ def request_changes(
 ) -> int:
     """Ask for changes: the session begins another cycle with them."""
     face: Face = ctx.obj
-    world = face.world()
-    entry = _deciding(world, session)
+    world, entry = _deciding(face, session)
     text = read_text(changes, what="what to change")
     return _decide(world, entry, ChangesRequested(text=text), json=json)
 
 
-def _deciding(world: World, name: str | None) -> SessionEntry:
+def _deciding(face: Face, name: str | None) -> tuple[World, SessionEntry]:
     """Return the session that is meant: by name, or the only one that waits for a decision."""
-    if name is not None:
-        return resolve(world, name)
+    world, entry = meant(face, name)
+    if entry is not None:
+        return world, entry
     entries = list_resumable_sessions(world)
     waiting = [each for each in entries if each.phase == Phase.COMPLETING]
-    return select_session(waiting or entries, command="approve")
+    return world, select_session(waiting or entries, command="approve")
 
 
 def _decide(world: World, entry: SessionEntry, fact: Decision, *, json: bool) -> int:

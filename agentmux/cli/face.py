@@ -44,14 +44,20 @@ class Face:
         """Return the project, absolute and real."""
         return wiring.project_of(Path(self.given) if self.given else _cwd())
 
-    def site(self) -> Site:
-        """Build what looking at sessions takes."""
-        return wiring.site(self.project(), config=self.config, environ=self.environ)
+    def site(self, project: Path | None = None) -> Site:
+        """Build what looking at the sessions of ``project``, else of the one here, takes."""
+        return wiring.site(project or self.project(), config=self.config, environ=self.environ)
 
-    def world(self, *, read_only: bool = False) -> World:
-        """Build everything; ``read_only``: so that nothing is written, not even a cache."""
+    def world(self, project: Path | None = None, *, read_only: bool = False) -> World:
+        """Build everything around ``project``, else the one here.
+
+        With ``read_only`` nothing is written, not even a cache.
+        """
         return wiring.world(
-            self.project(), config=self.config, environ=self.environ, read_only=read_only
+            project or self.project(),
+            config=self.config,
+            environ=self.environ,
+            read_only=read_only,
         )
 
     @property

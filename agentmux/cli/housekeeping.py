@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from agentmux.app.remove import finish_removals, remove_session, require_removable
-from agentmux.app.sessions import SessionEntry, list_sessions, resolve, select_session
+from agentmux.app.sessions import SessionEntry, list_sessions, select_session
 from agentmux.cli import beginning, render
 from agentmux.cli.face import Face
+from agentmux.cli.naming import named
 from agentmux.cli.wiring import version
 from agentmux.errors import UsageError
 
@@ -29,13 +30,13 @@ def remove(
 ) -> int:
     """Remove a session with all that it left; refused while it is live."""
     face: Face = ctx.obj
-    site = face.site()
-    finish_removals(site)
-    entry = (
-        resolve(site, session)
-        if session is not None
-        else select_session(list_sessions(site), command="remove")
-    )
+    if session is not None:
+        site, entry = named(face, session)
+        finish_removals(site)
+    else:
+        site = face.site()
+        finish_removals(site)
+        entry = select_session(list_sessions(site), command="remove")
     require_removable(site, entry)
     if not yes and not _agreed(face, entry):
         render.note("nothing was removed")

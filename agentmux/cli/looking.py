@@ -13,7 +13,6 @@ from agentmux.app.sessions import (
     entry_at,
     list_sessions,
     live,
-    resolve,
     select_session,
 )
 from agentmux.app.view import look
@@ -21,6 +20,7 @@ from agentmux.app.waiting import Goal, wait_for
 from agentmux.app.world import Site
 from agentmux.cli import attaching, listing, render
 from agentmux.cli.face import Face, monotonic
+from agentmux.cli.naming import named
 from agentmux.core import layout
 
 SessionArg = Annotated[
@@ -47,8 +47,8 @@ def list_(
 def status(ctx: typer.Context, session: SessionArg = None, json: JsonOpt = False) -> int:
     """Show how a session is; without a name, all that are not done."""
     face: Face = ctx.obj
-    site = face.site()
-    result = look(site, _named_or_going(face, site, session))
+    site, entries = _named_or_going(face, session)
+    result = look(site, entries)
     if json:
         render.sessions_json(result)
         return result.exit_code
@@ -71,8 +71,7 @@ def logs(
 ) -> int:
     """Show what the orchestrator of a session logged."""
     face: Face = ctx.obj
-    site = face.site()
-    entry = one(face, site, session, command="logs")
+    site, entry = one(face, session, command="logs")
     log = LogFile(entry.path / layout.LOG)
     for line in log.last(lines):
         render.out(render.log_line(line))
@@ -88,8 +87,7 @@ def logs(
 def attach(ctx: typer.Context, session: SessionArg = None) -> None:
     """Show a live session in this terminal."""
     face: Face = ctx.obj
-    site = face.site()
-    entry = one(face, site, session, command="attach", only_live=True)
+    site, entry = one(face, session, command="attach", only_live=True)
     attaching.attach(face, site, entry)
 
 
@@ -106,8 +104,7 @@ def wait(
 ) -> int:
     """Wait until a session is in a phase, or beyond it."""
     face: Face = ctx.obj
-    site = face.site()
-    entry = resolve(site, session)
+    site, entry = named(face, session)
     wanted = Goal(goal)
     (view,) = look(site, (entry,)).data
     if view.status in {"stopped", "interrupted"} and not wanted.is_met(entry):
@@ -117,28 +114,29 @@ def wait(
     return 0
 
 
-def _named_or_going(face: Face, site: Site, name: str | None) -> Sequence[SessionEntry]:
+def _named_or_going(face: Face, name: str | None) -> tuple[Site, Sequence[SessionEntry]]:
     """Return the one that is meant; else those that are not done; else the newest."""
     if name is not None:
-        return (resolve(site, name),)
-    own = face.own_session()
+        site, entry = named(face, name)
+        return site, (entry,)
+    site, own = face.site(), face.own_session()
     if own is not None:
-        return (entry_at(site, own),)
+        return site, (entry_at(site, own),)
     entries = list_sessions(site)
     going = tuple(entry for entry in entries if not entry.is_done)
-    return going or entries[:1] or (select_session(()),)
+    return site, going or entries[:1] or (select_session(()),)
 
 
 def one(
-    face: Face, site: Site, name: str | None, *, command: str, only_live: bool = False
-) -> SessionEntry:
-    """Return the one that is meant.
+    face: Face, name: str | None, *, command: str, only_live: bool = False
+) -> tuple[Site, SessionEntry]:
+    """Return the one that is meant, and what looking at its project takes.
 
     Raises:
         NotFoundError: There is none, or it could be one of several.
     """
-    entries = _named_or_going(face, site, name)
+    site, entries = _named_or_going(face, name)
     if only_live and len(entries) > 1:
         found = live(site, entries)
         entries = [each for each in entries if found[each.path].live is not False] or entries
-    return select_session(entries, command=command)
+    return site, select_session(entries, command=command)

@@ -27,12 +27,12 @@ from agentmux.app.sessions import (
     list_resumable_sessions,
     live,
     own_tmux,
-    resolve,
     select_session,
 )
 from agentmux.app.stop import stop
 from agentmux.cli import render
 from agentmux.cli.looking import JsonOpt, SessionArg
+from agentmux.cli.naming import meant
 from agentmux.cli.starting import AttachOpt, YesOpt, handing, show_begun
 from agentmux.core.review import seat_named
 from agentmux.core.settings import policy_of
@@ -74,17 +74,17 @@ def resume_session(
 ) -> int:
     """Go on with a session where it stopped."""
     face: Face = ctx.obj
-    world = face.world(read_only=dry_run or explain)
+    world, entry = meant(face, session, read_only=dry_run or explain)
     seats = frozenset([*map(seat_named, fresh_role or ()), *(("*",) if fresh else ())])
     if dry_run or explain:
-        entries = _chosen(world, session, everything=everything)
+        entries = _chosen(world, entry, everything=everything)
         return _dry_run(world, entries, seats, phase, explain=explain, json=json)
     if everything:
         raise UsageError("--all goes with --dry-run", hints=("agentmux resume --all --dry-run",))
     if reattach:
-        begun = _reattach(face, world, _chosen(world, session, everything=False)[0])
+        begun = _reattach(face, world, _chosen(world, entry)[0])
     else:
-        picked = _picked(face, world, session, seats, json=json)
+        picked = _picked(face, world, entry, seats, json=json)
         if picked is None:
             return ExitCode.INTERRUPTED
         begun = _resume(face, world, picked[0], picked[1], phase, yes=yes)
@@ -92,9 +92,11 @@ def resume_session(
     return 0
 
 
-def _chosen(world: World, name: str | None, *, everything: bool) -> tuple[SessionEntry, ...]:
-    if name is not None:
-        return (resolve(world, name),)
+def _chosen(
+    world: World, entry: SessionEntry | None, *, everything: bool = False
+) -> tuple[SessionEntry, ...]:
+    if entry is not None:
+        return (entry,)
     entries = list_resumable_sessions(world)
     if not entries:
         raise NotFoundError("nothing to resume", hints=('agentmux start "FEATURE"',))
@@ -102,14 +104,19 @@ def _chosen(world: World, name: str | None, *, everything: bool) -> tuple[Sessio
 
 
 def _picked(
-    face: Face, world: World, name: str | None, fresh: frozenset[str], *, json: bool
+    face: Face,
+    world: World,
+    entry: SessionEntry | None,
+    fresh: frozenset[str],
+    *,
+    json: bool,
 ) -> tuple[SessionEntry, frozenset[str]] | None:
     """Return the session that is meant, and the seats that are to start afresh.
 
     None where a person was asked which one, and wanted none.
     """
-    if name is not None:
-        return resolve(world, name), fresh
+    if entry is not None:
+        return entry, fresh
     from agentmux.cli import picker  # noqa: PLC0415 (with a name, nothing is to be picked)
 
     entries = list_resumable_sessions(world)
@@ -276,10 +283,8 @@ def stop_session(ctx: typer.Context, session: SessionArg = None) -> int:
     from agentmux.adapters.wake import STOP, poke  # noqa: PLC0415
 
     face: Face = ctx.obj
-    world = face.world()
-    if session is not None:
-        entry = resolve(world, session)
-    else:
+    world, entry = meant(face, session)
+    if entry is None:
         entries = list_resumable_sessions(world)
         found = live(world, entries)
         running = [each for each in entries if found[each.path].live is not False]
@@ -320,10 +325,10 @@ def restart_seat(
     from agentmux.adapters.wake import poke  # noqa: PLC0415 (only here)
 
     face: Face = ctx.obj
-    world = face.world()
     if not role:
         raise UsageError("say which seat: --role SEAT", hints=("agentmux status",))
-    entry = _chosen(world, session, everything=False)[0]
+    world, named = meant(face, session)
+    entry = _chosen(world, named)[0]
     files = world.files(entry.path)
     fresh = None if native is None else not native
     seat = seat_named(role)

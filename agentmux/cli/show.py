@@ -11,13 +11,14 @@ from wcwidth import wcwidth
 
 from agentmux.adapters import files
 from agentmux.app.result import OperationResult, envelope
-from agentmux.app.sessions import SessionEntry
+from agentmux.app.sessions import SessionEntry, shown_path
 from agentmux.app.show import LastScreen, last_screens
 from agentmux.cli import render
 from agentmux.cli.looking import JsonOpt, SessionArg, one
 from agentmux.core.review import seat_named
 
 if TYPE_CHECKING:
+    from agentmux.app.world import Site
     from agentmux.cli.face import Face
 
 
@@ -32,12 +33,11 @@ def show(
 ) -> int:
     """Show the last screens of a session's agents."""
     face: Face = ctx.obj
-    site = face.site()
-    entry = one(face, site, session, command="show")
+    site, entry = one(face, session, command="show")
     seat = None if role is None else seat_named(role)
     result = last_screens(entry, files.read_limited, seat=seat)
     if json:
-        render.as_json(envelope([_fields(face, entry, result)], result.problems))
+        render.as_json(envelope([_fields(site, entry, result)], result.problems))
         return result.exit_code
     for place, screen in enumerate(result.data):
         render.out(("\n" if place else "") + _heading(screen, site.now()))
@@ -47,12 +47,11 @@ def show(
 
 
 def _fields(
-    face: Face, entry: SessionEntry, result: OperationResult[tuple[LastScreen, ...]]
+    site: Site, entry: SessionEntry, result: OperationResult[tuple[LastScreen, ...]]
 ) -> dict[str, object]:
-    project, path = face.project(), entry.path
-    inside = path.relative_to(project) if path.is_relative_to(project) else path
+    path = shown_path(entry.path, site.project)
     screens = [screen.as_json() for screen in result.data]
-    return {"session": entry.name, "path": str(inside), "screens": screens}
+    return {"session": entry.name, "path": path, "screens": screens}
 
 
 def _heading(screen: LastScreen, now: datetime) -> str:

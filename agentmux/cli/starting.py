@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from agentmux.app.handing import Begun, Handing
-from agentmux.app.sessions import list_sessions
+from agentmux.app.sessions import list_sessions, shown_path
 from agentmux.app.start import FEATURE_MAX, StartPlan, StartRequest, plan_start, start
 from agentmux.cli import attaching, render, wiring
 from agentmux.cli.given import given_text
@@ -205,7 +205,7 @@ def show_begun(
             {
                 "schema": 1,
                 "session": begun.name,
-                "path": str(begun.path.relative_to(world.project)),
+                "path": shown_path(begun.path, world.project),
                 "phase": begun.phase,
                 "tmux_session": begun.tmux_name,
                 "tmux_socket": begun.socket,
