@@ -51,7 +51,8 @@ class BlockedError(AgentmuxError):
     """Somebody else is at it: a live tmux session, a held lock, a taken name.
 
     Attributes:
-        reason: ``session_live``, ``locked`` or ``name_taken``.
+        reason: In a word, for programs: ``session_live``, ``locked``, ``twin``,
+            ``agents_alive``, ``name_taken`` and the like.
     """
 
     exit_code = ExitCode.BLOCKED

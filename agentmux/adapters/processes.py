@@ -28,12 +28,14 @@ class Survivor:
     """A process that carries the id of a session in its environment.
 
     Attributes:
+        session: That id.
         started: Its start time, which tells it from a later process under the same pid.
         launch: Its launch id; empty where its environment has none.
         seat: Empty where its environment has none.
         argv0: How it was called.
     """
 
+    session: str
     pid: int
     started: int
     launch: str
@@ -146,16 +148,17 @@ class ProcessWatch:
             self._loop.call_soon(ended, pid)
 
 
-def survivors(session_id: str) -> tuple[Survivor, ...]:
-    """Our user's processes whose environment names the session, oldest first.
+def survivors(*session_ids: str) -> tuple[Survivor, ...]:
+    """Our user's processes whose environment names one of the sessions, oldest first.
 
     Left out are this process, those above it, and tmux servers: an agent may have started one, and
     what runs there is somebody else's. Where there is no ``/proc`` nobody is found.
     """
-    if not session_id:
+    wanted = frozenset(session_ids) - {""}
+    if not wanted:
         return ()
     ours = set(_line_of(os.getpid()))
-    found = (_survivor(pid, session_id) for pid in _own_pids() if pid not in ours)
+    found = (_survivor(pid, wanted) for pid in _own_pids() if pid not in ours)
     return tuple(sorted((one for one in found if one), key=lambda one: (one.started, one.pid)))
 
 
@@ -200,11 +203,12 @@ def _line_of(pid: int) -> Iterator[int]:
         pid = int(stat[stat.rindex(b")") + 2 :].split()[1])
 
 
-def _survivor(pid: int, session_id: str) -> Survivor | None:
+def _survivor(pid: int, wanted: frozenset[str]) -> Survivor | None:
     folder = _PROC / str(pid)
     try:
         environ = (folder / "environ").read_bytes().split(b"\0")
-        if f"AGENTMUX_SESSION_ID={session_id}".encode() not in environ:
+        session = _value(environ, b"AGENTMUX_SESSION_ID")
+        if session not in wanted:
             return None
         if (folder / "comm").read_bytes().startswith(b"tmux: server"):
             return None
@@ -214,6 +218,7 @@ def _survivor(pid: int, session_id: str) -> Survivor | None:
     if not is_alive(pid):
         return None
     return Survivor(
+        session=session,
         pid=pid,
         started=start_time(pid),
         launch=_value(environ, b"AGENTMUX_LAUNCH_ID"),

@@ -9,10 +9,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from agentmux.app.resume import ResumePlan, blocked, check_twin, plan_resume
+from agentmux.app.resume import ResumePlan, blocked, plan_resume
 from agentmux.core import layout
 from agentmux.core.frozen import dataclass
-from agentmux.errors import AgentmuxError, BlockedError
+from agentmux.errors import AgentmuxError
 
 if TYPE_CHECKING:
     from agentmux.app.sessions import Liveness, SessionEntry
@@ -121,10 +121,7 @@ def _refusal(
     world: World, entry: SessionEntry, liveness: Liveness
 ) -> tuple[AgentmuxError | None, str]:
     try:
-        check_twin(world, entry)
-        block = blocked(entry, liveness)
-    except BlockedError as error:
-        block = error
+        block = blocked(world, entry, liveness)
     except AgentmuxError as error:
         return error, "unknown"
     return block, _KINDS.get(block.reason, block.reason) if block is not None else ""

@@ -93,6 +93,11 @@ def plan_resume(
         for pane in panes
         if isinstance(pane.decision, Fresh) and pane.decision.warns
     ]
+    if inference.phase is not Phase.DONE and phase not in {None, inference.phase}:
+        warnings.append(
+            f"goes back from {inference.phase} to {phase} (--phase): what lies there and in later "
+            "phases moves to history first"
+        )
     return ResumePlan(
         path=files.path,
         state=state,
@@ -246,12 +251,15 @@ def require_seats(plan: ResumePlan, fresh: frozenset[str]) -> None:
         )
 
 
-def blocked(entry: SessionEntry, liveness: Liveness) -> BlockedError | None:
+def blocked(site: Site, entry: SessionEntry, liveness: Liveness) -> BlockedError | None:
     """Return why a session cannot be resumed now; None when it can.
 
     Raises:
         MissingError: The tmux server does not answer, so nobody knows.
     """
+    twin = _twin(site, entry)
+    if twin is not None:
+        return twin
     if liveness.live is None:
         raise TerminalUnreachableError(
             f"cannot tell whether session {entry.name} is live: {liveness.because}",
@@ -283,22 +291,22 @@ def _live_hints(entry: SessionEntry, liveness: Liveness) -> tuple[str, ...]:
     return (f"agentmux resume --reattach {entry.name}", *hints)
 
 
-def check_twin(site: Site, entry: SessionEntry) -> None:
-    """Refuse a copy of a session directory: two would share ids, panes and conversations.
+def _twin(site: Site, entry: SessionEntry) -> BlockedError | None:
+    """Refuse a copy of a session that is still there.
 
-    Raises:
-        BlockedError: The session was copied, and the one that it was copied from is still there.
+    Two would share ids, panes and conversations.
     """
     said = entry.text("feature_dir")
     original = site.project / said if said else entry.path
     uuid = entry.text("session_id")
     if not uuid or original.name == entry.path.name:
-        return
+        return None
     if original.name not in site.folders.names(original.parent):
-        return
-    if entry_at(site, original).text("session_id") == uuid:
-        raise BlockedError(
-            f"`{entry.path}` is a copy of session {original.name}",
-            reason="twin",
-            hints=(f"resume that one: agentmux resume {original.name}",),
-        )
+        return None
+    if entry_at(site, original).text("session_id") != uuid:
+        return None
+    return BlockedError(
+        f"`{entry.path}` is a copy of session {original.name}",
+        reason="twin",
+        hints=(f"resume that one: agentmux resume {original.name}",),
+    )

@@ -238,10 +238,14 @@ def log_line(raw: str) -> str:
     return f"{line}\n{trace}" if trace else line
 
 
-def resume_plan(fields: Mapping[str, Any], *, explain: bool) -> list[str]:
-    """Return the lines of a dry run of one session: phase and why, and how each pane comes back."""
+def resume_plan(fields: Mapping[str, Any], *, explain: bool, readable: bool = True) -> list[str]:
+    """Return the lines of a dry run of one session: phase and why, and how each pane comes back.
+
+    Where there is no plan it was not ``readable``, or cannot be resumed as it was asked for.
+    """
     if fields.get("phase") is None:
-        return [f"{fields['session']}: cannot be read"]
+        why = "cannot be resumed like this" if readable else "cannot be read"
+        return [f"{fields['session']}: {why}"]
     lines = [f"{fields['session']}: {fields['phase']} ({fields['because']})"]
     if explain:
         marks = {True: "complete", False: "not complete"}

@@ -14,7 +14,6 @@ from agentmux.app.result import Problem, envelope, problem_of, worst
 from agentmux.app.resume import (
     ResumePlan,
     blocked,
-    check_twin,
     plan_fields,
     plan_resume,
     require_seats,
@@ -28,9 +27,10 @@ from agentmux.app.sessions import (
     live,
     own_tmux,
     select_session,
+    shown_path,
 )
 from agentmux.app.stop import stop
-from agentmux.cli import render
+from agentmux.cli import outliving, render
 from agentmux.cli.looking import JsonOpt, SessionArg
 from agentmux.cli.naming import meant
 from agentmux.cli.starting import AttachOpt, YesOpt, handing, show_begun
@@ -39,12 +39,9 @@ from agentmux.core.settings import policy_of
 from agentmux.errors import AgentmuxError, BlockedError, ExitCode, NotFoundError, UsageError
 
 if TYPE_CHECKING:
+    from agentmux.adapters.processes import Survivor
     from agentmux.app.world import World
     from agentmux.cli.face import Face
-
-_DYING_S = 4.0
-"""How long agents whose server is gone may take to end by themselves: the wrapper's grace, and
-some."""
 
 
 def resume_session(
@@ -78,7 +75,10 @@ def resume_session(
     seats = frozenset([*map(seat_named, fresh_role or ()), *(("*",) if fresh else ())])
     if dry_run or explain:
         entries = _chosen(world, entry, everything=everything)
-        return _dry_run(world, entries, seats, phase, explain=explain, json=json)
+        ends_agents = yes or face.interactive
+        return _dry_run(
+            world, entries, seats, phase, ends_agents=ends_agents, explain=explain, json=json
+        )
     if everything:
         raise UsageError("--all goes with --dry-run", hints=("agentmux resume --all --dry-run",))
     if reattach:
@@ -138,14 +138,21 @@ def _dry_run(
     fresh: frozenset[str],
     phase: str | None,
     *,
+    ends_agents: bool,
     explain: bool,
     json: bool,
 ) -> int:
     sessions: list[dict[str, Any]] = []
     problems: list[Problem] = []
     lives = live(world, entries)
+    resting = [each for each in entries if lives[each.path].live is False]
+    free = [each for each in resting if not (each.is_done or lives[each.path].locked)]
+    alive = outliving.outlived(each.text("session_id") for each in free)
     for entry in entries:
         fields, found = _look(world, entry, lives[entry.path], fresh, phase)
+        theirs = [each for each in alive if each.session == entry.text("session_id")]
+        if theirs and fields["phase"] and not fields["blocked"]:
+            _foretell(fields, entry, theirs, ends_agents=ends_agents)
         sessions.append(fields)
         problems += found
     codes = [each.code for each in problems]
@@ -153,8 +160,11 @@ def _dry_run(
     if json:
         render.as_json(envelope(sessions, problems))
     else:
+        unread = {each.session for each in problems if each.code == ExitCode.DATA}
         for fields in sessions:
-            render.out("\n".join(render.resume_plan(fields, explain=explain)))
+            readable = fields["session"] not in unread
+            lines = render.resume_plan(fields, explain=explain, readable=readable)
+            render.out("\n".join(lines))
         render.show_problems(problems)
     return worst(codes)
 
@@ -167,24 +177,35 @@ def _look(
     phase: str | None,
 ) -> tuple[dict[str, Any], list[Problem]]:
     """Say what a resume would do with one session; what is wrong with it harms no other."""
-    unread = {"session": entry.name, "path": str(entry.path), "phase": None, "blocked": None}
+    place = shown_path(entry.path, world.project)
+    unread = {"session": entry.name, "path": place, "phase": None, "blocked": None}
     if entry.problem is not None:
         return unread, [entry.problem]
     try:
-        check_twin(world, entry)
         plan = plan_resume(world, world.files(entry.path), fresh=fresh, phase=phase)
         require_seats(plan, fresh)
     except AgentmuxError as error:
         return unread, [problem_of(entry.name, error)]
     warnings, problems, block = list(plan.warnings), [], None
     try:
-        block = blocked(entry, liveness)
+        block = blocked(world, entry, liveness)
     except AgentmuxError as error:
         problems.append(problem_of(entry.name, error))
     if liveness.error is not None and liveness.live is False:
         warnings.append(liveness.error.message)
     fields = {**plan_fields(plan, world), "blocked": _block_fields(block), "warnings": warnings}
     return fields, problems
+
+
+def _foretell(
+    fields: dict[str, Any], entry: SessionEntry, alive: Sequence[Survivor], *, ends_agents: bool
+) -> None:
+    """Say that agents outlived their server: a resume ends them, with consent, or refuses."""
+    error = outliving.agents_alive(entry.name, alive)
+    if ends_agents:
+        fields.setdefault("warnings", []).append(f"{error.message}; a resume ends them")
+    else:
+        fields["blocked"] = _block_fields(error)
 
 
 def _block_fields(block: BlockedError | None) -> dict[str, object] | None:
@@ -211,8 +232,7 @@ def _resume(
     yes: bool,
 ) -> Begun:
     """Check all that can refuse, then hand the session over."""
-    check_twin(world, entry)
-    block = blocked(entry, live(world, (entry,))[entry.path])
+    block = blocked(world, entry, live(world, (entry,))[entry.path])
     if block is not None:
         raise block
     plan = plan_resume(world, world.files(entry.path), fresh=fresh, phase=phase)
@@ -238,25 +258,15 @@ def _ask(face: Face, question: str, *, yes: bool, flag: str) -> None:
 
 
 def _end_survivors(face: Face, plan: ResumePlan, *, yes: bool) -> None:
-    """End agents that outlived their tmux server, with consent: two never work on one seat."""
-    from agentmux.adapters import processes  # noqa: PLC0415 (only here)
-
-    if not plan.state.session_id:
-        return
-    found = processes.survivors(plan.state.session_id)
-    left = processes.wait_gone([(each.pid, each.started) for each in found], timeout_s=_DYING_S)
-    alive = [each for each in found if each.pid in left]
+    """End agents that outlived their tmux server, with consent."""
+    alive = outliving.outlived([plan.state.session_id])
     if not alive:
         return
-    words = ", ".join(f"{each.seat or '?'} (process {each.pid}, {each.argv0})" for each in alive)
     if not yes and not face.interactive:
-        raise BlockedError(
-            f"agents of session {plan.path.name} outlived their tmux server: {words}",
-            reason="agents_alive",
-            hints=(f"end them and go on: agentmux resume {plan.path.name} --yes",),
-        )
+        raise outliving.agents_alive(plan.path.name, alive)
+    words = outliving.listed(alive)
     _ask(face, f"Still alive without their tmux server: {words}. End them?", yes=yes, flag="--yes")
-    processes.end([(each.pid, each.started) for each in alive], grace_s=_DYING_S)
+    outliving.end(alive)
 
 
 def _reattach(face: Face, world: World, entry: SessionEntry) -> Begun:

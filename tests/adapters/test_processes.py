@@ -123,8 +123,9 @@ def test_survivors_are_found_by_their_environment(
     sleeper(started, AGENTMUX_SESSION_ID=SESSION + "0")
     sleeper(started, NOT_AGENTMUX_SESSION_ID=SESSION)
 
-    found = survivors(SESSION)
+    found = survivors("", SESSION, str(uuid.uuid4()))
 
+    assert {one.session for one in found} == {SESSION}
     assert {(one.pid, one.launch, one.seat, one.argv0) for one in found} == {
         (mine.pid, "abc", "coder-2", "sleep"),
         (bare.pid, "", "", "sleep"),

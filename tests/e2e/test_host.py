@@ -111,11 +111,17 @@ def test_a_copy_of_a_session_is_refused(project: Project, wait_until: WaitUntil)
     copy = session.path.with_name("20300101-000000-copied")
     project.program("cp", "-a", str(session.path), str(copy))
     before = project.tree()
-    for words in (("resume", "--yes", "--detach", copy.name), ("resume", "--dry-run", copy.name)):
-        done = project.run(*words)
-        assert done.returncode == 3
-        assert f"is a copy of session {session.name}" in done.stderr
-        assert f"agentmux resume {session.name}" in done.stderr
+    said = project.fails(3, "resume", "--yes", "--detach", copy.name)
+    foretold = project.run("resume", "--dry-run", copy.name)
+    assert foretold.returncode == 3
+    for text in (said, foretold.stdout):
+        assert f"is a copy of session {session.name}" in text
+        assert f"agentmux resume {session.name}" in text
+    answer = project.json("resume", "--dry-run", copy.name, code=3)
+    (found,) = answer["sessions"]
+    assert (found["blocked"]["code"], found["blocked"]["reason"]) == (3, "twin")
+    assert (found["path"], found["phase"]) == (f".agentmux/.sessions/{copy.name}", "architecting")
+    assert answer["problems"] == []
     assert project.tree() == before
     assert not project.processes()
     # The one that it was copied from goes on; and so does the copy, once that is gone.
@@ -246,6 +252,12 @@ def test_agents_that_outlived_their_server_are_ended_with_consent(
     assert "outlived their tmux server" in said
     assert f"architect (process {agent}" in said
     assert f"agentmux resume {session.name} --yes" in said
+    (plan,) = project.json("resume", "--dry-run", code=3)["sessions"]
+    assert (plan["blocked"]["code"], plan["blocked"]["reason"]) == (3, "agents_alive")
+    assert plan["blocked"]["message"] in said
+    assert "blocked: agents of session" in project.run("resume", "--dry-run", "--all").stdout
+    (plan,) = project.json("resume", "--dry-run", "--yes")["sessions"]
+    assert any("outlived their tmux server" in each for each in plan["warnings"])
     assert project.tree() == before
     assert is_alive(agent, started)
 

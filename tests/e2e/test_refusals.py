@@ -139,6 +139,11 @@ def test_back_to_an_earlier_phase(stopped: Session, wait_until: WaitUntil) -> No
     plan = project.json("resume", "--dry-run", "--phase", "planning")["sessions"][0]
     assert [each["seat"] for each in plan["panes"]] == ["planner"]
     assert plan["phase"] == "implementing"  # what was inferred
+    said = "goes back from implementing to planning (--phase)"
+    assert any(each.startswith(said) for each in plan["warnings"])
+    assert said in project.ok("resume", "--dry-run", "--phase", "planning")
+    same = project.json("resume", "--dry-run", "--phase", "implementing")["sessions"][0]
+    assert same["warnings"] == []
     project.ok("resume", "--yes", "--detach", "--phase", "planning")
     wait_until(lambda: len(stopped.launched()) > 4, 20, stopped.launched)
     (resumed,) = [each["payload"] for each in stopped.events if each["event"] == "resumed"]
@@ -169,10 +174,15 @@ def test_all_of_them_for_a_machine(stopped: Session) -> None:
     assert (bad["session"], bad["phase"]) == (broken.name, None)
     (problem,) = answer["problems"]
     assert (problem["session"], problem["code"]) == (broken.name, 5)
+    shown = project.run("resume", "--all", "--dry-run", "--phase", "reviewing").stdout
+    assert f"{broken.name}: cannot be read\n" in shown
+    assert f"{stopped.name}: cannot be resumed like this\n" in shown
     # What suits one session only is the problem of the others, and ends nothing.
     for words in (("--phase", "reviewing"), ("--fresh-role", "coder-2")):
         answer = project.json("resume", "--all", "--dry-run", *words, code=5)
-        assert {each["session"] for each in answer["sessions"]} == {stopped.name, broken.name}
+        assert {(each["session"], each["path"]) for each in answer["sessions"]} == {
+            (name, f".agentmux/.sessions/{name}") for name in (stopped.name, broken.name)
+        }
 
 
 # -- what is opened ------------------------------------------------------------------------------
