@@ -33,7 +33,7 @@ class Stopped:
 def stop(
     world: World,
     path: Path,
-    tmux: Callable[[], tuple[str | None, str]],
+    tmux: Callable[[], tuple[str, str]],
     *,
     ask: Callable[[Path], bool],
     wait_gone: Callable[[int, int, float], bool],
@@ -43,22 +43,19 @@ def stop(
     Args:
         world: The outside world.
         path: The session's directory.
-        tmux: Returns the id of the live tmux session (None when there is none) and its socket.
+        tmux: Returns the id of the live tmux session and its socket; raises where there is none.
         ask: Asks the orchestrator to stop; says whether one was there.
         wait_gone: Waits for a process (pid, start time) to end, for so many seconds.
 
     Raises:
-        AgentmuxError: It is not running.
+        NotFoundError: It does not run.
+        AgentmuxError: Nobody can tell, since its tmux server does not answer.
     """
     runtime = world.folders.runtime(path)
     pid, started = _number(runtime, "orchestrator_pid"), _number(runtime, "orchestrator_started")
     if ask(path) and pid and wait_gone(pid, started, ANSWER_WAIT_S):
         return Stopped(by="orchestrator")
     session, socket = tmux()
-    if session is None:
-        raise AgentmuxError(
-            f"session {path.name} is not running", hints=(f"agentmux resume {path.name}",)
-        )
     terminal = world.terminal(socket or None)
     # Of a session that cannot be read, or that a hung process holds, nothing can be recorded.
     with suppress(AgentmuxError):

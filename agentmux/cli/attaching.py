@@ -46,8 +46,9 @@ def require_live(entry: SessionEntry, found: Liveness) -> str:
         )
     if isinstance(found.error, MissingError):
         raise found.error
+    then = "show" if entry.is_done else "resume"
     raise NotFoundError(
-        f"session {entry.name} is not live", hints=(f"agentmux resume {entry.name}",)
+        f"session {entry.name} is not live", hints=(f"agentmux {then} {entry.name}",)
     )
 
 

@@ -30,7 +30,7 @@ from agentmux.app.sessions import (
     shown_path,
 )
 from agentmux.app.stop import stop
-from agentmux.cli import outliving, render
+from agentmux.cli import attaching, outliving, render
 from agentmux.cli.looking import JsonOpt, SessionArg
 from agentmux.cli.naming import meant
 from agentmux.cli.starting import AttachOpt, YesOpt, handing, show_begun
@@ -300,9 +300,11 @@ def stop_session(ctx: typer.Context, session: SessionArg = None) -> int:
         running = [each for each in entries if found[each.path].live is not False]
         entry = select_session(running or entries, command="stop")
 
-    def tmux() -> tuple[str | None, str]:
-        found = own_tmux(entry, live(world, (entry,))[entry.path])
-        return (found.id if found is not None else None), entry.text("tmux_socket")
+    def tmux() -> tuple[str, str]:
+        found = live(world, (entry,))[entry.path]
+        ours = own_tmux(entry, found)
+        session = ours.id if ours is not None else attaching.require_live(entry, found)
+        return session, entry.text("tmux_socket")
 
     stopped = stop(
         world,

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from agentmux.adapters.processes import is_alive
 from tests.conftest import WaitUntil
 from tests.e2e.conftest import Project, Session
 from tests.e2e.pair import SEATS, Pair
@@ -125,6 +126,20 @@ def test_a_hung_server_is_not_taken_for_gone(
     assert project.json("resume", "--dry-run", code=6)["problems"][0]["code"] == 6
     go_on()
     assert stopped.kinds("resumed") == ["resumed"]
+
+
+def test_a_stop_does_not_take_a_hung_server_for_gone(
+    stopped: Session, request: pytest.FixtureRequest, wait_until: WaitUntil
+) -> None:
+    project = stopped.project
+    project.ok("resume", "--yes", "--detach")
+    server = int(project.tmux("display-message", "-p", "#{pid}"))
+    orchestrator = int(json.loads(stopped.read("session.lock.json"))["pid"])
+    _signal(orchestrator, signal.SIGKILL)
+    wait_until(lambda: not is_alive(orchestrator))
+    request.addfinalizer(lambda: _signal(server, signal.SIGCONT))
+    _signal(server, signal.SIGSTOP)
+    project.fails(6, "stop", stopped.name)
 
 
 def _signal(pid: int, number: signal.Signals) -> None:
