@@ -16,6 +16,8 @@ from agentmux.cli.looking import JsonOpt, SessionArg
 from agentmux.cli.main import show
 from agentmux.cli.naming import meant
 from agentmux.cli.starting import YesOpt, read_text
+from agentmux.core.acceptance import takes_approval
+from agentmux.core.apply import fold
 from agentmux.core.events import Approved, ChangesRequested, Decision
 from agentmux.core.phase import Phase
 from agentmux.errors import AgentmuxError, BlockedError, ExitCode, RefusedError
@@ -34,11 +36,14 @@ def approve(
     """Take the result as it is: it is committed, and the session is done."""
     face: Face = ctx.obj
     world, entry = _deciding(face, session)
-    state = world.files(entry.path).load().state
-    if not json:
-        _show_commit(world, state)
-    if not yes and face.interactive and not typer.confirm("Approve?", err=True):
-        raise typer.Exit(1)
+    loaded = world.files(entry.path).load()
+    state = fold(loaded.state, loaded.tail)
+    if takes_approval(state):
+        if not json:
+            _show_commit(world, state)
+        if not yes and face.interactive and not typer.confirm("Approve?", err=True):
+            raise typer.Exit(1)
+    # Where it is not taken, the answer says why.
     return _decide(world, entry, Approved(), json=json)
 
 

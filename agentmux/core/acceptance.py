@@ -77,6 +77,11 @@ def takes_decision(state: SessionState) -> bool:
     return working_phase(state) is Phase.COMPLETING and state.approval is None
 
 
+def takes_approval(state: SessionState) -> bool:
+    """Whether the result can be approved now: no summary of it is still being written."""
+    return takes_decision(state) and not _summary_is_coming(state)
+
+
 def _judge_decision(state: SessionState, event: Event) -> Judgement:
     assert isinstance(event.fact, (Approved, ChangesRequested))  # noqa: S101 (DECISIONS says so)
     if working_phase(state) is not Phase.COMPLETING:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from agentmux.core.acceptance import Answer, is_signal, judge, working_phase
+from agentmux.core.acceptance import Answer, is_signal, judge, takes_approval, working_phase
 from agentmux.core.events import (
     DECISIONS,
     FACTS,
@@ -274,7 +274,11 @@ def test_research_goes_on_when_the_phase_does() -> None:
 
 
 def decision(session: Session, fact: Fact) -> str:
-    return answer(session, fact, "user", "")
+    foretold = takes_approval(session.state)
+    said = answer(session, fact, "user", "")
+    if isinstance(fact, Approved):
+        assert foretold is said.startswith("accepted")
+    return said
 
 
 @pytest.mark.parametrize("phase", [each for each in OF_PHASE if each is not Phase.COMPLETING])

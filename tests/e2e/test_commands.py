@@ -467,6 +467,31 @@ def test_an_orchestrator_that_died_over_live_panes(project: Project) -> None:
     assert left["phase"] == "architecting"
 
 
+def test_an_approval_out_of_season_shows_and_asks_nothing(
+    live: Session, wait_until: WaitUntil
+) -> None:
+    done = live.project.run("approve", live.name)
+    assert done.returncode == 3
+    assert "takes no such decision now" in done.stderr
+    assert not done.stdout
+    words = (sys.executable, "-m", "agentmux", "approve", live.name)
+    with Client(live.project, *words) as asked:
+        wait_until(lambda: asked.process.poll() is not None, 20, lambda: asked.said)
+        assert asked.process.returncode == 3
+        wait_until(lambda: "takes no such decision now" in asked.said)
+    assert "Approve?" not in asked.said
+    assert "committed" not in asked.said
+
+
+def test_an_approval_shows_what_it_commits_until_it_is_decided(project: Project) -> None:
+    session = project.start().wait()
+    project.ok("stop", session.name)
+    assert "to be committed: 2 files" in project.ok("approve", session.name, "--yes")
+    again = project.run("approve", session.name, "--yes")
+    assert (again.returncode, again.stdout) == (3, "")
+    assert "approved already" in again.stderr
+
+
 def test_two_features_with_the_same_name_at_once(project: Project) -> None:
     project.scenario({"roles": {"architect": {"silent": True}}})
     first, second = project.start("same"), project.start("same")
