@@ -17,6 +17,7 @@ from agentmux.adapters.tmux import TmuxTerminal
 from agentmux.app.sessions import (
     Liveness,
     entry_at,
+    home_of,
     list_resumable_sessions,
     list_sessions,
     live,
@@ -208,6 +209,24 @@ def test_a_name_means_one_session(site: Site, name: str, slug: str) -> None:
 def test_an_absolute_path_means_what_is_there(site: Site, tmp_path: Path) -> None:
     elsewhere = OnDisk(tmp_path / "elsewhere" / NAME).path
     assert resolve(site, str(elsewhere)).path == elsewhere
+
+
+def test_a_session_belongs_to_the_project_that_its_path_tells(site: Site, tmp_path: Path) -> None:
+    theirs = OnDisk(sessions_dir(tmp_path / "elsewhere") / NAME).path
+    loose = OnDisk(tmp_path / "loose" / NAME).path
+    assert home_of(site, resolve(site, str(theirs))) == tmp_path / "elsewhere"
+    assert home_of(site, resolve(site, str(loose))) == site.project
+
+
+def test_sessions_behind_a_link_belong_to_the_project_that_has_the_link(
+    site: Site, tmp_path: Path
+) -> None:
+    shared = tmp_path / "shared"
+    OnDisk(shared / ".agentmux" / ".sessions" / NAME)
+    (site.project / ".agentmux").rmdir()
+    (site.project / ".agentmux").symlink_to(shared / ".agentmux")
+    for name in (NAME, str(sessions_dir(site.project) / NAME)):
+        assert home_of(site, resolve(site, name)) == site.project
 
 
 @pytest.mark.usefixtures("three")

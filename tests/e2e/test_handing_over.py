@@ -83,7 +83,7 @@ def test_what_only_the_orchestrator_finds_is_the_commands_exit(
     assert reason in project.fails(code, "resume", stopped.name, "--detach", "--yes", env=env)
     wait_until(lambda: not project.processes(), 10, project._left)
     assert (stopped.path / "state.json").read_bytes() == state
-    assert not list(stopped.path.glob("ready-*.fifo"))
+    assert not list(stopped.path.glob("ready-*"))
 
 
 def test_a_report_that_nobody_understands_leaves_no_tmux_session(
