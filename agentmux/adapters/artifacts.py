@@ -14,18 +14,25 @@ from pathlib import Path
 from typing import Any, Final
 
 from agentmux.adapters import files
-from agentmux.core.artifacts import FIX_REQUEST, REVIEW_MD, Artifacts, kept_fix_request
+from agentmux.core import layout
+from agentmux.core.artifacts import REVIEW_MD, Artifacts, kept_fix_request, nominations
 from agentmux.core.completion import ARCHITECTURE, EXECUTION_PLAN
 from agentmux.core.pipeline import PHASE_REGISTRY
 from agentmux.core.plan import ExecutionPlan, check_execution_plan
-from agentmux.core.review import Verdict, check_nominations, check_review, verdict_in
+from agentmux.core.review import (
+    ROLES,
+    Verdict,
+    check_nominations,
+    check_review,
+    review_files,
+    verdict_in,
+)
 from agentmux.core.state import SessionState
 
 YAML_MAX: Final = 1 << 20
 TEXT_MAX: Final = 8 << 20
 
 _FOLDERS: Final = tuple(dict.fromkeys(each.folder for each in PHASE_REGISTRY))
-_ARCHIVED: Final = frozenset(path for each in PHASE_REGISTRY for path in each.archives)
 
 
 def read_artifacts(session: Path, state: SessionState) -> Artifacts:
@@ -48,11 +55,12 @@ class _Reader:
             self._list(folder)
         self._note(kept_fix_request(self._state))
         plan = self._execution_plan()
-        verdicts, reviews = self._reviews()
+        named = self._nominations()
+        verdicts, reviews = self._reviews(nominations(self._state, Artifacts(nominations=named)))
         return Artifacts(
             sizes=self._sizes,
             execution_plan=plan,
-            nominations=self._nominations(),
+            nominations=named,
             verdicts=verdicts,
             reviews=reviews,
             problems=self._problems,
@@ -125,15 +133,12 @@ class _Reader:
         nominated, problems = check_nominations(head.get("reviewers"))
         return nominated if head.get("reviewers") and not problems else None
 
-    def _reviews(self) -> tuple[dict[str, Verdict], dict[str, Any]]:
+    def _reviews(self, nominated: tuple[str, ...]) -> tuple[dict[str, Verdict], dict[str, Any]]:
         verdicts: dict[str, Verdict] = {}
         reviews: dict[str, Any] = {}
-        for path in self._review_files():
-            role = path.rpartition("/")[2].removesuffix(".yaml").removeprefix("review_")
+        for path, role in self._review_files(nominated):
             data = self._bytes(path) or b""
-            review, problems = check_review(
-                self._parsed(path, data), role if role != "review.yaml" else "logic", strict=False
-            )
+            review, problems = check_review(self._parsed(path, data), role, strict=False)
             if review is None:
                 self._problems.setdefault(path, f"not valid: {'; '.join(problems[:3])}")
             else:
@@ -143,7 +148,13 @@ class _Reader:
             verdicts[REVIEW_MD] = lone
         return verdicts, reviews
 
-    def _review_files(self) -> Iterator[str]:
+    def _review_files(self, nominated: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+        """Every file there with a name that a review has, and whose review it would be."""
+        roles = {
+            f"{layout.REVIEW}/{name}": role
+            for role in ROLES
+            for name in review_files(role, alone=nominated == (role,))
+        }
         for path in self._sizes:
-            if path in _ARCHIVED and path.endswith(".yaml") and path != FIX_REQUEST:
-                yield path
+            if path in roles:
+                yield path, roles[path]

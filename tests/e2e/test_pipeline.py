@@ -147,6 +147,67 @@ def test_three_reviewers_a_failed_review_and_its_fix(project: Project) -> None:
     assert project.git("log", "-1", "--format=%s") == "Greet people\n"
 
 
+def failed_without_a_role(project: Project) -> Session:
+    """A session whose only reviewer left a ``review.yaml``, and has not handed it in."""
+    once = {"attempts": [{"when": {"iteration": 0}, "silent": True}]}
+    project.scenario({"roles": {**ONE_PART, "reviewer_logic": once}})
+    session = project.start().until_seat("reviewer_logic").settled("reviewer_logic")
+    finding = {"location": "a:1", "issue": "wrong", "severity": "high", "recommendation": "mend"}
+    review = {"verdict": "fail", "summary": "It is wrong.", "findings": [finding]}
+    (session.path / "07_review" / "review.yaml").write_text(yaml.safe_dump(review))
+    return session
+
+
+def test_the_only_reviewer_may_leave_a_review_without_a_role_in_its_name(project: Project) -> None:
+    session = failed_without_a_role(project)
+
+    # Nothing was handed in yet, but the verdict is there: a resume settles the phase by it.
+    project.ok("stop", session.name)
+    (foreseen,) = project.json("resume", "--dry-run", session.name)["sessions"]
+    assert foreseen["evidence"][-1]["because"] == "reviewer_logic failed it"
+    assert [pane["seat"] for pane in foreseen["panes"]] == ["coder"]
+    project.ok("resume", session.name, "--detach")
+    session.wait()
+
+    assert session.launched() == [
+        "architect", "planner", "coder-1", "reviewer_logic", "coder", "reviewer_logic",
+        "reviewer_logic",
+    ]  # fmt: skip
+    assert session.read("history/1.0/07_review/review.yaml")
+    assert "It is wrong." in session.read("history/1.0/07_review/fix_request.md")
+
+
+def test_a_review_without_a_role_in_its_name_is_taken_when_handed_in(project: Project) -> None:
+    session = failed_without_a_role(project)
+    assert session.submit("reviewer_logic", "review")["result"] == "accepted"
+    session.wait()
+    assert session.launched().count("coder") == 1
+    assert session.state["review_outcome"] == "passed"
+
+
+def test_a_stray_review_stops_nobody(project: Project) -> None:
+    held = {"attempts": [{"when": {"launch": 1}, "silent": True}]}
+    project.scenario(
+        {
+            "roles": {
+                **ONE_PART,
+                "architect": {"reviewers": ["logic", "quality"]},
+                "reviewer_quality": held,
+            }
+        }
+    )
+    session = project.start().until_seat("reviewer_quality").settled("reviewer_quality")
+    folder = session.path / "07_review"
+    (folder / "review.yaml").write_text("verdict: fail\n")
+    (folder / "review_all.yaml").write_text("verdict: fail\n")
+    project.ok("stop", session.name)
+    (foreseen,) = project.json("resume", "--dry-run", session.name)["sessions"]
+    assert foreseen["evidence"][-1]["because"] == "no verdict of reviewer_quality"
+    project.ok("resume", session.name, "--detach", "--fresh")
+    session.wait()
+    assert session.state["review_outcome"] == "passed"
+
+
 def test_at_the_cap_the_user_decides_whatever_the_configuration_says(project: Project) -> None:
     project.config("defaults: {max_review_iterations: 1}\ncompletion: {require_approval: false}\n")
     project.scenario({"roles": {**ONE_PART, "reviewer_logic": {"verdict": "fail"}}})
