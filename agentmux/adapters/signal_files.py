@@ -17,7 +17,14 @@ from agentmux.adapters.journal import FileJournal, HeldJournal, Line, parse_line
 from agentmux.adapters.state_store import StateStore
 from agentmux.core import layout
 from agentmux.core.apply import fold
-from agentmux.core.events import Event, JournalCreated, encode, parse
+from agentmux.core.events import (
+    VERSION,
+    Event,
+    JournalCreated,
+    UnknownEventError,
+    encode,
+    parse,
+)
 from agentmux.core.loaded import LoadedSession
 from agentmux.core.phase import Phase
 from agentmux.core.records import FieldError
@@ -27,6 +34,8 @@ from agentmux.errors import DataError, NotFoundError
 
 BLANK: Final = SessionState(phase=Phase.FAILED)
 """What a journal is folded over."""
+
+_FEATURE_MAX: Final = 1 << 20
 
 
 class Transaction:
@@ -149,11 +158,11 @@ class SignalFiles:
     ) -> LoadedSession:
         """No state can be read: fold the whole journal, or let the artifacts alone decide."""
         lines = journal.read().lines if first is not None else ()
-        events = self._events(lines, warnings)
+        events = self._events(lines, warnings, older=not _is_header(first))
         if not events or not isinstance(events[0][0].fact, JournalCreated):
             warnings.append(f"`{self._path}` has no readable state: the artifacts alone decide")
             return LoadedSession(
-                state=BLANK, known=False, source="none", tail=(), foreign=True,
+                state=self._with_feature(BLANK), known=False, source="none", tail=(), foreign=True,
                 warnings=tuple(warnings),
             )  # fmt: skip
         state = fold(BLANK, events)
@@ -171,9 +180,9 @@ class SignalFiles:
         if "applied_offset" not in fields and cursor is not None:
             offset = cursor.applied_offset
         lines = self.journal.read(offset).lines if self.journal.exists() else ()
-        tail = self._events(lines, warnings)
+        tail = self._events(lines, warnings, older=True)
         return LoadedSession(
-            state=replace(state, applied_offset=offset),
+            state=self._with_feature(replace(state, applied_offset=offset)),
             known=known,
             source="state.json",
             tail=tail,
@@ -181,13 +190,23 @@ class SignalFiles:
             warnings=tuple(warnings),
         )
 
+    def _with_feature(self, state: SessionState) -> SessionState:
+        """An older state may not say what was asked for; the file that agents read does."""
+        data = None if state.feature else self.read_artifact(layout.REQUIREMENTS, _FEATURE_MAX)[0]
+        return replace(state, feature=data.decode("utf-8", "replace").strip()) if data else state
+
     def _events(
-        self, lines: Iterable[Line], warnings: list[str] | None = None
+        self,
+        lines: Iterable[Line],
+        warnings: list[str] | None = None,
+        *,
+        older: bool = False,
     ) -> tuple[tuple[Event, int], ...]:
+        read = _older_event if older else _event
         found: list[tuple[Event, int]] = []
         for line in lines:
             try:
-                found.append((_event(line), line.end))
+                found.append((read(line), line.end))
             except FieldError as error:
                 if warnings is not None:
                     place = f"`{self.journal.path}`, byte {line.start}"
@@ -200,6 +219,22 @@ def _event(line: Line) -> Event:
     if fields is None:
         raise FieldError("not a JSON object")
     return parse(fields)
+
+
+def _older_event(line: Line) -> Event:
+    """Read a line of a session of an older form, whose lines may not say which version they are.
+
+    Raises:
+        FieldError: It says none, and is none of ours.
+        UnknownEventError: It says one, and is of an unknown kind or a newer version.
+    """
+    fields = parse_line(line.raw)
+    if fields is None or "v" in fields:
+        return _event(line)
+    try:
+        return parse({**fields, "v": VERSION})
+    except UnknownEventError as error:
+        raise FieldError(error.message) from None
 
 
 def _is_header(first: Line | None) -> bool:

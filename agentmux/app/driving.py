@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from functools import partial
 from typing import Final
 
 from agentmux.app.gating import Manner, unheard
 from agentmux.app.orchestrator import Orchestrator
 from agentmux.app.request import Report, Request, SessionDoneError
 from agentmux.app.session import Session, resumed_values
+from agentmux.app.texts import first_texts
 from agentmux.app.tools import SessionGoneError, Tools
 from agentmux.app.watching import Watcher
 from agentmux.app.world import World
@@ -47,7 +49,7 @@ async def drive(
     """
     tools.lock.acquire(_LOCK_WAIT_S, identity)
     session = Session(files, now=world.now, new_id=world.new_id)
-    phase = _begin(session, request, tools.terminal.socket)
+    phase = _begin(world, session, request, tools.terminal.socket)
     tmux_session = _own_session(tools, session)
     watcher = Watcher(world, session, tools, tmux_session, identity=identity)
     manner = Manner(fresh=frozenset(request.fresh), stopped=request.policy == Policy.CONFIRM)
@@ -72,9 +74,13 @@ def _own_session(tools: Tools, session: Session) -> str:
     raise SessionGoneError(f"no tmux session carries the id {uuid}")
 
 
-def _begin(session: Session, request: Request, socket: str) -> str:
+def _begin(world: World, session: Session, request: Request, socket: str) -> str:
     """Fold what is pending; on a resume record where it goes on."""
-    inference = session.take_over(session_id=request.session_id, session_name=request.session_name)
+    inference = session.take_over(
+        session_id=request.session_id,
+        session_name=request.session_name,
+        texts=partial(first_texts, world, session.files.path),
+    )
     if request.mode == "resume":
         if inference.phase is not Phase.DONE:
             _resume(session, request, inference, socket)

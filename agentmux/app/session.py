@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
@@ -32,6 +32,10 @@ def stamp(now: datetime) -> str:
     return now.strftime("%Y-%m-%dT%H:%M:%S.") + f"{now.microsecond // 1000:03d}Z"
 
 
+def _no_texts(_state: SessionState) -> Mapping[str, str]:
+    return {}
+
+
 class Session:
     """The state of a session and the files it comes from.
 
@@ -57,26 +61,37 @@ class Session:
         """What the files said when this was made."""
         return self._loaded
 
-    def take_over(self, *, session_id: str = "", session_name: str = "") -> Inference:
+    def take_over(
+        self,
+        *,
+        session_id: str = "",
+        session_name: str = "",
+        texts: Callable[[SessionState], Mapping[str, str]] = _no_texts,
+    ) -> Inference:
         """Fold what is pending, commit, and say where the session resumes; dispatches nothing.
 
         The caller holds the session's lock: what killed writers left half-written is removed. An
         older session is imported here, the only place that knows of older forms; ``session_id``
-        and ``session_name`` are for one that has none.
+        and ``session_name`` are for one that has none, and so is each file of ``texts``.
         """
         self.files.sweep()
         pending = len(self._loaded.tail)
         if self._loaded.source != "state.json":
             self.files.set_aside_corrupt_state(self.now())
         if self._loaded.foreign:
-            self._import(session_id, session_name)
+            self._import(session_id, session_name, texts)
         elif self._loaded.source != "state.json":
             self.files.save(self.state, after=None)
         self.catch_up()
         artifacts = self.files.artifacts(self.state)
         return infer(self.state, artifacts, state_is_known=self._loaded.known, pending=pending)
 
-    def _import(self, session_id: str, session_name: str) -> None:
+    def _import(
+        self,
+        session_id: str,
+        session_name: str,
+        texts: Callable[[SessionState], Mapping[str, str]],
+    ) -> None:
         for event, offset in self._loaded.tail:
             self._handle(event, offset, commit=False)
         journal = self.new_id()
@@ -86,6 +101,9 @@ class Session:
             session_name=self.state.session_name or session_name,
             updated_by=ORCHESTRATOR,
         )
+        for path, text in texts(taken).items():
+            if not self.files.has_file(str(self.files.path / path)):
+                self.files.write(path, text)
         events = [
             self._event(JournalCreated(journal_id=journal)),
             self._event(SessionImported(state=encode(taken))),

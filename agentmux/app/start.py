@@ -12,14 +12,14 @@ from typing import Final
 from agentmux.app.handing import Begun, Handing, hand_over
 from agentmux.app.request import Request
 from agentmux.app.session import stamp
+from agentmux.app.texts import first_texts
 from agentmux.app.world import World
-from agentmux.core import layout, prompts
+from agentmux.core import layout
 from agentmux.core.agents import AgentSpec
 from agentmux.core.events import ORCHESTRATOR, Event, JournalCreated, SessionStarted
 from agentmux.core.frozen import dataclass
 from agentmux.core.phase import CODER, PRODUCT_MANAGER, ROLES, Phase
 from agentmux.core.pipeline import TERMINAL
-from agentmux.core.prompts import PromptInputs
 from agentmux.core.state import Options, SessionState, encode
 from agentmux.errors import BlockedError, MissingError, UsageError
 from agentmux.ports import Head
@@ -120,7 +120,7 @@ def start(world: World, handing: Handing, plan: StartPlan) -> Begun:
     """
     state = replace(plan.state, branch=plan.branch or plan.state.branch)
     files = world.files(plan.path)
-    files.make(_first_events(world, state), _first_texts(world, plan.path, state))
+    files.make(_first_events(world, state), first_texts(world, plan.path, state))
     with ExitStack() as undo:
         undo.callback(files.discard)
         if plan.branch is not None:
@@ -141,14 +141,6 @@ def _first_events(world: World, state: SessionState) -> tuple[Event, ...]:
         event(JournalCreated(journal_id=world.new_id())),
         event(SessionStarted(state=encode(state))),
     )
-
-
-def _first_texts(world: World, path: Path, state: SessionState) -> Mapping[str, str]:
-    inputs = PromptInputs(
-        session_dir=str(path), project_dir=str(world.project), feature=state.feature
-    )
-    context = prompts.render(world.templates.template(prompts.CONTEXT, False), inputs)
-    return {layout.REQUIREMENTS: state.feature + "\n", layout.CONTEXT: context}
 
 
 # -- the checks ----------------------------------------------------------------------------------

@@ -466,10 +466,11 @@ def parse(fields: Json) -> Event:
         FieldError: A field is missing or of another type.
     """
     version = fields.get("v")
-    if version != VERSION or isinstance(version, bool):
+    if type(version) is not int or version != VERSION:
+        is_newer = type(version) is int and version > VERSION
         raise UnknownEventError(
             f"journal line of version {version!r}, this agentmux reads {VERSION}",
-            hints=("update agentmux",),
+            hints=("update agentmux",) if is_newer else (),
         )
     envelope = from_fields(_Envelope, fields, where="journal line")
     fact = FACTS.get(envelope.event)

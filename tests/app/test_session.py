@@ -1,4 +1,4 @@
-"""One writer's session on a disk that is full at any moment, and has room again later."""
+"""One writer's session on a disk that is full at any moment, or killed there."""
 
 import errno
 import json
@@ -11,12 +11,13 @@ from pathlib import Path
 
 import pytest
 
+from agentmux.adapters.session_files import FileSession
 from agentmux.app.session import Session
 from agentmux.core import layout
 from agentmux.core.events import PromptReached
 from agentmux.errors import DataError
 from tests.app.invariants import history
-from tests.app.on_disk import OnDisk
+from tests.app.on_disk import AT, OnDisk
 from tests.faults.operations import Operation, Operations
 
 
@@ -60,3 +61,57 @@ def test_a_disk_that_is_full_at_any_operation_only_delays(
     record(-1)
     cursor = json.loads((files.path / layout.CURSOR).read_text())
     assert cursor["applied_offset"] == (files.path / layout.JOURNAL).stat().st_size
+
+
+class KilledError(BaseException):
+    """The end of the process: nothing that comes after it is done either."""
+
+
+def test_an_import_that_is_killed_at_any_operation_is_done_by_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    line = {
+        "v": 1, "id": "x", "at": AT, "event": "request_changes", "seat": "user", "launch": "",
+        "cycle": 1, "payload": {"text": "Say hello."},
+    }  # fmt: skip
+    journal = json.dumps(line) + "\n"
+
+    def older(folder: Path) -> None:
+        folder.mkdir()
+        (folder / layout.STATE).write_text('{"phase": "completing"}')
+        (folder / layout.JOURNAL).write_text(journal)
+
+    def take_over(folder: Path) -> Session:
+        session = Session(
+            FileSession(folder), now=lambda: datetime.now(UTC), new_id=lambda: uuid.uuid4().hex
+        )
+        session.take_over(texts=lambda state: {layout.CONTEXT: f"cycle {state.cycle}"})
+        return session
+
+    number, killed = 0, True
+    while killed:
+        number, killed, disk = number + 1, False, Disk()
+        folder = tmp_path / str(number)
+        older(folder)
+
+        def before(operation: Operation, disk: Disk = disk, number: int = number) -> None:
+            disk.count += 1
+            if disk.count >= number:
+                raise KilledError
+
+        with monkeypatch.context() as context:
+            Operations(folder, before).install(context.setattr)
+            try:
+                take_over(folder)
+            except KilledError:
+                killed = True
+        session = take_over(folder)
+        kinds = [event.fact.kind for event, _ in session.files.tail(0)]
+        assert kinds == ["journal_created", "session_imported"]
+        assert (session.state.cycle, session.state.phase) == (2, "architecting")
+        assert session.state == session.files.load().state
+        assert (folder / "history/1.0/08_completion/changes.md").read_text() == "Say hello."
+        assert (folder / layout.CONTEXT).read_text() == "cycle 2"
+        kept = {path.read_text() for path in folder.glob("tool_events.imported-*.jsonl")}
+        assert kept == {journal}
+    assert number > 20

@@ -1,0 +1,31 @@
+"""The texts that lie in every session: the request, and the rules that every agent reads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from agentmux.core import layout, prompts
+from agentmux.core.prompts import PromptInputs
+
+if TYPE_CHECKING:
+    from agentmux.app.world import World
+    from agentmux.core.state import SessionState
+
+_UNKNOWN: Final = (
+    "The request of this session was not kept: what it is about follows from the documents in its"
+    " folders."
+)
+
+
+def first_texts(world: World, path: Path, state: SessionState) -> Mapping[str, str]:
+    """Return what every prompt tells its agent to read first, by path relative to the session."""
+    inputs = PromptInputs(
+        session_dir=str(path), project_dir=str(world.project), feature=state.feature
+    )
+    context = prompts.render(world.templates.template(prompts.CONTEXT, False), inputs)
+    return {
+        layout.REQUIREMENTS: f"{state.feature or _UNKNOWN}\n",
+        layout.CONTEXT: context,
+    }
