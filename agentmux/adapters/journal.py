@@ -22,8 +22,8 @@ from agentmux.adapters import files
 from agentmux.core.frozen import dataclass
 from agentmux.errors import BlockedError, DataError
 
-LINE_MAX: Final = 1 << 20
-"""Bytes of one line, newline included."""
+LINE_MAX: Final = 8 << 20
+"""Bytes of one line, newline included. A request has up to 1 MB, each of which may take six."""
 
 LOCK_WAIT_S: Final = 10.0
 """The lock is held for milliseconds: who waits this long waits for a process that was stopped."""
@@ -124,7 +124,12 @@ class FileJournal:
         except FileNotFoundError:
             return None
         try:
-            head = _pread(self.path, fd, LINE_MAX + 1, 0)
+            head = b""
+            while b"\n" not in head and len(head) <= LINE_MAX:
+                piece = _pread(self.path, fd, _CHUNK, len(head))
+                if not piece:
+                    return None
+                head += piece
         finally:
             os.close(fd)
         raw, newline, _ = head.partition(b"\n")
@@ -316,7 +321,8 @@ def _scan(path: Path, fd: int, offset: int) -> Tail:
             end = at + newline + 1
             lines.append(Line(start, end, (head + piece[begin:newline])[:LINE_MAX]))
             start, begin, head = end, newline + 1, b""
-        head = (head + piece[begin:])[:LINE_MAX]
+        if len(head) < LINE_MAX:
+            head = (head + piece[begin:])[:LINE_MAX]
         at += len(piece)
     return Tail(lines=tuple(lines), end=start, torn=head)
 

@@ -21,8 +21,8 @@ from agentmux.core import layout
 from agentmux.core.frozen import dataclass
 from agentmux.errors import BlockedError, DataError
 
-SIZE_MAX: Final = 8 << 20
-"""Bytes of a state or cursor file; a larger one counts as corrupt."""
+SIZE_MAX: Final = 16 << 20
+"""Bytes of a state or cursor file; a larger one counts as corrupt. Twice a line of the journal."""
 
 SCHEMA_VERSION: Final = 1
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import re
 import subprocess
@@ -12,11 +13,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from agentmux.adapters.files import json_bytes
 from agentmux.adapters.journal import LINE_MAX, FileJournal, Line, encode_line, parse_line
+from agentmux.adapters.state_store import SIZE_MAX
+from agentmux.app.start import FEATURE_MAX
+from agentmux.core.events import SessionStarted, encode
+from agentmux.core.phase import Phase
+from agentmux.core.state import SessionState
+from agentmux.core.state import encode as encode_state
 from agentmux.errors import BlockedError, DataError
+from tests.core.builders import event
 
 
 @pytest.fixture
@@ -141,6 +150,42 @@ def test_the_longest_line_that_can_be_written_can_be_read(journal: FileJournal) 
     room = LINE_MAX - len(encode_line({"text": ""}))
     journal.append({"text": "x" * room})
     assert parse_line(journal.read().lines[1].raw) == {"text": "x" * room}
+
+
+_ODD = [
+    "x",
+    "\x01",
+    "\x7f",
+    "\u2028",
+    "\x85",
+    "\r",
+    "\n",
+    "\\",
+    '"',
+    "ж",
+    "你",
+    "👩",
+    "\udc80",
+    "\ud83d",
+]
+
+
+@settings(deadline=None, max_examples=40)
+@given(
+    piece=st.text(st.one_of(st.characters(), st.sampled_from(_ODD)), min_size=1, max_size=30),
+)
+@example(piece="\x01")
+@example(piece="ж")
+@example(piece="👩")
+def test_the_longest_request_fits_into_a_line_and_into_the_state(piece: str) -> None:
+    size = len(piece.encode("utf-8", "surrogatepass"))
+    state = SessionState(phase=Phase.ARCHITECTING, feature=piece * (FEATURE_MAX // size))
+    fields = encode(event(SessionStarted(state=encode_state(state))))
+    line = encode_line(fields)
+    assert line.endswith(b"\n")
+    assert len(line.splitlines()) == 1  # by any reader's idea of a line
+    assert parse_line(line[:-1]) == json.loads(json.dumps(fields))
+    assert len(json_bytes(encode_state(state), indent=None)) < SIZE_MAX // 2
 
 
 @given(st.binary())

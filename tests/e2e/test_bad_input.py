@@ -67,12 +67,14 @@ def canaries(project: Project) -> list[Path]:
     return [*project.root.rglob("canary*"), *Path("/tmp").glob("canary*")]
 
 
-@pytest.mark.parametrize("how", ["--file", "@"])
-def test_a_megabyte_comes_from_a_file(project: Project, how: str) -> None:
-    text = ("words " * 170_000)[:999_999] + "\n"
+@pytest.mark.parametrize(
+    ("how", "words"), [("--file", "words "), ("@", "слова "), ("@", "\x01\x02 x")]
+)
+def test_a_megabyte_comes_from_a_file(project: Project, how: str, words: str) -> None:
+    text = words * (999_999 // len(words.encode())) + "\n"
     (project.path / "wish.md").write_text(text)
-    words = ["--file", "wish.md"] if how == "--file" else ["@wish.md"]
-    answer = project.json("start", "--agent", "demo", *words)
+    given = ["--file", "wish.md"] if how == "--file" else ["@wish.md"]
+    answer = project.json("start", "--agent", "demo", *given)
     session = Session(project, project.path / answer["path"])
     assert session.read("requirements.md").strip() == text.strip()
     assert session.state["feature"] == text.strip()
