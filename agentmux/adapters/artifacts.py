@@ -46,7 +46,6 @@ class _Reader:
     def __init__(self, session: Path, state: SessionState) -> None:
         self._session = session
         self._state = state
-        self._absent = tuple(path for each in state.pending_archive for path in each.paths)
         self._sizes: dict[str, int] = {}
         self._problems: dict[str, str] = {}
 
@@ -67,7 +66,7 @@ class _Reader:
         )
 
     def _counts(self, path: str) -> bool:
-        return not any(path == gone or path.startswith(f"{gone}/") for gone in self._absent)
+        return not any(each.takes(path) for each in self._state.pending_archive)
 
     def _list(self, folder: str) -> None:
         try:

@@ -6,6 +6,7 @@ all day: what is imported here is paid for by every signal.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
@@ -16,7 +17,6 @@ from agentmux.adapters import files
 from agentmux.adapters.journal import FileJournal, HeldJournal, Line, parse_line
 from agentmux.adapters.state_store import StateStore
 from agentmux.core import layout
-from agentmux.core.apply import fold
 from agentmux.core.events import (
     VERSION,
     Event,
@@ -165,11 +165,23 @@ class SignalFiles:
                 state=self._with_feature(BLANK), known=False, source="none", tail=(), foreign=True,
                 warnings=tuple(warnings),
             )  # fmt: skip
-        state = fold(BLANK, events)
+        from agentmux.core.rebuilding import rebuild  # noqa: PLC0415 (a signal needs none)
+
+        state, implied = rebuild(BLANK, events)
         warnings.append(f"`{layout.STATE}` was rebuilt from the journal")
         return LoadedSession(
-            state=state, known=True, source="journal", tail=(), warnings=tuple(warnings)
+            state=state,
+            known=True,
+            source="journal",
+            tail=(),
+            open=tuple(each for each in implied if not self._lies(each.path, state)),
+            warnings=tuple(warnings),
         )
+
+    def _lies(self, path: str, state: SessionState) -> bool:
+        """Whether anything is at ``path``, or where an unfinished move takes it."""
+        moved = (f"{each.to}/{path}" for each in state.pending_archive if each.takes(path))
+        return any(os.path.lexists(self._path / place) for place in (path, *moved))
 
     def _foreign(
         self, state: SessionState, fields: dict[str, object], *, known: bool, warnings: list[str]

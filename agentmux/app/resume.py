@@ -72,6 +72,7 @@ def plan_resume(
     session = Session(files, now=world.now, new_id=world.new_id)
     loaded = session.loaded
     state, added = _folded(loaded.state, loaded.tail)
+    added = (*loaded.open, *added)
     for seat, launch, choice in unheard(state, files):
         state = apply(state, replace(_event(world, choice, state), seat=seat, launch=launch))
     artifacts = overlay(files.artifacts(state), added, state)

@@ -78,6 +78,8 @@ class Session:
         pending = len(self._loaded.tail)
         if self._loaded.source != "state.json":
             self.files.set_aside_corrupt_state(self.now())
+        for each in self._loaded.open:
+            self.files.add(each)
         if self._loaded.foreign:
             self._import(session_id, session_name, texts)
         elif self._loaded.source != "state.json":

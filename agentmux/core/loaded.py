@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from agentmux.core.events import Event
+from typing import TYPE_CHECKING
+
 from agentmux.core.frozen import dataclass
-from agentmux.core.state import SessionState
+
+if TYPE_CHECKING:  # a signal needs none of what these import
+    from agentmux.core.events import Event
+    from agentmux.core.implied import Implied
+    from agentmux.core.state import SessionState
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,6 +22,7 @@ class LoadedSession:
         source: ``state.json``, ``backup``, ``journal`` or ``none``.
         tail: Events behind the cursor, each with the offset behind its line.
         foreign: An older session, to be imported before anything is appended.
+        open: Files that the events behind a rebuilt state imply, and that are not there.
         warnings: For people, one sentence each.
     """
 
@@ -25,4 +31,5 @@ class LoadedSession:
     source: str
     tail: tuple[tuple[Event, int], ...]
     foreign: bool = False
+    open: tuple[Implied, ...] = ()
     warnings: tuple[str, ...] = ()

@@ -80,6 +80,10 @@ class Archive:
     to: str
     paths: tuple[str, ...]
 
+    def takes(self, path: str) -> bool:
+        """Whether ``path``, relative to the session, is among them or in one of their folders."""
+        return any(path == gone or path.startswith(f"{gone}/") for gone in self.paths)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Research:

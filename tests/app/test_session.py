@@ -1,9 +1,10 @@
-"""One writer's session on a disk that is full at any moment, or killed there."""
+"""One writer's session on a disk that is full at any moment, or whose state was lost."""
 
 import errno
 import json
 import os
 import uuid
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -14,10 +15,22 @@ import pytest
 from agentmux.adapters.session_files import FileSession
 from agentmux.app.session import Session
 from agentmux.core import layout
-from agentmux.core.events import PromptReached
+from agentmux.core.events import (
+    AgentExited,
+    ArtifactsArchived,
+    CodeDone,
+    Fact,
+    PlanDone,
+    PmDone,
+    PromptReached,
+    ReviewDone,
+)
+from agentmux.core.phase import Phase
+from agentmux.core.plan import check_plan
 from agentmux.errors import DataError
 from tests.app.invariants import history
 from tests.app.on_disk import AT, OnDisk
+from tests.core.builders import plan, review
 from tests.faults.operations import Operation, Operations
 
 
@@ -38,7 +51,7 @@ def test_a_disk_that_is_full_at_any_operation_only_delays(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     files = OnDisk(tmp_path / "s").files
-    session = Session(files, now=lambda: datetime.now(UTC), new_id=lambda: uuid.uuid4().hex)
+    session = opened(files)
     session.take_over()
     disk = Disk()
 
@@ -63,8 +76,39 @@ def test_a_disk_that_is_full_at_any_operation_only_delays(
     assert cursor["applied_offset"] == (files.path / layout.JOURNAL).stat().st_size
 
 
+def opened(files: FileSession) -> Session:
+    return Session(files, now=lambda: datetime.now(UTC), new_id=lambda: uuid.uuid4().hex)
+
+
 class KilledError(BaseException):
     """The end of the process: nothing that comes after it is done either."""
+
+
+def killed_at_every_operation(
+    top: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    make: Callable[[Path], object],
+    act: Callable[[Path], object],
+) -> Iterator[Path]:
+    """Yield a folder for each operation of ``act``, which ended there; the last one is whole."""
+    number, killed = 0, True
+    while killed:
+        number, killed, disk = number + 1, False, Disk()
+        folder = top / str(number)
+        make(folder)
+
+        def before(operation: Operation, disk: Disk = disk, number: int = number) -> None:
+            disk.count += 1
+            if disk.count >= number:
+                raise KilledError
+
+        with monkeypatch.context() as context:
+            Operations(folder, before).install(context.setattr)
+            try:
+                act(folder)
+            except KilledError:
+                killed = True
+        yield folder
 
 
 def test_an_import_that_is_killed_at_any_operation_is_done_by_the_next(
@@ -82,29 +126,12 @@ def test_an_import_that_is_killed_at_any_operation_is_done_by_the_next(
         (folder / layout.JOURNAL).write_text(journal)
 
     def take_over(folder: Path) -> Session:
-        session = Session(
-            FileSession(folder), now=lambda: datetime.now(UTC), new_id=lambda: uuid.uuid4().hex
-        )
+        session = opened(FileSession(folder))
         session.take_over(texts=lambda state: {layout.CONTEXT: f"cycle {state.cycle}"})
         return session
 
-    number, killed = 0, True
-    while killed:
-        number, killed, disk = number + 1, False, Disk()
-        folder = tmp_path / str(number)
-        older(folder)
-
-        def before(operation: Operation, disk: Disk = disk, number: int = number) -> None:
-            disk.count += 1
-            if disk.count >= number:
-                raise KilledError
-
-        with monkeypatch.context() as context:
-            Operations(folder, before).install(context.setattr)
-            try:
-                take_over(folder)
-            except KilledError:
-                killed = True
+    count = 0
+    for folder in killed_at_every_operation(tmp_path, monkeypatch, older, take_over):
         session = take_over(folder)
         kinds = [event.fact.kind for event, _ in session.files.tail(0)]
         assert kinds == ["journal_created", "session_imported"]
@@ -114,4 +141,142 @@ def test_an_import_that_is_killed_at_any_operation_is_done_by_the_next(
         assert (folder / layout.CONTEXT).read_text() == "cycle 2"
         kept = {path.read_text() for path in folder.glob("tool_events.imported-*.jsonl")}
         assert kept == {journal}
-    assert number > 20
+        count += 1
+    assert count > 20
+
+
+# -- a state that is gone ------------------------------------------------------------------------
+
+EXECUTION = check_plan(plan(("serial", [1])))[0]
+UNAPPLIED: dict[str, tuple[Phase, str, Fact, Phase, str]] = {
+    "pm": (
+        Phase.PRODUCT_MANAGEMENT, "product-manager", PmDone(), Phase.ARCHITECTING,
+        "01_product_management/done",
+    ),
+    "plan": (
+        Phase.PLANNING, "planner", PlanDone(plan=plan(("serial", [1]))), Phase.IMPLEMENTING,
+        "04_planning/execution_plan.yaml",
+    ),
+    "code": (
+        Phase.IMPLEMENTING, "coder-1", CodeDone(subplan_index=1), Phase.REVIEWING,
+        "06_implementation/done_1",
+    ),
+    "review": (
+        Phase.REVIEWING, "reviewer_logic",
+        ReviewDone(role="reviewer_logic", verdict="fail", review=review("fail")), Phase.FIXING,
+        "07_review/fix_request.md",
+    ),
+    "fix": (Phase.FIXING, "coder", CodeDone(), Phase.REVIEWING, "06_implementation/done_1"),
+}  # fmt: skip
+
+
+def waiting(folder: Path, phase: Phase, seat: str, fact: Fact) -> OnDisk:
+    """A session whose agent has handed in, and whose orchestrator had no time to see it."""
+    assert EXECUTION is not None
+    groups = EXECUTION.execution.to_fields()["groups"]
+    fixing = phase is Phase.FIXING
+    disk = OnDisk(
+        folder,
+        phase,
+        product_manager=phase is Phase.PRODUCT_MANAGEMENT,
+        subplan_count=1,
+        implementation_groups=tuple(groups) if isinstance(groups, list) else (),
+        implementation_active_plan_ids=(1,),
+        reviewer_nominations=("reviewer_logic",),
+        review_iteration=1 if fixing else 0,
+    )
+    disk.leave("02_architecting/architecture.md", "# Architecture\n")
+    if phase not in {Phase.PRODUCT_MANAGEMENT, Phase.PLANNING}:
+        disk.leave("04_planning/execution_plan.yaml", EXECUTION.execution.to_fields())
+    if fixing:
+        disk.leave("07_review/fix_request.md", "# Mend it\n")
+    elif phase is Phase.REVIEWING:
+        disk.leave("06_implementation/done_1", "")
+        disk.leave("07_review/review_logic.yaml", review("fail"))
+    disk.launch(seat, subplan=1 if seat == "coder-1" else None)
+    disk.commit()
+    disk.tell(fact, seat, f"launch-{seat}")
+    return disk
+
+
+def taken_over(disk: OnDisk) -> tuple[Phase, Phase]:
+    """The phase of the resume, and what the artifacts alone say, after they were moved."""
+    session = opened(disk.files)
+    inference = session.take_over()
+    for each in session.state.pending_archive:
+        disk.files.archive(each)
+    return inference.phase, inference.artifacts_phase
+
+
+def tree(folder: Path) -> dict[str, bytes]:
+    own = (layout.STATE, layout.STATE_BACKUP, layout.CURSOR)
+    paths = (path for path in sorted(folder.rglob("*")) if path.is_file() and path.name not in own)
+    return {str(path.relative_to(folder)): path.read_bytes() for path in paths}
+
+
+@pytest.mark.parametrize(
+    ("phase", "seat", "fact", "follows", "made"), UNAPPLIED.values(), ids=UNAPPLIED.keys()
+)
+@pytest.mark.parametrize("behind", [0, 1])
+def test_without_a_state_what_was_handed_in_last_is_not_asked_for_again(
+    tmp_path: Path, phase: Phase, seat: str, fact: Fact, follows: Phase, made: str, behind: int
+) -> None:
+    seen = []
+    for name in ("whole", "gone"):
+        disk = waiting(tmp_path / name, phase, seat, fact)
+        if behind:  # appended by the orchestrator, which saw the signal no sooner than this
+            disk.tell(AgentExited(cause="finished", status=0), seat, f"launch-{seat}")
+        if name == "gone":
+            for path in (layout.STATE, layout.STATE_BACKUP):
+                (disk.path / path).unlink(missing_ok=True)
+            before = tree(disk.path)
+            assert disk.files.load().source == "journal"
+            assert tree(disk.path) == before
+        seen.append((taken_over(disk), disk.state.phase, tree(disk.path)))
+        assert made in tree(disk.path)
+    assert seen[0] == seen[1]
+    assert seen[0][0] == (follows, follows)
+
+
+def test_without_a_state_what_was_taken_away_since_is_not_put_back(tmp_path: Path) -> None:
+    disk = waiting(tmp_path / "s", *UNAPPLIED["plan"][:3])
+    taken_over(disk)
+    disk.tell(ArtifactsArchived())
+    disk.launch("coder-1", subplan=1)
+    disk.commit()
+    for path in (layout.STATE, "04_planning/execution_plan.yaml"):
+        (disk.path / path).unlink()
+    assert taken_over(disk) == (Phase.PLANNING, Phase.PLANNING)
+
+
+def test_without_a_state_what_was_moved_since_is_not_put_back(tmp_path: Path) -> None:
+    disk = waiting(tmp_path / "s", *UNAPPLIED["review"][:3])
+    taken_over(disk)
+    disk.tell(ArtifactsArchived())
+    disk.commit()
+    before = tree(disk.path)
+    (disk.path / layout.STATE).unlink()
+    assert taken_over(disk) == (Phase.FIXING, Phase.FIXING)
+    assert tree(disk.path) == before
+
+
+def test_a_rebuilding_that_is_killed_at_any_operation_is_done_by_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def lost(folder: Path) -> OnDisk:
+        disk = waiting(folder, *UNAPPLIED["plan"][:3])
+        (disk.path / layout.STATE).unlink()
+        return disk
+
+    whole = lost(tmp_path / "whole")
+    answer = taken_over(whole)
+    count = 0
+    sweep = killed_at_every_operation(
+        tmp_path, monkeypatch, lost, lambda folder: opened(FileSession(folder)).take_over()
+    )
+    for folder in sweep:
+        inference = opened(FileSession(folder)).take_over()
+        assert (inference.phase, inference.artifacts_phase) == answer
+        assert tree(folder) == tree(whole.path)
+        count += 1
+    assert count > 20

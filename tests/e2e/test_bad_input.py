@@ -520,3 +520,25 @@ def test_odd_files_in_place_of_the_sessions_own(
 def test_after_all_that_the_stopped_session_goes_on(stopped: Session) -> None:
     stopped.project.ok("resume", stopped.name, "--detach")
     stopped.approve()
+
+
+def test_what_was_handed_in_before_the_state_was_lost_is_not_asked_for_again(
+    project: Project,
+) -> None:
+    project.scenario({"roles": {"planner": {"silent": True}, "coder": {"silent": True}}})
+    session = project.start().until_seat("planner").settled("planner")
+    project.tmux("kill-server")
+    write_over(session.path / PLAN, json.dumps(GOOD).encode())
+    assert session.submit("planner", "plan")["result"] == "accepted"
+    (session.path / "state.json").unlink()
+    (session.path / "state.json.bak").unlink()
+
+    before = project.tree()
+    (plan,) = project.json("resume", "--dry-run", session.name)["sessions"]
+    assert project.tree() == before
+    assert (plan["phase"], plan["state_source"]) == ("implementing", "journal")
+    assert [pane["seat"] for pane in plan["panes"]] == ["coder-1"]
+    project.ok("resume", session.name, "--detach", "--yes")
+    session.until_seat("coder-1")
+    assert session.launched() == ["architect", "planner", "coder-1"]
+    assert session.read("04_planning/tasks_1.md")
