@@ -264,6 +264,22 @@ def test_a_kill_at_any_operation_changes_nothing_in_the_end(
     assert not wrong, "\n".join(wrong)
 
 
+@pytest.mark.timeout(180)
+def test_a_kill_and_the_loss_of_the_state_change_nothing_in_the_end(
+    quick: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    studio = begin(quick, real_git=False)
+    recording = Recording(studio, quick, shard=1, shards=2 * SHARDS)
+    recording.run(monkeypatch)
+    assert len(recording.images) > 400 // (2 * SHARDS)
+    for image in recording.images:
+        for name in (layout.STATE, layout.STATE_BACKUP):
+            path = image.folder / studio.session.relative_to(studio.project) / name
+            path.unlink(missing_ok=True)
+    wrong = sweep(studio, recording, recording.images, "resume")
+    assert not wrong, "\n".join(wrong)
+
+
 def test_a_start_that_is_killed_leaves_a_whole_session_or_none(
     quick: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
