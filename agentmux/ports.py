@@ -313,6 +313,12 @@ class SessionFiles(SignalFiles, Protocol):
             UnknownEventError: A line is of an unknown kind or a newer version.
         """
 
+    def skipped(self) -> tuple[str, ...]:
+        """Return, one sentence each, which lines `tail` passed over because they do not parse.
+
+        Each is told once: not again by the next call, and not if it is a warning of `load`.
+        """
+
     def append(self, event: Event) -> None:
         """Append one line to the journal, durably."""
 

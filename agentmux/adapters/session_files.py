@@ -37,7 +37,10 @@ _IGNORE: Final = ".gitignore"
 class FileSession(SignalFiles):
     """The files of the session at ``path``; implements `ports.SessionFiles`."""
 
-    _made_around: tuple[Path, ...] = ()
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self._untold: list[str] = []
+        self._made_around: tuple[Path, ...] = ()
 
     # -- reading -----------------------------------------------------------------------------
 
@@ -45,7 +48,15 @@ class FileSession(SignalFiles):
         """Return the acknowledged events behind ``offset``; see `ports.SessionFiles`."""
         with self.journal.exclusive() as held:
             lines = held.read(offset).lines
-        return self._events(lines)
+        events, skipped = self._sorted_out(lines)
+        self._untold += [text for start, text in skipped.items() if start not in self._told]
+        self._told.update(skipped)
+        return events
+
+    def skipped(self) -> tuple[str, ...]:
+        """Return what `tail` passed over; see `ports.SessionFiles`."""
+        untold, self._untold = tuple(self._untold), []
+        return untold
 
     def artifacts(self, state: SessionState) -> Artifacts:
         """Read what lies in the phase folders; see `ports.SessionFiles`."""
@@ -158,7 +169,8 @@ class FileSession(SignalFiles):
             with files.explained(kept):
                 os.link(path, kept)
         files.replace(path, b"".join(encode_line(encode(event)) for event in events))
-        imported = fold(BLANK, self._events(self.journal.read().lines))
+        imported = fold(BLANK, self._sorted_out(self.journal.read().lines)[0])
+        self._told.clear()
         self.save(replace(imported, revision=state.revision + 1), after=None)
         return replace(imported, revision=state.revision + 1)
 

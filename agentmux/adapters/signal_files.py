@@ -62,6 +62,7 @@ class SignalFiles:
         self._path = path
         self._store = StateStore(path)
         self.journal = FileJournal(path / layout.JOURNAL)
+        self._told: set[int] = set()  # where lines begin that were skipped and reported
 
     @property
     def path(self) -> Path:
@@ -208,22 +209,28 @@ class SignalFiles:
         return replace(state, feature=data.decode("utf-8", "replace").strip()) if data else state
 
     def _events(
-        self,
-        lines: Iterable[Line],
-        warnings: list[str] | None = None,
-        *,
-        older: bool = False,
+        self, lines: Iterable[Line], warnings: list[str], *, older: bool = False
     ) -> tuple[tuple[Event, int], ...]:
+        """Return what the lines say, and add to ``warnings`` which ones say nothing."""
+        found, skipped = self._sorted_out(lines, older=older)
+        warnings += skipped.values()
+        self._told.update(skipped)
+        return found
+
+    def _sorted_out(
+        self, lines: Iterable[Line], *, older: bool = False
+    ) -> tuple[tuple[tuple[Event, int], ...], dict[int, str]]:
+        """Return the events, and for every line that is none, by where it begins, why not."""
         read = _older_event if older else _event
         found: list[tuple[Event, int]] = []
+        skipped: dict[int, str] = {}
         for line in lines:
             try:
                 found.append((read(line), line.end))
             except FieldError as error:
-                if warnings is not None:
-                    place = f"`{self.journal.path}`, byte {line.start}"
-                    warnings.append(f"{place}: a line was skipped: {error.message}")
-        return tuple(found)
+                place = f"`{self.journal.path}`, byte {line.start}"
+                skipped[line.start] = f"{place}: a line was skipped: {error.message}"
+        return tuple(found), skipped
 
 
 def _event(line: Line) -> Event:

@@ -54,8 +54,13 @@ async def drive(
     watcher = Watcher(world, session, tools, tmux_session, identity=identity)
     manner = Manner(fresh=frozenset(request.fresh), stopped=request.policy == Policy.CONFIRM)
     orchestrator = Orchestrator(world, session, tools, watcher, manner)
-    for warning in session.warnings:
+
+    def warn(warning: str) -> None:
         orchestrator.say(f"warning: {warning}")
+
+    session.tell = warn
+    for warning in session.warnings:
+        warn(warning)
     report(Report(ok=True, phase=phase, warnings=session.warnings))
     await orchestrator.run()
     logger.info("orchestrator ended: %s", orchestrator.cause)

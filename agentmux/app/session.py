@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -26,6 +27,8 @@ from agentmux.core.state import SessionState, encode
 from agentmux.errors import AgentmuxError, DataError
 from agentmux.ports import SessionFiles
 
+logger = logging.getLogger(__name__)
+
 
 def stamp(now: datetime) -> str:
     """Return an instant as the journal writes it: UTC, ISO 8601, milliseconds, ``Z``."""
@@ -36,6 +39,10 @@ def _no_texts(_state: SessionState) -> Mapping[str, str]:
     return {}
 
 
+def _nobody_hears(_warning: str) -> None:
+    pass
+
+
 class Session:
     """The state of a session and the files it comes from.
 
@@ -43,6 +50,7 @@ class Session:
         files: The session's directory.
         state: The last committed state.
         warnings: What was found amiss while reading, one sentence each.
+        tell: Hears what is found amiss later, likewise.
     """
 
     def __init__(
@@ -55,6 +63,7 @@ class Session:
         self.state = loaded.state
         self.warnings = loaded.warnings
         self._loaded = loaded
+        self.tell: Callable[[str], None] = _nobody_hears
 
     @property
     def loaded(self) -> LoadedSession:
@@ -120,6 +129,9 @@ class Session:
     def catch_up(self) -> tuple[Event, ...]:
         """Fold what others have appended, each event committed before the next; return them."""
         tail = self.files.tail(self.state.applied_offset)
+        for warning in self.files.skipped():
+            logger.warning("%s", warning)
+            self.tell(warning)
         for event, offset in tail:
             self._handle(event, offset)
         return tuple(event for event, _ in tail)
