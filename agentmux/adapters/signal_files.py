@@ -228,7 +228,7 @@ class SignalFiles:
             try:
                 found.append((read(line), line.end))
             except FieldError as error:
-                place = f"`{self.journal.path}`, byte {line.start}"
+                place = f"`{layout.JOURNAL}`, byte {line.start}"
                 skipped[line.start] = f"{place}: a line was skipped: {error.message}"
         return tuple(found), skipped
 

@@ -39,8 +39,8 @@ def _no_texts(_state: SessionState) -> Mapping[str, str]:
     return {}
 
 
-def _nobody_hears(_warning: str) -> None:
-    pass
+def _logged(warning: str) -> None:
+    logger.warning("%s", warning)
 
 
 class Session:
@@ -50,7 +50,7 @@ class Session:
         files: The session's directory.
         state: The last committed state.
         warnings: What was found amiss while reading, one sentence each.
-        tell: Hears what is found amiss later, likewise.
+        tell: Hears what is found amiss later, likewise; the log does, until this is set.
     """
 
     def __init__(
@@ -63,7 +63,7 @@ class Session:
         self.state = loaded.state
         self.warnings = loaded.warnings
         self._loaded = loaded
-        self.tell: Callable[[str], None] = _nobody_hears
+        self.tell: Callable[[str], None] = _logged
 
     @property
     def loaded(self) -> LoadedSession:
@@ -130,7 +130,6 @@ class Session:
         """Fold what others have appended, each event committed before the next; return them."""
         tail = self.files.tail(self.state.applied_offset)
         for warning in self.files.skipped():
-            logger.warning("%s", warning)
             self.tell(warning)
         for event, offset in tail:
             self._handle(event, offset)

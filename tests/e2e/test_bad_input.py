@@ -542,3 +542,22 @@ def test_what_was_handed_in_before_the_state_was_lost_is_not_asked_for_again(
     session.until_seat("coder-1")
     assert session.launched() == ["architect", "planner", "coder-1"]
     assert session.read("04_planning/tasks_1.md")
+
+
+def test_a_line_of_nonsense_in_a_live_session_is_reported(
+    project: Project, wait_until: WaitUntil
+) -> None:
+    project.scenario({"roles": {"architect": {"silent": True}}})
+    session = project.start().until_seat("architect").settled("architect")
+    with (session.path / "tool_events.jsonl").open("ab") as file:
+        file.write(b"{nonsense}\n")
+    assert session.submit("architect", "hello")["result"] == "accepted"
+    wait_until(lambda: "a line was skipped" in project.ok("logs", session.name), 20)
+
+    def shown() -> bool:
+        pane = f"={session.state['session_name']}:0.0"
+        said = project.tmux("capture-pane", "-p", "-J", "-t", pane)
+        return "a line was skipped" in " ".join(said.split())
+
+    wait_until(shown, 10, lambda: project.ok("logs", session.name))
+    assert project.ok("logs", session.name).count("a line was skipped") == 1
