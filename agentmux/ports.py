@@ -11,7 +11,7 @@ from dataclasses import field
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Final, Literal, Protocol
 
 from agentmux.core.frozen import dataclass
 from agentmux.errors import AgentmuxError, MissingError
@@ -293,6 +293,10 @@ class SignalFiles(Protocol):
         """Return the mapping at the head of a Markdown text, and every problem with its line."""
 
 
+NAME_TAKEN: Final = "name_taken"
+"""The reason of the `BlockedError` for a name that somebody else has."""
+
+
 class SessionFiles(SignalFiles, Protocol):
     """The directory of one session. Writing raises `DataError` and leaves the old file intact."""
 
@@ -301,6 +305,9 @@ class SessionFiles(SignalFiles, Protocol):
 
         ``events`` begin the journal and are folded into the first state; ``texts`` maps paths
         relative to the session to what lies there.
+
+        Raises:
+            BlockedError: Another process was quicker with this name; the reason is `NAME_TAKEN`.
         """
 
     def discard(self) -> None:

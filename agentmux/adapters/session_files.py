@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
@@ -28,7 +29,8 @@ from agentmux.core.records import FieldError, from_fields
 from agentmux.core.resume import CheckpointState
 from agentmux.core.state import Archive, SessionState
 from agentmux.core.state import encode as encode_state
-from agentmux.ports import LaunchRecord
+from agentmux.errors import BlockedError
+from agentmux.ports import NAME_TAKEN, LaunchRecord
 
 _DIGEST_MAX: Final = 64 << 20
 _IGNORE: Final = ".gitignore"
@@ -121,7 +123,7 @@ class FileSession(SignalFiles):
                 made.write(path, text)
             made.save(fold(BLANK, made.tail(0)), after=None)
             with files.explained(self._path):
-                made.path.rename(self._path)
+                _rename_to_free(made.path, self._path)
         except BaseException:
             made.discard()
             self._discard_around()
@@ -216,6 +218,20 @@ class FileSession(SignalFiles):
         """Remove temporary files; see `ports.SessionFiles`."""
         # Who holds the lock is the only one who makes them here: none has a writer left.
         files.sweep(self._path, older_than_s=0)
+
+
+def _rename_to_free(made: Path, path: Path) -> None:
+    """Rename a folder; another one with something in it is never replaced."""
+    try:
+        made.rename(path)
+    except OSError as error:
+        if error.errno in {errno.ENOTEMPTY, errno.EEXIST}:
+            raise BlockedError(
+                f"another process has just made `{path}`",
+                reason=NAME_TAKEN,
+                hints=("try again: agentmux start …",),
+            ) from None
+        raise
 
 
 def _files_below(session: Path, path: str) -> list[str]:

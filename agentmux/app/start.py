@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import field, replace
+from datetime import datetime
 from pathlib import Path
 from typing import Final
 
@@ -22,7 +23,7 @@ from agentmux.core.phase import CODER, PRODUCT_MANAGER, ROLES, Phase
 from agentmux.core.pipeline import TERMINAL
 from agentmux.core.state import Options, SessionState, encode
 from agentmux.errors import BlockedError, MissingError, UsageError
-from agentmux.ports import Head
+from agentmux.ports import NAME_TAKEN, Head, SessionFiles
 
 FEATURE_MAX: Final = 1_000_000
 """Bytes of a request read from a file; an argument is bounded by the system at 128 kB."""
@@ -58,6 +59,7 @@ class StartPlan:
     Attributes:
         agents: Role to the agent that would play it.
         warnings: One sentence each.
+        request: What was asked for, and ``taken``: the session names that were seen.
     """
 
     name: str
@@ -66,6 +68,8 @@ class StartPlan:
     agents: Mapping[str, str]
     branch: str | None
     warnings: tuple[str, ...]
+    request: StartRequest
+    taken: Mapping[str, str]
 
 
 def plan_start(world: World, request: StartRequest, taken: Mapping[str, str]) -> StartPlan:
@@ -75,11 +79,12 @@ def plan_start(world: World, request: StartRequest, taken: Mapping[str, str]) ->
         AgentmuxError: tmux or an agent is missing, a name is taken, the feature is empty.
     """
     feature = _feature(request)
-    name = _name(world, request, feature, taken)
+    terminal = world.terminal(None)
+    live = frozenset(each.name for each in terminal.sessions())
+    name = _name(world, request, feature, taken, live)
     top = world.repository.top_level()
     head = world.repository.head() if top is not None else None
     options = _options(world, request, head, _not_ours(world, request, top))
-    terminal = world.terminal(None)
     state = SessionState(
         phase=Phase.PRODUCT_MANAGEMENT if request.product_manager else Phase.ARCHITECTING,
         session_id=world.new_id(),
@@ -93,10 +98,10 @@ def plan_start(world: World, request: StartRequest, taken: Mapping[str, str]) ->
         product_manager=request.product_manager,
         options=options,
     )
-    if any(each.name == state.session_name for each in terminal.sessions()):
+    if state.session_name in live:
         raise BlockedError(
             f"a tmux session named {state.session_name} exists already",
-            reason="name_taken",
+            reason=NAME_TAKEN,
             hints=("choose another: agentmux start --name NAME …",),
         )
     agents = _agents(world, options, product_manager=request.product_manager)
@@ -110,6 +115,8 @@ def plan_start(world: World, request: StartRequest, taken: Mapping[str, str]) ->
         agents=agents,
         branch=_branch(world, request, name, head),
         warnings=warnings,
+        request=request,
+        taken=taken,
     )
 
 
@@ -117,19 +124,38 @@ def start(world: World, handing: Handing, plan: StartPlan) -> Begun:
     """Make the session and its tmux session, and wait until its orchestrator is ready.
 
     A failure before the orchestrator has begun takes the directory and the branch away again.
+    Where another start was quicker with the name, this one takes the next, or is refused if the
+    user gave it.
+
+    Raises:
+        AgentmuxError: As `plan_start`; or something could not be made.
     """
-    state = replace(plan.state, branch=plan.branch or plan.state.branch)
-    files = world.files(plan.path)
-    files.make(_first_events(world, state), first_texts(world, plan.path, state))
+    made, files, state = _made(world, plan)
     with ExitStack() as undo:
         undo.callback(files.discard)
-        if plan.branch is not None:
-            before = Head(commit=plan.state.options.base, branch=plan.state.branch)
-            world.repository.create_branch(plan.branch)
-            undo.callback(world.repository.take_back_branch, plan.branch, before)
-        begun = hand_over(world, handing, plan.path, state, Request(mode="start"))
+        if made.branch is not None:
+            before = Head(commit=state.options.base, branch=made.state.branch)
+            world.repository.create_branch(made.branch)
+            undo.callback(world.repository.take_back_branch, made.branch, before)
+        begun = hand_over(world, handing, made.path, state, Request(mode="start"))
         undo.pop_all()
-    return begun
+    news = (each for each in made.warnings if each not in plan.warnings)
+    return replace(begun, warnings=(*news, *begun.warnings))
+
+
+def _made(world: World, plan: StartPlan) -> tuple[StartPlan, SessionFiles, SessionState]:
+    """Make the directory of a session; return the plan that came true."""
+    while True:
+        state = replace(plan.state, branch=plan.branch or plan.state.branch)
+        files = world.files(plan.path)
+        try:
+            files.make(_first_events(world, state), first_texts(world, plan.path, state))
+        except BlockedError as error:
+            if error.reason != NAME_TAKEN:
+                raise
+            plan = plan_start(world, plan.request, {**plan.taken, plan.name: state.phase.value})
+        else:
+            return plan, files, state
 
 
 def _first_events(world: World, state: SessionState) -> tuple[Event, ...]:
@@ -155,10 +181,17 @@ def _feature(request: StartRequest) -> str:
     return feature.encode("utf-8", "replace").decode()
 
 
-def _name(world: World, request: StartRequest, feature: str, taken: Mapping[str, str]) -> str:
+def _name(
+    world: World,
+    request: StartRequest,
+    feature: str,
+    taken: Mapping[str, str],
+    live: Collection[str],
+) -> str:
+    """Choose the directory's name; ``live`` are the names of tmux sessions."""
     now = world.now().astimezone()
     if request.name is None:
-        return layout.session_name(now, layout.slug(feature), taken)
+        return _derived(now, layout.slug(feature), taken, live)
     if not layout.is_topic(request.name):
         raise UsageError(
             f"`{request.name[:60]}` is no session name: a-z, 0-9 and `-`, at most 48 characters",
@@ -171,6 +204,14 @@ def _name(world: World, request: StartRequest, feature: str, taken: Mapping[str,
             hints=(f"go on with it: agentmux resume {known}",),
         )
     return layout.session_name(now, request.name, taken)
+
+
+def _derived(now: datetime, slug: str, taken: Iterable[str], live: Collection[str]) -> str:
+    """Return the first free name; one whose tmux session is there already is not."""
+    passed = set(taken)
+    while layout.tmux_name(name := layout.session_name(now, slug, passed)) in live:
+        passed.add(name)
+    return name
 
 
 def _not_ours(world: World, request: StartRequest, top: Path | None) -> tuple[str, ...]:

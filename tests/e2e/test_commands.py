@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import signal
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -503,6 +504,30 @@ def test_two_features_with_the_same_name_at_once(project: Project) -> None:
     project.ok("stop", first.name)
     project.ok("stop")
     assert {each["status"] for each in project.json("list")["sessions"]} == {"stopped"}
+
+
+def test_starts_at_the_same_moment(project: Project) -> None:
+    project.scenario({"roles": {"architect": {"silent": True}}})
+    words = (sys.executable, "-m", "agentmux", "start", "--json", "--agent", "demo", "same")
+    running = [
+        subprocess.Popen(
+            words,
+            cwd=project.path,
+            env=project.env,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for _ in range(4)
+    ]
+    said = [each.communicate(timeout=60) for each in running]
+    assert [each.returncode for each in running] == [0] * 4, said
+    names = {json.loads(out)["session"] for out, _ in said}
+    assert names == {path.name for path in project.sessions()}
+    assert len(names) == 4
+    seen = project.json("list")["sessions"]
+    assert [(each["session"] in names, each["status"]) for each in seen] == [(True, "running")] * 4
 
 
 def test_a_project_is_found_from_below(project: Project) -> None:

@@ -1,0 +1,90 @@
+"""Starts that looked at the same moment: each gets a name of its own, and nobody's work is lost."""
+
+import os
+import threading
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from agentmux.app.start import StartPlan, StartRequest, plan_start, start
+from agentmux.core import layout
+from agentmux.errors import BlockedError, ExitCode, UsageError
+from tests.app.driver import NotedRepository, SimTerminal, Studio, _handing, make_project
+
+COUNT = 4
+
+
+@pytest.fixture
+def studio(tmp_path: Path) -> Studio:
+    made = Studio(make_project(tmp_path / "project"), dict(os.environ))
+    assert isinstance(made.world.repository, NotedRepository)
+    made.world.repository.begin()
+    moment = made.world.now()
+    made.world = replace(made.world, now=lambda: moment)
+    return made
+
+
+def planned(studio: Studio, name: str | None = None) -> tuple[Studio, StartPlan]:
+    """A start by a process of its own, which has looked and not made anything yet."""
+    other = studio.again(())
+    terminal: SimTerminal = other.terminal
+    other.world = replace(studio.world, terminal=lambda socket: terminal)
+    asked = StartRequest(feature="same", agent="demo", name=name)
+    return other, plan_start(other.world, asked, {})
+
+
+def test_starts_in_the_same_second_get_a_name_each(studio: Studio) -> None:
+    plans = [planned(studio) for _ in range(COUNT)]
+    base = plans[0][1].name
+    assert {plan.name for _, plan in plans} == {base}
+    begun = []
+    ready = threading.Barrier(COUNT)
+
+    def run(own: Studio, plan: StartPlan) -> None:
+        ready.wait()
+        begun.append(start(own.world, _handing(), plan))
+
+    threads = [threading.Thread(target=run, args=each) for each in plans]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    wanted = [base, *(f"{base}-{n}" for n in range(2, COUNT + 1))]
+    assert sorted(each.name for each in begun) == wanted
+    folder = studio.project / layout.SESSIONS_DIR
+    assert sorted(path.name for path in folder.iterdir()) == [".gitignore", *wanted]
+    for each in begun:
+        state = studio.world.files(each.path).load().state
+        assert state.session_name == each.tmux_name == layout.tmux_name(each.name)
+        assert state.feature_dir == f"{layout.SESSIONS_DIR}/{each.name}"
+        assert str(each.path) in (each.path / layout.CONTEXT).read_text()
+    assert len({studio.world.files(each.path).load().state.session_id for each in begun}) == COUNT
+    # Who came first is not in the checkout alone any more, and the others are told.
+    told = {each.name: [w for w in each.warnings if "another unfinished" in w] for each in begun}
+    assert told[base] == []
+    assert told[f"{base}-2"] == [f"another unfinished session works in this checkout: {base}"]
+
+
+def test_a_name_that_a_tmux_session_has_is_passed_over(studio: Studio) -> None:
+    other, plan = planned(studio)
+    begun = start(other.world, _handing(), plan)
+    # The directory is gone, or of another project; its tmux session is there.
+    asked = StartRequest(feature="same", agent="demo")
+    assert plan_start(other.world, asked, {}).name == f"{begun.name}-2"
+    with pytest.raises(BlockedError, match=f"{begun.tmux_name} exists already"):
+        plan_start(other.world, replace(asked, name="same"), {})
+
+
+def test_a_name_that_was_given_is_not_changed(studio: Studio) -> None:
+    first, second = planned(studio, name="mine"), planned(studio, name="mine")
+    begun = start(first[0].world, _handing(), first[1])
+    kept = (begun.path / layout.STATE).read_bytes()
+    with pytest.raises(UsageError, match="a session named mine already") as caught:
+        start(second[0].world, _handing(), second[1])
+    assert caught.value.exit_code is ExitCode.USAGE
+    assert caught.value.hints == (f"go on with it: agentmux resume {begun.name}",)
+    assert (begun.path / layout.STATE).read_bytes() == kept
+    names = sorted(path.name for path in begun.path.parent.iterdir())
+    assert names == [".gitignore", begun.name]
