@@ -215,10 +215,9 @@ agents:
 
 
 def survivor(session: Session) -> int:
-    """The agent's own process, below the shell that the wrapper started."""
-    fields = session.runtime["panes"]["architect"]
-    shell = child_of(fields["pid"])
-    return child_of(shell) if shell else 0
+    """The agent's own process, below the shell that the wrapper started; 0 until it is there."""
+    wrapper = session.runtime["panes"].get("architect", {}).get("pid", 0)
+    return child_of(child_of(wrapper))
 
 
 def test_agents_that_outlived_their_server_are_ended_with_consent(
