@@ -81,14 +81,15 @@ def resume_session(
         )
     if everything:
         raise UsageError("--all goes with --dry-run", hints=("agentmux resume --all --dry-run",))
+    told: tuple[str, ...] = ()
     if reattach:
         begun = _reattach(face, world, _chosen(world, entry)[0])
     else:
         picked = _picked(face, world, entry, seats, json=json)
         if picked is None:
             return ExitCode.INTERRUPTED
-        begun = _resume(face, world, picked[0], picked[1], phase, yes=yes)
-    show_begun(face, world, begun, json=json, attach=attach)
+        begun, told = _resume(face, world, picked[0], picked[1], phase, yes=yes)
+    show_begun(face, world, begun, json=json, attach=attach, told=told)
     return 0
 
 
@@ -230,22 +231,22 @@ def _resume(
     phase: str | None,
     *,
     yes: bool,
-) -> Begun:
-    """Check all that can refuse, then hand the session over."""
+) -> tuple[Begun, tuple[str, ...]]:
+    """Check all that can refuse, then hand the session over; return what was warned of too."""
     block = blocked(world, entry, live(world, (entry,))[entry.path])
     if block is not None:
         raise block
     plan = plan_resume(world, world.files(entry.path), fresh=fresh, phase=phase)
     require_unfinished(plan)
     require_seats(plan, fresh)
+    for warning in plan.warnings:
+        render.note(f"warning: {warning}")
     if phase is not None and phase != plan.inference.phase:
         _ask(face, f"Go back from {plan.inference.phase} to {phase}?", yes=yes, flag="--yes")
     _end_survivors(face, plan, yes=yes)
-    for warning in plan.warnings:
-        render.note(f"warning: {warning}")
     policy = policy_of(world.settings.resume.policy, asked=face.interactive, yes=yes)
     request = Request(mode="resume", fresh=tuple(sorted(fresh)), phase=phase, policy=policy.value)
-    return resume(world, handing(world, face.config), plan, request)
+    return resume(world, handing(world, face.config), plan, request), plan.warnings
 
 
 def _ask(face: Face, question: str, *, yes: bool, flag: str) -> None:

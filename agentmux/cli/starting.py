@@ -198,7 +198,8 @@ def show_begun(
 
     People know the warnings ``told`` already.
     """
-    for warning in begun.warnings:
+    news = [each for each in begun.warnings if each not in told]
+    for warning in news:
         render.note(f"warning: {warning}")
     if json:
         render.as_json(
@@ -209,7 +210,7 @@ def show_begun(
                 "phase": begun.phase,
                 "tmux_session": begun.tmux_name,
                 "tmux_socket": begun.socket,
-                "warnings": [*told, *begun.warnings],
+                "warnings": [*told, *news],
             }
         )
     else:

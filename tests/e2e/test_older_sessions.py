@@ -192,7 +192,7 @@ def test_lines_of_an_older_form_are_taken_or_passed_over(project: Project) -> No
 
     said = project.run("resume", session.name, "--detach")
     assert said.returncode == 0, said.stderr
-    told = {each for each in said.stderr.splitlines() if "a line was skipped" in each}
+    told = [each for each in said.stderr.splitlines() if "a line was skipped" in each]
     assert len(told) == len(odd)
     session.until_seat("architect")
     assert session.state["cycle"] == 2
