@@ -156,6 +156,8 @@ class Run:
         tmux = ("tmux", "-S", self.terminal.socket)
         self.real.run(*tmux, "send-keys", "-t", pane.id, "-l", text)
         self.until(lambda: text in self.screen, "what was typed is not to be seen")
+        # Nothing shows it, but an Enter that follows at once is a line end to some (gemini: 30 ms).
+        time.sleep(0.3)
         self.real.run(*tmux, "send-keys", "-t", pane.id, "Enter")
 
     def press(self, *keys: str) -> None:
