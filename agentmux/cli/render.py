@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
@@ -241,6 +242,8 @@ def log_line(raw: str) -> str:
 def resume_plan(fields: Mapping[str, Any], *, explain: bool, readable: bool = True) -> list[str]:
     """Return the lines of a dry run of one session: phase and why, and how each pane comes back.
 
+    To ``explain`` it adds what each phase rests on, and what each pane runs, where, with what.
+
     Where there is no plan it was not ``readable``, or cannot be resumed as it was asked for.
     """
     if fields.get("phase") is None:
@@ -262,5 +265,9 @@ def resume_plan(fields: Mapping[str, Any], *, explain: bool, readable: bool = Tr
         mark = _NATIVE if pane["mode"] == "native" else ""
         bytes_ = f"{size(pane['prompt_bytes'])} of {size(pane['fresh_prompt_bytes'])}"
         lines.append(f"  {pane['seat']}: {mark}{pane['mode']}, {bytes_}: {pane['reason']}")
+        if explain:
+            lines.append(f"    runs: {shlex.join(pane['argv'])}")
+            lines.append(f"      in: {pane['cwd']}")
+            lines += [f"    with: {name}={text}" for name, text in pane["env"].items()]
     lines += [f"  warning: {each}" for each in fields["warnings"]]
     return lines

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -207,7 +208,13 @@ def test_dry_runs_leave_every_byte(rested: Session) -> None:
     assert plan["panes"][0]["mode"] in {"native", "fresh"}
     assert plan["blocked"] is None
     assert {"state_phase", "state_source", "evidence", "unapplied_events"} <= set(plan)
-    assert "architecting" in project.ok("resume", "--dry-run", "--explain")
+    said = project.ok("resume", "--dry-run", "--explain")
+    assert "architecting: not complete" in said
+    pane = plan["panes"][0]
+    *words, _ = pane["argv"]  # the last names a launch that each look makes up anew
+    assert f"    runs: {shlex.join(words)} " in said
+    assert f"\n      in: {pane['cwd']}\n" in said
+    assert all(f"    with: {name}={text}\n" in said for name, text in pane["env"].items())
     assert project.tree() == before
     assert not project.processes()
 
