@@ -13,7 +13,6 @@ from agentmux.app.sessions import SessionEntry, list_resumable_sessions, select_
 from agentmux.app.submit import Submission, decide
 from agentmux.cli import render
 from agentmux.cli.looking import JsonOpt, SessionArg
-from agentmux.cli.main import show
 from agentmux.cli.naming import meant
 from agentmux.cli.starting import YesOpt, read_text
 from agentmux.core.acceptance import takes_approval
@@ -98,7 +97,7 @@ def _decide(world: World, entry: SessionEntry, fact: Decision, *, json: bool) ->
     if error is None and not json:
         render.out(f"{fact.kind}: {made.result}" + (f", {made.reason}" if made.reason else ""))
     # With JSON the answer is given: the error is for people, and no second one.
-    return ExitCode.OK if error is None else show(error, json=False)
+    return ExitCode.OK if error is None else render.error(error)
 
 
 def _error(made: Submission, entry: SessionEntry) -> AgentmuxError | None:

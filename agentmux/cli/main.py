@@ -12,7 +12,7 @@ from typing import Final
 from agentmux.app.result import envelope, problem_of
 from agentmux.cli import render, wiring
 from agentmux.cli.face import Face, face_of
-from agentmux.errors import AgentmuxError, ExitCode, RefusedError, UsageError
+from agentmux.errors import AgentmuxError, ExitCode, UsageError
 
 _QUICK: Final = {"--all", "--json"}
 """The words with which ``list`` needs no parser."""
@@ -30,7 +30,9 @@ def main(argv: Sequence[str], environ: Mapping[str, str]) -> int:
     except BrokenPipeError:
         return _reader_left()
     except AgentmuxError as error:
-        return show(error, json=with_json)
+        if with_json:
+            render.as_json(envelope((), (problem_of("", error),)))
+        return render.error(error)
     except KeyboardInterrupt:
         render.note("interrupted")
         return ExitCode.INTERRUPTED
@@ -91,16 +93,6 @@ def _as_text(command: str, option: str) -> tuple[str, ...]:
     if command not in _TEXTS or not option or (option.startswith("--") and " " not in option):
         return ()
     return (f'agentmux {command} [OPTIONS] -- "-text"',)
-
-
-def show(error: AgentmuxError, *, json: bool) -> int:
-    """Tell an error to people, and with ``json`` to programs too; return its exit code."""
-    if json:
-        render.as_json(envelope((), (problem_of("", error),)))
-    render.failure(error.message, error.hints)
-    for problem in error.problems if isinstance(error, RefusedError) else ():
-        render.note(f"- {problem}")
-    return error.exit_code
 
 
 def _reader_left() -> int:

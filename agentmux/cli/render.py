@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from agentmux.app.result import OperationResult, envelope
+from agentmux.errors import AgentmuxError, RefusedError
 
 if TYPE_CHECKING:
     from agentmux.app.result import Problem
@@ -53,6 +54,14 @@ def failure(message: str, hints: Iterable[str] = ()) -> None:
     note(f"error: {message}")
     for hint in hints:
         note(f"hint: {hint}")
+
+
+def error(found: AgentmuxError) -> int:
+    """Tell an error to people, with every problem that it lists; return its exit code."""
+    failure(found.message, found.hints)
+    for problem in found.problems if isinstance(found, RefusedError) else ():
+        note(f"- {problem}")
+    return found.exit_code
 
 
 def as_json(answer: Mapping[str, object]) -> None:
