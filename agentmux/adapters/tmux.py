@@ -20,6 +20,7 @@ from agentmux.core.environment import Change
 from agentmux.core.frozen import dataclass
 from agentmux.errors import BlockedError, MissingError
 from agentmux.ports import (
+    NAME_TAKEN,
     CreatedSession,
     NewPane,
     Pane,
@@ -138,7 +139,7 @@ class TmuxTerminal:
         if reply.says(("duplicate session",)):
             raise BlockedError(
                 f"a tmux session named {name} exists already",
-                reason="name_taken",
+                reason=NAME_TAKEN,
                 hints=(f"look at it: `tmux attach -t ={name}`",),
             )
         if reply.returncode != 0 and reply.stdout.startswith("$"):

@@ -15,7 +15,7 @@ from agentmux.app.result import Problem, problem_of
 from agentmux.core import layout
 from agentmux.core.frozen import dataclass
 from agentmux.errors import AgentmuxError, BlockedError, DataError, MissingError, NotFoundError
-from agentmux.ports import Terminal, TerminalError, TmuxSession
+from agentmux.ports import NAME_TAKEN, Terminal, TerminalError, TmuxSession
 
 if TYPE_CHECKING:
     from agentmux.app.world import Site
@@ -264,7 +264,7 @@ def own_tmux(entry: SessionEntry, liveness: Liveness) -> TmuxSession | None:
         return found
     raise BlockedError(
         f"the tmux session {found.name} is another session's, not that of {entry.name}",
-        reason="name_taken",
+        reason=NAME_TAKEN,
         hints=("see whose it is: agentmux list",),
     )
 
