@@ -69,8 +69,9 @@ def main(argv: Sequence[str], environ: Mapping[str, str]) -> int:
             send_report(waiting.pop(), said.encode())
 
     try:
-        if request.ready:
-            environ = _adopt(take_environment(Path(request.ready)) or {}, environ)
+        given = take_environment(Path(request.ready)) if request.ready else None
+        if given:
+            environ = _adopt(given, environ)
         return asyncio.run(_drive(project, session, argv[2], config, environ, report))
     except AgentmuxError as error:
         logger.error("could not drive the session: %s", error)  # noqa: TRY400 (no bug)
@@ -140,7 +141,7 @@ def _adopt(given: Mapping[str, str], environ: Mapping[str, str]) -> Mapping[str,
     """Take the environment of the command that started us, for our agents too."""
     made = change(environ, given)
     terminal = _own_terminal(environ)
-    if not given or not made or terminal is None:
+    if not made or terminal is None:
         return environ
     terminal.set_environment(environ["TMUX_PANE"], made)
     return made.applied(environ)
