@@ -27,13 +27,17 @@ def tmux_name(session: Session) -> str:
     return name
 
 
-def monitor(session: Session) -> str:
-    """Return what the monitor shows; its pane has no seat."""
+def monitor_pane(session: Session) -> str:
+    """Return the id of the monitor's pane, which has no seat."""
     listed = session.project.tmux(
         "list-panes", "-s", "-t", f"={tmux_name(session)}", "-F", "#{pane_id} #{@agentmux_seat}"
     )
-    pane = next(words[0] for words in map(str.split, listed.splitlines()) if len(words) == 1)
-    return session.project.tmux("capture-pane", "-p", "-t", pane)
+    return next(words[0] for words in map(str.split, listed.splitlines()) if len(words) == 1)
+
+
+def monitor(session: Session) -> str:
+    """Return what the monitor shows."""
+    return session.project.tmux("capture-pane", "-p", "-t", monitor_pane(session))
 
 
 def options(project: Project) -> str:
@@ -196,9 +200,7 @@ def test_two_keys_approve_and_it_stays_until_another(
 ) -> None:
     session = project.start().wait()
     with attached(session, wait_until) as client:
-        focus = f"={tmux_name(session)}:"
-        first = project.tmux("list-panes", "-t", focus, "-F", "#{pane_id}").split()[0]
-        project.tmux("select-pane", "-t", first)
+        project.tmux("select-pane", "-t", monitor_pane(session))
         client.press("a")
         wait_until(lambda: "press a again" in monitor(session), 10, lambda: monitor(session))
         asked = " ".join(monitor(session).split())
@@ -223,9 +225,7 @@ def test_two_keys_approve_and_it_stays_until_another(
 def test_changes_are_asked_for_by_keys(project: Project, wait_until: WaitUntil) -> None:
     session = project.start().wait()
     with attached(session, wait_until) as client:
-        focus = f"={tmux_name(session)}:"
-        first = project.tmux("list-panes", "-t", focus, "-F", "#{pane_id}").split()[0]
-        project.tmux("select-pane", "-t", first)
+        project.tmux("select-pane", "-t", monitor_pane(session))
 
         def says(text: str) -> None:
             wait_until(lambda: text in " ".join(monitor(session).split()), 10, monitor(session))
@@ -252,9 +252,7 @@ def test_one_ctrl_c_ends_nothing(project: Project, wait_until: WaitUntil) -> Non
     project.scenario({"roles": {"architect": {"silent": True}}})
     session = project.start().until_seat("architect").settled("architect")
     with attached(session, wait_until) as client:
-        focus = f"={tmux_name(session)}:"
-        first = project.tmux("list-panes", "-t", focus, "-F", "#{pane_id}").split()[0]
-        project.tmux("select-pane", "-t", first)
+        project.tmux("select-pane", "-t", monitor_pane(session))
         client.press("\x03")
         wait_until(lambda: "Ctrl-C again" in monitor(session), 10, lambda: monitor(session))
         client.press("\x1a\x1c")  # nor do Ctrl-Z and Ctrl-\, which also take it back
