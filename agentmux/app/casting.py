@@ -180,7 +180,7 @@ class CastingOffice:
         if self._session.files.launch_record(owner).started:
             return False
         claim = self.claim(casting, owner)
-        return claim is not None and self._world.claims.holder(claim) is not None
+        return claim is not None and self._world.claims.is_held(claim)
 
     def _held(self) -> Iterator[tuple[str, str | None]]:
         """Yield the launch that holds each seat, and the id of its conversation."""

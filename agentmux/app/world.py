@@ -102,13 +102,15 @@ class Claims:
 
     Attributes:
         path: Claim file of a conversation (program, config home, conversation).
-        holder: Who holds a claim file, in words; None when nobody does.
+        is_held: Whether anybody holds a claim file.
+        holder: Who holds a claim file, in words; None when nobody does. Takes longer.
         latest: Who may own "the latest conversation" of (program, home, directory): the last
             launch there, and those that ran beside it, with their conversations' ids.
         note_latest: Record them.
     """
 
     path: Callable[[str, str, str], Path]
+    is_held: Callable[[Path], bool]
     holder: Callable[[Path], str | None]
     latest: Callable[[str, str, str], tuple[str, ...]]
     note_latest: Callable[[str, str, str, tuple[str, ...]], None]

@@ -298,6 +298,7 @@ def _claims(environ: Mapping[str, str]) -> Claims:
     folder = ClaimFolder(state_dir(environ) / "claims")
     return Claims(
         path=folder.path,
+        is_held=folder.is_held,
         holder=folder.holder,
         latest=folder.latest,
         note_latest=folder.note_latest,

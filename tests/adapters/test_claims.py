@@ -45,9 +45,11 @@ def test_the_holder_is_named_while_its_agent_lives(
         start_new_session=True,
     )
     wait_until(lambda: claims.holder(path), what="the claim")
+    assert claims.is_held(path)
     assert claims.holder(path) == f"process {process.pid} of session 20260101-101500-x"
     process.terminate()
     process.wait(10)
+    assert not claims.is_held(path)
     assert claims.holder(path) is None
 
 
@@ -55,7 +57,7 @@ def test_two_may_look_at_once(claims: ClaimFolder) -> None:
     path = claims.path("a", "b", "c")
     path.parent.mkdir()
     path.touch()
-    assert [claims.holder(path), claims.holder(path)] == [None, None]
+    assert [claims.is_held(path), claims.is_held(path)] == [False, False]
 
 
 def test_the_latest_is_the_last_one_noted(claims: ClaimFolder) -> None:
