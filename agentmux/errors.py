@@ -6,6 +6,10 @@ Bugs are not in this tree: they travel as ordinary exceptions up to ``cli.main``
 from __future__ import annotations
 
 from enum import IntEnum
+from typing import Final
+
+NAME_TAKEN: Final = "name_taken"
+"""The reason of the `BlockedError` for a name that somebody else has."""
 
 
 class ExitCode(IntEnum):

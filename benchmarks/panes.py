@@ -14,7 +14,7 @@ from typing import Final, Self
 import agentmux
 from agentmux.adapters.processes import end
 from agentmux.adapters.tmux import TmuxTerminal
-from agentmux.ports import NewPane
+from agentmux.ports.terminal import NewPane
 from benchmarks.rows import Row, ratio
 from benchmarks.sandbox import side_by_side, wait_until
 

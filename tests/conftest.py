@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, settings
 
 from agentmux.adapters.processes import end, is_alive, start_time
 from agentmux.adapters.tmux import TmuxTerminal
-from agentmux.ports import Terminal
+from agentmux.ports.terminal import Terminal
 from tests.fakes.terminal import FakeTerminal
 
 TEST_ID = "AGENTMUX_TEST_ID"

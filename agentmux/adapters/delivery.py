@@ -16,7 +16,7 @@ from typing import Final
 from agentmux.core.agents import AgentSpec
 from agentmux.core.frozen import dataclass
 from agentmux.core.screens import ScreenMark, read_screen
-from agentmux.ports import (
+from agentmux.ports.terminal import (
     Delivery,
     DeliveryResult,
     Screen,

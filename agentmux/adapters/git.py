@@ -25,7 +25,7 @@ from agentmux.adapters.git_program import (
     split,
 )
 from agentmux.errors import UsageError
-from agentmux.ports import GitError, GitRefusedError, Head, HeadMovedError, InProgress
+from agentmux.ports.repository import GitError, GitRefusedError, Head, HeadMovedError, InProgress
 
 OWN_FOLDER: Final = ".agentmux"
 _SCRATCH: Final = "agentmux-commit-"

@@ -14,7 +14,7 @@ from typing import Final
 
 from agentmux.core.frozen import dataclass
 from agentmux.errors import MissingError
-from agentmux.ports import GitError, GitRefusedError
+from agentmux.ports.repository import GitError, GitRefusedError
 
 READ_TIMEOUT_S: Final = 30.0
 WRITE_TIMEOUT_S: Final = 600.0

@@ -29,15 +29,15 @@ from agentmux.core.records import FieldError, from_fields
 from agentmux.core.resume import CheckpointState
 from agentmux.core.state import Archive, SessionState
 from agentmux.core.state import encode as encode_state
-from agentmux.errors import BlockedError
-from agentmux.ports import NAME_TAKEN, LaunchRecord
+from agentmux.errors import NAME_TAKEN, BlockedError
+from agentmux.ports.session_files import LaunchRecord
 
 _DIGEST_MAX: Final = 64 << 20
 _IGNORE: Final = ".gitignore"
 
 
 class FileSession(SignalFiles):
-    """The files of the session at ``path``; implements `ports.SessionFiles`."""
+    """The files of the session at ``path``; implements `ports.session_files.SessionFiles`."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
@@ -47,7 +47,7 @@ class FileSession(SignalFiles):
     # -- reading -----------------------------------------------------------------------------
 
     def tail(self, offset: int) -> tuple[tuple[Event, int], ...]:
-        """Return the acknowledged events behind ``offset``; see `ports.SessionFiles`."""
+        """Return the acknowledged events behind ``offset``; see `ports.session_files`."""
         with self.journal.exclusive() as held:
             lines = held.read(offset).lines
         events, skipped = self._sorted_out(lines)
@@ -56,23 +56,23 @@ class FileSession(SignalFiles):
         return events
 
     def skipped(self) -> tuple[str, ...]:
-        """Return what `tail` passed over; see `ports.SessionFiles`."""
+        """Return what `tail` passed over; see `ports.session_files`."""
         untold, self._untold = tuple(self._untold), []
         return untold
 
     def artifacts(self, state: SessionState) -> Artifacts:
-        """Read what lies in the phase folders; see `ports.SessionFiles`."""
+        """Read what lies in the phase folders; see `ports.session_files`."""
         from agentmux.adapters.artifacts import read_artifacts  # noqa: PLC0415 (submit needs none)
 
         return read_artifacts(self._path, state)
 
     def digest(self, path: Path) -> str:
-        """SHA-256 of a file in hex; see `ports.SessionFiles`."""
+        """SHA-256 of a file in hex; see `ports.session_files`."""
         data = files.read_limited(path, _DIGEST_MAX)
         return "" if data is None else hashlib.sha256(data).hexdigest()
 
     def launch_record(self, launch: str) -> LaunchRecord:
-        """Read what a launch left; see `ports.SessionFiles`."""
+        """Read what a launch left; see `ports.session_files`."""
         folder = self._path / layout.launch(launch)
         data = files.read_limited(folder / "exit.json", 1 << 16)
         stopped = os.path.lexists(folder / "stopped")
@@ -85,7 +85,7 @@ class FileSession(SignalFiles):
         )
 
     def checkpoint_state(self, path: str, model: str | None) -> CheckpointState:
-        """Look at an agent's checkpoint file; see `ports.SessionFiles`."""
+        """Look at an agent's checkpoint file; see `ports.session_files`."""
         if not os.path.lexists(path):
             return CheckpointState.MISSING
         data = files.read_limited(Path(path), _DIGEST_MAX)
@@ -99,7 +99,7 @@ class FileSession(SignalFiles):
         return CheckpointState.OK
 
     def has_file(self, path: str) -> bool:
-        """Look at the file itself, never behind a link; see `ports.SessionFiles`."""
+        """Look at the file itself, never behind a link; see `ports.session_files`."""
         try:
             facts = os.lstat(path)
         except OSError:
@@ -109,7 +109,7 @@ class FileSession(SignalFiles):
     # -- making ------------------------------------------------------------------------------
 
     def make(self, events: Sequence[Event], texts: Mapping[str, str]) -> None:
-        """Make the directory whole, then rename it into place; see `ports.SessionFiles`."""
+        """Make the directory whole, then rename it into place; see `ports.session_files`."""
         sessions = self._path.parent
         around = (sessions.parent, sessions, sessions / _IGNORE)
         self._made_around = tuple(each for each in around if not os.path.lexists(each))
@@ -131,7 +131,7 @@ class FileSession(SignalFiles):
         files.sync_dir(sessions)
 
     def discard(self) -> None:
-        """Take away a session that never began; see `ports.SessionFiles`."""
+        """Take away a session that never began; see `ports.session_files`."""
         shutil.rmtree(self._path, ignore_errors=True)
         self._discard_around()
 
@@ -151,7 +151,7 @@ class FileSession(SignalFiles):
         self.journal.append(encode(event))
 
     def save(self, state: SessionState, *, after: int | None) -> None:
-        """Commit ``state``, then mirror the cursor; see `ports.SessionFiles`."""
+        """Commit ``state``, then mirror the cursor; see `ports.session_files`."""
         self._store.save(encode_state(state), after=after)
         self._store.save_cursor(
             applied_offset=state.applied_offset,
@@ -177,7 +177,7 @@ class FileSession(SignalFiles):
         return replace(imported, revision=state.revision + 1)
 
     def add(self, implied: Implied) -> None:
-        """Add a file whole; see `ports.SessionFiles`."""
+        """Add a file whole; see `ports.session_files`."""
         target = self._path / implied.path
         data = self._content(implied)
         if data is None:
@@ -195,27 +195,27 @@ class FileSession(SignalFiles):
         return (implied.text or "").encode("utf-8", "surrogatepass")
 
     def to_archive(self, archive: Archive) -> tuple[str, ...]:
-        """Return the files that are to be moved; see `ports.SessionFiles`."""
+        """Return the files that are to be moved; see `ports.session_files`."""
         return tuple(name for path in archive.paths for name in _files_below(self._path, path))
 
     def archive(self, archive: Archive) -> None:
-        """Move files one by one into history; see `ports.SessionFiles`."""
+        """Move files one by one into history; see `ports.session_files`."""
         for name in self.to_archive(archive):
             files.move(self._path / name, self._path / archive.to / name)
 
     def write(self, path: str, data: str) -> Path:
-        """Write a private file; see `ports.SessionFiles`."""
+        """Write a private file; see `ports.session_files`."""
         target = self._path / path
         files.make_dir(target.parent)
         files.replace(target, data.encode("utf-8", "surrogatepass"))
         return target
 
     def make_folder(self, path: str) -> None:
-        """Make a private folder; see `ports.SessionFiles`."""
+        """Make a private folder; see `ports.session_files`."""
         files.make_dir(self._path / path)
 
     def sweep(self) -> None:
-        """Remove temporary files; see `ports.SessionFiles`."""
+        """Remove temporary files; see `ports.session_files`."""
         # Who holds the lock is the only one who makes them here: none has a writer left.
         files.sweep(self._path, older_than_s=0)
 

@@ -39,7 +39,7 @@ _FEATURE_MAX: Final = 1 << 20
 
 
 class Transaction:
-    """A session while no other writer can append; implements `ports.Transaction`."""
+    """A session while no other writer can append; implements `ports.session_files.Transaction`."""
 
     def __init__(self, held: HeldJournal, loaded: LoadedSession) -> None:
         self._held = held
@@ -56,7 +56,7 @@ class Transaction:
 
 
 class SignalFiles:
-    """The files of the session at ``path``; implements `ports.SignalFiles`."""
+    """The files of the session at ``path``; implements `ports.session_files.SignalFiles`."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -116,7 +116,7 @@ class SignalFiles:
         return head, problems
 
     def load(self) -> LoadedSession:
-        """Read state and journal; see `ports.SessionFiles`."""
+        """Read state and journal; see `ports.session_files`."""
         return self._load(self.journal)
 
     def _load(self, journal: FileJournal | HeldJournal) -> LoadedSession:

@@ -18,9 +18,8 @@ from agentmux.adapters import tmux_commands as say
 from agentmux.adapters.processes import start_time
 from agentmux.core.environment import Change
 from agentmux.core.frozen import dataclass
-from agentmux.errors import BlockedError, MissingError
-from agentmux.ports import (
-    NAME_TAKEN,
+from agentmux.errors import NAME_TAKEN, BlockedError, MissingError
+from agentmux.ports.terminal import (
     CreatedSession,
     NewPane,
     Pane,
@@ -81,7 +80,7 @@ def socket_path(*, name: str | None = None, tmux_tmpdir: str | None = None) -> s
 
 
 class TmuxTerminal:
-    """`agentmux.ports.Terminal` on a real tmux server.
+    """`agentmux.ports.terminal.Terminal` on a real tmux server.
 
     It holds no state of the server's, so any number of them may look at one server.
     """

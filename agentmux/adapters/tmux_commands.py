@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from agentmux.core.environment import Change
-from agentmux.ports import NewPane, Pane, Screen, TmuxSession
+from agentmux.ports.terminal import NewPane, Pane, Screen, TmuxSession
 
 Command = tuple[str, ...]
 """One tmux command, a word per element; not yet escaped."""

@@ -16,7 +16,7 @@ from agentmux.core.review import long as long_role
 
 if TYPE_CHECKING:  # `ports` knows the whole world, and a signal needs little of it
     from agentmux.core.events import Signal
-    from agentmux.ports import SignalFiles
+    from agentmux.ports.session_files import SignalFiles
 
 YAML_MAX: Final = 1 << 18
 """Bytes. At three bytes of JSON for each of these, the line still fits into the journal."""

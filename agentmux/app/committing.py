@@ -8,7 +8,7 @@ from typing import Final
 from agentmux.app.world import World
 from agentmux.core.review import check_review, commit_message
 from agentmux.core.state import SessionState
-from agentmux.ports import GitError, Head
+from agentmux.ports.repository import GitError, Head
 
 TRAILER: Final = "Agentmux-Event"
 _SUBJECT_MAX: Final = 72

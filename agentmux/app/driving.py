@@ -25,7 +25,7 @@ from agentmux.core.phase import Phase
 from agentmux.core.records import Json
 from agentmux.core.settings import Policy
 from agentmux.errors import ExitCode
-from agentmux.ports import SessionFiles
+from agentmux.ports.session_files import SessionFiles
 
 logger = logging.getLogger(__name__)
 

@@ -14,7 +14,7 @@ from agentmux.core.events import LaunchChosen
 from agentmux.core.frozen import dataclass
 from agentmux.core.records import to_fields
 from agentmux.core.state import STOPPED, SessionState
-from agentmux.ports import SessionFiles
+from agentmux.ports.session_files import SessionFiles
 
 RESUME: Final = "resume"
 FRESH: Final = "fresh"

@@ -13,7 +13,8 @@ from agentmux.app.world import World
 from agentmux.core.frozen import dataclass
 from agentmux.core.state import SessionState
 from agentmux.errors import AgentmuxError, ExitCode
-from agentmux.ports import Handover, Terminal
+from agentmux.ports.processes import Handover
+from agentmux.ports.terminal import Terminal
 
 # An orchestrator is ready in half a second; a machine under load may take many times that.
 READY_WAIT_S: Final = 30.0

@@ -31,7 +31,7 @@ from agentmux.core.reading import reading
 from agentmux.core.records import to_fields
 from agentmux.core.resume import Decision, Fresh, Guard, Rung, plan_rung
 from agentmux.core.state import AGENT_MODES, SessionState
-from agentmux.ports import NewPane
+from agentmux.ports.terminal import NewPane
 
 # How long an agent that was told to end may take before it is killed.
 _GRACE_S: Final = 3.0

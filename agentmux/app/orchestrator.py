@@ -30,7 +30,8 @@ from agentmux.core.events import Approved, ChangesRequested, Decision, SessionIn
 from agentmux.core.keys import Pressed
 from agentmux.core.phase import Phase
 from agentmux.errors import AgentmuxError, BlockedError
-from agentmux.ports import Picture, TerminalError
+from agentmux.ports.display import Picture
+from agentmux.ports.terminal import TerminalError
 
 logger = logging.getLogger(__name__)
 

@@ -57,7 +57,8 @@ from agentmux.core.prompts import PromptInputs
 from agentmux.core.records import to_fields
 from agentmux.core.state import AGENT_MODES, LAUNCHED, NATIVE, STOPPED
 from agentmux.errors import AgentmuxError
-from agentmux.ports import DeliveryResult, GitError, NewPane
+from agentmux.ports.repository import GitError
+from agentmux.ports.terminal import DeliveryResult, NewPane
 
 logger = logging.getLogger(__name__)
 

@@ -10,7 +10,7 @@ from agentmux.core.apply import fold
 from agentmux.core.events import Event, SeatRestarted
 from agentmux.core.state import LAUNCHED
 from agentmux.errors import BlockedError, UsageError
-from agentmux.ports import SignalFiles
+from agentmux.ports.session_files import SignalFiles
 
 
 def restart(

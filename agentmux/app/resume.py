@@ -27,7 +27,8 @@ from agentmux.core.records import to_fields
 from agentmux.core.resume import Fresh
 from agentmux.core.state import SessionState
 from agentmux.errors import BlockedError, UsageError
-from agentmux.ports import SessionFiles, TerminalUnreachableError
+from agentmux.ports.session_files import SessionFiles
+from agentmux.ports.terminal import TerminalUnreachableError
 
 _LOCK_WAIT_S: Final = 1.0
 # A session settles at most once per phase.

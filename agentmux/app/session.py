@@ -25,7 +25,7 @@ from agentmux.core.phase import Phase
 from agentmux.core.records import to_fields
 from agentmux.core.state import SessionState, encode
 from agentmux.errors import AgentmuxError, DataError
-from agentmux.ports import SessionFiles
+from agentmux.ports.session_files import SessionFiles
 
 logger = logging.getLogger(__name__)
 

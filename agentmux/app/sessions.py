@@ -14,8 +14,15 @@ from typing import TYPE_CHECKING, Final
 from agentmux.app.result import Problem, problem_of
 from agentmux.core import layout
 from agentmux.core.frozen import dataclass
-from agentmux.errors import AgentmuxError, BlockedError, DataError, MissingError, NotFoundError
-from agentmux.ports import NAME_TAKEN, Terminal, TerminalError, TmuxSession
+from agentmux.errors import (
+    NAME_TAKEN,
+    AgentmuxError,
+    BlockedError,
+    DataError,
+    MissingError,
+    NotFoundError,
+)
+from agentmux.ports.terminal import Terminal, TerminalError, TmuxSession
 
 if TYPE_CHECKING:
     from agentmux.app.world import Site

@@ -10,7 +10,8 @@ from agentmux.app.session import Session, stamp
 from agentmux.core import layout
 from agentmux.core.state import STOPPED
 from agentmux.errors import AgentmuxError
-from agentmux.ports import Pane, Screen, SessionFiles
+from agentmux.ports.session_files import SessionFiles
+from agentmux.ports.terminal import Pane, Screen
 
 logger = logging.getLogger(__name__)
 

@@ -22,8 +22,9 @@ from agentmux.core.frozen import dataclass
 from agentmux.core.phase import CODER, PRODUCT_MANAGER, ROLES, Phase
 from agentmux.core.pipeline import TERMINAL
 from agentmux.core.state import Options, SessionState, encode
-from agentmux.errors import BlockedError, MissingError, UsageError
-from agentmux.ports import NAME_TAKEN, Head, SessionFiles
+from agentmux.errors import NAME_TAKEN, BlockedError, MissingError, UsageError
+from agentmux.ports.repository import Head
+from agentmux.ports.session_files import SessionFiles
 
 FEATURE_MAX: Final = 1_000_000
 """Bytes of a request read from a file; an argument is bounded by the system at 128 kB."""

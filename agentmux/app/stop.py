@@ -15,7 +15,8 @@ from agentmux.core.frozen import dataclass
 from agentmux.errors import AgentmuxError
 
 if TYPE_CHECKING:
-    from agentmux.ports import SessionFiles, Terminal
+    from agentmux.ports.session_files import SessionFiles
+    from agentmux.ports.terminal import Terminal
 
 ANSWER_WAIT_S: Final = 10.0
 STOPPED_BY_USER: Final = "stopped by the user"

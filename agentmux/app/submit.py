@@ -31,7 +31,7 @@ from agentmux.errors import UsageError
 
 if TYPE_CHECKING:  # `ports` knows the whole world, and a signal needs little of it
     from agentmux.core.events import Decision, Fact
-    from agentmux.ports import SignalFiles, Transaction
+    from agentmux.ports.session_files import SignalFiles, Transaction
 
 REFUSED: Final = "refused"
 NEXT_RESUME: Final = "applied at the next resume"

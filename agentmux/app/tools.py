@@ -7,7 +7,9 @@ from collections.abc import AsyncIterator, Callable
 
 from agentmux.core.frozen import dataclass
 from agentmux.errors import AgentmuxError
-from agentmux.ports import Display, Lock, ProcessWatch, Terminal, Typist, WakePipe
+from agentmux.ports.display import Display
+from agentmux.ports.processes import Lock, ProcessWatch, WakePipe
+from agentmux.ports.terminal import Terminal, Typist
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

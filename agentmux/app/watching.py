@@ -29,7 +29,8 @@ from agentmux.core.screens import (
 )
 from agentmux.core.stall import Patience, patience
 from agentmux.core.state import AGENT_MODES, LAUNCHED, NATIVE, RESEARCHED, STOPPED, Seat
-from agentmux.ports import Pane, Screen, SeatStatus
+from agentmux.ports.display import SeatStatus
+from agentmux.ports.terminal import Pane, Screen
 
 logger = logging.getLogger(__name__)
 

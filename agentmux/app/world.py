@@ -14,7 +14,10 @@ if TYPE_CHECKING:  # these names cost more than all that `agentmux list` does
     from agentmux.core.agents import AgentSpec, ProbeResult
     from agentmux.core.records import Json
     from agentmux.core.settings import Settings
-    from agentmux.ports import Lock, Repository, SessionFiles, Terminal
+    from agentmux.ports.processes import Lock
+    from agentmux.ports.repository import Repository
+    from agentmux.ports.session_files import SessionFiles
+    from agentmux.ports.terminal import Terminal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -27,7 +27,8 @@ from agentmux.core import layout
 from agentmux.core.agents import AgentSpec
 from agentmux.core.environment import change
 from agentmux.errors import AgentmuxError, ExitCode
-from agentmux.ports import Delivery, Display
+from agentmux.ports.display import Display
+from agentmux.ports.terminal import Delivery
 
 logger = logging.getLogger(__name__)
 

@@ -21,7 +21,9 @@ from agentmux.errors import UsageError
 if TYPE_CHECKING:
     from agentmux.core.agents import AgentSpec, ProbeResult
     from agentmux.core.settings import Settings
-    from agentmux.ports import Lock, SessionFiles, Terminal
+    from agentmux.ports.processes import Lock
+    from agentmux.ports.session_files import SessionFiles
+    from agentmux.ports.terminal import Terminal
 
 _PACKAGE: Final = Path(__file__).resolve().parent.parent
 _BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")

@@ -15,7 +15,7 @@ from typing import Final, TextIO
 from agentmux.core.keys import Keys, Pressed
 from agentmux.monitor.fitting import clean
 from agentmux.monitor.view import Line, Style, attention, draw
-from agentmux.ports import Picture
+from agentmux.ports.display import Picture
 
 # Where the terminal does not tell its size.
 _FALLBACK: Final = (80, 24)
@@ -57,7 +57,7 @@ _BELL: Final = b"\a"
 
 
 class TerminalDisplay:
-    """The monitor on a terminal; implements `ports.Display`. No method raises."""
+    """The monitor on a terminal; implements `ports.display.Display`. No method raises."""
 
     def __init__(self, stream: TextIO, *, colour: bool, keyboard: int = 0) -> None:
         """Draw on the terminal of ``stream``; hear keys where ``keyboard`` is a terminal too.
@@ -193,7 +193,7 @@ def _listen(keyboard: int | None) -> list[int | list[bytes | int]] | None:
 
 
 class PlainDisplay:
-    """The monitor without a terminal: each new message is one line; implements `ports.Display`."""
+    """The monitor without a terminal, one line a message; implements `ports.display.Display`."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream

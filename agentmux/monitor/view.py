@@ -19,7 +19,7 @@ from agentmux.core.phase import Phase
 from agentmux.core.pipeline import PHASE_REGISTRY, PIPELINE, earlier
 from agentmux.core.state import CAPPED, Seat, SessionState
 from agentmux.monitor.fitting import NARROW, clean, cut, spread, wrap
-from agentmux.ports import Picture, SeatStatus
+from agentmux.ports.display import Picture, SeatStatus
 
 DONE: Final = "\u2713"
 CURRENT: Final = "\u25b6"

@@ -18,13 +18,7 @@ from agentmux.adapters.delivery import (
 )
 from agentmux.adapters.tmux import TmuxTerminal
 from agentmux.core.agents import AgentSpec, spec_for
-from agentmux.ports import (
-    Delivery,
-    DeliveryResult,
-    NewPane,
-    Screen,
-    Terminal,
-)
+from agentmux.ports.terminal import Delivery, DeliveryResult, NewPane, Screen, Terminal
 from tests.conftest import WaitUntil
 
 COMPOSER = Path(__file__).parent.parent / "fakes" / "composer.py"

@@ -15,7 +15,7 @@ from agentmux.adapters.gate import Line, overlay
 from agentmux.adapters.processes import is_alive
 from agentmux.adapters.tmux import TmuxTerminal
 from agentmux.core.painting import plain
-from agentmux.ports import NewPane
+from agentmux.ports.terminal import NewPane
 from tests.conftest import WRAPPER, WaitUntil
 
 LAUNCH = "0123456789ab"

@@ -10,7 +10,7 @@ import pytest
 
 from agentmux.adapters.git import Git
 from agentmux.errors import MissingError, UsageError
-from agentmux.ports import GitError, GitRefusedError, Head, HeadMovedError
+from agentmux.ports.repository import GitError, GitRefusedError, Head, HeadMovedError
 from tests.conftest import WaitUntil
 
 TRAILER = ("Agentmux-Event", "6f1c1a52-6a51-5d53-9d31-0a4ff2f8a001")

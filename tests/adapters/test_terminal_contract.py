@@ -7,7 +7,7 @@ import pytest
 
 from agentmux.adapters.processes import is_alive
 from agentmux.errors import BlockedError
-from agentmux.ports import CreatedSession, NewPane, Terminal, TerminalError
+from agentmux.ports.terminal import CreatedSession, NewPane, Terminal, TerminalError
 from tests.conftest import WaitUntil
 
 SLEEP = ("sleep", "1000")

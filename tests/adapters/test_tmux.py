@@ -14,7 +14,13 @@ from agentmux.adapters import tmux_commands
 from agentmux.adapters.processes import is_alive
 from agentmux.adapters.tmux import MINIMUM_VERSION, TmuxTerminal, socket_path, version
 from agentmux.errors import MissingError
-from agentmux.ports import CreatedSession, NewPane, Pane, TerminalError, TerminalUnreachableError
+from agentmux.ports.terminal import (
+    CreatedSession,
+    NewPane,
+    Pane,
+    TerminalError,
+    TerminalUnreachableError,
+)
 from tests.conftest import WaitUntil
 
 SLEEP = ("sleep", "1000")

@@ -14,7 +14,7 @@ import pytest
 
 from agentmux.adapters.processes import is_alive
 from agentmux.adapters.tmux import TmuxTerminal
-from agentmux.ports import NewPane
+from agentmux.ports.terminal import NewPane
 from tests.conftest import WRAPPER, WaitUntil
 
 

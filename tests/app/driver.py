@@ -38,14 +38,14 @@ from agentmux.core.keys import Pressed
 from agentmux.core.phase import Phase
 from agentmux.core.state import SessionState
 from agentmux.errors import ExitCode
-from agentmux.ports import (
+from agentmux.ports.display import Picture
+from agentmux.ports.repository import Head
+from agentmux.ports.terminal import (
     CreatedSession,
     Delivery,
     DeliveryResult,
-    Head,
     NewPane,
     Pane,
-    Picture,
     Screen,
     Server,
     TmuxSession,
@@ -68,7 +68,7 @@ class SimPane:
 
 
 class SimTerminal:
-    """`agentmux.ports.Terminal` without processes: who opens a pane is only told of it."""
+    """`agentmux.ports.terminal.Terminal` without processes: who opens a pane is only told of it."""
 
     socket = "/nowhere/sim"
 
@@ -455,7 +455,7 @@ def plan(parts: int) -> dict[str, Any]:
 
 
 class NotedRepository:
-    """`agentmux.ports.Repository` in one file: git takes 0.15 s for a commit."""
+    """`agentmux.ports.repository.Repository` in one file: git takes 0.15 s for a commit."""
 
     def __init__(self, project: Path) -> None:
         self._project = project

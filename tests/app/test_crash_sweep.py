@@ -27,7 +27,7 @@ from agentmux.core import layout
 from agentmux.core.events import Resumed
 from agentmux.core.phase import Phase
 from agentmux.errors import ExitCode
-from agentmux.ports import TmuxSession
+from agentmux.ports.terminal import TmuxSession
 from tests.app.driver import MESSAGE, NotedRepository, SimPane, Studio, git, make_project
 from tests.app.invariants import Step, check_journal, phases
 from tests.faults.operations import Operation, Operations

@@ -38,7 +38,8 @@ from agentmux.core.phase import Phase
 from agentmux.core.settings import SnapshotSettings, StallSettings
 from agentmux.core.state import SessionState
 from agentmux.errors import ExitCode
-from agentmux.ports import Delivery, NewPane, Pane, Picture, Screen, Terminal, TerminalError
+from agentmux.ports.display import Picture
+from agentmux.ports.terminal import Delivery, NewPane, Pane, Screen, Terminal, TerminalError
 from tests.app.driver import NotedRepository, _ReadyAtOnce, make_project
 from tests.app.invariants import check_journal
 from tests.fakes.terminal import FakeTerminal

@@ -30,7 +30,7 @@ from agentmux.cli import wiring
 from agentmux.core import layout
 from agentmux.core.phase import Phase
 from agentmux.errors import ExitCode, MissingError, NotFoundError
-from agentmux.ports import Terminal, TerminalUnreachableError
+from agentmux.ports.terminal import Terminal, TerminalUnreachableError
 from tests.app.on_disk import SESSION_ID, OnDisk
 
 NAME = "20260101-101500-add-auth"

@@ -13,7 +13,7 @@ from agentmux.cli.render import next_step
 from agentmux.core.phase import Phase
 from agentmux.core.state import Commit, Interruption, Seat, SessionState, encode
 from agentmux.errors import ExitCode
-from agentmux.ports import TerminalUnreachableError, TmuxSession
+from agentmux.ports.terminal import TerminalUnreachableError, TmuxSession
 
 PROJECT = Path("/project")
 PATH = PROJECT / ".agentmux/.sessions/20260101-101500-add-auth"

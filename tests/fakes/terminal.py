@@ -20,7 +20,7 @@ from pathlib import Path
 
 from agentmux.adapters.processes import start_time
 from agentmux.errors import BlockedError
-from agentmux.ports import (
+from agentmux.ports.terminal import (
     CreatedSession,
     NewPane,
     Pane,
@@ -101,7 +101,7 @@ class FakeSession:
 
 
 class FakeTerminal:
-    """`agentmux.ports.Terminal` in memory."""
+    """`agentmux.ports.terminal.Terminal` in memory."""
 
     def __init__(self, socket: str = "/nowhere/fake", env: Mapping[str, str] | None = None) -> None:
         self._socket = socket

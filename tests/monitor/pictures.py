@@ -8,7 +8,7 @@ from typing import Any
 
 from agentmux.core.phase import Phase
 from agentmux.core.state import Seat, SessionState
-from agentmux.ports import Picture, SeatStatus
+from agentmux.ports.display import Picture, SeatStatus
 
 NOW = datetime(2026, 1, 1, 10, 30, tzinfo=UTC)
 SLUG = "add-login"

@@ -22,7 +22,7 @@ from agentmux.adapters.tmux import TmuxTerminal
 from agentmux.core.keys import Key, Pressed
 from agentmux.monitor.screen import PlainDisplay, TerminalDisplay
 from agentmux.monitor.view import render
-from agentmux.ports import Display
+from agentmux.ports.display import Display
 from tests.monitor.pictures import picture, seat, seen
 
 SHOWN = picture(

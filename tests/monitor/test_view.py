@@ -18,7 +18,7 @@ from agentmux.core.state import Commit, Interruption, Seat, SessionState
 from agentmux.monitor.fitting import clean, spread, wrap
 from agentmux.monitor.screen import styled
 from agentmux.monitor.view import Style, draw, plain, render
-from agentmux.ports import Picture, SeatStatus
+from agentmux.ports.display import Picture, SeatStatus
 from tests.monitor.pictures import NOW, SLUG, picture, seat, seen
 
 MONITOR = (44, 60)

@@ -18,7 +18,7 @@ from agentmux.core.agents import StrategyKind
 from agentmux.core.command_lines import kept_file
 from agentmux.core.resume_record import ResumeRecord, decode_record
 from agentmux.core.screens import ScreenMark, read_screen
-from agentmux.ports import Pane
+from agentmux.ports.terminal import Pane
 from tests.conftest import TEST_ID, WaitUntil
 from tests.real.clis import CLIS
 from tests.real.conftest import Real

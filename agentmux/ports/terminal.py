@@ -1,0 +1,238 @@
+"""tmux, as the operations see it: sessions, panes, screens, and typing into them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import field
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from agentmux.core.frozen import dataclass
+from agentmux.errors import MissingError
+
+if TYPE_CHECKING:  # what only looks at tmux does without the core
+    from agentmux.core.agents import AgentSpec
+
+
+class TerminalError(MissingError):
+    """tmux said no, with its own words in the message."""
+
+
+class TerminalUnreachableError(TerminalError):
+    """The tmux server does not answer: what is live there is unknown, and unknown means refuse."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Server:
+    """One tmux server, told apart from a later one under the same pid by its start time.
+
+    Attributes:
+        socket: Absolute path.
+        pid: 0 where no server runs.
+        started: Clock ticks since boot (``/proc/<pid>/stat``, field 22); 0 where unknown.
+    """
+
+    socket: str
+    pid: int
+    started: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TmuxSession:
+    """One session of a server: its id (``$3``), name, and the uuid we set on it (else empty).
+
+    Attributes:
+        attached: How many clients show it.
+    """
+
+    id: str
+    name: str
+    uuid: str
+    attached: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CreatedSession:
+    """What creating a session made: the session and its first pane."""
+
+    session: TmuxSession
+    pane: str
+    server: Server
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewPane:
+    """A pane to open.
+
+    Attributes:
+        launch: The launch id, set as a pane option in the same call that makes the pane.
+        label: Shown in the border; no user text.
+        argv: Two words or more, so that no shell takes part.
+    """
+
+    seat: str
+    launch: str
+    label: str
+    argv: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pane:
+    """One pane of the session, as tmux has it now.
+
+    The monitor's pane is among them, with an empty launch and seat.
+
+    Attributes:
+        id: ``%7``; stable for the pane's life.
+        pid: Of the program tmux started there.
+        dead: The program has gone and the pane shows its last screen.
+        seat: Empty for panes that are not ours.
+        launch: The launch id; empty for panes that are not ours.
+        visible: It lies in the window of the monitor.
+        activity: Unix time, whole seconds, of the last output in the pane's window.
+    """
+
+    id: str
+    window: str
+    pid: int
+    dead: bool
+    seat: str
+    launch: str
+    visible: bool
+    activity: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Screen:
+    """What a pane shows.
+
+    Attributes:
+        ansi: Rows joined by newlines, with SGR sequences; the state runs on across rows.
+        text: The same rows as plain text.
+        cursor_row: From 0 at the top.
+        cursor_col: From 0 at the left.
+    """
+
+    ansi: str
+    text: str
+    cols: int
+    rows: int
+    cursor_row: int
+    cursor_col: int
+
+
+class Terminal(Protocol):
+    """All of one tmux server that one session needs.
+
+    Every method raises `TerminalUnreachableError` when the server does not answer in time, and
+    `TerminalError` when it refuses. A mutating call that timed out may have happened: look again.
+    """
+
+    @property
+    def socket(self) -> str:
+        """Absolute path of the server's socket."""
+
+    def server(self) -> Server:
+        """The server that answers here; pid 0 when none runs."""
+
+    def sessions(self) -> tuple[TmuxSession, ...]:
+        """Every session of the server; empty when no server runs."""
+
+    def listing(self) -> tuple[int, tuple[TmuxSession, ...]]:
+        """The pid of the server that answers, 0 for none, and its sessions; in one call."""
+
+    def create_session(
+        self, *, name: str, uuid: str, cwd: Path, size: tuple[int, int], argv: Sequence[str]
+    ) -> CreatedSession:
+        """Make a detached session whose first pane, the monitor, runs ``argv``; all in one call.
+
+        Raises:
+            BlockedError: The name is taken (reason `NAME_TAKEN`).
+        """
+
+    def reopen_monitor(self, session: str, *, cwd: Path, argv: Sequence[str]) -> str:
+        """Run ``argv`` as the monitor of a session that lives on without its orchestrator.
+
+        What still runs in the monitor's pane is ended; where that pane is gone, another is made.
+
+        Returns:
+            The id of the monitor's pane.
+        """
+
+    def panes(self, session: str) -> tuple[Pane, ...]:
+        """Every pane of the session with id ``session``; empty when the session is gone."""
+
+    def open_panes(self, session: str, panes: Sequence[NewPane]) -> Mapping[str, str]:
+        """Open each pane in a window of its own; the user's focus stays where it is.
+
+        Returns:
+            Launch id to pane id.
+        """
+
+    def arrange(self, session: str, visible: Sequence[str]) -> None:
+        """Show these panes at the right of the monitor, park every other pane of ours.
+
+        Does nothing while the user has zoomed a pane, and touches no pane that is not ours.
+        """
+
+    def label(self, labels: Mapping[str, str]) -> None:
+        """Set the text in the border of each pane (pane id to label)."""
+
+    def capture(self, panes: Sequence[str], *, colours: bool = True) -> Mapping[str, Screen]:
+        """The screens of these panes in one call; panes that are gone are left out.
+
+        Without ``colours`` the ``ansi`` of each screen is its plain text, at half the cost.
+        """
+
+    def paste(self, pane: str, text: str) -> None:
+        """Put ``text`` into the pane as one bracketed paste, newlines kept; no Enter."""
+
+    def press_enter(self, pane: str) -> None:
+        """Send one Enter."""
+
+    def close_panes(self, panes: Sequence[str]) -> None:
+        """Kill these panes; those already gone are fine."""
+
+    def kill_session(self, session: str) -> None:
+        """Kill the session with id ``session``; a session already gone is fine."""
+
+
+class DeliveryResult(StrEnum):
+    """What became of a text that was to be typed into a pane.
+
+    After ``typed_not_submitted`` and ``unknown`` the text may be in the pane: never type it again.
+    """
+
+    SUBMITTED = "submitted"
+    QUEUED = "queued"
+    TYPED_NOT_SUBMITTED = "typed_not_submitted"
+    REFUSED_DRAFT = "refused_draft"
+    REFUSED_DIALOG = "refused_dialog"
+    PANE_GONE = "pane_gone"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Delivery:
+    """The result of typing into a pane, and in words what it rests on."""
+
+    result: DeliveryResult
+    evidence: str
+
+
+class Typist(Protocol):
+    """Types into panes and proves that the text arrived."""
+
+    async def __call__(
+        self, pane: str, text: str, spec: AgentSpec, *, deadline_s: float, once: bool = False
+    ) -> Delivery:
+        """Type ``text`` to the agent of a pane, press Enter, and say what became of it.
+
+        Args:
+            pane: Its id.
+            text: What to type.
+            spec: The agent that runs there.
+            deadline_s: For all of it.
+            once: The text is like no other: it is not typed where it is on the screen already.
+        """
