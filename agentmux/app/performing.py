@@ -7,18 +7,20 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
+from agentmux.app.beside import Beside, Loop
 from agentmux.app.committing import commit, reason
 from agentmux.app.gating import Manner
 from agentmux.app.launching import Launcher, PreparedLaunch, label
+from agentmux.app.messaging import Messenger
 from agentmux.app.session import Session
 from agentmux.app.tools import Tools
 from agentmux.app.watching import Watcher
 from agentmux.app.world import World
-from agentmux.core import layout, prompts
+from agentmux.core import layout
 from agentmux.core.agents import AgentSpec, PromptBy
 from agentmux.core.decide import (
     REJECTED,
@@ -40,44 +42,26 @@ from agentmux.core.decide import (
 )
 from agentmux.core.events import (
     AgentExited,
-    AgentNudged,
     Approved,
     ArtifactsArchived,
     CommitFailed,
     CommitMade,
     CommitStarted,
-    Fact,
     PhaseSettled,
-    PromptReached,
-    ResearchTold,
     SessionFailed,
 )
-from agentmux.core.phase import Phase
-from agentmux.core.prompts import PromptInputs
 from agentmux.core.records import to_fields
 from agentmux.core.state import AGENT_MODES, LAUNCHED, NATIVE, STOPPED
 from agentmux.errors import AgentmuxError
 from agentmux.ports.repository import GitError
-from agentmux.ports.terminal import DeliveryResult, NewPane
+from agentmux.ports.terminal import NewPane
 
 logger = logging.getLogger(__name__)
 
 # At most this many agents at the right of the monitor (six rows each would be left for eight).
 VISIBLE_MAX: Final = 4
-_TYPE_S: Final = 30.0
 _END_S: Final = 5.0
 _ORDINARY: Final = Manner()
-_REACHED: Final = frozenset({DeliveryResult.SUBMITTED, DeliveryResult.QUEUED})
-
-
-class Loop(Protocol):
-    """What the performer needs of the loop that it serves."""
-
-    def wake(self) -> None:
-        """Look again soon."""
-
-    def say(self, message: str) -> None:
-        """Tell the user."""
 
 
 class Performer:
@@ -99,8 +83,8 @@ class Performer:
         self._loop = loop
         self.launcher = Launcher(world, session, fresh=manner.fresh)
         self._manner = manner
-        self._beside: dict[str, asyncio.Task[None]] = {}
-        self._typing: dict[str, asyncio.Lock] = {}
+        self._beside = Beside(loop)
+        self._messenger = Messenger(world, session, tools, watcher, loop)
         self._shown: tuple[str, ...] = ()
         self._prompted: set[str] = set()
         self._asked: set[str] = set()
@@ -155,7 +139,7 @@ class Performer:
         played = (settings.played(each.role, options.agents, options.models) for each in works)
         names = {each.agent for each in played} - self._asked
         for name in names:
-            self._run(f"ask {name}", self._ask(name))
+            self._beside.run(f"ask {name}", self._ask(name))
         return bool(names)
 
     async def _ask(self, name: str) -> None:
@@ -201,9 +185,9 @@ class Performer:
         spec = self._watcher.spec(seat)
         by_argv = spec.prompt_by(resuming=mode == NATIVE) is PromptBy.ARGV
         if by_argv or mode == NATIVE:  # also to see that it refuses its conversation
-            self._run(f"confirm {launch}", self._watcher.confirm(seat, launch))
+            self._beside.run(f"confirm {launch}", self._watcher.confirm(seat, launch))
         if not by_argv:
-            self._run(f"prompt {launch}", self._type_prompt(seat, launch, pane, prompt))
+            self._beside.run(f"prompt {launch}", self._messenger.prompt(seat, launch, pane, prompt))
 
     def _take_over(self, facts: Facts) -> None:
         """See to the prompts of launches that another orchestrator began, and did not finish."""
@@ -221,7 +205,7 @@ class Performer:
     async def _record_choice(self, action: RecordChoice, facts: Facts) -> None:
         seat, launch, choice = action.seat, action.launch, action.choice
         self._session.record(choice, seat=seat, launch=launch)
-        spec, pane = self._watcher.spec(seat), self._pane_of(launch)
+        spec, pane = self._watcher.spec(seat), self._watcher.pane_id(launch)
         self._tools.terminal.label({pane: label(seat, spec.name, choice.mode)} if pane else {})
         self._bring_up(seat, spec, choice.mode, pane, f"{layout.launch(launch)}/{choice.prompt}")
 
@@ -233,35 +217,6 @@ class Performer:
     async def _open_pane(self, action: OpenPane, facts: Facts) -> None:
         self._open([self.launcher.pane(action.seat, action.launch)])
         self._loop.wake()
-
-    async def _type_prompt(self, seat: str, launch: str, pane: str, prompt: str) -> None:
-        if not self._awaits_prompt(seat, launch):
-            return
-        path = self._session.files.path / prompt
-        # The line names the launch, so that it is known again whoever typed it.
-        result = await self._type(seat, pane, prompts.launch_line(str(path)), once=True)
-        if not self._awaits_prompt(seat, launch):
-            return  # it has gone, which is told elsewhere, or its screen has told already
-        if result in _REACHED:
-            self._record(PromptReached(evidence=f"typed: {result}"), seat=seat, launch=launch)
-        else:
-            self._loop.say(f"{seat}: its prompt did not arrive ({result}); look at its pane")
-            self._watcher.note(seat, "waiting_for_user", "delivery")
-
-    def _awaits_prompt(self, seat: str, launch: str) -> bool:
-        held = self._session.state.seats.get(seat)
-        if held is None or held.launch != launch:
-            return False
-        return held.status == LAUNCHED and not held.reached
-
-    async def _type(self, seat: str, pane: str, text: str, *, once: bool = False) -> DeliveryResult:
-        """Type into a pane; one writer per seat at a time."""
-        async with self._typing.setdefault(seat, asyncio.Lock()):
-            delivery = await self._tools.type_into(
-                pane, text, self._watcher.spec(seat), deadline_s=_TYPE_S, once=once
-            )
-        logger.info("typed into %s: %s (%s)", seat, delivery.result, delivery.evidence)
-        return delivery.result
 
     def _arrange(self) -> None:
         """Show the seats that work; the panes of the others stay parked, with their size."""
@@ -330,7 +285,7 @@ class Performer:
     # -- beside the loop ---------------------------------------------------------------------
 
     async def _commit(self, action: MakeCommit, facts: Facts) -> None:
-        self._run("commit", self._make_commit(action.approval))
+        self._beside.run("commit", self._make_commit(action.approval))
 
     async def _make_commit(self, approval: str) -> None:
         committed = self._session.state.commit
@@ -348,86 +303,18 @@ class Performer:
 
     async def _tell(self, action: Tell, facts: Facts) -> None:
         key = f"tell {action.seat} {action.research} {action.topic}"
-        self._run(key, self._tell_owner(action))
-
-    async def _tell_owner(self, action: Tell) -> None:
-        folder = layout.research(action.research, action.topic)
-        path = str(self._session.files.path / folder / "summary.md")
-        inputs = self._message_inputs(action.seat, inputs=(path,), topic=action.topic)
-        text = self._message(prompts.TOLD, inputs)
-        result = await self._type(action.seat, self._pane_of(action.launch), text)
-        told = ResearchTold(research=action.research, topic=action.topic, result=result)
-        self._record(told, seat=action.seat, launch=action.launch)
-        if result not in _REACHED:
-            self._loop.say(f"{action.seat} could not be told of `{action.topic}` ({result})")
+        self._beside.run(key, self._messenger.tell(action))
 
     def _nudge_quiet(self) -> None:
         while self._watcher.to_nudge:
             seat = self._watcher.to_nudge.pop()
-            self._run(f"nudge {seat}", self._nudge(seat))
-
-    async def _nudge(self, seat: str) -> None:
-        held = self._session.state.seats.get(seat)
-        if held is None or held.nudged:
-            return
-        path = self._session.files.path / layout.launch(held.launch) / "prompt.md"
-        inputs = self._message_inputs(seat, instruction_file=str(path))
-        text = self._message(prompts.NUDGE, inputs)
-        result = await self._type(seat, self._pane_of(held.launch), text)
-        self._record(AgentNudged(result=result), seat=seat, launch=held.launch)
-        self._loop.say(f"{seat}: reminded, it had gone quiet ({result})")
-
-    def _message_inputs(self, seat: str, **more: Any) -> PromptInputs:  # noqa: ANN401
-        state = self._session.state
-        held = state.seats[seat]
-        return PromptInputs(
-            session_dir=str(self._session.files.path),
-            project_dir=str(self._world.project),
-            phase=state.phase if state.phase is not Phase.FAILED else Phase.ARCHITECTING,
-            role=held.role,
-            seat=seat,
-            subplan=held.subplan,
-            subplans=tuple((n, "") for n in state.implementation_active_plan_ids),
-            **{"topic": held.topic, **more},
-        )
-
-    def _message(self, name: str, inputs: PromptInputs) -> str:
-        return prompts.render(self._world.templates.template(name, False), inputs).strip()
-
-    def _pane_of(self, launch: str) -> str:
-        pane = self._watcher.panes.get(launch)
-        return pane.id if pane is not None else ""
-
-    def _record(self, fact: Fact, *, seat: str, launch: str) -> None:
-        self._session.record(fact, seat=seat, launch=launch)
-        self._loop.wake()
-
-    def _run(self, key: str, work: Coroutine[Any, Any, None]) -> None:
-        """Run ``work`` beside the loop, unless the same is under way."""
-        running = self._beside.get(key)
-        if running is not None and not running.done():
-            work.close()
-            return
-        self._beside[key] = asyncio.create_task(self._guarded(key, work))
-
-    async def _guarded(self, key: str, work: Coroutine[Any, Any, None]) -> None:
-        try:
-            await work
-        except (AgentmuxError, OSError) as error:
-            self._loop.say(f"problem: {key}: {error}")
-            logger.warning("%s failed: %s", key, error)
-        except Exception as error:
-            self._loop.say(f"problem: {key}: {error}")
-            logger.exception("%s failed", key)
-        finally:
-            self._loop.wake()
+            self._beside.run(f"nudge {seat}", self._messenger.nudge(seat))
 
     # -- the end -----------------------------------------------------------------------------
 
     async def end_all(self) -> None:
         """Keep the last screens, then end every agent."""
-        for task in self._beside.values():
-            task.cancel()
+        self._beside.cancel()
         launches = tuple(self._watcher.panes)
         try:
             self._watcher.look_at(launches)

@@ -113,6 +113,11 @@ class Watcher:
                 self._tools.deaths.watch(pane.pid, partial(self._ended, launch))
         return Facts(artifacts=self._session.artifacts(), launches=facts)
 
+    def pane_id(self, launch: str) -> str:
+        """Return the id of a launch's pane; empty where none was seen."""
+        pane = self.panes.get(launch)
+        return "" if pane is None else pane.id
+
     def _ended(self, launch: str, _pid: int) -> None:
         self._running.discard(launch)
         self.wake()

@@ -1,0 +1,112 @@
+"""Tell agents things: type them into their panes, and record what became of it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import Any, Final
+
+from agentmux.app.beside import Loop
+from agentmux.app.session import Session
+from agentmux.app.tools import Tools
+from agentmux.app.watching import Watcher
+from agentmux.app.world import World
+from agentmux.core import layout, prompts
+from agentmux.core.decide import Tell
+from agentmux.core.events import AgentNudged, PromptReached, ResearchTold
+from agentmux.core.phase import Phase
+from agentmux.core.prompts import PromptInputs
+from agentmux.core.state import LAUNCHED
+from agentmux.ports.terminal import DeliveryResult
+
+logger = logging.getLogger(__name__)
+
+_TYPE_S: Final = 30.0
+_REACHED: Final = frozenset({DeliveryResult.SUBMITTED, DeliveryResult.QUEUED})
+
+
+class Messenger:
+    """Types what the agents of one session are to know."""
+
+    def __init__(
+        self, world: World, session: Session, tools: Tools, watcher: Watcher, loop: Loop
+    ) -> None:
+        self._world = world
+        self._session = session
+        self._tools = tools
+        self._watcher = watcher
+        self._loop = loop
+        self._typing: dict[str, asyncio.Lock] = {}
+
+    async def prompt(self, seat: str, launch: str, pane: str, prompt: str) -> None:
+        """Type where a launch's prompt lies (``prompt``, relative to the session), only once."""
+        if not self._awaits_prompt(seat, launch):
+            return
+        path = self._session.files.path / prompt
+        # The line names the launch, so that it is known again whoever typed it.
+        result = await self._type(seat, pane, prompts.launch_line(str(path)), once=True)
+        if not self._awaits_prompt(seat, launch):
+            return  # it has gone, which is told elsewhere, or its screen has told already
+        if result in _REACHED:
+            self._session.record(
+                PromptReached(evidence=f"typed: {result}"), seat=seat, launch=launch
+            )
+        else:
+            self._loop.say(f"{seat}: its prompt did not arrive ({result}); look at its pane")
+            self._watcher.note(seat, "waiting_for_user", "delivery")
+
+    async def tell(self, action: Tell) -> None:
+        """Tell who asked that their research is done."""
+        folder = layout.research(action.research, action.topic)
+        path = str(self._session.files.path / folder / "summary.md")
+        inputs = self._message_inputs(action.seat, inputs=(path,), topic=action.topic)
+        text = self._message(prompts.TOLD, inputs)
+        result = await self._type(action.seat, self._watcher.pane_id(action.launch), text)
+        told = ResearchTold(research=action.research, topic=action.topic, result=result)
+        self._session.record(told, seat=action.seat, launch=action.launch)
+        if result not in _REACHED:
+            self._loop.say(f"{action.seat} could not be told of `{action.topic}` ({result})")
+
+    async def nudge(self, seat: str) -> None:
+        """Remind an agent that has gone quiet, once."""
+        held = self._session.state.seats.get(seat)
+        if held is None or held.nudged:
+            return
+        path = self._session.files.path / layout.launch(held.launch) / "prompt.md"
+        inputs = self._message_inputs(seat, instruction_file=str(path))
+        text = self._message(prompts.NUDGE, inputs)
+        result = await self._type(seat, self._watcher.pane_id(held.launch), text)
+        self._session.record(AgentNudged(result=result), seat=seat, launch=held.launch)
+        self._loop.say(f"{seat}: reminded, it had gone quiet ({result})")
+
+    def _awaits_prompt(self, seat: str, launch: str) -> bool:
+        held = self._session.state.seats.get(seat)
+        if held is None or held.launch != launch:
+            return False
+        return held.status == LAUNCHED and not held.reached
+
+    async def _type(self, seat: str, pane: str, text: str, *, once: bool = False) -> DeliveryResult:
+        """Type into a pane; one writer per seat at a time."""
+        async with self._typing.setdefault(seat, asyncio.Lock()):
+            delivery = await self._tools.type_into(
+                pane, text, self._watcher.spec(seat), deadline_s=_TYPE_S, once=once
+            )
+        logger.info("typed into %s: %s (%s)", seat, delivery.result, delivery.evidence)
+        return delivery.result
+
+    def _message_inputs(self, seat: str, **more: Any) -> PromptInputs:  # noqa: ANN401
+        state = self._session.state
+        held = state.seats[seat]
+        return PromptInputs(
+            session_dir=str(self._session.files.path),
+            project_dir=str(self._world.project),
+            phase=state.phase if state.phase is not Phase.FAILED else Phase.ARCHITECTING,
+            role=held.role,
+            seat=seat,
+            subplan=held.subplan,
+            subplans=tuple((n, "") for n in state.implementation_active_plan_ids),
+            **{"topic": held.topic, **more},
+        )
+
+    def _message(self, name: str, inputs: PromptInputs) -> str:
+        return prompts.render(self._world.templates.template(name, False), inputs).strip()
