@@ -1,4 +1,7 @@
-"""Whether what an agent hands in keeps the rules; every problem is found at once."""
+"""Whether what an agent hands in keeps the rules: one check per signal, every problem at once.
+
+Whether a *phase* is complete is `core.completion`.
+"""
 
 from __future__ import annotations
 

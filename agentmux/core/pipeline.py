@@ -1,7 +1,6 @@
 """The phases as data: the one place that lists them, in order.
 
-To add a phase: its name in ``phase``, its check in ``completion``, its descriptor here, its
-signal in ``events`` and the step it causes in ``apply``.
+Where the rest of a new phase goes: docs/explanation/architecture.md.
 """
 
 from __future__ import annotations
