@@ -54,8 +54,10 @@ def _known_places(node: schema.Node, places: tuple[str, ...]) -> None:
 
 
 def _command(node: schema.Node, path: str) -> object:
-    """One program, or a list of words."""
-    return schema.words(node, path) if isinstance(node.value, list) else (_LINE(node, path),)
+    """One program, or a list of words that begins with one."""
+    if not isinstance(node.value, list):
+        return (_LINE(node, path),)
+    return schema.words(node, path) or schema.wrong(node, path, "a program, or a list with one")
 
 
 def _prose(node: schema.Node, path: str) -> object:

@@ -169,6 +169,10 @@ class _Typing:
     def mark(self, screen: Screen) -> ScreenMark:
         return read_screen(self.spec, screen.text)
 
+    def composer(self, screen: Screen) -> Composer | None:
+        """The composer; none while a dialog is up, above which our own line may look like one."""
+        return None if self.mark(screen) in _DIALOGS else find_composer(screen, self.spec)
+
     def holds_text(self, composer: Composer) -> bool:
         """Whether our text, or the marker that stands for it, is in the composer."""
         return self.holds_tail(composer) or bool(_PASTED.search(composer.draft))
@@ -211,7 +215,7 @@ class _Typing:
     def judge(self, screen: Screen) -> tuple[DeliveryResult | None, str]:
         """What speaks against typing now; None with an empty reason where nothing does."""
         mark = self.mark(screen)
-        if mark in {ScreenMark.TRUST, ScreenMark.WAITING}:
+        if mark in _DIALOGS:
             return DeliveryResult.REFUSED_DIALOG, f"the screen shows a dialog ({mark})"
         composer = find_composer(screen, self.spec)
         # A program that has drawn nothing yet is not there to be typed at: what it finds waiting
@@ -232,7 +236,7 @@ class _Typing:
             screen = self.look()
             if screen is None:
                 return _said(DeliveryResult.PANE_GONE, "the pane went away after the paste")
-            composer = find_composer(screen, self.spec)
+            composer = self.composer(screen)
             if composer is not None and self.holds_text(composer):
                 return None
             if not self.has_time():
@@ -246,7 +250,7 @@ class _Typing:
             screen = self.look()
             if screen is None:
                 return _said(DeliveryResult.PANE_GONE, "the pane went away after Enter")
-            composer = find_composer(screen, self.spec)
+            composer = self.composer(screen)
             holds = composer is not None and self.holds_text(composer)
             self.press_again(holds=holds)
             if composer is not None and not holds and not composer.draft:
@@ -292,6 +296,7 @@ class _Typing:
         return _said(DeliveryResult.UNKNOWN, f"Enter was sent; the screen says {mark}")
 
 
+_DIALOGS: Final = frozenset({ScreenMark.TRUST, ScreenMark.WAITING})
 _NO_COMPOSER: Final = "no composer was seen"
 _BEGUN: Final = "the text is in the composer already"
 

@@ -8,9 +8,11 @@ import select
 import time
 import uuid
 from collections.abc import Mapping
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Final
+
+from agentmux.adapters import files
 
 _REPORT_MAX: Final = 1 << 16
 _STEP_S: Final = 0.5
@@ -24,13 +26,19 @@ class ReadyPipe:
         """Make the pipe, and beside it leave ``environ``, for the orchestrator to take.
 
         It may hold keys: no argument of a program is as private as a file that is read once.
+
+        Raises:
+            DataError: The directory takes nothing; nothing is left there.
         """
         self._path = folder / f"ready-{uuid.uuid4().hex[:16]}.fifo"
-        os.mkfifo(self._path, 0o600)
-        kept = os.open(_beside(self._path), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(kept, "w", encoding="ascii") as file:
-            json.dump(dict(environ), file)
-        self._fd = os.open(self._path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        with files.explained(self._path), ExitStack() as made:
+            made.callback(self._remove)
+            os.mkfifo(self._path, 0o600)
+            kept = os.open(_beside(self._path), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            with os.fdopen(kept, "w", encoding="ascii") as file:
+                json.dump(dict(environ), file)
+            self._fd = os.open(self._path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+            made.pop_all()
 
     @property
     def path(self) -> Path:
@@ -58,6 +66,9 @@ class ReadyPipe:
     def close(self) -> None:
         """Remove the pipe."""
         os.close(self._fd)
+        self._remove()
+
+    def _remove(self) -> None:
         self._path.unlink(missing_ok=True)
         _beside(self._path).unlink(missing_ok=True)
 

@@ -107,13 +107,13 @@ class ProcessWatch:
         """
         if pid in self._descriptors or pid in self._timers:
             return
-        if not hasattr(os, "pidfd_open"):
-            self._poll(pid, ended)
-            return
         try:
-            descriptor = os.pidfd_open(pid)
+            descriptor = _descriptor(pid)
         except ProcessLookupError:
             self._loop.call_soon(ended, pid)
+            return
+        if descriptor is None:
+            self._poll(pid, ended)
             return
         self._descriptors[pid] = descriptor
         self._loop.add_reader(descriptor, self._gone, pid, ended)
@@ -146,6 +146,22 @@ class ProcessWatch:
         else:
             self._timers.pop(pid, None)
             self._loop.call_soon(ended, pid)
+
+
+def _descriptor(pid: int) -> int | None:
+    """Open what tells of a process's end; None on macOS, old kernels and in some containers.
+
+    Raises:
+        ProcessLookupError: It has gone.
+    """
+    if not hasattr(os, "pidfd_open"):
+        return None
+    try:
+        return os.pidfd_open(pid)
+    except ProcessLookupError:
+        raise
+    except OSError:  # ENOSYS before Linux 5.3, EPERM under an old seccomp profile
+        return None
 
 
 def survivors(*session_ids: str) -> tuple[Survivor, ...]:
@@ -278,13 +294,13 @@ def _signal(pid: int, number: signal.Signals) -> None:
 
 def _wait(pid: int, started: int, deadline: float) -> None:
     """Wait until the process has ended or the (monotonic) deadline is over."""
-    if not hasattr(os, "pidfd_open"):
-        while is_alive(pid, started) and time.monotonic() < deadline:
-            time.sleep(0.02)  # noqa: TID251 (no pidfd on this system)
-        return
     try:
-        descriptor = os.pidfd_open(pid)
+        descriptor = _descriptor(pid)
     except ProcessLookupError:
+        return
+    if descriptor is None:
+        while is_alive(pid, started) and time.monotonic() < deadline:
+            time.sleep(0.02)  # noqa: TID251 (nothing here tells of an end)
         return
     try:
         poll = select.poll()

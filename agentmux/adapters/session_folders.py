@@ -58,7 +58,8 @@ def leftovers(folder: Path) -> tuple[Path, ...]:
 def glance(path: Path) -> Mapping[str, Any] | None:
     """Return the fields of a good ``state.json``; None where a closer look is needed."""
     fields = _fields(path / layout.STATE, STATE_MAX)
-    if fields is None or fields.get("phase") not in _KNOWN:
+    phase = fields.get("phase") if fields is not None else None
+    if fields is None or not isinstance(phase, str) or phase not in _KNOWN:
         return None
     version = fields.get("schema_version", SUPPORTED)
     good = type(version) is int and 0 <= version <= SUPPORTED and _has_journal(path, fields)

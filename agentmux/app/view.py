@@ -260,7 +260,7 @@ def _seats(
     panes, seats = _mapping(noted, "panes"), _mapping(entry.fields, "seats")
     for name in seats:
         seat = _mapping(seats, name)
-        current = _mapping(panes, name).get("launch") in {None, seat.get("launch")}
+        current = _mapping(panes, name).get("launch") in (None, seat.get("launch"))
         seen = _mapping(statuses, name) if current else _NOTHING
         status, source, since = _doing(seat, seen, runs=bool(liveness.live))
         yield SeatView(

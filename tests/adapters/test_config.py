@@ -123,6 +123,7 @@ ERRORS = [
     ("tmux: {size: [220]}\n", 1, "`tmux.size` must be a list of two values", ""),
     ("tmux:\n  size:\n  - 220\n  - 5\n", 4, "must be a whole number from 10 to 1000", ""),
     ("tmux: {socket_name: ../x}\n", 1, "`tmux.socket_name` must be a name", ""),
+    ("agents:\n  foo: {command: []}\n", 2, "`agents.foo.command` must be a program", ""),
     ("resume:\n  commands:\n    claude: x\n", 3, "`resume.commands.claude` must be a list", ""),
     ("resume: {commands: {c: ['{id}']}}\n", 1, "nothing is known by `{id}`", ""),
     ("version: 1\nversion: 1\n", 2, "key `version` stands here twice, first in line 1", ""),

@@ -161,6 +161,14 @@ def test_a_dialog_is_left_alone(start: Start) -> None:
     assert agent.read() == []
 
 
+def test_a_dialog_that_comes_with_enter_gets_no_second_one(start: Start) -> None:
+    agent = start("asks=rm")  # in place of its composer: our line is the last that looks like one
+    delivery = agent.deliver(deadline_s=2)
+    assert delivery.result is DeliveryResult.UNKNOWN
+    assert "waiting" in delivery.evidence
+    assert agent.read() == [framed(TEXT), "\r"]
+
+
 def test_a_screen_without_a_composer_gets_nothing(start: Start) -> None:
     agent = start()
     delivery = agent.deliver(spec=replace(SPEC, ready="^no such prompt"), deadline_s=0.3)

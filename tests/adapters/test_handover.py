@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import errno
+import json
 import os
 import stat
 from pathlib import Path
 
+import pytest
+
 from agentmux.adapters import files
 from agentmux.adapters.handover import ReadyPipe, report, take_environment
+from agentmux.errors import DataError
 
 ENVIRON = {"KEY": "s\udce9cret\n", "EMPTY": ""}
 
@@ -31,3 +36,17 @@ def test_what_nobody_took_goes_with_the_pipe_or_is_swept(short_dir: Path) -> Non
     assert files.sweep(short_dir, older_than_s=0) == 1
     assert list(short_dir.iterdir()) == [killed.path]
     killed.close()
+
+
+def test_a_directory_that_takes_nothing_is_said_and_nothing_is_left(
+    short_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with pytest.raises(DataError, match="no such file"):
+        ReadyPipe(short_dir / "gone", ENVIRON)
+    monkeypatch.setattr(json, "dump", full)
+    with pytest.raises(DataError, match="no space left"):
+        ReadyPipe(short_dir, ENVIRON)
+    assert list(short_dir.iterdir()) == []

@@ -1,6 +1,7 @@
 """Who is alive, who outlived tmux, and how they end."""
 
 import asyncio
+import errno
 import os
 import signal
 import subprocess
@@ -111,6 +112,33 @@ def test_every_end_is_called_back_once(started: list[subprocess.Popen[bytes]]) -
     asyncio.run(watch())
     assert sorted(ended) == sorted([gone.pid, *(process.pid for process in processes[:-1])])
     assert len(list(Path("/proc/self/fd").iterdir())) == before
+
+
+@pytest.mark.parametrize("number", [errno.ENOSYS, errno.EPERM])
+def test_a_kernel_without_process_descriptors_is_asked_now_and_then(
+    started: list[subprocess.Popen[bytes]], monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    def refused(pid: int) -> int:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(os, "pidfd_open", refused)
+    process = sleeper(started)
+    ended: list[int] = []
+
+    async def watch() -> None:
+        watcher = ProcessWatch(asyncio.get_running_loop())
+        watcher.watch(process.pid, ended.append)
+        process.kill()
+        async with asyncio.timeout(10):
+            while not ended:
+                await asyncio.sleep(0.005)
+        watcher.close()
+
+    asyncio.run(watch())
+    assert ended == [process.pid]
+    stays, goes = sleeper(started), sleeper(started, "echo ready; sleep 0.1")
+    both = [(each.pid, start_time(each.pid)) for each in (stays, goes)]
+    assert left_after(both, wait_s=0.5) == tuple(both[:1])
 
 
 def test_survivors_are_found_by_their_environment(

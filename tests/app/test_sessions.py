@@ -138,7 +138,11 @@ def unreadable_bytes(path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("harm", "says"),
-    [(replaced_journal, "replaced"), (newer, "newer agentmux"), (unreadable_bytes, "")],
+    [
+        (replaced_journal, "replaced"),
+        (newer, "newer agentmux"),
+        (unreadable_bytes, ""),
+    ],
 )
 def test_an_unreadable_session_has_its_reason_and_hides_nobody(
     site: Site, make: Callable[..., Path], harm: Callable[[Path], None], says: str
@@ -161,6 +165,16 @@ def test_a_corrupt_state_is_read_from_its_backup(site: Site, make: Callable[...,
     entry = entry_at(site, path)
     assert (entry.source, entry.phase) == ("backup", "architecting")
     assert entry.warnings
+
+
+@pytest.mark.parametrize("odd", [["architecting"], {}, 7, "lunch"])
+def test_a_state_with_an_odd_phase_hides_nobody(
+    site: Site, make: Callable[..., Path], odd: object
+) -> None:
+    make("20260101-101500-good")
+    edit(make("20260101-101501-odd"), phase=odd)
+    phases = [(entry.slug, entry.phase) for entry in list_resumable_sessions(site)]
+    assert phases == [("odd", None), ("good", "architecting")]
 
 
 def test_without_state_and_journal_the_phase_is_open(site: Site, make: Callable[..., Path]) -> None:

@@ -179,7 +179,7 @@ def test_problems_are_said(
     [
         {"phase": "implementing", "seats": [], "agents": 5, "interruption": "x", "commit": "y"},
         {"phase": "implementing", "cycle": "two", "review_iteration": True, "feature": 7},
-        {"phase": "implementing", "seats": {"coder": 1, "b": {"attempt": None}}},
+        {"phase": "implementing", "seats": {"coder": 1, "b": {"attempt": None, "launch": []}}},
     ],
 )
 def test_odd_states_are_shown_as_far_as_they_go(fields: dict[str, Any]) -> None:

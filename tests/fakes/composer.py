@@ -32,7 +32,7 @@ def main() -> None:
                 continue
             transcript.append(draft)
             draft = ""
-            busy = "idle" not in habits
+            busy = not habits.keys() & {"idle", "asks"}
             if "vanish" in habits:
                 return
             continue
@@ -50,7 +50,10 @@ def paint(habits: dict[str, str], draft: str, transcript: list[str], *, busy: bo
     rows += [f"> {said}" for said in transcript] if "silent" not in habits else []
     rows += ["* Working… (esc to interrupt)"] if busy else []
     rows += [f"Do you want to run {habits['dialog']}?", " > 1. Yes"] if "dialog" in habits else []
-    rows += [RULE, "> " + shown.replace("\n", "\n  ") + placeholder, RULE, "  ? for shortcuts"]
+    if transcript and "asks" in habits:
+        rows += [f"Do you want to run {habits['asks']}?", " > 1. Yes"]
+    else:
+        rows += [RULE, "> " + shown.replace("\n", "\n  ") + placeholder, RULE, "  ? for shortcuts"]
     text = "\x1b[H\x1b[2J" + "\n".join(rows)
     os.write(1, text.replace("\n", "\r\n").encode())
 
