@@ -120,6 +120,7 @@ class Launcher:
             prompt_bytes=len(plan.prompt.encode()),
             fresh_prompt_bytes=len(plan.full_prompt.encode()),
             stopped=stopped,
+            phase=working_phase(self._state).value,
         )
         text = label(work.seat, plan.casting.spec.name, "stopped" if stopped else plan.mode)
         return PreparedLaunch(plan=plan, fact=fact, pane=self.pane(work.seat, plan.launch, text))

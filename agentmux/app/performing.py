@@ -21,6 +21,7 @@ from agentmux.app.tools import Tools
 from agentmux.app.watching import Watcher
 from agentmux.app.world import World
 from agentmux.core import layout
+from agentmux.core.acceptance import working_phase
 from agentmux.core.agents import AgentSpec, PromptBy
 from agentmux.core.decide import (
     REJECTED,
@@ -103,6 +104,7 @@ class Performer:
 
     async def perform(self, actions: Sequence[Action], facts: Facts) -> bool:
         """Perform the actions; returns whether the session is to be looked at again at once."""
+        phase = working_phase(self._session.state)
         self._take_over(facts)
         wanting = [action for action in actions if isinstance(action, Launch)]
         launches = [] if self._is_asking(wanting) else wanting
@@ -113,6 +115,8 @@ class Performer:
             self._go_on_as_usual()
         before = self._session.state.revision
         for action in actions:
+            if working_phase(self._session.state) is not phase:
+                break  # what was decided for the phase before is to be decided anew
             if not isinstance(action, Launch):
                 await self._perform[type(action)](action, facts)
         self._nudge_quiet()
@@ -151,14 +155,8 @@ class Performer:
 
     async def _launch(self, launches: Sequence[Launch], facts: Facts) -> None:
         """Write every folder, record every intent, then make all the panes in one call."""
-        prepared: list[PreparedLaunch] = []
-        for each in launches:
-            made = self.launcher.prepare(
-                each.work, each.attempt, facts.artifacts, stopped=self._manner.stopped
-            )
-            self._session.record(made.fact, seat=each.work.seat, launch=made.plan.launch)
-            prepared.append(made)
-        panes = self._open([made.pane for made in prepared])
+        prepared = self._prepare(launches, facts)
+        panes = self._open([made.pane for made in prepared]) if prepared else {}
         for made in prepared:
             seat, plan = made.plan.work.seat, made.plan
             spec = plan.casting.spec
@@ -168,6 +166,21 @@ class Performer:
                 continue
             pane = panes.get(plan.launch, "")
             self._bring_up(seat, spec, plan.mode, pane, f"{layout.launch(plan.launch)}/prompt.md")
+
+    def _prepare(self, launches: Sequence[Launch], facts: Facts) -> list[PreparedLaunch]:
+        """Write and record them; those whose phase ends meanwhile get no seat, and no pane."""
+        prepared: list[PreparedLaunch] = []
+        phase = working_phase(self._session.state)
+        for each in launches:
+            if working_phase(self._session.state) is not phase:
+                break
+            made = self.launcher.prepare(
+                each.work, each.attempt, facts.artifacts, stopped=self._manner.stopped
+            )
+            self._session.record(made.fact, seat=each.work.seat, launch=made.plan.launch)
+            prepared.append(made)
+        seated = {seat.launch for seat in self._session.state.seats.values()}
+        return [made for made in prepared if made.plan.launch in seated]
 
     def _bring_up(self, seat: str, spec: AgentSpec, mode: str, pane: str, prompt: str) -> None:
         """Say that a launch runs, and see to it that its prompt arrives."""
@@ -241,7 +254,7 @@ class Performer:
         self._loop.say(f"{action.seat}: {action.cause} ({_ending(action)})")
 
     async def _fail(self, action: Fail, facts: Facts) -> None:
-        fact = SessionFailed(cause=action.cause, phase=self._session.state.phase)
+        fact = SessionFailed(cause=action.cause, phase=working_phase(self._session.state).value)
         self._session.record(fact, seat=action.seat)
         self._loop.say(f"failed: {action.cause}")
 
@@ -259,7 +272,7 @@ class Performer:
         """Record an archive that moves nothing: what was just read stays true, look no further."""
         state, files = self._session.state, self._session.files
         if state.pending_archive and not any(map(files.to_archive, state.pending_archive)):
-            self._session.record(ArtifactsArchived())
+            self._session.record(ArtifactsArchived(moved=len(state.pending_archive)))
 
     async def _finish_archive(self, action: FinishArchive, facts: Facts) -> None:
         """Move what no longer counts, after nobody is left who could write there."""
@@ -270,7 +283,7 @@ class Performer:
         await self._gone(strays)
         for each in state.pending_archive:
             self._session.files.archive(each)
-        self._session.record(ArtifactsArchived())
+        self._session.record(ArtifactsArchived(moved=len(state.pending_archive)))
 
     async def _gone(self, launches: tuple[str, ...]) -> None:
         """Wait until the agents of these launches have left their exit records."""

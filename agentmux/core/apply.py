@@ -70,7 +70,7 @@ from agentmux.core.state import (
     SessionState,
     decode,
 )
-from agentmux.core.transitions import decide_review, enter, go_on, plan_values, schedule
+from agentmux.core.transitions import decide_review, enter, forget, go_on, plan_values, schedule
 from agentmux.errors import AgentmuxError
 
 Step = Callable[[SessionState, Event, Any], SessionState]
@@ -118,11 +118,19 @@ def apply(state: SessionState, event: Event) -> SessionState:
     """Return the state after ``event``; the same state where a signal does not count."""
     step = _STEPS[type(event.fact)]
     if not is_signal(event):
-        return replace(step(state, event, event.fact), last_event=event.fact.kind)
+        return replace(step(state, event, event.fact), last_event=_last_event(state, event))
     if judge(state, event).answer is not Answer.ACCEPTED:
         return state
     after = _signalled(state, event, step)
     return replace(after, last_event=event.fact.kind, signals=(*state.signals, event.id))
+
+
+def _last_event(state: SessionState, event: Event) -> str:
+    """A resume whose orchestrator was lost at once is still to be gone on with."""
+    changed_nothing = isinstance(event.fact, SessionInterrupted | SessionReattached)
+    if changed_nothing and state.last_event == Resumed.kind:
+        return Resumed.kind
+    return event.fact.kind
 
 
 def _signalled(state: SessionState, event: Event, step: Step) -> SessionState:
@@ -228,7 +236,8 @@ def _with_tasks(state: SessionState, kind: ResearchKind, tasks: Mapping[str, str
 
 
 def _approved(state: SessionState, event: Event, fact: Approved) -> SessionState:
-    approved = replace(state, approval=event.id, seats={})
+    # No summary is waited for any more, also where the commit fails.
+    approved = replace(state, approval=event.id, summary_submitted=True, seats={})
     return approved if state.options.commit else enter(approved, Phase.DONE)
 
 
@@ -254,6 +263,8 @@ def _began(
 
 
 def _launched(state: SessionState, event: Event, fact: AgentLaunched) -> SessionState:
+    if not fact.topic and _is_over(state, event, fact.phase):
+        return state
     seat = Seat(
         launch=event.launch,
         role=fact.role,
@@ -273,6 +284,11 @@ def _launched(state: SessionState, event: Event, fact: AgentLaunched) -> Session
         seats={**state.seats, event.seat: seat},
         agents={**state.agents, event.seat: fact.record},
     )
+
+
+def _is_over(state: SessionState, event: Event, phase: str) -> bool:
+    """Whether a fact was decided for a phase that the lines before it have ended."""
+    return phase != "" and (phase != working_phase(state).value or event.cycle != state.cycle)
 
 
 def _chosen(state: SessionState, event: Event, fact: LaunchChosen) -> SessionState:
@@ -381,6 +397,8 @@ def _resumed(state: SessionState, event: Event, fact: Resumed) -> SessionState:
         known = replace(known, reviewer_nominations=())
     if fact.override:
         return enter(known, phase)
+    if phase is not Phase.COMPLETING:  # what was approved is no longer what there is
+        known = forget(known, Phase.COMPLETING)
     here = replace(known, phase=phase)
     return schedule(here) if phase is Phase.IMPLEMENTING else here
 
@@ -399,7 +417,8 @@ def _restarted(state: SessionState, event: Event, fact: SeatRestarted) -> Sessio
 
 
 def _archived(state: SessionState, event: Event, fact: ArtifactsArchived) -> SessionState:
-    return replace(state, pending_archive=())
+    moved = len(state.pending_archive) if fact.moved is None else fact.moved
+    return replace(state, pending_archive=state.pending_archive[moved:])
 
 
 def _commit_started(state: SessionState, event: Event, fact: CommitStarted) -> SessionState:
@@ -424,7 +443,7 @@ def _interrupted(state: SessionState, event: Event, fact: SessionInterrupted) ->
 
 
 def _failed(state: SessionState, event: Event, fact: SessionFailed) -> SessionState:
-    if state.phase not in PIPELINE:
+    if state.phase not in PIPELINE or _is_over(state, event, fact.phase):
         return state
     interruption = _interruption(state, event, fact.cause)
     return replace(state, phase=Phase.FAILED, interruption=interruption)

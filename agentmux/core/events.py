@@ -181,6 +181,8 @@ class AgentLaunched:
         attempt: 1, then +1 for each relaunch of the same work.
         stopped: Its pane waits for the user's choice (see `LaunchChosen`); ``mode`` is what going
             on would be.
+        phase: For whose work it was decided; empty in older journals. Where the session has left
+            that phase meanwhile, the launch gets no seat.
     """
 
     kind: ClassVar[str] = "agent_launched"
@@ -194,6 +196,7 @@ class AgentLaunched:
     prompt_bytes: int = 0
     fresh_prompt_bytes: int = 0
     stopped: bool = False
+    phase: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -318,9 +321,15 @@ class SeatRestarted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArtifactsArchived:
-    """Everything in ``pending_archive`` has been moved."""
+    """What was in ``pending_archive`` has been moved.
+
+    Attributes:
+        moved: How many of its entries, from the first on; None, in older journals, for all. A line
+            that asks for another may come in between.
+    """
 
     kind: ClassVar[str] = "artifacts_archived"
+    moved: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

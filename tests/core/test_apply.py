@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from agentmux.core.apply import advance, apply, fold
+from agentmux.core.decide import wanted
 from agentmux.core.events import (
     AgentExited,
     AgentLaunched,
@@ -162,6 +163,13 @@ def test_archives_wait_until_they_are_made() -> None:
         PIPELINE[Phase.IMPLEMENTING].archives,
     ]
     assert session.tell(ArtifactsArchived()).pending_archive == ()
+
+
+def test_an_archive_that_came_later_than_the_move_waits_for_its_own() -> None:
+    session = at(Phase.PLANNING).planned()
+    _, second = session.state.pending_archive
+    assert session.tell(ArtifactsArchived(moved=1)).pending_archive == (second,)
+    assert session.tell(ArtifactsArchived(moved=1)).pending_archive == ()
 
 
 def test_an_architecture_nominates_the_reviewers() -> None:
@@ -365,6 +373,16 @@ def test_a_commit_that_fails_leaves_the_decision_to_the_user() -> None:
     assert again.approval == "a2"
 
 
+def test_a_commit_that_fails_waits_for_no_summary_that_was_waived() -> None:
+    session = at(Phase.COMPLETING, LOGIC, options=Options(commit=True))
+    launch = session.launch(LOGIC)
+    session.tell(AgentExited(cause="finished", status=0), LOGIC, launch)
+    session.tell(Approved(), "user", id="a1")
+    session.tell(CommitFailed(reason="the hook said no"))
+    assert wanted(session.state) == ()
+    assert session.tell(Approved(), "user", id="a2").approval == "a2"
+
+
 def cycled() -> Session:
     session = at(Phase.REVIEWING, LOGIC, QUALITY)
     session.reviewed(LOGIC, "fail").fixed().reviewed(LOGIC, "pass").reviewed(QUALITY, "pass")
@@ -484,6 +502,18 @@ def test_a_launch_takes_its_seat_and_leaves_its_record() -> None:
     )
     assert (seat.mode, seat.attempt, seat.status, seat.reached) == ("native", 2, "launched", False)
     assert session.state.agents["coder-1"] == {"agent": "demo"}
+
+
+def test_a_launch_for_a_phase_that_is_over_gets_no_seat() -> None:
+    session = at(Phase.REVIEWING, LOGIC, QUALITY)
+    session.reviewed(LOGIC, "pass").reviewed(QUALITY, "pass")
+    session.launch(LOGIC, phase="reviewing")
+    assert session.state.phase is Phase.COMPLETING
+    assert not session.state.seats
+    session.launch("web-researcher-x", "web-researcher", topic="x", phase="reviewing")
+    assert session.state.seats.keys() == {"web-researcher-x"}
+    session.launch(LOGIC, phase="completing")
+    assert LOGIC in session.state.seats
 
 
 def test_a_stopped_launch_goes_on_as_chosen() -> None:
@@ -624,6 +654,12 @@ def test_the_first_failure_stands() -> None:
     assert second.interruption == first.interruption
 
 
+def test_a_phase_that_is_over_fails_nobody() -> None:
+    session = at(Phase.PLANNING)
+    assert session.tell(SessionFailed(cause="late", phase="architecting")).phase is Phase.PLANNING
+    assert session.tell(SessionFailed(cause="now", phase="planning")).phase is Phase.FAILED
+
+
 def test_an_interruption_leaves_the_phase() -> None:
     session = failed_in(Phase.PLANNING)
     state = session.tell(SessionInterrupted(cause="stopped"))
@@ -686,6 +722,18 @@ def test_a_resume_gives_every_seat_up_and_clears_the_interruption() -> None:
     assert (state.phase, state.interruption, dict(state.seats)) == (Phase.PLANNING, None, {})
     assert state.agents["planner"] == {"session_ref": "c"}
     assert state.last_event == "resumed"
+
+
+def test_a_resume_into_an_earlier_phase_takes_the_approval_back() -> None:
+    session = completing(options=Options(commit=True))
+    session.tell(Approved(), "user", id="a1")
+    session.tell(CommitStarted(approval="a1"))
+    values = found_fields(session.state, artifacts({}))
+    here = session.tell(Resumed(phase="completing", cycle=1, review_iteration=0, found=values))
+    assert here.approval == "a1"
+    back = session.tell(Resumed(phase="reviewing", cycle=1, review_iteration=0, found=values))
+    assert (back.approval, back.commit, back.summary_submitted) == (None, None, False)
+    assert wanted(back)
 
 
 def test_a_resume_into_a_phase_archives_nothing_and_leaves_research_as_it_is() -> None:

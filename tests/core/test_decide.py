@@ -44,6 +44,8 @@ from agentmux.core.events import (
     ResearchTold,
     Resumed,
     SessionFailed,
+    SessionInterrupted,
+    SessionReattached,
     WebResearchDispatched,
 )
 from agentmux.core.findings import found
@@ -508,6 +510,17 @@ def test_a_phase_is_settled_right_after_a_resume_and_only_then(
     else:
         assert now
         assert all(isinstance(action, Launch) for action in now)
+
+
+def test_a_resume_that_was_cut_off_is_settled_when_it_is_reattached() -> None:
+    session = ready(Phase.REVIEWING, LOGIC)
+    disk = artifacts({"07_review/review_logic.yaml": json.dumps(review("pass"))})
+    values = found(session.state, disk).values()
+    session.tell(Resumed(phase="reviewing", cycle=1, review_iteration=0, found=values))
+    session.tell(SessionInterrupted(cause="Ctrl-C at the monitor"))
+    session.tell(SessionReattached())
+    expected = Settle(phase=Phase.REVIEWING, found=found(session.state, disk))
+    assert actions(session, disk=disk) == (expected,)
 
 
 def test_only_the_reviewer_without_a_verdict_is_started_after_a_resume() -> None:
