@@ -8,6 +8,7 @@ from typing import Final
 from agentmux.app.world import World
 from agentmux.core.review import check_review, commit_message
 from agentmux.core.state import SessionState
+from agentmux.errors import AgentmuxError
 from agentmux.ports.repository import GitError, Head
 
 TRAILER: Final = "Agentmux-Event"
@@ -58,8 +59,11 @@ def _way_back(began: Head, head: Head) -> str:
     return f"{see} (where that is this session's work, take it back: git reset --soft {base})"
 
 
-def reason(error: GitError) -> str:
+def reason(error: AgentmuxError | OSError) -> str:
     """Return why a commit was not made, with what to do about it."""
+    if isinstance(error, OSError):
+        why = (error.strerror or str(error)).lower()
+        return f"{error.filename}: {why}" if error.filename else why
     return "; ".join((error.message, *error.hints))
 
 
@@ -71,6 +75,8 @@ def commit(world: World, state: SessionState, approval: str) -> tuple[str | None
 
     Raises:
         GitError: It was not made: a hook, a missing identity, a moved HEAD.
+        MissingError: Git is not on this machine, or it or a hook took too long.
+        OSError: The disk is full, or git's folder cannot be written.
     """
     repository, trailer = world.repository, (TRAILER, approval)
     found = repository.find_commit(trailer, since=state.options.base)

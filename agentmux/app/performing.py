@@ -54,7 +54,6 @@ from agentmux.core.events import (
 from agentmux.core.records import to_fields
 from agentmux.core.state import AGENT_MODES, LAUNCHED, NATIVE, STOPPED
 from agentmux.errors import AgentmuxError
-from agentmux.ports.repository import GitError
 from agentmux.ports.terminal import NewPane
 
 logger = logging.getLogger(__name__)
@@ -307,7 +306,7 @@ class Performer:
         loop, state = asyncio.get_running_loop(), self._session.state
         try:
             made, adopted = await loop.run_in_executor(None, commit, self._world, state, approval)
-        except GitError as error:
+        except (AgentmuxError, OSError) as error:
             self._session.record(CommitFailed(reason=reason(error)))
             self._loop.say(f"the commit was not made: {reason(error)}")
             return

@@ -1,6 +1,7 @@
 """How an orchestrator behaves: in this process, over a fake terminal with real agents in it."""
 
 import asyncio
+import errno
 import json
 import logging
 import os
@@ -37,7 +38,7 @@ from agentmux.core.keys import Key, Pressed
 from agentmux.core.phase import Phase
 from agentmux.core.settings import SnapshotSettings, StallSettings
 from agentmux.core.state import SessionState
-from agentmux.errors import ExitCode
+from agentmux.errors import ExitCode, MissingError
 from agentmux.ports.display import Picture
 from agentmux.ports.terminal import Delivery, NewPane, Pane, Screen, Terminal, TerminalError
 from tests.app.driver import NotedRepository, _ReadyAtOnce, make_project
@@ -691,6 +692,46 @@ def test_a_bug_behind_a_key_is_reported(
 
     asyncio.run(play())
     assert any(each.exc_info for each in caplog.records)
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (MissingError("git is not here", hints=("install git",)), "git is not here; install git"),
+        (OSError(errno.EROFS, "Read-only file system", ".git/x"), ".git/x: read-only file system"),
+        (OSError(errno.ENOSPC, "No space left on device"), "no space left on device"),
+    ],
+)
+def test_whatever_keeps_a_commit_from_being_made_leaves_the_decision_open(
+    stage: Stage, keyboard: Keyboard, error: Exception, reason: str
+) -> None:
+    class Broken(NotedRepository):
+        calls = 0
+
+        def find_commit(self, trailer: tuple[str, str], *, since: str | None) -> str | None:  # type: ignore[explicit-override]
+            self.calls += 1
+            if self.calls == 1:
+                raise error
+            return super().find_commit(trailer, since=since)
+
+    repository = Broken(stage.project)
+    repository.begin()
+    stage.world = replace(stage.world, repository=repository)
+
+    async def play() -> None:
+        async with stage.driven() as driving:
+            await to_the_decision(stage)
+            keyboard.press("a", "a")
+            await stage.until(lambda: stage.facts("commit_failed"))
+            await stage.until(lambda: reason in stage.messages())
+            assert stage.state().phase is Phase.COMPLETING
+            keyboard.press("a", "a")
+            assert await asyncio.wait_for(asyncio.shield(driving), DEADLINE_S) is ExitCode.OK
+
+    asyncio.run(play())
+    assert [fact.reason for fact in stage.facts("commit_failed")] == [reason]
+    assert len(stage.facts("approve")) == 2
+    assert len(repository.commits()) == 2
 
 
 def test_whoever_was_taken_over_ends_and_touches_nothing(stage: Stage, balky: Balky) -> None:
