@@ -7,6 +7,7 @@ surrogates; they are never read as patterns.
 from __future__ import annotations
 
 import fcntl
+import logging
 import os
 import shutil
 import tempfile
@@ -24,8 +25,10 @@ from agentmux.adapters.git_program import (
     refused,
     split,
 )
-from agentmux.errors import UsageError
+from agentmux.errors import AgentmuxError, UsageError
 from agentmux.ports.repository import GitError, GitRefusedError, Head, HeadMovedError, InProgress
+
+logger = logging.getLogger(__name__)
 
 OWN_FOLDER: Final = ".agentmux"
 _SCRATCH: Final = "agentmux-commit-"
@@ -192,7 +195,8 @@ class Git:
     ) -> str:
         """Commit these paths as they are on disk, and nothing else; return the commit.
 
-        What the user had staged stays staged, and a failure leaves index and HEAD as they were.
+        What the user had staged stays staged, and a failure leaves index and HEAD as they were;
+        only what fails in or after git's last hook does not: `find_commit` tells.
         Hooks run and signing is as configured. A path that is not on disk is a deletion.
 
         Args:
@@ -236,7 +240,16 @@ class Git:
         """Bring the user's index up to HEAD for the paths that ``commit`` changed, and only those.
 
         `commit` does this last; who adopts a commit after a crash does it again. Repeatable.
+        The commit counts without it: where the user holds the index, this is a warning in the log.
         """
+        try:
+            self._settle_index(commit)
+        except (AgentmuxError, OSError) as error:
+            logger.warning("the index was left as it was: %s", error)
+
+    # --- inside ------------------------------------------------------------------------------
+
+    def _settle_index(self, commit: str) -> None:
         _sweep(self._git_dir())
         listed = self._git.must_read(
             "list the commit's files",
@@ -252,8 +265,6 @@ class Git:
         )
         if reply.status != 0:
             raise failed("update the index after the commit", reply)
-
-    # --- inside ------------------------------------------------------------------------------
 
     def _in_progress(self) -> InProgress | None:
         git_dir = self._git_dir()

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import shlex
+from contextlib import suppress
 from typing import Final
 
 from agentmux.app.world import World
 from agentmux.core.review import check_review, commit_message
 from agentmux.core.state import SessionState
 from agentmux.errors import AgentmuxError
-from agentmux.ports.repository import GitError, Head
+from agentmux.ports.repository import GitError, Head, Repository
 
 TRAILER: Final = "Agentmux-Event"
 _SUBJECT_MAX: Final = 72
@@ -79,9 +80,8 @@ def commit(world: World, state: SessionState, approval: str) -> tuple[str | None
         OSError: The disk is full, or git's folder cannot be written.
     """
     repository, trailer = world.repository, (TRAILER, approval)
-    found = repository.find_commit(trailer, since=state.options.base)
+    found = _adopted(repository, state, trailer)
     if found is not None:
-        repository.settle_index(found)
         return found, True
     error = moved(world, state)
     if error is not None:
@@ -90,4 +90,20 @@ def commit(world: World, state: SessionState, approval: str) -> tuple[str | None
     if not paths:
         return None, False
     began = Head(commit=state.options.base, branch=state.branch)
-    return repository.commit(message(state), paths, trailer=trailer, onto=began), False
+    try:
+        return repository.commit(message(state), paths, trailer=trailer, onto=began), False
+    except (AgentmuxError, OSError):
+        # It may have been made all the same: git's last hook took too long, say.
+        with suppress(AgentmuxError, OSError):
+            found = _adopted(repository, state, trailer)
+        if found is None:
+            raise
+        return found, False
+
+
+def _adopted(repository: Repository, state: SessionState, trailer: tuple[str, str]) -> str | None:
+    """Return the commit that carries the trailer, if there is one, with the index up to it."""
+    found = repository.find_commit(trailer, since=state.options.base)
+    if found is not None:
+        repository.settle_index(found)
+    return found

@@ -84,7 +84,7 @@ class Repository(Protocol):
         """Return the commit after ``since`` that carries the trailer."""
 
     def settle_index(self, commit: str) -> None:
-        """Finish what a kill right after the commit left undone; safe to repeat."""
+        """Finish what a kill right after the commit left undone; safe to repeat, raises nothing."""
 
     def require_new_branch(self, name: str) -> None:
         """Check that a branch of this name can be made."""

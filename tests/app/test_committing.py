@@ -1,0 +1,96 @@
+"""The commit of an approved result, with real git and what may go wrong around it."""
+
+import logging
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from agentmux.adapters.git import Git
+from agentmux.app.committing import commit, reason
+from agentmux.app.world import World
+from agentmux.cli import wiring
+from agentmux.core.phase import Phase
+from agentmux.core.state import Options, SessionState
+from agentmux.errors import AgentmuxError, MissingError
+from tests.app.driver import git, make_project
+
+APPROVAL = "6f1c1a52-6a51-5d53-9d31-0a4ff2f8a001"
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    made = make_project(tmp_path / "project")
+    (made / "agent.txt").write_text("x\n")
+    return made
+
+
+@pytest.fixture
+def world(project: Path) -> World:
+    return wiring.world(project, environ=dict(os.environ))
+
+
+@pytest.fixture
+def state(world: World) -> SessionState:
+    head = world.repository.head()
+    options = Options(commit=True, base=head.commit)
+    return SessionState(
+        phase=Phase.COMPLETING, feature="Add it", branch=head.branch, options=options
+    )
+
+
+def write_hook(project: Path, name: str, body: str) -> None:
+    hook = project / ".git/hooks" / name
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text("#!/bin/sh\n" + body)
+    hook.chmod(0o755)
+
+
+def test_an_index_that_the_user_locks_does_not_unmake_the_commit(
+    project: Path, world: World, state: SessionState, caplog: pytest.LogCaptureFixture
+) -> None:
+    write_hook(project, "post-commit", "touch .git/index.lock\n")
+    caplog.set_level(logging.WARNING, logger="agentmux")
+    made, adopted = commit(world, state, APPROVAL)
+    assert (made, adopted) == (world.repository.head().commit, False)
+    assert "index.lock" in caplog.text
+    caplog.clear()
+
+    assert commit(world, state, APPROVAL) == (made, True)
+    assert "index.lock" in caplog.text
+    (project / ".git/index.lock").unlink()
+    assert commit(world, state, APPROVAL) == (made, True)
+    assert git(project, "status", "--porcelain") == ""
+    assert git(project, "log", "--format=%s") == "Add it\nBegin\n"
+
+
+def test_a_failure_after_the_commit_does_not_unmake_it(
+    project: Path, world: World, state: SessionState
+) -> None:
+    class Late(Git):
+        def commit(self, *args: object, **more: object) -> str:  # type: ignore[explicit-override]
+            super().commit(*args, **more)  # type: ignore[arg-type]
+            raise MissingError("git commit did not answer within 600 s: a hook runs on")
+
+    late = replace(world, repository=Late(project, os.environ))
+    assert commit(late, state, APPROVAL) == (world.repository.head().commit, False)
+    assert git(project, "log", "--format=%s") == "Add it\nBegin\n"
+
+
+def test_without_git_the_reason_is_told(
+    tmp_path: Path, project: Path, world: World, state: SessionState
+) -> None:
+    bare = replace(world, repository=Git(project, {"PATH": str(tmp_path)}))
+    with pytest.raises(MissingError) as caught:
+        commit(bare, state, APPROVAL)
+    assert reason(caught.value) == "git is not on this machine; install git, and run this again"
+
+
+def test_a_commit_that_was_not_made_keeps_its_own_reason(
+    project: Path, world: World, state: SessionState
+) -> None:
+    write_hook(project, "pre-commit", "echo 'lint says no' >&2\nexit 1\n")
+    with pytest.raises(AgentmuxError, match="lint says no"):
+        commit(world, state, APPROVAL)
+    assert git(project, "log", "--format=%s") == "Begin\n"
