@@ -24,7 +24,6 @@ from agentmux.core.pipeline import TERMINAL
 from agentmux.core.state import Options, SessionState, encode
 from agentmux.errors import NAME_TAKEN, BlockedError, MissingError, UsageError
 from agentmux.ports.repository import Head
-from agentmux.ports.session_files import SessionFiles
 
 FEATURE_MAX: Final = 1_000_000
 """Bytes of a request read from a file; an argument is bounded by the system at 128 kB."""
@@ -131,32 +130,50 @@ def start(world: World, handing: Handing, plan: StartPlan) -> Begun:
     Raises:
         AgentmuxError: As `plan_start`; or something could not be made.
     """
-    made, files, state = _made(world, plan)
     with ExitStack() as undo:
-        undo.callback(files.discard)
-        if made.branch is not None:
-            before = Head(commit=state.options.base, branch=made.state.branch)
-            world.repository.create_branch(made.branch)
-            undo.callback(world.repository.take_back_branch, made.branch, before)
+        made, state = _made(world, plan, undo)
         begun = hand_over(world, handing, made.path, state, Request(mode="start"))
         undo.pop_all()
     news = (each for each in made.warnings if each not in plan.warnings)
     return replace(begun, warnings=(*news, *begun.warnings))
 
 
-def _made(world: World, plan: StartPlan) -> tuple[StartPlan, SessionFiles, SessionState]:
-    """Make the directory of a session; return the plan that came true."""
+def _made(world: World, plan: StartPlan, undo: ExitStack) -> tuple[StartPlan, SessionState]:
+    """Make the branch, then the directory of a session; return the plan that came true.
+
+    In this order: a session that a kill leaves must not name a branch that was never made.
+    """
     while True:
         state = replace(plan.state, branch=plan.branch or plan.state.branch)
         files = world.files(plan.path)
-        try:
-            files.make(_first_events(world, state), first_texts(world, plan.path, state))
-        except BlockedError as error:
-            if error.reason != NAME_TAKEN:
-                raise
-            plan = plan_start(world, plan.request, {**plan.taken, plan.name: state.phase.value})
-        else:
-            return plan, files, state
+        with ExitStack() as made:
+            try:
+                _make_branch(world, plan, made)
+                files.make(_first_events(world, state), first_texts(world, plan.path, state))
+            except BlockedError as error:
+                if error.reason != NAME_TAKEN:
+                    raise
+            else:
+                undo.push(made.pop_all())
+                undo.callback(files.discard)
+                return plan, state
+        plan = plan_start(world, plan.request, {**plan.taken, plan.name: state.phase.value})
+
+
+def _make_branch(world: World, plan: StartPlan, undo: ExitStack) -> None:
+    """Make the branch that was asked for, if one was.
+
+    Raises:
+        BlockedError: Another start was quicker with it; the reason is `NAME_TAKEN`.
+    """
+    if plan.branch is None:
+        return
+    try:
+        world.repository.create_branch(plan.branch)
+    except UsageError as error:
+        raise BlockedError(error.message, reason=NAME_TAKEN, hints=error.hints) from error
+    before = Head(commit=plan.state.options.base, branch=plan.state.branch)
+    undo.callback(world.repository.take_back_branch, plan.branch, before)
 
 
 def _first_events(world: World, state: SessionState) -> tuple[Event, ...]:

@@ -1,6 +1,10 @@
-"""Starts that looked at the same moment: each gets a name of its own, and nobody's work is lost."""
+"""Starts that looked at the same moment: each gets a name of its own, and nobody's work is lost.
+
+And a start with a branch of its own: whoever finds the session finds its branch.
+"""
 
 import os
+import shutil
 import threading
 from dataclasses import replace
 from pathlib import Path
@@ -9,8 +13,9 @@ import pytest
 
 from agentmux.app.start import StartPlan, StartRequest, plan_start, start
 from agentmux.core import layout
-from agentmux.errors import BlockedError, ExitCode, UsageError
-from tests.app.driver import NotedRepository, SimTerminal, Studio, _handing, make_project
+from agentmux.errors import AgentmuxError, BlockedError, ExitCode, UsageError
+from tests.app.driver import NotedRepository, SimTerminal, Studio, _handing, git, make_project
+from tests.faults.operations import Operation, Operations
 
 COUNT = 4
 
@@ -86,5 +91,77 @@ def test_a_name_that_was_given_is_not_changed(studio: Studio) -> None:
     assert caught.value.exit_code is ExitCode.USAGE
     assert caught.value.hints == (f"go on with it: agentmux resume {begun.name}",)
     assert (begun.path / layout.STATE).read_bytes() == kept
+    names = sorted(path.name for path in begun.path.parent.iterdir())
+    assert names == [".gitignore", begun.name]
+
+
+# -- a branch of its own -------------------------------------------------------------------------
+
+
+def branches(studio: Studio) -> str:
+    return git(studio.project, "branch", "--format=%(refname:lstrip=2)%(HEAD)")
+
+
+@pytest.fixture
+def branching(tmp_path: Path) -> Studio:
+    return Studio(make_project(tmp_path / "project"), dict(os.environ), real_git=True)
+
+
+def with_branch(studio: Studio, branch: str = "") -> tuple[Studio, StartPlan]:
+    other = studio.again(())
+    terminal: SimTerminal = other.terminal
+    other.world = replace(studio.world, terminal=lambda socket: terminal)
+    asked = StartRequest(feature="same", agent="demo", branch=branch)
+    return other, plan_start(other.world, asked, {})
+
+
+def test_a_session_is_never_there_before_its_branch(
+    branching: Studio, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    disks: list[Path] = []
+
+    def keep(operation: Operation) -> None:
+        disks.append(tmp_path / f"{len(disks):03}")
+        shutil.copytree(branching.project, disks[-1], symlinks=True)
+
+    other, plan = with_branch(branching)
+    with monkeypatch.context() as context:
+        Operations(branching.project, keep).install(context.setattr)
+        start(other.world, _handing(), plan)
+    seen = set()
+    for disk in disks:
+        found = [path for path in disk.glob(f"{layout.SESSIONS_DIR}/[0-9]*") if path.is_dir()]
+        on = git(disk, "branch", "--show-current").strip()
+        seen.add((len(found), on))
+        for path in found:
+            assert branching.world.files(path).load().state.branch == on
+    assert {count for count, _ in seen} == {0, 1}
+
+
+def test_a_branch_is_taken_back_where_the_directory_cannot_be_made(branching: Studio) -> None:
+    other, plan = with_branch(branching)
+    (branching.project / ".agentmux").write_text("in the way")
+    with pytest.raises(AgentmuxError):
+        start(other.world, _handing(), plan)
+    assert branches(branching) == "main*\n"
+
+
+def test_starts_with_a_branch_get_a_name_and_a_branch_each(branching: Studio) -> None:
+    plans = [with_branch(branching) for _ in range(2)]
+    first, second = (start(own.world, _handing(), plan) for own, plan in plans)
+    assert second.name == f"{first.name}-2"
+    for each in (first, second):
+        state = branching.world.files(each.path).load().state
+        assert state.branch == f"agentmux/{each.name}"
+    wanted = {f"agentmux/{first.name} ", f"agentmux/{second.name}*", "main "}
+    assert set(branches(branching).splitlines()) == wanted
+
+
+def test_a_branch_that_was_given_is_not_changed(branching: Studio) -> None:
+    first, second = with_branch(branching, "mine"), with_branch(branching, "mine")
+    begun = start(first[0].world, _handing(), first[1])
+    with pytest.raises(UsageError, match="a branch `mine` already"):
+        start(second[0].world, _handing(), second[1])
+    assert branches(branching) == "main \nmine*\n"
     names = sorted(path.name for path in begun.path.parent.iterdir())
     assert names == [".gitignore", begun.name]
