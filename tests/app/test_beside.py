@@ -1,0 +1,73 @@
+"""Work beside the loop: one of a kind at a time, and what fails is not begun again and again."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+import pytest
+
+from agentmux.app.beside import AGAIN_S, Beside
+from agentmux.errors import AgentmuxError
+
+
+class Loop:
+    """Begins the same work each time it is woken, as ours does while it is still to be done."""
+
+    def __init__(self, work: Callable[[], None]) -> None:
+        self.work = work
+        self.said: list[str] = []
+        self.begun: list[float] = []
+        self._again = asyncio.Event()
+
+    def wake(self) -> None:
+        self._again.set()
+
+    def say(self, message: str) -> None:
+        self.said.append(message)
+
+    async def drive(self, rounds: int) -> None:
+        """Go on until the work was begun so often."""
+        beside = Beside(self)
+        async with asyncio.timeout(10 * AGAIN_S):
+            while len(self.begun) < rounds:
+                beside.run("work", self._run())
+                beside.run("work", self._run())
+                await self._again.wait()
+                self._again.clear()
+        beside.cancel()
+
+    async def _run(self) -> None:
+        self.begun.append(asyncio.get_running_loop().time())
+        await asyncio.sleep(0)
+        self.work()
+
+
+ERRORS = [AgentmuxError("no luck"), OSError("no luck"), KeyError("no luck")]
+
+
+@pytest.mark.parametrize("error", ERRORS, ids=[type(each).__name__ for each in ERRORS])
+def test_what_fails_is_said_and_begun_again_after_a_while(error: Exception) -> None:
+    def fail() -> None:
+        raise error
+
+    async def watch() -> Loop:
+        loop = Loop(fail)
+        await loop.drive(3)
+        return loop
+
+    loop = asyncio.run(watch())
+    assert loop.begun[1] - loop.begun[0] >= AGAIN_S
+    (said,) = loop.said
+    assert "no luck" in said
+
+
+def test_what_is_done_wakes_the_loop_and_may_be_begun_again_at_once() -> None:
+    async def watch() -> Loop:
+        loop = Loop(lambda: None)
+        await loop.drive(3)
+        return loop
+
+    loop = asyncio.run(watch())
+    assert loop.begun[2] - loop.begun[0] < AGAIN_S
+    assert loop.said == []
