@@ -66,6 +66,13 @@ class BlockedError(AgentmuxError):
         super().__init__(message, hints=hints)
 
 
+class SupersededError(BlockedError):
+    """Another process has committed the session's state since we read it: it is theirs now."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, reason="locked")
+
+
 class NotFoundError(AgentmuxError):
     """Nothing, or more than one thing, answers to the name given."""
 

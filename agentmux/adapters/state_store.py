@@ -19,7 +19,7 @@ from typing import Any, Final, Literal
 from agentmux.adapters import files
 from agentmux.core import layout
 from agentmux.core.frozen import dataclass
-from agentmux.errors import BlockedError, DataError
+from agentmux.errors import DataError, SupersededError
 
 SIZE_MAX: Final = 16 << 20
 """Bytes of a state or cursor file; a larger one counts as corrupt. Twice a line of the journal."""
@@ -82,13 +82,13 @@ class StateStore:
 
         Raises:
             DataError: It cannot be written; the old state is intact.
-            BlockedError: Another process went on with the session: the revision differs.
+            SupersededError: Another process went on with the session: the revision differs.
         """
         current = self._read_good()
         if after is not None and current is not None and current.get("revision") != after:
             found = current.get("revision")
             message = f"another process went on with `{self.path}`: revision {found}, not {after}"
-            raise BlockedError(message, reason="locked")
+            raise SupersededError(message)
         # On one line: the indenting encoder is Python's own, and this is done for every event.
         data = files.json_bytes(fields, indent=None)
         if len(data) > SIZE_MAX:

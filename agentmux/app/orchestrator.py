@@ -29,7 +29,7 @@ from agentmux.core.decide import next_actions
 from agentmux.core.events import Approved, ChangesRequested, Decision, SessionInterrupted
 from agentmux.core.keys import Pressed
 from agentmux.core.phase import Phase
-from agentmux.errors import AgentmuxError, BlockedError
+from agentmux.errors import AgentmuxError, SupersededError
 from agentmux.ports.display import Picture
 from agentmux.ports.terminal import TerminalError
 
@@ -112,7 +112,7 @@ class Orchestrator:
                 await self._rounds()
             except SessionGoneError as error:
                 self.end(error.message)
-            except BlockedError as error:
+            except SupersededError as error:
                 self._cause = self._cause or error.message
                 self._ending.set()
 

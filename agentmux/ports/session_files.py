@@ -115,7 +115,7 @@ class SessionFiles(SignalFiles, Protocol):
         """Commit ``state``, then mirror the cursor; ``after`` is the revision that it follows.
 
         Raises:
-            BlockedError: Somebody else has committed since.
+            SupersededError: Somebody else has committed since.
         """
 
     def set_aside_corrupt_state(self, now: datetime) -> None:

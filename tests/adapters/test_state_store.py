@@ -15,7 +15,7 @@ import pytest
 
 from agentmux.adapters import files
 from agentmux.adapters.state_store import SIZE_MAX, Cursor, StateStore
-from agentmux.errors import BlockedError, DataError
+from agentmux.errors import DataError, SupersededError
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 
@@ -181,7 +181,7 @@ def test_a_file_system_without_hard_links_gets_a_copy(
 def test_a_writer_that_overslept_is_stopped(store: StateStore) -> None:
     store.save({"phase": "a", "revision": 3})
     store.save({"phase": "b", "revision": 4}, after=3)
-    with pytest.raises(BlockedError, match="revision 4, not 3"):
+    with pytest.raises(SupersededError, match="revision 4, not 3"):
         store.save({"phase": "late", "revision": 4}, after=3)
     assert (store.load().fields or {})["phase"] == "b"
 

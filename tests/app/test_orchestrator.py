@@ -38,7 +38,7 @@ from agentmux.core.keys import Key, Pressed
 from agentmux.core.phase import Phase
 from agentmux.core.settings import SnapshotSettings, StallSettings
 from agentmux.core.state import SessionState
-from agentmux.errors import ExitCode, MissingError
+from agentmux.errors import AgentmuxError, BlockedError, ExitCode, MissingError
 from agentmux.ports.display import Picture
 from agentmux.ports.terminal import Delivery, NewPane, Pane, Screen, Terminal, TerminalError
 from tests.app.driver import NotedRepository, _ReadyAtOnce, make_project
@@ -58,7 +58,7 @@ class Balky(FakeTerminal):
     def __init__(self, env: Mapping[str, str]) -> None:
         super().__init__(env=env)
         self.calls: list[str] = []
-        self.broken = ""
+        self.broken: AgentmuxError | None = None
         self.bug: Exception | None = None
 
     def capture(  # type: ignore[explicit-override]
@@ -72,8 +72,8 @@ class Balky(FakeTerminal):
         self, session: str, panes: Sequence[NewPane]
     ) -> Mapping[str, str]:
         self.calls.append("open_panes")
-        if self.broken:
-            raise TerminalError(self.broken)
+        if self.broken is not None:
+            raise self.broken
         return super().open_panes(session, panes)
 
     def close_panes(  # type: ignore[explicit-override]
@@ -490,11 +490,19 @@ async def submitted(stage: Stage, env: Mapping[str, str], *words: str) -> dict[s
 # -- what goes wrong around it ------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(
+    "error",
+    [
+        TerminalError("no space for a new pane"),
+        BlockedError("no space for a new pane: the journal is held", reason="locked"),
+    ],
+    ids=["terminal", "journal"],
+)
 def test_a_failed_step_is_shown_and_tried_again(
-    stage: Stage, balky: Balky, caplog: pytest.LogCaptureFixture
+    stage: Stage, balky: Balky, caplog: pytest.LogCaptureFixture, error: AgentmuxError
 ) -> None:
     stage.scenario(STAY)
-    balky.broken = "no space for a new pane"
+    balky.broken = error
 
     async def play() -> None:
         async with stage.driven() as driving:
@@ -503,7 +511,7 @@ def test_a_failed_step_is_shown_and_tried_again(
             assert not driving.done()
             assert "no space for a new pane" in (problem(stage) or "")
             assert "no space for a new pane" in stage.messages()
-            balky.broken = ""
+            balky.broken = None
             await stage.until(lambda: stage.state().phase is Phase.PLANNING, "it goes on")
             await stage.until(lambda: not problem(stage))
 
