@@ -81,6 +81,21 @@ def attach_argv(
     )
 
 
+def require_place(face: Face, socket: str, *, asked: bool | None) -> None:
+    """Check, before a session is begun, that this terminal can show it where ``asked`` to.
+
+    Raises:
+        UsageError: This is no terminal for it.
+    """
+    if not asked:
+        return
+    try:
+        attach_argv(socket, "", face.environ, on_terminal=face.interactive)
+    except UsageError as error:
+        hint = "say --detach, and in a terminal: agentmux attach"
+        raise UsageError(error.message, hints=(hint,)) from None
+
+
 def become(argv: tuple[str, ...]) -> NoReturn:
     """Replace this process by a program.
 

@@ -83,8 +83,12 @@ def resume_session(
         raise UsageError("--all goes with --dry-run", hints=("agentmux resume --all --dry-run",))
     told: tuple[str, ...] = ()
     if reattach:
-        begun = _reattach(face, world, _chosen(world, entry)[0])
+        entry = _chosen(world, entry)[0]
+        socket = entry.text("tmux_socket") or None
+        attaching.require_place(face, world.terminal(socket).socket, asked=attach)
+        begun = _reattach(face, world, entry)
     else:
+        attaching.require_place(face, world.terminal(None).socket, asked=attach)
         picked = _picked(face, world, entry, seats, json=json)
         if picked is None:
             return ExitCode.INTERRUPTED

@@ -69,6 +69,7 @@ def start_feature(
     """Start a feature: a session with its orchestrator and first agent."""
     face: Face = ctx.obj
     world = face.world()
+    attaching.require_place(face, world.terminal(None).socket, asked=attach)
     text = read_text(feature, file, what="what to build")
     if agent is None and face.interactive and not (yes or dry_run or json):
         agent = _chosen_agent(face, world)
@@ -223,9 +224,7 @@ def show_begun(
             begun.socket, begun.tmux_session, face.environ, on_terminal=face.interactive
         )
     except UsageError as error:
-        if attach:
-            raise
-        # Nobody asked for it by name: the session runs, and that is what was wanted.
+        # The session runs, and its answer is given: this is no failure any more.
         render.note(f"not attached: {error.message}")
         return
     render.flush()

@@ -240,6 +240,7 @@ def test_dry_runs_leave_every_byte(rested: Session) -> None:
         (2, ["resume", "second-feature", "--phase", "reviewing", "--yes"]),
         (2, ["resume", "second-feature", "--phase", "nosuch", "--yes"]),
         (2, ["resume", "second-feature", "--reattach"]),
+        (2, ["resume", "second-feature", "--attach"]),
         (4, ["attach", "second-feature"]),
         (4, ["logs", "2"]),
     ],
@@ -380,6 +381,20 @@ def test_init_offers_what_is_there(project: Project, wait_until: WaitUntil) -> N
 
 
 # -- the life of a session -----------------------------------------------------------------------
+
+
+def test_what_cannot_be_shown_here_is_not_begun(project: Project) -> None:
+    before = project.tree()
+    words = ("start", "--agent", "demo", "--branch", "auto", "--attach", "x")
+    (problem,) = project.json(*words, code=2)["problems"]
+    assert problem["message"] == "there is no terminal here to attach to"
+    assert "say --detach" in project.fails(2, *words)
+    begin = (sys.executable, "-m", "agentmux", *words)
+    with Client(project, "env", "TMUX=/tmp/other,1,0", *begin) as client:
+        assert client.process.wait(20) == 2
+    assert "another tmux server" in client.said
+    assert project.tree() == before
+    assert not project.processes()
 
 
 def test_nothing_to_resume(project: Project) -> None:
