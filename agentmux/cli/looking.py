@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Annotated, Final
 
@@ -22,6 +23,7 @@ from agentmux.cli import attaching, listing, render
 from agentmux.cli.face import Face, monotonic
 from agentmux.cli.naming import named
 from agentmux.core import layout
+from agentmux.errors import UsageError
 
 SessionArg = Annotated[
     str | None,
@@ -104,6 +106,11 @@ def wait(
 ) -> int:
     """Wait until a session is in a phase, or beyond it."""
     face: Face = ctx.obj
+    if timeout is not None and not math.isfinite(timeout):
+        raise UsageError(
+            f"--timeout takes a number of seconds, not `{timeout}`",
+            hints=("leave --timeout out to wait for ever",),
+        )
     site, entry = named(face, session)
     wanted = Goal(goal)
     (view,) = look(site, (entry,)).data

@@ -398,6 +398,9 @@ def test_wait_tells_how_it_ended(run: Run, make: Make, capsys: Capture) -> None:
     assert capsys.readouterr().out == f"{NAME}: architecting\n"
     assert run("wait", "add-auth", "--for", "planning", "--timeout", "0.1") == ExitCode.TIMED_OUT
     assert run("wait", "add-auth", "--for", "lunch") == ExitCode.USAGE
+    for never in ("inf", "nan"):
+        assert run("wait", "add-auth", "--timeout", never) == ExitCode.USAGE
+        assert f"not `{never}`" in capsys.readouterr().err
     make("20260101-101501-lost", Phase.FAILED)
     assert run("wait", "lost") == ExitCode.FAILED
     assert run("wait", "lost", "--for", "failed") == ExitCode.OK

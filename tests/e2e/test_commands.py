@@ -108,6 +108,8 @@ def test_from_inside_the_session(live: Session) -> None:
         (9, ["wait", "hold-on", "--timeout", "0.3"]),
         (9, ["wait", "hold-on", "--for", "decision", "--timeout", "0"]),
         (2, ["wait", "hold-on", "--for", "lunch"]),
+        (2, ["wait", "hold-on", "--timeout", "inf"]),
+        (2, ["wait", "hold-on", "--timeout", "nan"]),
         (2, ["wait"]),
         (4, ["wait", "nosuch"]),
         (4, ["status", "nosuch"]),
