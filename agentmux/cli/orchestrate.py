@@ -8,6 +8,7 @@ import logging
 import os
 import sys
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
@@ -20,9 +21,9 @@ from agentmux.adapters.tmux import TmuxTerminal
 from agentmux.adapters.wake import WakePipe
 from agentmux.adapters.watch import changes
 from agentmux.app.driving import drive
-from agentmux.app.request import Report, decode_request, failure
+from agentmux.app.request import Report, Request, decode_request, failure
 from agentmux.app.tools import Tools
-from agentmux.cli import wiring
+from agentmux.cli import render, wiring
 from agentmux.core import layout
 from agentmux.core.agents import AgentSpec
 from agentmux.core.environment import change
@@ -59,6 +60,10 @@ def main(argv: Sequence[str], environ: Mapping[str, str]) -> int:
     project, session = Path(argv[0]), Path(argv[1])
     request = decode_request(argv[2])
     config = Path(argv[3]) if len(argv) > 3 else None
+    if _given_up(session, request):
+        _end_own_session(environ)
+        render.failure("nobody waits for this orchestrator any more", ("agentmux list",))
+        return ExitCode.NOT_FOUND
     os.umask(0o077)
     _log_to(session / layout.LOG)
 
@@ -83,6 +88,28 @@ def main(argv: Sequence[str], environ: Mapping[str, str]) -> int:
         message = f"the orchestrator crashed: {type(error).__name__}: {error}"
         report(Report(ok=False, exit_code=ExitCode.FAILED, message=message))
         raise
+
+
+def _given_up(session: Path, request: Request) -> bool:
+    """Whether the command that started this has cleaned up: tmux hung, and made our pane too late.
+
+    A reattach cleans nothing up.
+    """
+    waited_for = request.ready if request.mode != "reattach" else ""
+    return not session.is_dir() or bool(waited_for and not Path(waited_for).exists())
+
+
+def _end_own_session(environ: Mapping[str, str]) -> None:
+    """Kill the tmux session that was made for this process, where nothing else is in it."""
+    terminal = _own_terminal(environ)
+    if terminal is None:
+        return
+    session = f"${environ['TMUX'].rpartition(',')[2]}"
+    with suppress(AgentmuxError):  # then the pane stays, and shows why
+        marked = any(each.id == session and each.uuid for each in terminal.sessions())
+        panes = [pane.id for pane in terminal.panes(session)]
+        if marked and panes == [environ.get("TMUX_PANE")]:
+            terminal.kill_session(session)
 
 
 async def _drive(

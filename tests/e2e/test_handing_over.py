@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from agentmux.adapters.tmux import TmuxTerminal, socket_path
 from tests.conftest import WaitUntil
 from tests.e2e.conftest import Project, Session
 
@@ -104,3 +105,58 @@ def test_a_report_that_nobody_understands_leaves_no_tmux_session(
     words = ("-m", "agentmux", "resume", stopped.name, "--detach", "--yes")
     assert project.program(sys.executable, *words, env=env).returncode == 1
     wait_until(lambda: not project.processes(), 10, project._left)
+
+
+@pytest.fixture
+def terminal(project: Project) -> TmuxTerminal:
+    """The project's server, in which the user has a session too."""
+    project.tmux("new-session", "-d", "-s", "mine", "cat")
+    return TmuxTerminal(socket_path(tmux_tmpdir=str(project.root)))
+
+
+@pytest.mark.parametrize("gone", ["directory", "pipe"])
+def test_a_tmux_session_that_is_made_too_late_goes_again(
+    stopped: Session, terminal: TmuxTerminal, wait_until: WaitUntil, gone: str
+) -> None:
+    """tmux hung while it was to make one: the command has given up before it did."""
+    project = stopped.project
+    path = stopped.path if gone == "pipe" else stopped.path.with_name("gone")
+    before = project.tree()
+    request = json.dumps({"mode": "resume", "ready": str(path / "ready-gone.fifo")})
+    words = ("-m", "agentmux", "_orchestrate", str(project.path), str(path), request)
+    terminal.create_session(
+        name="late",
+        uuid="late",
+        cwd=project.path,
+        size=(80, 24),
+        argv=(sys.executable, *words),
+    )
+
+    def shown() -> str:
+        return "\n".join(
+            project.tmux("capture-pane", "-p", "-t", pane)
+            for pane in project.tmux("list-panes", "-a", "-F", "#{pane_id}").split()
+        )
+
+    wait_until(lambda: project.tmux("list-sessions", "-F", "#S") == "mine\n", 10, shown)
+    assert project.tree() == before
+
+
+def test_an_orchestrator_that_nobody_waits_for_kills_only_what_is_its_own(
+    project: Project, terminal: TmuxTerminal
+) -> None:
+    made = terminal.create_session(
+        name="ours", uuid="ours", cwd=project.path, size=(80, 24), argv=("cat",)
+    )
+    project.tmux("split-window", "-t", made.session.id, "cat")
+    form = "#{session_id} #{pane_id}"
+    before = project.tmux("list-panes", "-a", "-F", form)
+    gone = str(project.path / ".agentmux" / ".sessions" / "gone")
+    request = json.dumps({"mode": "start", "ready": f"{gone}/ready-gone.fifo"})
+    words = ("-m", "agentmux", "_orchestrate", str(project.path), gone, request)
+    for session, pane in (line.split() for line in before.splitlines()):
+        place = {"TMUX": f"{terminal.socket},1,{session[1:]}", "TMUX_PANE": pane}
+        done = project.program(sys.executable, *words, env=place)
+        assert done.returncode == 4
+        assert done.stderr.startswith("error: nobody waits for this orchestrator")
+        assert project.tmux("list-panes", "-a", "-F", form) == before
