@@ -46,6 +46,8 @@ _NO_TARGET = ("can't find", "no such session", "no such window", "no such pane",
 _NO_SPACE = ("no space for", "too small")
 
 _CREATE_TRIES: Final = 3
+_CREATE_WAIT_S: Final = 30.0
+"""At least: a session that tmux was told to make it makes, even after we have given up on it."""
 _ARRANGE_TRIES: Final = 3
 
 
@@ -100,7 +102,7 @@ class TmuxTerminal:
             socket: Absolute path.
             name: As in ``tmux -L``.
             config_file: Read instead of the user's when this starts the server.
-            timeout_s: For each call.
+            timeout_s: For each call; making a session may take longer.
             tmux_tmpdir: The value of ``TMUX_TMPDIR``, where set.
         """
         self._socket = socket or socket_path(name=name, tmux_tmpdir=tmux_tmpdir)
@@ -283,14 +285,15 @@ class TmuxTerminal:
 
     def _create(self, words: Sequence[str], uuid: str) -> _Reply:
         """Create, and again where a server that was just ending took the call with it."""
-        reply = self.run(*words)
+        argv, limit = [*self._prefix, *words], max(self._timeout_s, _CREATE_WAIT_S)
+        reply = _call(argv, timeout_s=limit)
         for _ in range(_CREATE_TRIES):
             if not reply.says(_SERVER_WENT):
                 break
             time.sleep(0.05)  # noqa: TID251 (the old server's socket goes away with it, unannounced)
             if any(session.uuid == uuid for session in self.sessions()):
                 break
-            reply = self.run(*words)
+            reply = _call(argv, timeout_s=limit)
         return reply
 
     def _make_folder(self) -> None:

@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -323,6 +324,23 @@ def test_a_stopped_server_is_unknown_and_not_gone(short_dir: Path, tmp_path: Pat
             assert raised.value.hints
     finally:
         os.kill(made.server.pid, signal.SIGCONT)
+        terminal.run("kill-server")
+
+
+def test_a_session_that_takes_its_time_is_waited_for(short_dir: Path, tmp_path: Path) -> None:
+    """One that is taken for not made would be made all the same."""
+    terminal = TmuxTerminal(str(short_dir / "s"), config_file="/dev/null", timeout_s=1)
+    server = create(terminal, tmp_path).server.pid
+    os.kill(server, signal.SIGSTOP)
+    go_on = threading.Timer(1.5, os.kill, (server, signal.SIGCONT))
+    go_on.start()
+    try:
+        made = terminal.create_session(
+            name="late", uuid="late", cwd=tmp_path, size=(80, 24), argv=["cat"]
+        )
+        assert made.session in terminal.sessions()
+    finally:
+        go_on.join()
         terminal.run("kill-server")
 
 
