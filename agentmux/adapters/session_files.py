@@ -9,7 +9,7 @@ import os
 import shutil
 import stat
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
@@ -108,7 +108,13 @@ class FileSession(SignalFiles):
 
     # -- making ------------------------------------------------------------------------------
 
-    def make(self, events: Sequence[Event], texts: Mapping[str, str]) -> None:
+    def make(
+        self,
+        events: Sequence[Event],
+        texts: Mapping[str, str],
+        *,
+        last: Callable[[], object] = lambda: None,
+    ) -> None:
         """Make the directory whole, then rename it into place; see `ports.session_files`."""
         sessions = self._path.parent
         around = (sessions.parent, sessions, sessions / _IGNORE)
@@ -122,6 +128,7 @@ class FileSession(SignalFiles):
             for path, text in texts.items():
                 made.write(path, text)
             made.save(fold(BLANK, made.tail(0)), after=None)
+            last()
             with files.explained(self._path):
                 _rename_to_free(made.path, self._path)
         except BaseException:

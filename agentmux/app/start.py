@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import field, replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -139,17 +140,21 @@ def start(world: World, handing: Handing, plan: StartPlan) -> Begun:
 
 
 def _made(world: World, plan: StartPlan, undo: ExitStack) -> tuple[StartPlan, SessionState]:
-    """Make the branch, then the directory of a session; return the plan that came true.
+    """Make the directory of a session, and its branch; return the plan that came true.
 
-    In this order: a session that a kill leaves must not name a branch that was never made.
+    The branch comes before the directory has its name: a session that a kill leaves must not name
+    a branch that was never made.
     """
     while True:
         state = replace(plan.state, branch=plan.branch or plan.state.branch)
         files = world.files(plan.path)
         with ExitStack() as made:
             try:
-                _make_branch(world, plan, made)
-                files.make(_first_events(world, state), first_texts(world, plan.path, state))
+                files.make(
+                    _first_events(world, state),
+                    first_texts(world, plan.path, state),
+                    last=partial(_make_branch, world, plan, made),
+                )
             except BlockedError as error:
                 if error.reason != NAME_TAKEN:
                     raise

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
 from pathlib import Path
@@ -82,11 +82,19 @@ class SignalFiles(Protocol):
 class SessionFiles(SignalFiles, Protocol):
     """The directory of one session. Writing raises `DataError` and leaves the old file intact."""
 
-    def make(self, events: Sequence[Event], texts: Mapping[str, str]) -> None:
+    def make(
+        self,
+        events: Sequence[Event],
+        texts: Mapping[str, str],
+        *,
+        last: Callable[[], object] = lambda: None,
+    ) -> None:
         """Make the directory whole under a temporary name, and rename it.
 
-        ``events`` begin the journal and are folded into the first state; ``texts`` maps paths
-        relative to the session to what lies there.
+        Args:
+            events: They begin the journal and are folded into the first state.
+            texts: Paths relative to the session, and what lies there.
+            last: Called when all but the name is there; what it raises takes all away again.
 
         Raises:
             BlockedError: Another process was quicker with this name; the reason is `NAME_TAKEN`.
