@@ -263,7 +263,7 @@ def _began(
 
 
 def _launched(state: SessionState, event: Event, fact: AgentLaunched) -> SessionState:
-    if not fact.topic and _is_over(state, event, fact.phase):
+    if _is_over(state, event, fact):
         return state
     seat = Seat(
         launch=event.launch,
@@ -286,9 +286,16 @@ def _launched(state: SessionState, event: Event, fact: AgentLaunched) -> Session
     )
 
 
-def _is_over(state: SessionState, event: Event, phase: str) -> bool:
-    """Whether a fact was decided for a phase that the lines before it have ended."""
-    return phase != "" and (phase != working_phase(state).value or event.cycle != state.cycle)
+def _is_over(state: SessionState, event: Event, fact: AgentLaunched | SessionFailed) -> bool:
+    """Whether the lines before a fact have ended what it was decided for; unknown in older ones.
+
+    Research outlives its phase, but not its cycle.
+    """
+    if not fact.phase:
+        return False
+    is_research = isinstance(fact, AgentLaunched) and fact.topic
+    left = not is_research and fact.phase != working_phase(state).value
+    return left or event.cycle != state.cycle
 
 
 def _chosen(state: SessionState, event: Event, fact: LaunchChosen) -> SessionState:
@@ -443,7 +450,7 @@ def _interrupted(state: SessionState, event: Event, fact: SessionInterrupted) ->
 
 
 def _failed(state: SessionState, event: Event, fact: SessionFailed) -> SessionState:
-    if state.phase not in PIPELINE or _is_over(state, event, fact.phase):
+    if state.phase not in PIPELINE or _is_over(state, event, fact):
         return state
     interruption = _interruption(state, event, fact.cause)
     return replace(state, phase=Phase.FAILED, interruption=interruption)

@@ -516,6 +516,16 @@ def test_a_launch_for_a_phase_that_is_over_gets_no_seat() -> None:
     assert LOGIC in session.state.seats
 
 
+def test_research_outlives_its_phase_but_not_its_cycle() -> None:
+    session = completing()
+    session.tell(ChangesRequested(text="in blue"), "user")
+    fact = AgentLaunched(
+        role="web-researcher", topic="x", record={}, mode="fresh", reason="", phase="completing"
+    )
+    session.tell(fact, "web-researcher-x", "l9", cycle=1)
+    assert not session.state.seats
+
+
 def test_a_stopped_launch_goes_on_as_chosen() -> None:
     session = at(Phase.ARCHITECTING)
     launch = session.launch("architect", mode="native", record={"agent": "a"}, stopped=True)
