@@ -25,7 +25,7 @@ SUPPORTED: Final = 1
 """The schema version that a quick look understands."""
 
 BURIED: Final = ".removing-"
-_KNOWN: Final = frozenset(Phase)
+_KNOWN: Final = tuple(Phase)  # not a set: a corrupt state may hold anything
 _SIGNS: Final = (layout.STATE, layout.JOURNAL, layout.STATE_BACKUP)
 _LOOK_MS: Final = 500
 """What changes while a watch is being set up is seen so much later."""
@@ -58,8 +58,7 @@ def leftovers(folder: Path) -> tuple[Path, ...]:
 def glance(path: Path) -> Mapping[str, Any] | None:
     """Return the fields of a good ``state.json``; None where a closer look is needed."""
     fields = _fields(path / layout.STATE, STATE_MAX)
-    phase = fields.get("phase") if fields is not None else None
-    if fields is None or not isinstance(phase, str) or phase not in _KNOWN:
+    if fields is None or fields.get("phase") not in _KNOWN:
         return None
     version = fields.get("schema_version", SUPPORTED)
     good = type(version) is int and 0 <= version <= SUPPORTED and _has_journal(path, fields)

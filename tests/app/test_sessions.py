@@ -138,11 +138,7 @@ def unreadable_bytes(path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("harm", "says"),
-    [
-        (replaced_journal, "replaced"),
-        (newer, "newer agentmux"),
-        (unreadable_bytes, ""),
-    ],
+    [(replaced_journal, "replaced"), (newer, "newer agentmux"), (unreadable_bytes, "")],
 )
 def test_an_unreadable_session_has_its_reason_and_hides_nobody(
     site: Site, make: Callable[..., Path], harm: Callable[[Path], None], says: str
