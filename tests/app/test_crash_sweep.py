@@ -16,9 +16,11 @@ import os
 import shutil
 import tempfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -27,6 +29,7 @@ from agentmux.core import layout
 from agentmux.core.events import Resumed
 from agentmux.core.phase import Phase
 from agentmux.errors import ExitCode
+from agentmux.ports.repository import Repository
 from agentmux.ports.terminal import TmuxSession
 from tests.app.driver import MESSAGE, NotedRepository, SimPane, Studio, git, make_project
 from tests.app.invariants import Step, check_journal, phases
@@ -50,6 +53,27 @@ class Image:
     accepted: tuple[str, ...]
 
 
+class Undisturbed:
+    """A repository of which nobody takes an image while git is at work in it.
+
+    Git lives on when we are killed, and takes its lock files away; the next of us waits for it.
+    A disk with these files in it is what is left where power was lost: the user's to mend.
+    """
+
+    def __init__(self, repository: Repository, lock: AbstractContextManager[object]) -> None:
+        self._repository = repository
+        self._lock = lock
+
+    def __getattr__(self, name: str) -> Callable[..., object]:
+        method = getattr(self._repository, name)
+
+        def call(*arguments: object, **options: object) -> object:
+            with self._lock:
+                return method(*arguments, **options)
+
+        return call
+
+
 class Recording:
     """Runs a pipeline to its end, and keeps the disk before each operation that changes it.
 
@@ -67,9 +91,12 @@ class Recording:
         self.operations: Counter[str] = Counter()
 
     def run(self, patch: pytest.MonkeyPatch) -> None:
+        studio, operations = self._studio, Operations(self._studio.project, self._before)
+        repository = cast("Repository", Undisturbed(studio.world.repository, operations.lock))
         with patch.context() as context:
-            Operations(self._studio.project, self._before).install(context.setattr)
-            assert self._studio.drive("start", deadline_s=20) is ExitCode.OK
+            operations.install(context.setattr)
+            context.setattr(studio, "world", replace(studio.world, repository=repository))
+            assert studio.drive("start", deadline_s=20) is ExitCode.OK
 
     def _before(self, operation: Operation) -> None:
         to_journal = operation.path.endswith(layout.JOURNAL)

@@ -43,7 +43,8 @@ class Operations:
     def __init__(self, root: Path, before: Callable[[Operation], None]) -> None:
         self._root = f"{root}/"
         self._before = before
-        self._lock = threading.RLock()
+        self.lock = threading.RLock()
+        """Held while an operation is told and carried out."""
 
     def install(self, put: Callable[[Any, str, Any], None]) -> None:
         """Wrap; ``put`` is `setattr` or a monkeypatch's."""
@@ -55,7 +56,7 @@ class Operations:
             operation = _operation(name, arguments, options)
             if operation is None or not f"{operation.path}/".startswith(self._root):
                 return real(*arguments, **options)
-            with self._lock:
+            with self.lock:
                 self._before(operation)
                 return real(*arguments, **options)
 
