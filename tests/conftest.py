@@ -11,12 +11,13 @@ import tempfile
 import time
 import uuid
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
-from agentmux.adapters.processes import end, is_alive, start_time
+from agentmux.adapters.processes import carriers, end, is_alive
 from agentmux.adapters.tmux import TmuxTerminal
 from agentmux.ports.terminal import Terminal
 from tests.fakes.terminal import FakeTerminal
@@ -110,19 +111,11 @@ def isolated(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[str]:
 
 def _end_all(test_id: str) -> None:
     """End every process that carries the test's id, apart from this one."""
-    word = f"{TEST_ID}={test_id}".encode()
-    left: list[tuple[int, int]] = []
-    for entry in Path("/proc").iterdir():
-        if not entry.name.isdecimal() or int(entry.name) == os.getpid():
-            continue
-        try:
-            if word in (entry / "environ").read_bytes().split(b"\0"):
-                left.append((int(entry.name), start_time(int(entry.name))))
-        except OSError:
-            continue
+    left = carriers(f"{TEST_ID}={test_id}")
     for pid, started in left:  # a stopped process takes no TERM
-        if is_alive(pid, started):
-            os.kill(pid, signal.SIGCONT)
+        with suppress(ProcessLookupError):
+            if is_alive(pid, started):
+                os.kill(pid, signal.SIGCONT)
     end(left, grace_s=0.2)
 
 

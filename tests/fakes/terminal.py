@@ -344,8 +344,7 @@ def _hang_up(pane: FakePane) -> None:
     if pane.killed:
         return
     pane.killed = True
-    if pane.program.poll() is None:
-        os.kill(pane.program.pid, signal.SIGHUP)
+    pane.program.send_signal(signal.SIGHUP)
     threading.Thread(target=_reap, args=(pane,), daemon=True).start()
 
 
