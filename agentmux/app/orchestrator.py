@@ -42,7 +42,11 @@ _STEP: Final = "a step"
 _MESSAGES: Final = 200
 _SERVER_GONE: Final = "the tmux server is gone"
 _NAMED: Final = 3
-_ENDS: Final = f"Ctrl-C again within {ANSWER_S:g} s to end the orchestrator; the agents go on alone"
+_WITHIN: Final = f"within {ANSWER_S:g} s"
+_AGAIN: Final = {
+    Wish.END: f"Ctrl-C again {_WITHIN} to end the orchestrator; the agents go on alone",
+    Wish.CHANGE: f"Enter again {_WITHIN} to ask for these changes",
+}
 _ORDINARY: Final = Manner()
 
 
@@ -243,13 +247,14 @@ class Orchestrator:
 
     def _ask_again(self) -> None:
         """Say what the same key does when it is pressed again."""
-        what = _ENDS if self._console.wish is Wish.END else self._approves()
-        self.say(f"press {what}")
-        self._console = ask(self._console, asyncio.get_running_loop().time())
+        loop, wish = asyncio.get_running_loop(), self._console.wish
+        what = self._approves() if wish is Wish.APPROVE else _AGAIN[wish]
+        self._console = ask(self._console, f"press {what}", loop.time())
+        loop.call_later(ANSWER_S, self._show)  # when it is over
 
     def _approves(self) -> str:
         _, paths = committing.preview(self._world, self._session.state)
-        again = f"a again within {ANSWER_S:g} s to"
+        again = f"a again {_WITHIN} to"
         if not paths:
             return f"{again} approve; there is nothing to commit"
         named = ", ".join(paths[:_NAMED]) + (", …" if len(paths) > _NAMED else "")
@@ -333,5 +338,6 @@ class Orchestrator:
                 messages=tuple(self._messages),
                 now=self._world.now(),
                 draft=self._console.draft,
+                question=self._console.asks(asyncio.get_running_loop().time()),
             )
         )

@@ -35,12 +35,18 @@ class Console:
     Attributes:
         draft: The changes that are being written; None while none are.
         wish: What was asked for once.
+        question: What is asked because of it.
         until_s: Until when asking again does it, on the clock of `ask`.
     """
 
     draft: str | None = None
     wish: Wish = Wish.NOTHING
+    question: str = ""
     until_s: float = float("-inf")
+
+    def asks(self, now_s: float) -> str:
+        """Return the question that is still open; empty where none is."""
+        return self.question if now_s < self.until_s else ""
 
 
 def press(console: Console, key: Pressed, *, now_s: float, decides: bool) -> tuple[Console, Wish]:
@@ -52,19 +58,30 @@ def press(console: Console, key: Pressed, *, now_s: float, decides: bool) -> tup
         now_s: On the clock of `ask`.
         decides: Whether the session takes a decision now.
     """
-    if console.draft is not None and decides:
-        return _written(console, console.draft, key)
+    if decides and console.draft is not None:
+        if key is Key.ENTER and console.draft.strip():
+            return _again(console, Wish.CHANGE, now_s, draft=console.draft)
+        return Console(draft=_written(console.draft, key)), Wish.NOTHING
     if decides and key in {"c", "C"}:
         return Console(draft=""), Wish.NOTHING
-    wish = _wish(key, decides=decides)
+    return _again(console, _wish(key, decides=decides), now_s, draft=None)
+
+
+def ask(console: Console, question: str, now_s: float) -> Console:
+    """Return the console once its question is shown."""
+    return replace(console, question=question, until_s=now_s + ANSWER_S)
+
+
+def _again(
+    console: Console, wish: Wish, now_s: float, *, draft: str | None
+) -> tuple[Console, Wish]:
+    """Do what was asked for before; else ask, and keep the draft until the answer.
+
+    Keys that were meant for an agent come here when its pane closes under them.
+    """
     if wish is Wish.NOTHING or (wish is console.wish and now_s < console.until_s):
         return Console(), wish
-    return Console(wish=wish), Wish.ASK
-
-
-def ask(console: Console, now_s: float) -> Console:
-    """Return the console once its question is shown."""
-    return replace(console, until_s=now_s + ANSWER_S)
+    return Console(draft=draft, wish=wish), Wish.ASK
 
 
 def _wish(key: Pressed, *, decides: bool) -> Wish:
@@ -73,15 +90,12 @@ def _wish(key: Pressed, *, decides: bool) -> Wish:
     return Wish.APPROVE if decides and key in {"a", "A"} else Wish.NOTHING
 
 
-def _written(console: Console, draft: str, key: Pressed) -> tuple[Console, Wish]:
-    if key is Key.ENTER and draft.strip():
-        return Console(), Wish.CHANGE
+def _written(draft: str, key: Pressed) -> str | None:
+    """Return the draft after a key; None where it is left."""
     if key in {Key.ESCAPE, Key.INTERRUPT}:
-        return Console(), Wish.NOTHING
+        return None
     if isinstance(key, str):
-        draft = (draft + key)[:DRAFT_MAX]
-    elif key is Key.BACKSPACE:
-        draft = draft[:-1]
-    elif key is Key.CLEAR:
-        draft = ""
-    return replace(console, draft=draft), Wish.NOTHING
+        return (draft + key)[:DRAFT_MAX]
+    if key is Key.BACKSPACE:
+        return draft[:-1]
+    return "" if key is Key.CLEAR else draft

@@ -31,6 +31,7 @@ DETACH: Final = "detach: prefix d"
 
 _NEWEST: Final = 3
 _TEXT_LINES: Final = 4
+_QUESTION_LINES: Final = 8
 
 
 class Style(StrEnum):
@@ -295,7 +296,7 @@ def _aware(instant: datetime) -> datetime:
 
 # -- what waits for the user ---------------------------------------------------------------------
 
-_WRITE: Final = "What is to change? Enter sends, Esc leaves"
+_WRITE: Final = "What is to change? Enter twice sends, Esc leaves"
 _CURSOR: Final = "\u258f"
 _LOOK: Final = "asks you something: look at its pane"
 _LIMIT: Final = "has reached its usage limit"
@@ -319,12 +320,17 @@ def attention(picture: Picture) -> frozenset[str]:
 
 
 def _turns(picture: Picture, cols: int) -> Iterator[_Ranked]:
+    turns = [*_failure(picture.state), *_decision(picture.state), *_askers(picture)]
+    if turns or picture.question or picture.draft is not None:
+        yield _heading("Your turn", cols)
     if picture.draft is not None:
         yield from _writing(picture.draft, cols)
+    if picture.question:
+        ranks = (_Rank.TURN, _Rank.MORE)
+        said = f"{ATTENTION} {picture.question}"
+        yield from _text(said, cols, Style.ATTENTION, ranks=ranks, lines=_QUESTION_LINES)
+    if picture.draft is not None:
         return
-    turns = [*_failure(picture.state), *_decision(picture.state), *_askers(picture)]
-    if turns:
-        yield _heading("Your turn", cols)
     for what, *hints in turns:
         first = (_Rank.TURN, _Rank.MORE)
         yield from _text(f"{ATTENTION} {what}", cols, Style.ATTENTION, ranks=first)
@@ -334,7 +340,6 @@ def _turns(picture: Picture, cols: int) -> Iterator[_Ranked]:
 
 def _writing(draft: str, cols: int) -> Iterator[_Ranked]:
     """The changes that the user writes: the end of them, where they are long."""
-    yield _heading("Your turn", cols)
     ranks = (_Rank.TURN, _Rank.MORE)
     yield from _text(f"{ATTENTION} {_WRITE}", cols, Style.ATTENTION, ranks=ranks)
     *before, last = wrap(f"> {clean(draft)}{_CURSOR}", cols, len(draft) + 1)[-_TEXT_LINES:]

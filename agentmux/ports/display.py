@@ -37,6 +37,7 @@ class Picture:
         problem: What went wrong last, with no reaction possible by itself; None when all is well.
         messages: What happened, oldest first.
         draft: The changes that the user is writing; None while they write none.
+        question: What the same key does when it is pressed again; empty while nothing is asked.
     """
 
     state: SessionState
@@ -45,6 +46,7 @@ class Picture:
     messages: tuple[str, ...]
     now: datetime
     draft: str | None = None
+    question: str = ""
 
 
 class Display(Protocol):

@@ -18,7 +18,7 @@ def pressed(*keys: Pressed, decides: bool = True, after_s: float = 1.0) -> tuple
     for key in keys:
         console, wish = press(console, key, now_s=now_s, decides=decides)
         if wish is Wish.ASK:
-            console = ask(console, now_s)
+            console = ask(console, "again?", now_s)
         now_s += after_s
     return console, wish
 
@@ -49,11 +49,22 @@ def test_where_nothing_is_to_be_decided_only_the_end_is_heard() -> None:
     assert pressed(Key.INTERRUPT, Key.INTERRUPT, decides=False)[1] is Wish.END
 
 
-def test_changes_are_written_until_enter() -> None:
+def test_a_question_is_open_until_it_is_answered_or_forgotten() -> None:
+    console, _ = pressed("a")
+    assert console.asks(NOW) == console.asks(NOW + ANSWER_S - 1) == "again?"
+    assert console.asks(NOW + ANSWER_S) == ""
+    assert [pressed("a", key)[0].asks(NOW) for key in ("a", "x", Key.ESCAPE)] == [""] * 3
+
+
+def test_changes_are_written_until_enter_is_pressed_twice() -> None:
     assert pressed(*"cab")[0].draft == "ab"
     assert pressed(*"cab", Key.BACKSPACE, "c", Key.UP)[0].draft == "ac"
     assert pressed(*"cab", Key.CLEAR, *"more")[0].draft == "more"
-    assert pressed(*"cab", Key.ENTER) == (Console(), Wish.CHANGE)
+    assert pressed(*"cab", Key.ENTER)[0].draft == "ab"
+    assert pressed(*"cab", Key.ENTER)[1] is Wish.ASK
+    assert pressed(*"cab", Key.ENTER, Key.ENTER) == (Console(), Wish.CHANGE)
+    assert pressed(*"cab", Key.ENTER, Key.ENTER, after_s=ANSWER_S)[1] is Wish.ASK
+    assert pressed(*"cab", Key.ENTER, "x", Key.ENTER)[1] is Wish.ASK
     assert pressed("c", " ", Key.ENTER) == (Console(draft=" "), Wish.NOTHING)
     assert pressed("c", *"x" * (DRAFT_MAX + 1))[0].draft == "x" * DRAFT_MAX
 
@@ -74,9 +85,9 @@ def test_no_key_alone_does_anything(keys: list[Pressed]) -> None:
     for key in keys:
         before = console
         console, wish = press(console, key, now_s=NOW, decides=True)
-        if wish in {Wish.APPROVE, Wish.END}:
+        if wish in {Wish.APPROVE, Wish.CHANGE, Wish.END}:
             assert (before.wish, before.until_s > NOW) == (wish, True)
         if wish is Wish.CHANGE:
             assert (before.draft or "").strip()
         if wish is Wish.ASK:
-            console = ask(console, NOW)
+            console = ask(console, "again?", NOW)

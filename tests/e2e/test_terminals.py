@@ -207,6 +207,7 @@ def test_two_keys_approve_and_it_stays_until_another(
         asked = " ".join(monitor(session).split())
         assert "to commit 2 files: demo_part_1.py, tests/test_demo_part_1.py" in asked
         client.press("x")
+        wait_until(lambda: "press a again" not in monitor(session), 5, lambda: monitor(session))
         client.press("a")
         client.press("q")
         assert "approve" not in session.kinds()
@@ -241,6 +242,8 @@ def test_changes_are_asked_for_by_keys(project: Project, wait_until: WaitUntil) 
         says("What is to change?")
         client.press("greet  the$(moon)x\x7f")
         says("> greet the$(moon)")
+        client.press("\r")  # as somebody may who was typing elsewhere when that pane closed
+        says("press Enter again within 10 s")
         assert not session.kinds("request_changes")
         client.press("\r")
         wait_until(lambda: session.state["cycle"] == 2, 20, lambda: monitor(session))

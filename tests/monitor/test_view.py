@@ -288,12 +288,24 @@ def test_an_orchestrator_that_has_ended_says_how_to_go_on() -> None:
 def test_changes_are_seen_while_they_are_written() -> None:
     shown = replace(DECIDING, draft="greet in French")
     said = text_of(shown)
-    assert "! What is to change? Enter sends, Esc leaves\n> greet in French\u258f\n" in said
+    assert "! What is to change? Enter twice sends" in said
+    assert "\n> greet in French\u258f\n" in said
     assert "press a twice" not in said
     long = replace(DECIDING, draft="word " * 200 + "the end")
     assert "the end\u258f" in text_of(long)
     for cols, rows in ((80, 24), (30, 8), (20, 4)):
         assert any("end\u258f" in line for line in render(long, cols, rows)), (cols, rows)
+
+
+def test_a_question_stands_below_what_it_is_about() -> None:
+    asked = "press a again within 10 s to commit 1 file: calc.py"
+    said = " ".join(text_of(replace(DECIDING, question=asked)).split())
+    assert f"Your turn ! {asked} ! read the summary" in said
+    said = " ".join(text_of(replace(DECIDING, draft="greet", question=asked)).split())
+    assert f"> greet\u258f ! {asked}" in said
+    assert "Your turn ! press Ctrl-C" in " ".join(
+        text_of(replace(AT_WORK, question="press Ctrl-C again")).split()
+    )
 
 
 def test_a_finished_session_needs_nobody_to_go_on() -> None:
@@ -472,6 +484,7 @@ PICTURES = st.builds(
     messages=st.lists(TEXTS, max_size=20).map(tuple),
     now=st.just(NOW) | st.datetimes(),
     draft=st.none() | TEXTS,
+    question=TEXTS,
 )
 
 
