@@ -20,7 +20,7 @@ from agentmux.app.tools import SessionGoneError, Tools
 from agentmux.app.watching import Watcher
 from agentmux.app.world import World
 from agentmux.core.events import Resumed, SessionReattached
-from agentmux.core.inference import Inference, chosen_phase
+from agentmux.core.inference import chosen_phase
 from agentmux.core.phase import Phase
 from agentmux.core.records import Json
 from agentmux.core.settings import Policy
@@ -49,7 +49,7 @@ async def drive(
     """
     tools.lock.acquire(_LOCK_WAIT_S, identity)
     session = Session(files, now=world.now, new_id=world.new_id)
-    phase = _begin(world, session, request, tools.terminal.socket)
+    begin(world, session, request, tools.terminal.socket)
     tmux_session = _own_session(tools, session)
     watcher = Watcher(world, session, tools, tmux_session, identity=identity)
     manner = Manner(fresh=frozenset(request.fresh), stopped=request.policy == Policy.CONFIRM)
@@ -61,7 +61,7 @@ async def drive(
     session.tell = warn
     for warning in session.warnings:
         warn(warning)
-    report(Report(ok=True, phase=phase, warnings=session.warnings))
+    report(Report(ok=True, phase=session.state.phase.value, warnings=session.warnings))
     await orchestrator.run()
     logger.info("orchestrator ended: %s", orchestrator.cause)
     tools.lock.release()
@@ -79,38 +79,42 @@ def _own_session(tools: Tools, session: Session) -> str:
     raise SessionGoneError(f"no tmux session carries the id {uuid}")
 
 
-def _begin(world: World, session: Session, request: Request, socket: str) -> str:
-    """Fold what is pending; on a resume record where it goes on."""
-    inference = session.take_over(
+def begin(world: World, session: Session, request: Request, socket: str) -> None:
+    """Fold what is pending; on a resume record where it goes on.
+
+    Raises:
+        SessionDoneError: A session that is done was to be resumed.
+    """
+    session.take_over(
         session_id=request.session_id,
         session_name=request.session_name,
         texts=partial(first_texts, world, session.files.path),
     )
-    if request.mode == "resume":
-        if inference.phase is not Phase.DONE:
-            _resume(session, request, inference, socket)
-        elif session.loaded.state.phase is Phase.DONE:
-            raise SessionDoneError(session.files.path.name)
-        # Else a line that was not applied yet has just ended it.
-    elif request.mode == "reattach":
+    if request.mode == "reattach":
         session.record(SessionReattached())
-    return session.state.phase.value
+    while request.mode == "resume" and not _is_resumed(session, request, socket):
+        pass  # a signal or a decision came in between
 
 
-def _resume(session: Session, request: Request, inference: Inference, socket: str) -> None:
+def _is_resumed(session: Session, request: Request, socket: str) -> bool:
+    """Record where the session goes on; False where that is to be looked at again."""
+    for seat, launch, choice in tuple(unheard(session.state, session.files)):
+        session.record(choice, seat=seat, launch=launch)
+    inference = session.infer()
+    if inference.phase is Phase.DONE:
+        if session.loaded.state.phase is Phase.DONE:
+            raise SessionDoneError(session.files.path.name)
+        return True  # a line that was not applied yet has just ended it
     phase: Phase = inference.phase
     if request.phase is not None:
         phase = chosen_phase(request.phase, inference)
-    for seat, launch, choice in tuple(unheard(session.state, session.files)):
-        session.record(choice, seat=seat, launch=launch)
-    artifacts = session.artifacts()
     state = session.state
-    session.record(
+    return session.record_next(
         Resumed(
             phase=phase.value,
             cycle=state.cycle,
             review_iteration=state.review_iteration,
-            found=resumed_values(state, artifacts, phase),
+            found=resumed_values(state, session.artifacts(), phase),
             override=request.phase is not None and phase is not inference.phase,
             tmux_socket=socket,
         )

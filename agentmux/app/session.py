@@ -63,6 +63,7 @@ class Session:
         self.state = loaded.state
         self.warnings = loaded.warnings
         self._loaded = loaded
+        self._pending = len(loaded.tail)
         self.tell: Callable[[str], None] = _logged
 
     @property
@@ -76,15 +77,14 @@ class Session:
         session_id: str = "",
         session_name: str = "",
         texts: Callable[[SessionState], Mapping[str, str]] = _no_texts,
-    ) -> Inference:
-        """Fold what is pending, commit, and say where the session resumes; dispatches nothing.
+    ) -> None:
+        """Fold what is pending, and commit; dispatches nothing.
 
         The caller holds the session's lock: what killed writers left half-written is removed. An
         older session is imported here, the only place that knows of older forms; ``session_id``
         and ``session_name`` are for one that has none, and so is each file of ``texts``.
         """
         self.files.sweep()
-        pending = len(self._loaded.tail)
         if self._loaded.source != "state.json":
             self.files.set_aside_corrupt_state(self.now())
         for each in self._loaded.open:
@@ -93,9 +93,16 @@ class Session:
             self._import(session_id, session_name, texts)
         elif self._loaded.source != "state.json":
             self.files.save(self.state, after=None)
-        self.catch_up()
-        artifacts = self.files.artifacts(self.state)
-        return infer(self.state, artifacts, state_is_known=self._loaded.known, pending=pending)
+        self._pending = max(self._pending, len(self.catch_up()))
+
+    def infer(self) -> Inference:
+        """Say where the session, once it is taken over, resumes."""
+        return infer(
+            self.state,
+            self.artifacts(),
+            state_is_known=self._loaded.known,
+            pending=self._pending,
+        )
 
     def _import(
         self,
@@ -125,6 +132,19 @@ class Session:
         """Append a fact to the journal, and fold it with all that came before it."""
         self.files.append(self._event(fact, seat=seat, launch=launch))
         self.catch_up()
+
+    def record_next(self, fact: Fact) -> bool:
+        """Append a fact that holds only for the state as it is; says whether it was appended.
+
+        Where others were quicker, their lines are folded instead: it is to be decided anew.
+        """
+        with self.files.transact() as held:
+            quicker = len(held.loaded.tail)
+            if not quicker:
+                held.append(self._event(fact))
+        self._pending += quicker
+        self.catch_up()
+        return not quicker
 
     def catch_up(self) -> tuple[Event, ...]:
         """Fold what others have appended, each event committed before the next; return them."""

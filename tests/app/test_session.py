@@ -234,7 +234,8 @@ def waiting(folder: Path, phase: Phase, seat: str, fact: Fact) -> OnDisk:
 def taken_over(disk: OnDisk) -> tuple[Phase, Phase]:
     """The phase of the resume, and what the artifacts alone say, after they were moved."""
     session = opened(disk.files)
-    inference = session.take_over()
+    session.take_over()
+    inference = session.infer()
     for each in session.state.pending_archive:
         disk.files.archive(each)
     return inference.phase, inference.artifacts_phase
@@ -307,7 +308,9 @@ def test_a_rebuilding_that_is_killed_at_any_operation_is_done_by_the_next(
         tmp_path, monkeypatch, lost, lambda folder: opened(FileSession(folder)).take_over()
     )
     for folder in sweep:
-        inference = opened(FileSession(folder)).take_over()
+        taken = opened(FileSession(folder))
+        taken.take_over()
+        inference = taken.infer()
         assert (inference.phase, inference.artifacts_phase) == answer
         assert tree(folder) == tree(whole.path)
         count += 1

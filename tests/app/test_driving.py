@@ -1,0 +1,104 @@
+"""A resume that others come in between: what they were told was accepted is not lost."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from agentmux.adapters.session_files import FileSession
+from agentmux.app.checks import Request as Handin
+from agentmux.app.driving import begin
+from agentmux.app.request import Request
+from agentmux.app.session import Session
+from agentmux.app.submit import Submission, decide, identity_from, submit
+from agentmux.app.world import World
+from agentmux.cli import wiring
+from agentmux.core.artifacts import Artifacts
+from agentmux.core.decide import wanted
+from agentmux.core.events import ChangesRequested
+from agentmux.core.phase import Phase
+from agentmux.core.state import PASSED, SessionState
+from tests.app.driver import make_project
+from tests.app.on_disk import AT, OnDisk, implementing
+from tests.core.builders import LOGIC, execution_plan, review
+
+
+class Overtaken(FileSession):
+    """The files of a session whose artifacts somebody else has read, too, and has acted on."""
+
+    def __init__(self, path: Path, other: Callable[[], None]) -> None:
+        super().__init__(path)
+        self._others = [other]
+
+    def artifacts(self, state: SessionState) -> Artifacts:
+        found = super().artifacts(state)
+        while self._others:
+            self._others.pop()()
+        return found
+
+
+@dataclass
+class Resuming:
+    """A resume of what lies on the disk, and what it is overtaken by."""
+
+    disk: OnDisk
+    world: World
+
+    def go(self, other: Callable[[FileSession], Submission]) -> SessionState:
+        said: list[Submission] = []
+        files = Overtaken(self.disk.path, lambda: said.append(other(FileSession(self.disk.path))))
+        session = Session(files, now=self.world.now, new_id=self.world.new_id)
+        begin(self.world, session, Request(mode="resume"), "/nowhere")
+        assert [each.result for each in said] == ["accepted"]
+        return session.state
+
+
+def resuming(disk: OnDisk) -> Resuming:
+    disk.leave("02_architecting/architecture.md", "# A\n")
+    return Resuming(disk, wiring.world(disk.path.parents[2], environ=dict(os.environ)))
+
+
+def place(tmp_path: Path) -> Path:
+    return make_project(tmp_path / "p") / ".agentmux" / ".sessions" / "20260101-101500-x"
+
+
+def test_a_decision_that_comes_while_a_resume_begins_counts(tmp_path: Path) -> None:
+    disk = OnDisk(
+        place(tmp_path), Phase.COMPLETING, review_outcome=PASSED, subplan_count=1,
+        completed_subplans=(1,), summary_submitted=True, reviewer_nominations=(LOGIC,),
+    )  # fmt: skip
+    disk.leave("04_planning/execution_plan.yaml", execution_plan(("serial", [1])))
+    disk.leave("06_implementation/done_1", "")
+    disk.leave("07_review/review_logic.yaml", review("pass"))
+    disk.leave("07_review/review.md", "Verdict: pass\n")
+    disk.leave("08_completion/summary.md", "# All of it\n")
+    resumed = resuming(disk)
+
+    def more(files: FileSession) -> Submission:
+        fact = ChangesRequested(text="Subtract, too.")
+        return decide(files, fact, at=AT, new_id=resumed.world.new_id, poke=lambda _: False)
+
+    state = resumed.go(more)
+    assert (state.phase, state.cycle) == (Phase.ARCHITECTING, 2)
+    assert "resumed" in disk.kinds[disk.kinds.index("request_changes") :]
+
+
+def test_work_that_is_handed_in_while_a_resume_begins_counts(tmp_path: Path) -> None:
+    disk = implementing(place(tmp_path), 2)
+    disk.leave("04_planning/execution_plan.yaml", execution_plan(("parallel", [1, 2])))
+    env = disk.launch("coder-1", subplan=1)
+    disk.launch("coder-2", subplan=2)
+    disk.commit()
+    resumed = resuming(disk)
+    coder = identity_from(env, command="agentmux submit")
+
+    def hand_in(files: FileSession) -> Submission:
+        new_id = resumed.world.new_id
+        request = Handin(signal="submit_done")
+        return submit(files, coder, request, at=AT, new_id=new_id, poke=lambda _: False)
+
+    state = resumed.go(hand_in)
+    assert state.completed_subplans == (1,)
+    assert [work.seat for work in wanted(state)] == ["coder-2"]
