@@ -9,7 +9,6 @@ from agentmux.app.session import Session
 from agentmux.app.world import World
 from agentmux.core import layout, prompts
 from agentmux.core.agents import StrategyKind
-from agentmux.core.decide import Work
 from agentmux.core.phase import CODER, Phase
 from agentmux.core.progress import handed_in
 from agentmux.core.prompts import PromptInputs
@@ -17,6 +16,7 @@ from agentmux.core.records import Json
 from agentmux.core.resume import same_work
 from agentmux.core.resume_record import decode_record
 from agentmux.core.state import SessionState
+from agentmux.core.work import Work
 
 INSTRUCTIONS = "instructions.md"
 """In a launch's folder: the full prompt, where ``prompt.md`` is a short message."""

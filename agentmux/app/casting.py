@@ -18,7 +18,6 @@ from agentmux.core.agents import (
     program_name,
 )
 from agentmux.core.command_lines import kept_file, strategy_env
-from agentmux.core.decide import Work, wanted
 from agentmux.core.frozen import dataclass
 from agentmux.core.records import Json
 from agentmux.core.resume import CheckpointState, Decision, Fresh, Guard, ResumeFacts, decide_resume
@@ -29,6 +28,7 @@ from agentmux.core.resume_record import (
     standing_record,
 )
 from agentmux.core.state import LAUNCHED, STOPPED
+from agentmux.core.work import Work, wanted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

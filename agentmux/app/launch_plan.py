@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from typing import Final
 
 from agentmux.app.casting import Casting
-from agentmux.core.decide import Work
 from agentmux.core.frozen import dataclass
 from agentmux.core.records import Json
 from agentmux.core.resume import Decision, Native, Rung
 from agentmux.core.state import AGENT_MODES
+from agentmux.core.work import Work
 
 PROMPT: Final = "prompt.md"
 """In a launch's folder: the prompt that it is sent."""

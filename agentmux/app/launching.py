@@ -22,7 +22,6 @@ from agentmux.core.acceptance import working_phase
 from agentmux.core.agents import PromptBy, StrategyKind, unset_names
 from agentmux.core.artifacts import Artifacts
 from agentmux.core.command_lines import hook_document, mcp_document, needs_mcp_file
-from agentmux.core.decide import Work
 from agentmux.core.events import AgentLaunched, LaunchChosen
 from agentmux.core.frozen import dataclass
 from agentmux.core.phase import ResearchKind
@@ -31,6 +30,7 @@ from agentmux.core.reading import reading
 from agentmux.core.records import to_fields
 from agentmux.core.resume import Decision, Fresh, Guard, Rung, plan_rung
 from agentmux.core.state import AGENT_MODES, SessionState
+from agentmux.core.work import Work
 from agentmux.ports.terminal import NewPane
 
 # How long an agent that was told to end may take before it is killed.

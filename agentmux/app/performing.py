@@ -24,7 +24,6 @@ from agentmux.core import layout
 from agentmux.core.acceptance import working_phase
 from agentmux.core.agents import AgentSpec, PromptBy
 from agentmux.core.decide import (
-    REJECTED,
     Action,
     ApproveByItself,
     EndPanes,
@@ -39,7 +38,6 @@ from agentmux.core.decide import (
     RecordExit,
     Settle,
     Tell,
-    wanted,
 )
 from agentmux.core.events import (
     AgentExited,
@@ -52,7 +50,8 @@ from agentmux.core.events import (
     SessionFailed,
 )
 from agentmux.core.records import to_fields
-from agentmux.core.state import AGENT_MODES, LAUNCHED, NATIVE, STOPPED
+from agentmux.core.state import AGENT_MODES, LAUNCHED, NATIVE, REJECTED, STOPPED
+from agentmux.core.work import wanted
 from agentmux.errors import AgentmuxError
 from agentmux.ports.terminal import NewPane
 

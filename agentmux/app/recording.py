@@ -24,7 +24,6 @@ from agentmux.core.command_lines import (
     prompt_words,
     resume_argv,
 )
-from agentmux.core.decide import Work
 from agentmux.core.prompts import launch_line
 from agentmux.core.records import Json, to_fields
 from agentmux.core.resume import Decision, Native
@@ -36,6 +35,7 @@ from agentmux.core.resume_record import (
     standing_record,
 )
 from agentmux.core.state import SessionState
+from agentmux.core.work import Work
 
 # Stands for an id that is not known yet, while argv is made.
 _UNKNOWN_REF: Final = "AGENTMUX-CONVERSATION"

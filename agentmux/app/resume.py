@@ -17,7 +17,7 @@ from agentmux.app.sessions import Liveness, SessionEntry, entry_at, shown_path
 from agentmux.app.world import Site, World
 from agentmux.core.apply import advance, apply
 from agentmux.core.artifacts import Artifacts
-from agentmux.core.decide import settlement, wanted
+from agentmux.core.decide import settlement
 from agentmux.core.events import ORCHESTRATOR, Event, Fact, PhaseSettled, Resumed
 from agentmux.core.frozen import dataclass
 from agentmux.core.implied import Implied, implied, overlay
@@ -26,6 +26,7 @@ from agentmux.core.phase import Phase
 from agentmux.core.records import to_fields
 from agentmux.core.resume import Fresh
 from agentmux.core.state import SessionState
+from agentmux.core.work import wanted
 from agentmux.errors import BlockedError, UsageError
 from agentmux.ports.session_files import SessionFiles
 from agentmux.ports.terminal import TerminalUnreachableError

@@ -59,8 +59,10 @@ from agentmux.core.records import from_fields
 from agentmux.core.review import DEFAULT_NOMINATIONS
 from agentmux.core.state import (
     AGENT_MODES,
+    CRASHED,
     DISPATCHED,
     LAUNCHED,
+    REJECTED,
     RESEARCHED,
     STOPPED,
     Commit,
@@ -71,6 +73,7 @@ from agentmux.core.state import (
     decode,
 )
 from agentmux.core.transitions import decide_review, enter, forget, go_on, plan_values, schedule
+from agentmux.core.work import wanted
 from agentmux.errors import AgentmuxError
 
 Step = Callable[[SessionState, Event, Any], SessionState]
@@ -136,7 +139,7 @@ def _last_event(state: SessionState, event: Event) -> str:
 def _signalled(state: SessionState, event: Event, step: Step) -> SessionState:
     """Apply an accepted signal; a failed session works on in the phase it failed in.
 
-    What completes the phase, or approves the result, mends it.
+    What completes the phase, or approves the result, mends it; who was lost may then try again.
     """
     working = replace(_heard(state, event), phase=working_phase(state))
     after = step(working, event, event.fact)
@@ -144,7 +147,8 @@ def _signalled(state: SessionState, event: Event, step: Step) -> SessionState:
         return after
     if after.phase is working.phase and after.approval == working.approval:
         return replace(after, phase=Phase.FAILED)
-    return replace(after, interruption=None)
+    left = {name: seat for name, seat in after.seats.items() if seat.status != CRASHED}
+    return replace(after, interruption=None, seats=left)
 
 
 def _heard(state: SessionState, event: Event) -> SessionState:
@@ -263,7 +267,7 @@ def _began(
 
 
 def _launched(state: SessionState, event: Event, fact: AgentLaunched) -> SessionState:
-    if _is_over(state, event, fact):
+    if not _is_wanted(state, event, fact.phase):
         return state
     seat = Seat(
         launch=event.launch,
@@ -286,16 +290,17 @@ def _launched(state: SessionState, event: Event, fact: AgentLaunched) -> Session
     )
 
 
-def _is_over(state: SessionState, event: Event, fact: AgentLaunched | SessionFailed) -> bool:
-    """Whether the lines before a fact have ended what it was decided for; unknown in older ones.
+def _is_wanted(state: SessionState, event: Event, phase: str) -> bool:
+    """Whether a seat still has the work that a fact was decided for; older ones do not say.
 
-    Research outlives its phase, but not its cycle.
+    The lines before it may have handed that in, or ended its phase. Research outlives its phase,
+    but not its cycle.
     """
-    if not fact.phase:
-        return False
-    is_research = isinstance(fact, AgentLaunched) and fact.topic
-    left = not is_research and fact.phase != working_phase(state).value
-    return left or event.cycle != state.cycle
+    if not phase:
+        return True
+    here = working_phase(state)
+    works = wanted(replace(state, phase=here)) if event.cycle == state.cycle else ()
+    return any(w.seat == event.seat and (w.topic or phase == here.value) for w in works)
 
 
 def _chosen(state: SessionState, event: Event, fact: LaunchChosen) -> SessionState:
@@ -339,7 +344,7 @@ def _exited(state: SessionState, event: Event, fact: AgentExited) -> SessionStat
     if seat.status == STOPPED:  # nobody ever played; what it showed was the last screen
         gone = replace(gone, mode="screen")
     after = _with_seat(state, event.seat, gone)
-    if fact.cause != "rejected":
+    if fact.cause != REJECTED:
         return after
     record = {**state.agents.get(event.seat, {}), "rejected": True}
     return replace(after, agents={**state.agents, event.seat: record})
@@ -450,7 +455,7 @@ def _interrupted(state: SessionState, event: Event, fact: SessionInterrupted) ->
 
 
 def _failed(state: SessionState, event: Event, fact: SessionFailed) -> SessionState:
-    if state.phase not in PIPELINE or _is_over(state, event, fact):
+    if state.phase not in PIPELINE or not _is_wanted(state, event, fact.phase):
         return state
     interruption = _interruption(state, event, fact.cause)
     return replace(state, phase=Phase.FAILED, interruption=interruption)

@@ -14,26 +14,28 @@ from agentmux.core.artifacts import Artifacts
 from agentmux.core.events import LaunchChosen
 from agentmux.core.findings import Found, found
 from agentmux.core.frozen import dataclass
-from agentmux.core.phase import CODER, Phase, ResearchKind, researcher
+from agentmux.core.phase import Phase, ResearchKind
 from agentmux.core.pipeline import PIPELINE
 from agentmux.core.review import outcome
 from agentmux.core.state import (
     AGENT_MODES,
-    DISPATCHED,
+    CLAIM_TAKEN,
+    CRASHED,
+    ENDED_BY_USER,
+    FINISHED,
     LAUNCHED,
     NATIVE,
     PASSED,
+    REJECTED,
     RESEARCHED,
     STOPPED,
     Seat,
     SessionState,
 )
+from agentmux.core.work import Work, wanted
 
 # One relaunch after a crash; a further crash fails the session.
 MAX_ATTEMPTS: Final = 2
-
-CRASHED: Final = "crashed"
-REJECTED: Final = "rejected"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,16 +77,6 @@ class Facts:
 
     artifacts: Artifacts
     launches: Mapping[str, LaunchFact] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Work:
-    """Work that wants a seat."""
-
-    seat: str
-    role: str
-    subplan: int | None = None
-    topic: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -211,42 +203,6 @@ def next_actions(state: SessionState, facts: Facts) -> tuple[Action, ...]:
     )
 
 
-def wanted(state: SessionState) -> tuple[Work, ...]:
-    """Return the seats that the session's phase, and the research under way, want now.
-
-    Nobody is wanted once the result is approved.
-    """
-    if state.phase not in PIPELINE or state.approval is not None:
-        return ()
-    return (*_phase_work(state), *_research_work(state))
-
-
-def _phase_work(state: SessionState) -> tuple[Work, ...]:
-    match state.phase:
-        case Phase.IMPLEMENTING if state.implementation_single_coder:
-            return (Work(seat=CODER, role=CODER),)
-        case Phase.IMPLEMENTING:
-            active = state.implementation_active_plan_ids
-            return tuple(Work(seat=f"{CODER}-{n}", role=CODER, subplan=n) for n in active)
-        case Phase.REVIEWING:
-            waiting = (r for r in state.reviewer_nominations if r not in state.verdicts)
-            return tuple(Work(seat=role, role=role) for role in waiting)
-        case Phase.COMPLETING:
-            role = next(iter(state.reviewer_nominations), PIPELINE[Phase.COMPLETING].startup_role)
-            return () if state.summary_submitted else (Work(seat=role, role=role),)
-        case _:
-            role = PIPELINE[state.phase].startup_role
-            return (Work(seat=role, role=role),)
-
-
-def _research_work(state: SessionState) -> Iterator[Work]:
-    for kind in ResearchKind:
-        role = researcher(kind)
-        for topic, status in state.tasks(kind).items():
-            if status == DISPATCHED:
-                yield Work(seat=f"{role}-{topic}", role=role, topic=topic)
-
-
 def settlement(state: SessionState, artifacts: Artifacts) -> Settle | None:
     """Say that the phase's outcome is on disk already.
 
@@ -289,16 +245,16 @@ def _exit_of(name: str, seat: Seat, fact: LaunchFact) -> RecordExit:
 def _cause(seat: Seat, fact: LaunchFact) -> str:
     record = fact.exit
     if seat.status == STOPPED or seat.mode not in AGENT_MODES:
-        return "ended_by_user"  # no agent ran that could have crashed
+        return ENDED_BY_USER  # no agent ran that could have crashed
     if record is None:
         return REJECTED if fact.alive else CRASHED
     if record.claim_taken:
-        return "claim_taken"
+        return CLAIM_TAKEN
     if record.hup:
-        return "ended_by_user"
+        return ENDED_BY_USER
     if is_rejected(seat, fact):
         return REJECTED
-    return "finished" if record.status == 0 else CRASHED
+    return FINISHED if record.status == 0 else CRASHED
 
 
 def is_rejected(seat: Seat, fact: LaunchFact) -> bool:
@@ -337,7 +293,7 @@ def _launches(state: SessionState, facts: Facts) -> Iterator[Action]:
 def _after_exit(work: Work, seat: Seat, *, alive: bool) -> Iterator[Action]:
     if alive:  # two never work on one seat
         yield EndPanes(launches=(seat.launch,))
-    elif seat.status in {REJECTED, "claim_taken"}:
+    elif seat.status in {REJECTED, CLAIM_TAKEN}:
         yield Launch(work=work, attempt=seat.attempt)
     elif seat.status == CRASHED and seat.attempt < MAX_ATTEMPTS:
         yield Launch(work=work, attempt=seat.attempt + 1)

@@ -181,8 +181,8 @@ class AgentLaunched:
         attempt: 1, then +1 for each relaunch of the same work.
         stopped: Its pane waits for the user's choice (see `LaunchChosen`); ``mode`` is what going
             on would be.
-        phase: For whose work it was decided; empty in older journals. Where the session has left
-            that phase meanwhile, the launch gets no seat.
+        phase: For whose work it was decided; empty in older journals. Where that work is done
+            meanwhile, or its phase over, the launch gets no seat.
     """
 
     kind: ClassVar[str] = "agent_launched"

@@ -8,10 +8,10 @@ from typing import Final
 from agentmux.core import layout
 from agentmux.core.artifacts import FIX_REQUEST, REVIEW_MD, Artifacts
 from agentmux.core.completion import ARCHITECTURE, DESIGN, PLAN
-from agentmux.core.decide import Work
 from agentmux.core.phase import CODER, RESEARCHERS, Phase, ResearchKind
 from agentmux.core.plan import subplan_file, tasks_file
 from agentmux.core.state import RESEARCHED, SessionState
+from agentmux.core.work import Work
 
 PM_REQUIREMENTS: Final = f"{layout.PRODUCT_MANAGEMENT}/requirements.md"
 PLAN_MD: Final = f"{layout.PLANNING}/plan.md"

@@ -21,6 +21,13 @@ CAPPED: Final = "capped"
 PASSED: Final = "passed"
 LAUNCHED: Final = "launched"
 STOPPED: Final = "stopped"
+CRASHED: Final = "crashed"
+REJECTED: Final = "rejected"
+CLAIM_TAKEN: Final = "claim_taken"
+FINISHED: Final = "finished"
+ENDED_BY_USER: Final = "ended_by_user"
+LEFT: Final = frozenset({FINISHED, ENDED_BY_USER})
+"""How seats stand whose agents are not brought back, unless somebody asks for it."""
 NATIVE: Final = "native"
 AGENT_MODES: Final = frozenset({NATIVE, "fresh"})
 """The modes of a launch in which an agent plays; in the others its user does, or nobody."""

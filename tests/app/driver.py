@@ -149,7 +149,7 @@ class SimTerminal:
         self._numbers = itertools.count(1 + max((int(p.id[1:]) for p in panes), default=0))
 
 
-class _NobodyDies:
+class NobodyDies:
     def watch(self, pid: int, ended: Callable[[int], object]) -> None:
         pass
 
@@ -265,10 +265,10 @@ class Studio:
             terminal=self.terminal,
             lock=self.world.lock(self.session),
             wake=wake,
-            deaths=_NobodyDies(),
+            deaths=NobodyDies(),
             type_into=self._type_into,
             display=_User(self),
-            hints=_no_hints,
+            hints=no_hints,
         )
         try:
             return await drive(
@@ -564,7 +564,7 @@ def _make_folder(path: Path) -> None:
         _MKDIR(path)
 
 
-async def _no_hints(stop: asyncio.Event) -> AsyncIterator[None]:
+async def no_hints(stop: asyncio.Event) -> AsyncIterator[None]:
     await stop.wait()
     if not stop.is_set():
         yield

@@ -14,9 +14,9 @@ from agentmux.app.resume import ResumePlan, plan_resume
 from agentmux.app.session import Session, resumed_values
 from agentmux.app.world import World
 from agentmux.cli import wiring
-from agentmux.core.decide import wanted
 from agentmux.core.events import ConversationLearned, Fact, PromptReached, Resumed
 from agentmux.core.phase import Phase
+from agentmux.core.work import wanted
 from tests.app.on_disk import OnDisk
 
 NAME = "20260101-101500-add-a-greeting"

@@ -8,8 +8,8 @@ import pytest
 
 from agentmux.app.casting import CastingOffice
 from agentmux.core.agents import StrategyKind
-from agentmux.core.decide import Work
 from agentmux.core.state import Options
+from agentmux.core.work import Work
 from tests.app.staging import Stage
 
 CODER = Work(seat="coder-1", role="coder", subplan=1)

@@ -16,10 +16,10 @@ from agentmux.app.submit import Submission, decide, identity_from, submit
 from agentmux.app.world import World
 from agentmux.cli import wiring
 from agentmux.core.artifacts import Artifacts
-from agentmux.core.decide import wanted
 from agentmux.core.events import ChangesRequested
 from agentmux.core.phase import Phase
 from agentmux.core.state import PASSED, SessionState
+from agentmux.core.work import wanted
 from tests.app.driver import make_project
 from tests.app.on_disk import AT, OnDisk, implementing
 from tests.core.builders import LOGIC, execution_plan, review
@@ -32,7 +32,7 @@ class Overtaken(FileSession):
         super().__init__(path)
         self._others = [other]
 
-    def artifacts(self, state: SessionState) -> Artifacts:
+    def artifacts(self, state: SessionState) -> Artifacts:  # type: ignore[explicit-override]
         found = super().artifacts(state)
         while self._others:
             self._others.pop()()

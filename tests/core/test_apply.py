@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from agentmux.core.apply import advance, apply, fold
-from agentmux.core.decide import wanted
 from agentmux.core.events import (
     AgentExited,
     AgentLaunched,
@@ -49,6 +48,7 @@ from agentmux.core.phase import Phase
 from agentmux.core.pipeline import PIPELINE
 from agentmux.core.records import FieldError
 from agentmux.core.state import Archive, Commit, Options, SessionState, decode, encode
+from agentmux.core.work import wanted
 from tests.core.builders import (
     EXPERT,
     LOGIC,
@@ -510,13 +510,31 @@ def test_a_launch_for_a_phase_that_is_over_gets_no_seat() -> None:
     session.launch(LOGIC, phase="reviewing")
     assert session.state.phase is Phase.COMPLETING
     assert not session.state.seats
-    session.launch("web-researcher-x", "web-researcher", topic="x", phase="reviewing")
-    assert session.state.seats.keys() == {"web-researcher-x"}
     session.launch(LOGIC, phase="completing")
     assert LOGIC in session.state.seats
 
 
+def test_a_launch_for_work_that_is_handed_in_gets_no_seat() -> None:
+    session = at(Phase.PLANNING).planned(("parallel", [1, 2]))
+    lost = session.launch("coder-1", "coder", subplan=1, phase="implementing")
+    session.launch("coder-2", "coder", subplan=2, phase="implementing")
+    session.tell(AgentExited(cause="crashed"), "coder-1", lost)
+    # What the agent had started hands in, while it is decided to start another.
+    session.tell(CodeDone(subplan_index=1), "coder-1", lost)
+    session.launch("coder-1", "coder", subplan=1, phase="implementing", attempt=2)
+    assert session.state.seats.keys() == {"coder-2"}
+    session.tell(SessionFailed(cause="lost twice", phase="implementing"), "coder-1")
+    assert session.state.phase is Phase.IMPLEMENTING
+    session.launch("coder-2", "coder", subplan=2, phase="implementing", attempt=2)
+    assert session.state.seats["coder-2"].attempt == 2
+
+
 def test_research_outlives_its_phase_but_not_its_cycle() -> None:
+    session = at(Phase.REVIEWING, LOGIC)
+    session.signal(LOGIC, WebResearchDispatched(topic="x", question="why"))
+    session.reviewed(LOGIC, "pass")
+    session.launch("web-researcher-x", "web-researcher", topic="x", phase="reviewing")
+    assert session.state.seats.keys() == {"web-researcher-x"}
     session = completing()
     session.tell(ChangesRequested(text="in blue"), "user")
     fact = AgentLaunched(
@@ -666,8 +684,22 @@ def test_the_first_failure_stands() -> None:
 
 def test_a_phase_that_is_over_fails_nobody() -> None:
     session = at(Phase.PLANNING)
-    assert session.tell(SessionFailed(cause="late", phase="architecting")).phase is Phase.PLANNING
-    assert session.tell(SessionFailed(cause="now", phase="planning")).phase is Phase.FAILED
+    late = SessionFailed(cause="late", phase="architecting")
+    assert session.tell(late, "architect").phase is Phase.PLANNING
+    assert session.tell(replace(late, phase="planning"), "planner").phase is Phase.FAILED
+
+
+def test_a_mended_session_is_not_failed_again_by_whom_it_lost() -> None:
+    session = at(Phase.ARCHITECTING)
+    architect = session.launch("architect", phase="architecting")
+    session.tell(WebResearchDispatched(topic="x", question="why"), "architect", architect)
+    lost = session.launch("web-researcher-x", "web-researcher", topic="x", attempt=2)
+    session.tell(AgentExited(cause="crashed"), "web-researcher-x", lost)
+    session.tell(SessionFailed(cause="lost", phase="architecting"), "web-researcher-x")
+    assert session.state.phase is Phase.FAILED
+    session.tell(ArchitectureDone(reviewers=(LOGIC,)), "architect", architect)
+    assert (session.state.phase, session.state.seats) == (Phase.PLANNING, {})
+    assert [work.seat for work in wanted(session.state)] == ["planner", "web-researcher-x"]
 
 
 def test_an_interruption_leaves_the_phase() -> None:

@@ -26,9 +26,7 @@ from agentmux.core.decide import (
     RecordExit,
     Settle,
     Tell,
-    Work,
     next_actions,
-    wanted,
 )
 from agentmux.core.events import (
     AgentExited,
@@ -51,6 +49,7 @@ from agentmux.core.events import (
 from agentmux.core.findings import found
 from agentmux.core.phase import Phase, ResearchKind
 from agentmux.core.state import Options, SessionState
+from agentmux.core.work import Work, wanted
 from tests.core.builders import (
     EXPERT,
     LOGIC,

@@ -1,0 +1,62 @@
+"""Which seats a session wants: what its phase, and the research under way, have to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from agentmux.core.frozen import dataclass
+from agentmux.core.phase import CODER, Phase, ResearchKind, researcher
+from agentmux.core.pipeline import PIPELINE
+from agentmux.core.state import DISPATCHED, LEFT, SessionState
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Work:
+    """Work that wants a seat."""
+
+    seat: str
+    role: str
+    subplan: int | None = None
+    topic: str = ""
+
+
+def wanted(state: SessionState) -> tuple[Work, ...]:
+    """Return the seats that the session's phase, and the research under way, want now.
+
+    Nobody is wanted once the result is approved.
+    """
+    if state.phase not in PIPELINE or state.approval is not None:
+        return ()
+    return (*_phase_work(state), *_research_work(state))
+
+
+def _phase_work(state: SessionState) -> tuple[Work, ...]:
+    match state.phase:
+        case Phase.IMPLEMENTING if state.implementation_single_coder:
+            return (Work(seat=CODER, role=CODER),)
+        case Phase.IMPLEMENTING:
+            active = state.implementation_active_plan_ids
+            return tuple(Work(seat=f"{CODER}-{n}", role=CODER, subplan=n) for n in active)
+        case Phase.REVIEWING:
+            waiting = (r for r in state.reviewer_nominations if r not in state.verdicts)
+            return tuple(Work(seat=role, role=role) for role in waiting)
+        case Phase.COMPLETING:
+            role = next(iter(state.reviewer_nominations), PIPELINE[Phase.COMPLETING].startup_role)
+            return () if state.summary_submitted else (Work(seat=role, role=role),)
+        case _:
+            role = PIPELINE[state.phase].startup_role
+            return (Work(seat=role, role=role),)
+
+
+def _research_work(state: SessionState) -> Iterator[Work]:
+    for kind in ResearchKind:
+        role = researcher(kind)
+        for topic, status in state.tasks(kind).items():
+            if status == DISPATCHED:
+                yield Work(seat=f"{role}-{topic}", role=role, topic=topic)
+
+
+def is_under_way(state: SessionState, kind: ResearchKind, topic: str) -> bool:
+    """Whether somebody does this research, or is about to: not where its researcher has left."""
+    seat = state.seats.get(f"{researcher(kind)}-{topic}")
+    return state.tasks(kind).get(topic) == DISPATCHED and (seat is None or seat.status not in LEFT)
