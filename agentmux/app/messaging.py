@@ -12,9 +12,9 @@ from agentmux.app.tools import Tools
 from agentmux.app.watching import Watcher
 from agentmux.app.world import World
 from agentmux.core import layout, prompts
+from agentmux.core.acceptance import working_phase
 from agentmux.core.decide import Tell
 from agentmux.core.events import AgentNudged, PromptReached, ResearchTold
-from agentmux.core.phase import Phase
 from agentmux.core.prompts import PromptInputs
 from agentmux.core.state import LAUNCHED
 from agentmux.ports.terminal import DeliveryResult
@@ -100,7 +100,7 @@ class Messenger:
         return PromptInputs(
             session_dir=str(self._session.files.path),
             project_dir=str(self._world.project),
-            phase=state.phase if state.phase is not Phase.FAILED else Phase.ARCHITECTING,
+            phase=working_phase(state),
             role=held.role,
             seat=seat,
             subplan=held.subplan,
