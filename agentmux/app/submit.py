@@ -27,6 +27,7 @@ from agentmux.core.events import (
 )
 from agentmux.core.frozen import dataclass
 from agentmux.core.state import RESEARCHED, SessionState
+from agentmux.core.work import is_under_way
 from agentmux.errors import UsageError
 
 if TYPE_CHECKING:  # `ports` knows the whole world, and a signal needs little of it
@@ -248,6 +249,8 @@ def _research_so_far(state: SessionState, event: Event, path: Path, judgement: J
         return ""
     if status == RESEARCHED:
         return f"done: {path / layout.research(kind, fact.topic) / 'summary.md'}"
+    if not is_under_way(state, kind, fact.topic):
+        return f"nobody looks into `{fact.topic}` any more: its researcher left, go on without it"
     return f"in progress: a line in your terminal will say when `{fact.topic}` is done"
 
 

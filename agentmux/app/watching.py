@@ -20,6 +20,7 @@ from agentmux.core import layout
 from agentmux.core.agents import AgentSpec, StrategyKind
 from agentmux.core.decide import Facts, LaunchFact
 from agentmux.core.events import AgentStalled, ConversationLearned, PromptReached
+from agentmux.core.phase import ResearchKind
 from agentmux.core.screens import (
     ScreenMark,
     read_screen,
@@ -28,7 +29,8 @@ from agentmux.core.screens import (
     switches_shown,
 )
 from agentmux.core.stall import Patience, patience
-from agentmux.core.state import AGENT_MODES, LAUNCHED, NATIVE, RESEARCHED, STOPPED, Seat
+from agentmux.core.state import AGENT_MODES, LAUNCHED, NATIVE, STOPPED, Seat
+from agentmux.core.work import is_under_way
 from agentmux.ports.display import SeatStatus
 from agentmux.ports.terminal import Pane, Screen
 
@@ -167,16 +169,16 @@ class Watcher:
 
     async def tick(self) -> None:
         """Look at the panes with activity; keep their screens, note who has gone quiet."""
-        now = asyncio.get_running_loop().time()
+        now, began = asyncio.get_running_loop().time(), self._world.now().timestamp()
         found = self._tools.terminal.panes(self.tmux_session)
         self.panes = {pane.launch: pane for pane in found if pane.launch}
-        since, self._last_tick = self._last_tick, self._world.now().timestamp()
         moved = [
             pane
             for pane in self.panes.values()
-            if pane.activity >= since - 1 or pane.id not in self._sights
+            if pane.activity >= self._last_tick - 1 or pane.id not in self._sights
         ]
         self._look(moved, now)
+        self._last_tick = began  # what a look that failed has not seen is looked at again
         self._check_patience(now)
         self.write_runtime()
 
@@ -312,14 +314,13 @@ class Watcher:
 
     def _awaits_research(self, seat: str) -> bool:
         state = self._session.state
-        tasks = {
-            **{f"code-{topic}": status for topic, status in state.research_tasks.items()},
-            **{f"web-{topic}": status for topic, status in state.web_research_tasks.items()},
-        }
-        return any(
-            seat in asked.owners and tasks.get(key) != RESEARCHED
-            for key, asked in state.research.items()
+        asked = (
+            (kind, topic)
+            for kind in ResearchKind
+            for topic in state.tasks(kind)
+            if (known := state.research.get(f"{kind}-{topic}")) and seat in known.owners
         )
+        return any(is_under_way(state, kind, topic) for kind, topic in asked)
 
     # -- for others to read ------------------------------------------------------------------
 
