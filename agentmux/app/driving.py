@@ -107,7 +107,7 @@ def _is_resumed(session: Session, request: Request, socket: str) -> bool:
         return True  # a line that was not applied yet has just ended it
     phase: Phase = inference.phase
     if request.phase is not None:
-        phase = chosen_phase(request.phase, inference)
+        phase = chosen_phase(request.phase, session.state, inference)
     state = session.state
     return session.record_next(
         Resumed(

@@ -134,7 +134,7 @@ def _resumed(
     name: str | None,
 ) -> SessionState:
     """Return the state in which agents would be launched, as the orchestrator will reach it."""
-    chosen = chosen_phase(name, inference) if name is not None else inference.phase
+    chosen = chosen_phase(name, state, inference) if name is not None else inference.phase
     fact = Resumed(
         phase=chosen.value,
         cycle=state.cycle,

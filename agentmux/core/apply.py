@@ -56,12 +56,13 @@ from agentmux.core.phase import Phase, ResearchKind
 from agentmux.core.pipeline import PIPELINE
 from agentmux.core.plan import check_plan
 from agentmux.core.records import from_fields
-from agentmux.core.review import DEFAULT_NOMINATIONS
+from agentmux.core.review import DEFAULT_NOMINATIONS, Verdict
 from agentmux.core.state import (
     AGENT_MODES,
     CRASHED,
     DISPATCHED,
     LAUNCHED,
+    PASSED,
     REJECTED,
     RESEARCHED,
     STOPPED,
@@ -72,7 +73,15 @@ from agentmux.core.state import (
     SessionState,
     decode,
 )
-from agentmux.core.transitions import decide_review, enter, forget, go_on, plan_values, schedule
+from agentmux.core.transitions import (
+    decide_review,
+    decided,
+    enter,
+    forget,
+    go_on,
+    plan_values,
+    schedule,
+)
 from agentmux.core.work import wanted
 from agentmux.errors import AgentmuxError
 
@@ -412,7 +421,13 @@ def _resumed(state: SessionState, event: Event, fact: Resumed) -> SessionState:
     if phase is not Phase.COMPLETING:  # what was approved is no longer what there is
         known = forget(known, Phase.COMPLETING)
     here = replace(known, phase=phase)
-    return schedule(here) if phase is Phase.IMPLEMENTING else here
+    # The phase it failed in may have been skipped: what lay there was found to be complete.
+    if phase is Phase.IMPLEMENTING:
+        single = state.implementation_single_coder or state.options.single_coder
+        return schedule(replace(here, implementation_single_coder=single))
+    if phase is Phase.COMPLETING and not here.review_outcome and decided(here) is Verdict.PASS:
+        return replace(here, review_outcome=PASSED)
+    return here
 
 
 def _reattached(state: SessionState, event: Event, fact: SessionReattached) -> SessionState:

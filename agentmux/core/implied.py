@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from agentmux.core import layout
-from agentmux.core.acceptance import Answer, is_signal, judge, working_phase
+from agentmux.core.acceptance import is_signal, working_phase
 from agentmux.core.apply import research_kind
 from agentmux.core.artifacts import (
     FIX_REQUEST,
@@ -58,8 +58,8 @@ class Implied:
 
 def implied(before: SessionState, event: Event, after: SessionState) -> tuple[Implied, ...]:
     """Return the files that ``event``, which led from ``before`` to ``after``, adds."""
-    if is_signal(event) and judge(before, event).answer is not Answer.ACCEPTED:
-        return ()
+    if is_signal(event) and after.signals == before.signals:
+        return ()  # it did not count, or could not be handled
     return (*_of_event(before, event), *_of_review(before, event, after), *_of_fixing(after))
 
 

@@ -97,11 +97,11 @@ def infer(
     return answer(chosen, f"{chosen} is the earlier of the state's and the artifacts'", difference)
 
 
-def chosen_phase(name: str, inference: Inference) -> Phase:
+def chosen_phase(name: str, state: SessionState, inference: Inference) -> Phase:
     """Return the phase of ``--phase NAME``: one that is not later than the inferred one.
 
     Raises:
-        UsageError: No such phase, or a later one.
+        UsageError: No such phase, one that this session passes over, or a later one.
     """
     phases: dict[str, Phase] = {phase.value: phase for phase in PIPELINE}
     phase = phases.get(name)
@@ -109,4 +109,6 @@ def chosen_phase(name: str, inference: Inference) -> Phase:
         raise UsageError(f"no phase `{name}`", hints=(f"phases: {', '.join(phases)}",))
     if inference.phase in phases.values() and earlier(phase, inference.phase) is not phase:
         raise UsageError(f"--phase goes backwards only: `{phase}` comes after `{inference.phase}`")
+    if PIPELINE[phase].takes_part(state) is False:
+        raise UsageError(f"this session has no `{phase}` to go back to")
     return phase

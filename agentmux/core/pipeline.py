@@ -50,6 +50,7 @@ class PhaseDescriptor:
         archives: What an earlier attempt at it, or at a phase that builds on it, left: moved to
             history when the phase is entered anew.
         next: The phase after it.
+        takes_part: Whether a session goes through it; None while that is not known yet.
     """
 
     phase: Phase
@@ -61,6 +62,7 @@ class PhaseDescriptor:
     check: Check
     archives: tuple[str, ...]
     next: Phase
+    takes_part: Callable[[SessionState], bool | None] = lambda _: True
 
     @property
     def startup_role(self) -> str:
@@ -96,6 +98,7 @@ PHASE_REGISTRY: Final = (
             *_FROM_DESIGN,
         ),
         next=Phase.ARCHITECTING,
+        takes_part=lambda state: state.product_manager,
     ),
     PhaseDescriptor(
         phase=Phase.ARCHITECTING,
@@ -129,6 +132,7 @@ PHASE_REGISTRY: Final = (
         check=completion.designing,
         archives=_FROM_DESIGN,
         next=Phase.IMPLEMENTING,
+        takes_part=lambda state: state.needs_design,
     ),
     PhaseDescriptor(
         phase=Phase.IMPLEMENTING,
@@ -162,6 +166,7 @@ PHASE_REGISTRY: Final = (
         check=completion.fixing,
         archives=(done_marker(1), *_REVIEWS),
         next=Phase.REVIEWING,
+        takes_part=lambda state: state.iteration > 0,
     ),
     PhaseDescriptor(
         phase=Phase.COMPLETING,

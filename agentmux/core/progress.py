@@ -18,8 +18,7 @@ def _handed_in(state: SessionState) -> Iterator[str]:
     order = [each.phase for each in PHASE_REGISTRY]
     here = order.index(state.phase) if state.phase in PIPELINE else len(order)
     for phase in order[: min(here, order.index(Phase.IMPLEMENTING))]:
-        requested = phase is not Phase.PRODUCT_MANAGEMENT or state.product_manager
-        if requested and (phase is not Phase.DESIGNING or state.needs_design):
+        if PIPELINE[phase].takes_part(state):
             yield f"phase {phase}"
     for index in state.completed_subplans:
         yield f"sub-plan {index}"

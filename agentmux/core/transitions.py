@@ -42,12 +42,16 @@ _DECIDED_BY: Final[tuple[tuple[Phase, Mapping[str, object]], ...]] = (
 )
 
 
-def enter(state: SessionState, phase: Phase) -> SessionState:
-    """Enter ``phase`` anew: earlier attempts are archived and forgotten, their seats given up."""
+def enter(state: SessionState, phase: Phase, *, over: Phase | None = None) -> SessionState:
+    """Enter ``phase`` anew: earlier attempts are archived and forgotten, their seats given up.
+
+    Args:
+        over: The phase that is passed over: what an earlier attempt left there goes, too.
+    """
     if phase not in PIPELINE:
         return replace(state, phase=phase, seats={})
     archive = Archive(
-        to=layout.history(state.cycle, state.iteration), paths=PIPELINE[phase].archives
+        to=layout.history(state.cycle, state.iteration), paths=PIPELINE[over or phase].archives
     )
     researchers = {name: seat for name, seat in state.seats.items() if seat.topic}
     entered = replace(
@@ -76,9 +80,10 @@ def forget(state: SessionState, phase: Phase) -> SessionState:
 def go_on(state: SessionState) -> SessionState:
     """Leave the phase, which is complete, for the one behind it."""
     following = PIPELINE[state.phase].next
-    if following is Phase.DESIGNING and not state.needs_design:
-        following = Phase.IMPLEMENTING
-    return enter(state, following)
+    behind = PIPELINE.get(following)
+    if behind is None or behind.takes_part(state):
+        return enter(state, following)
+    return enter(state, behind.next, over=following)
 
 
 def schedule(state: SessionState) -> SessionState:
@@ -129,10 +134,15 @@ def plan_values(plan: ExecutionPlan) -> dict[str, Any]:
     }
 
 
+def decided(state: SessionState) -> Verdict | None:
+    """Return what the verdicts decide; None where one that is wanted is missing."""
+    given = {role: Verdict(verdict) for role, verdict in state.verdicts.items()}
+    return outcome(state.reviewer_nominations, given)
+
+
 def decide_review(state: SessionState) -> SessionState:
     """Leave reviewing as soon as its verdicts decide it; a fail at the cap ends the iterations."""
-    nominated = state.reviewer_nominations
-    verdict = outcome(nominated, {role: Verdict(v) for role, v in state.verdicts.items()})
+    verdict = decided(state)
     if verdict is None:
         return state
     if verdict is Verdict.PASS:

@@ -168,8 +168,7 @@ def _slug(state: SessionState) -> str:
 def _phases(state: SessionState, cols: int) -> Iterator[_Ranked]:
     here = working_phase(state)
     for each in PHASE_REGISTRY:
-        wanted = _WHEN.get(each.phase)
-        if wanted is None or wanted(state) or each.phase is here:
+        if each.takes_part(state) or each.phase is here:
             yield _phase(state, each.phase, here, cols)
     if here not in PIPELINE:
         mark = DONE if here is Phase.DONE else FAILED
@@ -214,12 +213,6 @@ def _commit(state: SessionState) -> str:
     return f"commit {state.commit.status}" if state.commit is not None else ""
 
 
-# Phases that not every session goes through: shown where one does.
-_WHEN: Final[Mapping[Phase, Callable[[SessionState], object]]] = {
-    Phase.PRODUCT_MANAGEMENT: lambda state: state.product_manager,
-    Phase.DESIGNING: lambda state: state.needs_design,
-    Phase.FIXING: lambda state: state.iteration,
-}
 _DETAIL: Final[Mapping[Phase, Callable[[SessionState], str]]] = {
     Phase.IMPLEMENTING: _subplans,
     Phase.REVIEWING: _verdicts,

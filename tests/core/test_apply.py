@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from agentmux.core import layout
 from agentmux.core.apply import advance, apply, fold
 from agentmux.core.events import (
     AgentExited,
@@ -44,6 +45,7 @@ from agentmux.core.events import (
     SummaryDone,
     WebResearchDispatched,
 )
+from agentmux.core.implied import implied
 from agentmux.core.phase import Phase
 from agentmux.core.pipeline import PIPELINE
 from agentmux.core.records import FieldError
@@ -135,9 +137,10 @@ def test_a_signal_leads_to_the_next_phase(
     after = session.signal(seat, fact)
     assert after.phase == following
     assert after.last_event == fact.kind
-    entered = after.phase is not phase
+    # Of a phase that is passed over the same goes as if it was entered.
+    entered = PIPELINE[phase].next if after.phase is not phase else None
     archived = [each.paths for each in after.pending_archive]
-    assert archived == ([PIPELINE[after.phase].archives] if entered else [])
+    assert archived == ([PIPELINE[entered].archives] if entered else [])
     assert not after.seats
 
 
@@ -145,7 +148,7 @@ def test_a_signal_leads_to_the_next_phase(
     ("phase", "to"),
     [
         (Phase.PLANNING, "history/1.0"),
-        (Phase.IMPLEMENTING, "history/1.0"),
+        (Phase.DESIGNING, "history/1.0"),
         (Phase.REVIEWING, "history/1.0"),
         (Phase.FIXING, "history/1.0"),
     ],
@@ -160,9 +163,25 @@ def test_archives_wait_until_they_are_made() -> None:
     session = at(Phase.PLANNING).planned()
     assert [each.paths for each in session.state.pending_archive] == [
         PIPELINE[Phase.PLANNING].archives,
-        PIPELINE[Phase.IMPLEMENTING].archives,
+        PIPELINE[Phase.DESIGNING].archives,
     ]
     assert session.tell(ArtifactsArchived()).pending_archive == ()
+
+
+def test_a_plan_without_a_design_leaves_none_of_an_earlier_plan() -> None:
+    """A plan that was lost had one; its design is not the new plan's."""
+    session = at(Phase.DESIGNING)
+    session.signal("designer", DesignDone())
+    session.tell(ArtifactsArchived())
+    session.tell(Resumed(phase="planning", cycle=1, review_iteration=0, found={}))
+    assert layout.DESIGN not in archived(session.state)
+    session.planned()
+    assert session.state.phase is Phase.IMPLEMENTING
+    assert layout.DESIGN in archived(session.state)
+
+
+def archived(state: SessionState) -> set[str]:
+    return {path for each in state.pending_archive for path in each.paths}
 
 
 def test_an_archive_that_came_later_than_the_move_waits_for_its_own() -> None:
@@ -919,3 +938,35 @@ def test_an_event_that_cannot_be_handled_fails_the_session_and_is_named() -> Non
     assert state.interruption is not None
     assert bad.id in state.interruption.cause
     assert "perhaps" in state.interruption.cause
+    before = fold(session.state, [(launched, 1)])
+    assert implied(before, bad, state) == ()
+
+
+def test_a_research_of_no_kind_fails_the_session_and_implies_nothing() -> None:
+    session = at(Phase.ARCHITECTING)
+    launch = session.launch("architect", phase="architecting")
+    session.tell(ResearchDone(research="none", topic="x"), "architect", launch)
+    assert session.state.phase is Phase.FAILED
+    assert session.files == ()
+
+
+def test_a_failed_session_is_resumed_into_what_its_options_say() -> None:
+    """What the phase it failed in was to leave is there, so that nobody enters the next one."""
+    session = at(Phase.DESIGNING, options=Options(single_coder=True))
+    session.tell(SessionFailed(cause="lost twice", phase="designing"), "designer")
+    group = {"group_id": "g1", "mode": "parallel", "plans": [{"index": 1}, {"index": 2}]}
+    plan = {"implementation_groups": [group], "subplan_count": 2}
+    session.tell(Resumed(phase="implementing", cycle=1, review_iteration=0, found=plan))
+    assert [work.seat for work in wanted(session.state)] == ["coder"]
+
+
+@pytest.mark.parametrize(("verdict", "outcome"), [("pass", "passed"), ("fail", None)])
+def test_a_session_that_failed_in_reviewing_knows_what_was_decided(
+    verdict: str, outcome: str | None
+) -> None:
+    session = at(Phase.REVIEWING, LOGIC)
+    session.tell(SessionFailed(cause="lost twice", phase="reviewing"), LOGIC)
+    given = {"verdicts": {LOGIC: verdict}, "reviews": {LOGIC: review(verdict)}}
+    found = {**given, "reviewer_nominations": [LOGIC]}
+    session.tell(Resumed(phase="completing", cycle=1, review_iteration=0, found=found))
+    assert session.state.review_outcome == outcome

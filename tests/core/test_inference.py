@@ -17,11 +17,12 @@ from agentmux.core.artifacts import (
     subplan_count,
     verdicts,
 )
-from agentmux.core.inference import infer, walk
+from agentmux.core.inference import chosen_phase, infer, walk
 from agentmux.core.phase import Phase
 from agentmux.core.pipeline import PHASE_REGISTRY, PIPELINE
 from agentmux.core.review import Verdict
 from agentmux.core.state import Interruption, SessionState
+from agentmux.errors import UsageError
 from tests.core.builders import (
     EXPERT,
     LOGIC,
@@ -497,3 +498,20 @@ def test_the_answer_is_never_later_than_the_first_gap(
     else:
         assert order.index(inferred.phase) <= order.index(gap)
     assert [each.complete for each in inferred.evidence] == [True] * order.index(gap) + [False]
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("product_management", {"product_manager": True}),
+        ("designing", {"needs_design": True}),
+        ("fixing", {"review_iteration": 1}),
+    ],
+)
+def test_only_a_phase_that_a_session_has_is_gone_back_to(name: str, values: dict[str, Any]) -> None:
+    without = SessionState(phase=Phase.COMPLETING, needs_design=False, review_iteration=0)
+    there = infer(without, artifacts({}))
+    completing = replace(there, phase=Phase.COMPLETING)
+    with pytest.raises(UsageError, match=f"no `{name}`"):
+        chosen_phase(name, without, completing)
+    assert chosen_phase(name, replace(without, **values), completing).value == name
