@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
@@ -24,6 +24,7 @@ _STALLED: Final = "stalled"
 _STOPPED: Final = "stopped"
 _DECIDED: Final = "your decision is on record, to be applied at the next resume"
 _LIMIT: Final = "usage_limit"
+_LEFT: Final = frozenset({"finished", "ended_by_user"})  # brought back only where one asks for it
 _FEATURE_MAX: Final = 120
 
 
@@ -70,6 +71,11 @@ class SeatView:
     attempt: int
     prompt_bytes: int
     fresh_prompt_bytes: int
+
+    @property
+    def left(self) -> bool:
+        """Whether its agent has gone without handing in its work, and stays away."""
+        return self.status in _LEFT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -182,7 +188,7 @@ def session_view(
     """
     noted = runtime if liveness.locked else _NOTHING
     seats = tuple(_seats(entry, liveness, noted, now))
-    problems = tuple(_problems(entry, liveness, noted))
+    problems = (*_problems(entry, liveness, noted), *_leavers(seats if liveness.locked else ()))
     return SessionView(
         session=entry.name,
         path=shown_path(entry.path, project),
@@ -208,9 +214,14 @@ def session_view(
 
 
 def wants_decision(fields: Json) -> bool:
-    """Whether it is the user's turn: the summary is in, and nothing was decided yet."""
-    waits = fields.get("phase") == "completing" and bool(fields.get("summary_submitted"))
-    return waits and not fields.get("approval")
+    """Whether it is the user's turn: no summary is to come any more, and nothing was decided."""
+    if fields.get("phase") != "completing" or fields.get("approval"):
+        return False
+    if fields.get("summary_submitted"):
+        return True
+    seats = _mapping(fields, "seats")
+    writers = [seat for name in seats if not _text(seat := _mapping(seats, name), "topic")]
+    return bool(writers) and all(_text(seat, "status") in _LEFT for seat in writers)
 
 
 def _waits_for_choice(fields: Json) -> bool:
@@ -236,7 +247,7 @@ def _status(
 def _at_work(entry: SessionEntry, noted: Json, seats: tuple[SeatView, ...]) -> SessionStatus:
     """Somebody drives it: what a person should know first."""
     seen = {seat.status for seat in seats}
-    if wants_decision(entry.fields) or _waits_for_choice(entry.fields):
+    if wants_decision(entry.fields) or _waits_for_choice(entry.fields) or seen & _LEFT:
         seen.add(_WAITING)
     if noted.get("problem"):
         seen.add(_STALLED)
@@ -307,6 +318,12 @@ def _problems(entry: SessionEntry, liveness: Liveness, noted: Json) -> Iterator[
     commit = _mapping(entry.fields, "commit")
     if commit.get("status") == "failed":
         yield f"the commit failed: {_text(commit, 'reason')}"
+
+
+def _leavers(seats: Iterable[SeatView]) -> Iterator[str]:
+    for seat in seats:
+        if seat.left:
+            yield f"{seat.seat} left without handing in its work ({seat.status.replace('_', ' ')})"
 
 
 # -- odd values are as none ----------------------------------------------------------------------

@@ -217,17 +217,23 @@ def next_step(view: SessionView) -> str:
     name = view.session
     if view.decision:
         return f'agentmux approve {name}, or agentmux request-changes "…" --session {name}'
+    seat = _to_restart(view)
+    if seat:
+        return f"agentmux restart {name} --role {seat}"
     if view.status in {"waiting_for_user", "stalled", "usage_limit"}:
         return f"agentmux attach {name}"
     if view.status == "interrupted" and view.live:
         return f"agentmux resume {name} --reattach"
     if view.status in {"interrupted", "stopped", "failed"} and not view.live:
         return f"agentmux resume {name}"
-    lost = (view.interruption or {}).get("seat")
-    for seat in view.seats:
-        if seat.status == "ended_by_user" or (view.status == "failed" and seat.seat == lost):
-            return f"agentmux restart {name} --role {seat.seat}"
     return f"agentmux stop {name}, then agentmux resume {name}" if view.status == "failed" else ""
+
+
+def _to_restart(view: SessionView) -> str:
+    """Return the seat that an orchestrator which is there would bring back; empty for none."""
+    lost = (view.interruption or {}).get("seat") if view.status == "failed" else None
+    seats = view.seats if view.orchestrator is not None else ()
+    return next((seat.seat for seat in seats if seat.left or seat.seat == lost), "")
 
 
 def log_line(raw: str) -> str:

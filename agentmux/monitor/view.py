@@ -14,7 +14,7 @@ from pathlib import PurePosixPath
 from typing import Final
 
 from agentmux.core import layout
-from agentmux.core.acceptance import working_phase
+from agentmux.core.acceptance import takes_approval, working_phase
 from agentmux.core.phase import Phase
 from agentmux.core.pipeline import PHASE_REGISTRY, PIPELINE, earlier
 from agentmux.core.state import CAPPED, Seat, SessionState
@@ -354,17 +354,17 @@ def _failure(state: SessionState) -> Iterator[tuple[str, ...]]:
 
 
 def _decision(state: SessionState) -> Iterator[tuple[str, ...]]:
-    if state.phase is not Phase.COMPLETING or not state.summary_submitted or state.approval:
+    if state.phase is not Phase.COMPLETING or not takes_approval(state):
         return
     if state.commit is not None and state.commit.status == "failed":
         yield (f"the commit was not made: {state.commit.reason}",)
     capped = " (the review did not pass)" if state.review_outcome == CAPPED else ""
-    yield (
-        f"read the summary and decide{capped}",
-        f"{state.feature_dir}/{_SUMMARY}".lstrip("/"),
-        "approve: press a twice here",
-        "ask for changes: press c here",
-    )
+    keys = ("approve: press a twice here", "ask for changes: press c here")
+    if state.summary_submitted:
+        summary = f"{state.feature_dir}/{_SUMMARY}".lstrip("/")
+        yield (f"read the summary and decide{capped}", summary, *keys)
+    else:
+        yield (f"decide{capped}: no summary will come", *keys)
 
 
 def _askers(picture: Picture) -> Iterator[tuple[str, ...]]:

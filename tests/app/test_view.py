@@ -10,6 +10,7 @@ from agentmux.app.result import Problem
 from agentmux.app.sessions import Liveness, SessionEntry
 from agentmux.app.view import SessionStatus, SessionView, session_view, wants_decision
 from agentmux.cli.render import next_step
+from agentmux.core.acceptance import takes_approval
 from agentmux.core.phase import Phase
 from agentmux.core.state import Commit, Interruption, Seat, SessionState, encode
 from agentmux.errors import ExitCode
@@ -198,6 +199,29 @@ def test_the_users_turn() -> None:
     assert not wants_decision(fields())
     assert not wants_decision(fields(summary_submitted=True, approval="e1"))
     assert not wants_decision(fields(phase=Phase.DONE, summary_submitted=True))
+
+
+@pytest.mark.parametrize(
+    ("status", "turn"),
+    [("launched", False), ("crashed", False), ("finished", True), ("ended_by_user", True)],
+)
+def test_a_summary_whose_writer_has_left_is_not_waited_for(status: str, turn: bool) -> None:
+    writer = seat(role="reviewer_logic", phase="completing", status=status)
+    topic = seat(role="web-researcher", phase="reviewing", topic="x")
+    seats = {"reviewer_logic": writer, "web-researcher-x": topic}
+    found = entry(Phase.COMPLETING, seats=seats)
+    assert wants_decision(found.fields) is turn
+    assert view(found, WORKING).decision is turn
+    assert takes_approval(SessionState(phase=Phase.COMPLETING, seats=seats)) or not turn
+
+
+@pytest.mark.parametrize("status", ["finished", "ended_by_user"])
+def test_who_left_without_its_work_waits_for_the_user(status: str) -> None:
+    found = view(entry(seats={"coder": seat(status=status)}), WORKING)
+    assert found.status == SessionStatus.WAITING
+    assert [each for each in found.problems if "coder left without handing in its work" in each]
+    assert next_step(found) == f"agentmux restart {PATH.name} --role coder"
+    assert not view(entry(seats={"coder": seat(status=status)}), GONE).problems
 
 
 def test_what_a_person_would_type_next() -> None:
