@@ -118,15 +118,20 @@ def _of_review(before: SessionState, event: Event, after: SessionState) -> tuple
     if working_phase(before) is not Phase.REVIEWING or not decided:
         return ()
     reviews = _reviews(before, event)
-    summary = (Implied(path=REVIEW_MD, text=review_md(reviews)),) if reviews else ()
     if after.phase is Phase.COMPLETING:
-        return summary
+        return _review_at(reviews, REVIEW_MD)
+    # The next reviewers read it there, where an attempt that was given up may have left one.
+    last = f"{layout.history(before.cycle, before.iteration)}/{REVIEW_MD}"
     request = fix_request_md(reviews, after.iteration)
     if not reviews:
-        lone = f"{layout.history(before.cycle, before.iteration)}/{REVIEW_MD}"
-        request += f"\nThe findings are in `{lone}`.\n"
+        request += f"\nThe findings are in `{last}`.\n"
     kept = Implied(path=kept_fix_request(after), text=request)
-    return (*summary, kept, Implied(path=FIX_REQUEST, text=request))
+    return (*_review_at(reviews, REVIEW_MD, last), kept, Implied(path=FIX_REQUEST, text=request))
+
+
+def _review_at(reviews: tuple[Review, ...], *paths: str) -> tuple[Implied, ...]:
+    """One made by hand has no fields, and is not written over."""
+    return tuple(Implied(path=path, text=review_md(reviews)) for path in paths if reviews)
 
 
 def _reviews(before: SessionState, event: Event) -> tuple[Review, ...]:

@@ -28,8 +28,10 @@ from agentmux.core.events import (
 from agentmux.core.implied import Implied
 from agentmux.core.phase import Phase
 from agentmux.core.plan import check_execution_plan
+from agentmux.core.reading import reading
 from agentmux.core.review import Verdict, verdict_in
 from agentmux.core.state import Options
+from agentmux.core.work import wanted
 from tests.core.builders import LOGIC, QUALITY, Session, artifacts, at, found_fields, plan, review
 
 FIX_REQUEST = "07_review/fix_request.md"
@@ -125,11 +127,14 @@ def test_a_review_that_passed_leaves_its_text() -> None:
     assert "## quality: pass" in text
 
 
-def test_a_review_that_failed_leaves_the_fix_request_twice() -> None:
+def test_a_review_that_failed_leaves_itself_and_the_fix_request_in_history_too() -> None:
     session = at(Phase.REVIEWING, LOGIC, QUALITY)
     session.reviewed(LOGIC, "pass").reviewed(QUALITY, "fail")
-    kept = "history/1.0/07_review/fix_request.md"
-    assert session.paths == ("07_review/review.md", kept, FIX_REQUEST, FIX_REQUEST)
+    last, kept = "history/1.0/07_review/review.md", "history/1.0/07_review/fix_request.md"
+    assert session.paths == ("07_review/review.md", last, kept, FIX_REQUEST, FIX_REQUEST)
+    assert session.text(last) == session.text("07_review/review.md")
+    session.fixed()
+    assert last in reading(session.state, wanted(session.state)[0], artifacts({}))
     assert session.text(kept) == session.text(FIX_REQUEST)
     assert session.text(FIX_REQUEST).startswith("# Fix request, iteration 1")
     assert "wrong" in session.text(FIX_REQUEST)
@@ -184,7 +189,7 @@ def test_a_settled_review_has_the_findings_that_are_on_disk(name: str) -> None:
 
 def test_a_hand_made_review_is_pointed_at_in_history() -> None:
     session = settled_by("review.md", "# Mine\n\nVerdict: fail\n\nall of it\n")
-    assert "07_review/review.md" not in session.paths  # never written over
+    assert not [path for path in session.paths if "/review.md" in path]  # never written over
     assert "`history/1.0/07_review/review.md`" in session.text(FIX_REQUEST)
 
 
