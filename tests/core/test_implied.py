@@ -133,12 +133,12 @@ def test_a_review_that_failed_leaves_itself_and_the_fix_request_in_history_too()
     last, kept = "history/1.0/07_review/review.md", "history/1.0/07_review/fix_request.md"
     assert session.paths == ("07_review/review.md", last, kept, FIX_REQUEST, FIX_REQUEST)
     assert session.text(last) == session.text("07_review/review.md")
-    session.fixed()
-    assert last in reading(session.state, wanted(session.state)[0], artifacts({}))
     assert session.text(kept) == session.text(FIX_REQUEST)
     assert session.text(FIX_REQUEST).startswith("# Fix request, iteration 1")
     assert "wrong" in session.text(FIX_REQUEST)
     assert session.files[-1] == Implied(path=FIX_REQUEST, copy_of=kept)
+    session.fixed()
+    assert last in reading(session.state, wanted(session.state)[0], artifacts({}))
 
 
 def test_each_iteration_keeps_its_own_fix_request() -> None:
