@@ -162,12 +162,18 @@ def _updated(site: Site, path: Path, fields: Json) -> datetime:
 
 # -- by name -----------------------------------------------------------------------------------
 
+STATUS: Final = "status SESSION"
+"""What hints propose to type where it is not another command that was typed."""
 
-def resolve(site: Site, name: str) -> SessionEntry:
+
+def resolve(site: Site, name: str, *, command: str = STATUS) -> SessionEntry:
     """Return the session that answers to ``name``.
 
     In this order: an absolute path; a directory of that name among the sessions; one relative to
     the project; the session whose slug it is; the one whose name or slug begins with it.
+
+    Args:
+        command: What the hints propose to type, with ``SESSION`` where the name goes.
 
     Raises:
         NotFoundError: None does, or several do.
@@ -183,7 +189,8 @@ def resolve(site: Site, name: str) -> SessionEntry:
     if len(found) == 1:
         return entry_at(site, sessions_dir(site.project) / found[0])
     if found:
-        raise _several(f"several sessions answer to `{name}`", sorted(found, reverse=True))
+        named = sorted(found, reverse=True)
+        raise _several(f"several sessions answer to `{name}`", named, command)
     raise NotFoundError(f"no session answers to `{name}`", hints=("agentmux list",))
 
 
@@ -220,11 +227,11 @@ def home_of(site: Site, entry: SessionEntry) -> Path:
     return project if sessions_dir(project) == folder else site.project
 
 
-def select_session(entries: Sequence[SessionEntry], *, command: str = "status") -> SessionEntry:
+def select_session(entries: Sequence[SessionEntry], *, command: str = STATUS) -> SessionEntry:
     """Return the only one of these.
 
     Args:
-        command: What the hints propose to type with a name.
+        command: What the hints propose to type, with ``SESSION`` where the name goes.
 
     Raises:
         NotFoundError: There is none, or there are several.
@@ -239,8 +246,9 @@ def select_session(entries: Sequence[SessionEntry], *, command: str = "status") 
 _SHOWN: Final = 10
 
 
-def _several(message: str, names: Sequence[str], command: str = "status") -> NotFoundError:
-    shown = [f"agentmux {command} {name}" for name in names[:_SHOWN]]
+def _several(message: str, names: Sequence[str], command: str) -> NotFoundError:
+    # Only the first: what a user typed may follow it.
+    shown = [f"agentmux {command.replace('SESSION', name, 1)}" for name in names[:_SHOWN]]
     more = len(names) - len(shown)
     rest = (f"and {more} more: agentmux list",) if more else ()
     return NotFoundError(f"{message}: name one", hints=(*shown, *rest))

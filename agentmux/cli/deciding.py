@@ -34,7 +34,7 @@ def approve(
 ) -> int:
     """Take the result as it is: it is committed, and the session is done."""
     face: Face = ctx.obj
-    world, entry = _deciding(face, session)
+    world, entry = _deciding(face, session, command="approve SESSION")
     loaded = world.files(entry.path).load()
     state = fold(loaded.state, loaded.tail)
     if takes_approval(state):
@@ -72,19 +72,20 @@ def request_changes(
 ) -> int:
     """Ask for changes: the session begins another cycle with them."""
     face: Face = ctx.obj
-    world, entry = _deciding(face, session)
+    command = 'request-changes "…" --session SESSION'
+    world, entry = _deciding(face, session, command=command)
     text = read_text(changes, what="what to change")
     return _decide(world, entry, ChangesRequested(text=text), json=json)
 
 
-def _deciding(face: Face, name: str | None) -> tuple[World, SessionEntry]:
+def _deciding(face: Face, name: str | None, *, command: str) -> tuple[World, SessionEntry]:
     """Return the session that is meant: by name, or the only one that waits for a decision."""
-    world, entry = meant(face, name)
+    world, entry = meant(face, name, command=command)
     if entry is not None:
         return world, entry
     entries = list_resumable_sessions(world)
     waiting = [each for each in entries if each.phase == Phase.COMPLETING]
-    return world, select_session(waiting or entries, command="approve")
+    return world, select_session(waiting or entries, command=command)
 
 
 def _decide(world: World, entry: SessionEntry, fact: Decision, *, json: bool) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -17,6 +17,7 @@ from agentmux.errors import UsageError
 if TYPE_CHECKING:
     from agentmux.app.world import World
 
+_REMOVE: Final = "remove SESSION"
 YesOpt = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 
 
@@ -31,12 +32,12 @@ def remove(
     """Remove a session with all that it left; refused while it is live."""
     face: Face = ctx.obj
     if session is not None:
-        site, entry = named(face, session)
+        site, entry = named(face, session, command=_REMOVE)
         finish_removals(site)
     else:
         site = face.site()
         finish_removals(site)
-        entry = select_session(list_sessions(site), command="remove")
+        entry = select_session(list_sessions(site), command=_REMOVE)
     require_removable(site, entry)
     if not yes and not _agreed(face, entry):
         render.note("nothing was removed")

@@ -10,6 +10,7 @@ import typer
 
 from agentmux.adapters.log_file import LogFile
 from agentmux.app.sessions import (
+    STATUS,
     SessionEntry,
     entry_at,
     list_sessions,
@@ -49,7 +50,7 @@ def list_(
 def status(ctx: typer.Context, session: SessionArg = None, json: JsonOpt = False) -> int:
     """Show how a session is; without a name, all that are not done."""
     face: Face = ctx.obj
-    site, entries = _named_or_going(face, session)
+    site, entries = _named_or_going(face, session, command=STATUS)
     result = look(site, entries)
     if json:
         render.sessions_json(result)
@@ -73,7 +74,7 @@ def logs(
 ) -> int:
     """Show what the orchestrator of a session logged."""
     face: Face = ctx.obj
-    site, entry = one(face, session, command="logs")
+    site, entry = one(face, session, command="logs SESSION")
     log = LogFile(entry.path / layout.LOG)
     for line in log.last(lines):
         render.out(render.log_line(line))
@@ -89,7 +90,7 @@ def logs(
 def attach(ctx: typer.Context, session: SessionArg = None) -> None:
     """Show a live session in this terminal."""
     face: Face = ctx.obj
-    site, entry = one(face, session, command="attach", only_live=True)
+    site, entry = one(face, session, command="attach SESSION", only_live=True)
     attaching.attach(face, site, entry)
 
 
@@ -111,7 +112,7 @@ def wait(
             f"--timeout takes a number of seconds, not `{timeout}`",
             hints=("leave --timeout out to wait for ever",),
         )
-    site, entry = named(face, session)
+    site, entry = named(face, session, command="wait SESSION")
     wanted = Goal(goal)
     (view,) = look(site, (entry,)).data
     if view.status in {"stopped", "interrupted"} and not wanted.is_met(entry):
@@ -121,10 +122,12 @@ def wait(
     return 0
 
 
-def _named_or_going(face: Face, name: str | None) -> tuple[Site, Sequence[SessionEntry]]:
+def _named_or_going(
+    face: Face, name: str | None, *, command: str
+) -> tuple[Site, Sequence[SessionEntry]]:
     """Return the one that is meant; else those that are not done; else the newest."""
     if name is not None:
-        site, entry = named(face, name)
+        site, entry = named(face, name, command=command)
         return site, (entry,)
     site, own = face.site(), face.own_session()
     if own is not None:
@@ -139,10 +142,14 @@ def one(
 ) -> tuple[Site, SessionEntry]:
     """Return the one that is meant, and what looking at its project takes.
 
+    Args:
+        command: What hints propose to type, with ``SESSION`` where the name goes.
+        only_live: One that is live goes before those that are not.
+
     Raises:
         NotFoundError: There is none, or it could be one of several.
     """
-    site, entries = _named_or_going(face, name)
+    site, entries = _named_or_going(face, name, command=command)
     if only_live and len(entries) > 1:
         found = live(site, entries)
         entries = [each for each in entries if found[each.path].live is not False] or entries

@@ -11,24 +11,31 @@ if TYPE_CHECKING:
     from agentmux.cli.face import Face
 
 
-def named(face: Face, name: str) -> tuple[Site, SessionEntry]:
+def named(face: Face, name: str, *, command: str) -> tuple[Site, SessionEntry]:
     """Return the session that answers to ``name``, and what looking at its project takes.
+
+    Args:
+        command: What hints propose to type, with ``SESSION`` where the name goes.
 
     Raises:
         NotFoundError: None does, or several do.
     """
     site = face.site()
-    entry = resolve(site, name)
+    entry = resolve(site, name, command=command)
     home = home_of(site, entry)
     return site if home == site.project else face.site(home), entry
 
 
 def meant(
-    face: Face, name: str | None, *, read_only: bool = False
+    face: Face, name: str | None, *, command: str, read_only: bool = False
 ) -> tuple[World, SessionEntry | None]:
     """Return the session that answers to ``name`` with the world of its project.
 
     Without a name there is no session yet, and the project is the one that we are in.
+
+    Args:
+        command: As for `named`.
+        read_only: As for `Face.world`.
 
     Raises:
         NotFoundError: None does, or several do.
@@ -36,5 +43,5 @@ def meant(
     """
     if name is None:
         return face.world(read_only=read_only), None
-    site, entry = named(face, name)
+    site, entry = named(face, name, command=command)
     return face.world(site.project, read_only=read_only), entry

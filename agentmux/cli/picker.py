@@ -70,7 +70,7 @@ def select_session(
     """
     if len(entries) > 1 and interactive:
         return pick(world, entries, fresh=fresh)
-    entry = only_one(entries, command="resume")
+    entry = only_one(entries, command="resume SESSION")
     ago = render.age(max(0.0, (world.now() - entry.updated).total_seconds()))
     render.note(f"session {entry.name}: {entry.phase or 'unreadable'}, {ago} ago")
     return Picked(entry=entry, fresh=fresh)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
@@ -43,6 +44,9 @@ if TYPE_CHECKING:
     from agentmux.app.world import World
     from agentmux.cli.face import Face
 
+_RESUME: Final = "resume SESSION"
+_STOP: Final = "stop SESSION"
+
 
 def resume_session(
     ctx: typer.Context,
@@ -71,10 +75,10 @@ def resume_session(
 ) -> int:
     """Go on with a session where it stopped."""
     face: Face = ctx.obj
-    world, entry = meant(face, session, read_only=dry_run or explain)
+    world, entry = meant(face, session, command=_RESUME, read_only=dry_run or explain)
     seats = frozenset([*map(seat_named, fresh_role or ()), *(("*",) if fresh else ())])
     if dry_run or explain:
-        entries = _chosen(world, entry, everything=everything)
+        entries = _chosen(world, entry, everything=everything, command=_RESUME)
         ends_agents = yes or face.interactive
         return _dry_run(
             world, entries, seats, phase, ends_agents=ends_agents, explain=explain, json=json
@@ -83,7 +87,7 @@ def resume_session(
         raise UsageError("--all goes with --dry-run", hints=("agentmux resume --all --dry-run",))
     told: tuple[str, ...] = ()
     if reattach:
-        entry = _chosen(world, entry)[0]
+        entry = _chosen(world, entry, command=_RESUME)[0]
         socket = entry.text("tmux_socket") or None
         attaching.require_place(face, world.terminal(socket).socket, asked=attach)
         begun = _reattach(face, world, entry)
@@ -98,14 +102,14 @@ def resume_session(
 
 
 def _chosen(
-    world: World, entry: SessionEntry | None, *, everything: bool = False
+    world: World, entry: SessionEntry | None, *, command: str, everything: bool = False
 ) -> tuple[SessionEntry, ...]:
     if entry is not None:
         return (entry,)
     entries = list_resumable_sessions(world)
     if not entries:
         raise NotFoundError("nothing to resume", hints=('agentmux start "FEATURE"',))
-    return entries if everything else (select_session(entries, command="resume"),)
+    return entries if everything else (select_session(entries, command=command),)
 
 
 def _picked(
@@ -298,12 +302,12 @@ def stop_session(ctx: typer.Context, session: SessionArg = None) -> int:
     from agentmux.adapters.wake import STOP, poke  # noqa: PLC0415
 
     face: Face = ctx.obj
-    world, entry = meant(face, session)
+    world, entry = meant(face, session, command=_STOP)
     if entry is None:
         entries = list_resumable_sessions(world)
         found = live(world, entries)
         running = [each for each in entries if found[each.path].live is not False]
-        entry = select_session(running or entries, command="stop")
+        entry = select_session(running or entries, command=_STOP)
 
     def tmux() -> tuple[str, str]:
         found = live(world, (entry,))[entry.path]
@@ -344,8 +348,9 @@ def restart_seat(
     face: Face = ctx.obj
     if not role:
         raise UsageError("say which seat: --role SEAT", hints=("agentmux status",))
-    world, named = meant(face, session)
-    entry = _chosen(world, named)[0]
+    command = f"restart SESSION --role {shlex.quote(role)}"
+    world, named = meant(face, session, command=command)
+    entry = _chosen(world, named, command=command)[0]
     files = world.files(entry.path)
     fresh = None if native is None else not native
     seat = seat_named(role)

@@ -33,7 +33,7 @@ def show(
 ) -> int:
     """Show the last screens of a session's agents."""
     face: Face = ctx.obj
-    site, entry = one(face, session, command="show")
+    site, entry = one(face, session, command="show SESSION")
     seat = None if role is None else seat_named(role)
     result = last_screens(entry, files.read_limited, seat=seat)
     if json:

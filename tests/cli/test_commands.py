@@ -442,6 +442,32 @@ def test_remove_is_refused_while_it_is_live(
     assert path.is_dir()
 
 
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        (("remove", "2026"), "agentmux remove {}"),
+        (("status", "2026"), "agentmux status {}"),
+        (("show",), "agentmux show {}"),
+        (("wait", "2026", "--for", "done"), "agentmux wait {}"),
+        (("stop",), "agentmux stop {}"),
+        (("resume", "--dry-run", "2026"), "agentmux resume {}"),
+        (("restart", "--role", "coder-1"), "agentmux restart {} --role coder-1"),
+        (("restart", "2026", "--role", "o'coder"), """agentmux restart {} --role 'o'"'"'coder'"""),
+        (("approve", "2026"), "agentmux approve {}"),
+        (("request-changes", "more"), 'agentmux request-changes "…" --session {}'),
+    ],
+)
+def test_where_several_are_meant_the_hints_are_the_command_itself(
+    run: Run, make: Make, capsys: Capture, words: tuple[str, ...], hint: str
+) -> None:
+    names = ["20260101-101501-two", "20260101-101500-one"]
+    for name in names:
+        make(name)
+    assert run(*words) == ExitCode.NOT_FOUND
+    told = capsys.readouterr().err.splitlines()
+    assert told[1:] == [f"hint: {hint.format(name)}" for name in names]
+
+
 def test_a_half_removed_session_is_gone_with_the_next_list(
     run: Run, make: Make, project: Path
 ) -> None:
