@@ -9,7 +9,7 @@ from agentmux.app.world import World
 from agentmux.core.apply import fold
 from agentmux.core.events import Event, SeatRestarted
 from agentmux.core.state import LAUNCHED
-from agentmux.errors import BlockedError, UsageError
+from agentmux.errors import BlockedError, NotFoundError
 from agentmux.ports.session_files import SignalFiles
 
 
@@ -31,27 +31,27 @@ def restart(
         poke: Wakes the orchestrator; says whether one is there.
 
     Raises:
-        UsageError: The session has no such seat.
-        BlockedError: The seat's agent runs, or no orchestrator does.
+        NotFoundError: No orchestrator runs, or it has no such seat.
+        BlockedError: The seat's agent runs.
     """
     name = files.path.name
+    if not poke():
+        raise NotFoundError(
+            f"no orchestrator runs for session {name}", hints=(f"agentmux resume {name}",)
+        )
     with files.transact() as held:
         state = fold(held.loaded.state, held.loaded.tail)
         known = state.seats.get(seat)
         if known is None:
             seats = ", ".join(state.seats) or "none"
-            raise UsageError(f"session {name} has no seat `{seat}` now", hints=(f"seats: {seats}",))
+            raise NotFoundError(
+                f"session {name} has no seat `{seat}` now", hints=(f"seats: {seats}",)
+            )
         if known.status == LAUNCHED:
             raise BlockedError(
                 f"`{seat}` of session {name} is running",
                 reason="seat_live",
                 hints=(f"look at it: agentmux attach {name}",),
-            )
-        if not poke():
-            raise BlockedError(
-                f"session {name} has no orchestrator",
-                reason="not_running",
-                hints=(f"agentmux resume {name}",),
             )
         held.append(
             Event(

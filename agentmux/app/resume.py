@@ -27,7 +27,7 @@ from agentmux.core.records import to_fields
 from agentmux.core.resume import Fresh
 from agentmux.core.state import SessionState
 from agentmux.core.work import wanted
-from agentmux.errors import BlockedError, UsageError
+from agentmux.errors import BlockedError, NotFoundError
 from agentmux.ports.session_files import SessionFiles
 from agentmux.ports.terminal import TerminalUnreachableError
 
@@ -243,13 +243,13 @@ def require_seats(plan: ResumePlan, fresh: frozenset[str]) -> None:
     """Check that every seat that is to start afresh is one of this session.
 
     Raises:
-        UsageError: One is not.
+        NotFoundError: One is not.
     """
     seats = {pane.work.seat for pane in plan.panes} | {*plan.state.agents, *plan.state.seats}
     unknown = sorted(fresh - seats - {"*"})
     if unknown:
-        raise UsageError(
-            f"session {plan.path.name} has no seat `{unknown[0]}`",
+        raise NotFoundError(
+            f"no seat `{unknown[0]}`",
             hints=(f"its seats: {', '.join(sorted(seats)) or 'none yet'}",),
         )
 

@@ -1,5 +1,6 @@
 """The commands that look, go there, wait, remove and begin: as typed, on real files and tmux."""
 
+import contextlib
 import json
 import os
 import pty
@@ -16,6 +17,7 @@ import pytest
 from agentmux.adapters.config import load_settings
 from agentmux.adapters.lock import SessionLock
 from agentmux.adapters.tmux import TmuxTerminal
+from agentmux.adapters.wake import WakePipe
 from agentmux.app.sessions import sessions_dir
 from agentmux.cli import render, wiring
 from agentmux.cli.attaching import attach_argv
@@ -440,6 +442,32 @@ def test_remove_is_refused_while_it_is_live(
     assert run("remove", "add-auth", "--yes") == ExitCode.BLOCKED
     assert f"agentmux stop {NAME}" in capsys.readouterr().err
     assert path.is_dir()
+
+
+def test_a_seat_is_restarted_only_by_an_orchestrator(run: Run, make: Make, capsys: Capture) -> None:
+    made = make()
+    made.launch("architect")
+    made.commit()
+    for seat in ("architect", "coder-9"):
+        assert run("restart", "add-auth", "--role", seat) == ExitCode.NOT_FOUND
+        told = capsys.readouterr().err
+        assert f"no orchestrator runs for session {NAME}" in told
+        assert f"hint: agentmux resume {NAME}\n" in told
+    with contextlib.closing(WakePipe(made.path)):
+        assert run("restart", "add-auth", "--role", "architect") == ExitCode.BLOCKED
+        assert "is running" in capsys.readouterr().err
+        assert run("restart", "add-auth", "--role", "coder-9") == ExitCode.NOT_FOUND
+        assert "has no seat `coder-9`" in capsys.readouterr().err
+
+
+def test_a_seat_that_is_not_there_is_not_found(run: Run, make: Make, capsys: Capture) -> None:
+    make()
+    for how, told in (
+        ("--dry-run", f"error: {NAME}: no seat `x`\n"),
+        ("--detach", "error: no seat `x`\n"),
+    ):
+        assert run("resume", "add-auth", how, "--fresh-role", "x") == ExitCode.NOT_FOUND
+        assert told in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

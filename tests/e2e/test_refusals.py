@@ -38,8 +38,8 @@ REFUSALS = (
     (2, "--all goes with --dry-run", ("resume", "--all")),
     (2, "is not live, there is nothing to reattach to", ("resume", "--reattach", NAME)),
     (2, "say which seat", ("restart", NAME)),
-    (2, "has no seat `painter`", ("restart", NAME, "--role", "painter")),
-    (3, "is running", ("restart", NAME, "--role", "coder-1")),
+    (4, "no orchestrator runs", ("restart", NAME, "--role", "coder-1")),
+    (4, "no seat `painter`", ("resume", NAME, "--fresh-role", "painter")),
 )
 
 
