@@ -41,6 +41,7 @@ class ResumePlan:
     """What a resume would do with one session.
 
     Attributes:
+        phase: The one that is entered: the inferred one, or an earlier one that was asked for.
         state: The committed state with every unapplied event folded over it.
         resumed: The state in which agents would be launched.
         unapplied: How many events those were.
@@ -48,6 +49,7 @@ class ResumePlan:
     """
 
     path: Path
+    phase: Phase
     state: SessionState
     state_phase: str | None
     source: str
@@ -56,6 +58,14 @@ class ResumePlan:
     unapplied: int
     panes: tuple[LaunchPlan, ...]
     warnings: tuple[str, ...]
+
+    @property
+    def because(self) -> str:
+        """What chose the phase."""
+        found = self.inference
+        if self.phase is found.phase:
+            return found.because
+        return f"--phase chose it; without it {found.phase}: {found.because}"
 
 
 def plan_resume(
@@ -79,10 +89,11 @@ def plan_resume(
         state = apply(state, replace(_event(world, choice, state), seat=seat, launch=launch))
     artifacts = overlay(files.artifacts(state), added, state)
     inference = infer(state, artifacts, state_is_known=loaded.known, pending=len(loaded.tail))
-    resumed = state
+    entered, resumed = inference.phase, state
     panes: tuple[LaunchPlan, ...] = ()
     if inference.phase is not Phase.DONE:
-        resumed = _resumed(world, state, artifacts, inference, phase)
+        entered = chosen_phase(phase, state, inference) if phase is not None else inference.phase
+        resumed = _resumed(world, state, artifacts, inference, entered)
         if resumed.pending_archive != state.pending_archive:
             artifacts = overlay(files.artifacts(resumed), added, resumed)
         session.state = resumed
@@ -96,13 +107,16 @@ def plan_resume(
         for pane in panes
         if isinstance(pane.decision, Fresh) and pane.decision.warns
     ]
-    if inference.phase is not Phase.DONE and phase not in {None, inference.phase}:
+    if entered is not inference.phase:
         warnings.append(
-            f"goes back from {inference.phase} to {phase} (--phase): what lies there and in later "
-            "phases moves to history first"
+            f"goes back from {inference.phase} to {entered} (--phase): what lies there and in "
+            "later phases moves to history first"
         )
+    if state.approval and not resumed.approval:
+        warnings.append("your approval on record is taken back")
     return ResumePlan(
         path=files.path,
+        phase=entered,
         state=state,
         state_phase=loaded.state.phase.value if loaded.known else None,
         source=loaded.source,
@@ -131,10 +145,9 @@ def _resumed(
     state: SessionState,
     artifacts: Artifacts,
     inference: Inference,
-    name: str | None,
+    chosen: Phase,
 ) -> SessionState:
     """Return the state in which agents would be launched, as the orchestrator will reach it."""
-    chosen = chosen_phase(name, state, inference) if name is not None else inference.phase
     fact = Resumed(
         phase=chosen.value,
         cycle=state.cycle,
@@ -220,10 +233,10 @@ def plan_fields(plan: ResumePlan, world: World) -> dict[str, object]:
     return {
         "session": plan.path.name,
         "path": shown_path(plan.path, world.project),
-        "phase": plan.inference.phase.value,
+        "phase": plan.phase.value,
         "state_phase": plan.state_phase,
         "state_source": plan.source,
-        "because": plan.inference.because,
+        "because": plan.because,
         "evidence": [
             {
                 "phase": each.phase.value,

@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from agentmux.app.resume import pane_fields
+from agentmux.app.resume import pane_fields, plan_fields
 from agentmux.core.agents import AgentSpec, ProbeResult
 from agentmux.core.events import AgentExited, ConversationLearned, Resumed
 from agentmux.core.resume import Fresh, Guard
@@ -496,7 +496,11 @@ def test_an_earlier_phase_is_entered_anew(stage: Stage) -> None:
     """What was left there does not count any more: it is not settled by it."""
     plan = stage.plan(phase="planning")
     assert plan.inference.phase == "implementing"
-    assert plan.resumed.phase == "planning"
+    assert plan.resumed.phase == plan.phase == "planning"
+    fields = plan_fields(plan, stage.world())
+    assert fields["phase"] == "planning"
+    said = f"--phase chose it; without it implementing: {plan.inference.because}"
+    assert fields["because"] == said
     (planner,) = plan.panes
     assert planner.work.seat == "planner"
     assert "04_planning/plan.md" not in planner.prompt

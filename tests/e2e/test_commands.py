@@ -444,6 +444,9 @@ def test_stop_resume_go_back_and_remove(project: Project, wait_until: WaitUntil)
     said = project.ok("status", session.name)
     assert "your decision is on record" in said
     assert f"next: agentmux resume {session.name}\n" in said
+    said = project.ok("resume", "--dry-run", "--phase", "planning")
+    assert f"{session.name}: planning (--phase chose it; without it completing: " in said
+    assert "warning: your approval on record is taken back" in said
     flags = ("--fresh-role", "architct", session.name)
     for how in ("--dry-run", "--detach"):
         said = project.fails(4, "resume", how, *flags)

@@ -153,7 +153,8 @@ def test_back_to_an_earlier_phase(stopped: Session, wait_until: WaitUntil) -> No
     project = stopped.project
     plan = project.json("resume", "--dry-run", "--phase", "planning")["sessions"][0]
     assert [each["seat"] for each in plan["panes"]] == ["planner"]
-    assert plan["phase"] == "implementing"  # what was inferred
+    assert plan["phase"] == "planning"
+    assert plan["because"].startswith("--phase chose it; without it implementing: ")
     said = "goes back from implementing to planning (--phase)"
     assert any(each.startswith(said) for each in plan["warnings"])
     assert said in project.ok("resume", "--dry-run", "--phase", "planning")
