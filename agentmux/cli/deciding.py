@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -12,6 +13,7 @@ from agentmux.app.session import stamp
 from agentmux.app.sessions import SessionEntry, list_resumable_sessions, select_session
 from agentmux.app.submit import Submission, decide
 from agentmux.cli import render
+from agentmux.cli.consent import require_consent
 from agentmux.cli.looking import JsonOpt, SessionArg
 from agentmux.cli.naming import meant
 from agentmux.cli.starting import YesOpt, read_text
@@ -32,31 +34,35 @@ _SHOWN = 40
 def approve(
     ctx: typer.Context, session: SessionArg = None, yes: YesOpt = False, json: JsonOpt = False
 ) -> int:
-    """Take the result as it is: it is committed, and the session is done."""
+    """Take the result as it is: it is committed, and the session is done.
+
+    In a terminal it asks, after it has shown what will be committed. Elsewhere it asks nothing:
+    the command itself is your consent.
+    """
     face: Face = ctx.obj
     world, entry = _deciding(face, session, command="approve SESSION")
     loaded = world.files(entry.path).load()
     state = fold(loaded.state, loaded.tail)
     if takes_approval(state):
-        if not json:
-            _show_commit(world, state)
-        if not yes and face.interactive and not typer.confirm("Approve?", err=True):
-            raise typer.Exit(1)
+        asks = face.interactive and not yes
+        if asks or not json:
+            _show_commit(world, state, say=render.note if json else render.out)
+        require_consent(face, "Approve?", yes=not asks)
     # Where it is not taken, the answer says why.
     return _decide(world, entry, Approved(), json=json)
 
 
-def _show_commit(world: World, state: SessionState) -> None:
+def _show_commit(world: World, state: SessionState, *, say: Callable[[str], None]) -> None:
     if not state.options.commit:
-        render.out("nothing will be committed: this session makes no commit")
+        say("nothing will be committed: this session makes no commit")
         return
     message, paths = preview(world, state)
     files = "1 file" if len(paths) == 1 else f"{len(paths)} files"
-    render.out(f"to be committed: {files}, “{message.splitlines()[0]}”")
+    say(f"to be committed: {files}, “{message.splitlines()[0]}”")
     for path in paths[:_SHOWN]:
-        render.out(f"  {path}")
+        say(f"  {path}")
     if len(paths) > _SHOWN:
-        render.out(f"  and {len(paths) - _SHOWN} more")
+        say(f"  and {len(paths) - _SHOWN} more")
     error = moved(world, state)
     if error is not None:
         render.note(f"warning: {reason(error)}")

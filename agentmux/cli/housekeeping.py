@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from agentmux.app.remove import finish_removals, remove_session, require_removable
-from agentmux.app.sessions import SessionEntry, list_sessions, select_session
+from agentmux.app.sessions import list_sessions, select_session
 from agentmux.cli import beginning, render
+from agentmux.cli.consent import require_consent
 from agentmux.cli.face import Face
 from agentmux.cli.naming import named
 from agentmux.cli.wiring import version
@@ -39,28 +40,12 @@ def remove(
         finish_removals(site)
         entry = select_session(list_sessions(site), command=_REMOVE)
     require_removable(site, entry)
-    if not yes and not _agreed(face, entry):
-        render.note("nothing was removed")
-        return 0
+    how = "it is done" if entry.is_done else f"it is not done: {entry.phase or 'unreadable'}"
+    question = f"Remove {entry.name} ({how}) with its history and conversations?"
+    require_consent(face, question, yes=yes)
     remove_session(site, entry)
     render.note(f"removed {entry.path}")
     return 0
-
-
-def _agreed(face: Face, entry: SessionEntry) -> bool:
-    how = "it is done" if entry.is_done else f"it is not done: {entry.phase or 'unreadable'}"
-    return confirm(face, f"Remove {entry.name} ({how}) with its history and conversations?")
-
-
-def confirm(face: Face, question: str) -> bool:
-    """Ask a person; no is the default.
-
-    Raises:
-        UsageError: Nobody is there to be asked.
-    """
-    if not face.interactive:
-        raise UsageError("nobody is here to be asked", hints=("say it beforehand: --yes",))
-    return typer.confirm(render.printable(question), default=False, err=True)
 
 
 def init(

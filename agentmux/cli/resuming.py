@@ -32,6 +32,7 @@ from agentmux.app.sessions import (
 )
 from agentmux.app.stop import stop
 from agentmux.cli import attaching, outliving, render
+from agentmux.cli.consent import leave, require_consent
 from agentmux.cli.looking import JsonOpt, SessionArg
 from agentmux.cli.naming import meant
 from agentmux.cli.starting import AttachOpt, YesOpt, handing, show_begun
@@ -95,7 +96,7 @@ def resume_session(
         attaching.require_place(face, world.terminal(None).socket, asked=attach)
         picked = _picked(face, world, entry, seats, json=json)
         if picked is None:
-            return ExitCode.INTERRUPTED
+            leave()
         begun, told = _resume(face, world, picked[0], picked[1], phase, yes=yes)
     show_begun(face, world, begun, json=json, attach=attach, told=told)
     return 0
@@ -250,20 +251,11 @@ def _resume(
     for warning in plan.warnings:
         render.note(f"warning: {warning}")
     if phase is not None and phase != plan.inference.phase:
-        _ask(face, f"Go back from {plan.inference.phase} to {phase}?", yes=yes, flag="--yes")
+        require_consent(face, f"Go back from {plan.inference.phase} to {phase}?", yes=yes)
     _end_survivors(face, plan, yes=yes)
     policy = policy_of(world.settings.resume.policy, asked=face.interactive, yes=yes)
     request = Request(mode="resume", fresh=tuple(sorted(fresh)), phase=phase, policy=policy.value)
     return resume(world, handing(world, face.config), plan, request), plan.warnings
-
-
-def _ask(face: Face, question: str, *, yes: bool, flag: str) -> None:
-    if yes:
-        return
-    if not face.interactive:
-        raise UsageError(f"{question} There is nobody to ask", hints=(f"say {flag}",))
-    if not typer.confirm(question, err=True):
-        raise typer.Exit(1)
 
 
 def _end_survivors(face: Face, plan: ResumePlan, *, yes: bool) -> None:
@@ -274,7 +266,8 @@ def _end_survivors(face: Face, plan: ResumePlan, *, yes: bool) -> None:
     if not yes and not face.interactive:
         raise outliving.agents_alive(plan.path.name, alive)
     words = outliving.listed(alive)
-    _ask(face, f"Still alive without their tmux server: {words}. End them?", yes=yes, flag="--yes")
+    question = f"Still alive without their tmux server: {words}. End them?"
+    require_consent(face, question, yes=yes)
     outliving.end(alive)
 
 

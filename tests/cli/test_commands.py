@@ -421,17 +421,49 @@ def test_remove_asks_and_without_a_terminal_does_nothing(
     assert run("remove", "add-auth", "--yes") == ExitCode.NOT_FOUND
 
 
-def test_remove_in_a_terminal(make: Make, wait_until: Any) -> None:
+def in_terminal(*words: str, typed: str) -> tuple[int, str, str]:
+    """Run a command of which only stdout is no terminal: its code, stdout, and what was shown."""
+    master, slave = pty.openpty()
+    argv = [sys.executable, "-m", "agentmux", *words]
+    process = subprocess.Popen(argv, stdin=slave, stdout=subprocess.PIPE, stderr=slave, text=True)
+    os.close(slave)
+    os.write(master, typed.encode())
+    said, _ = process.communicate(timeout=20)
+    told = os.read(master, 65536).decode()
+    os.close(master)
+    return process.returncode, said, told
+
+
+def test_remove_in_a_terminal(make: Make) -> None:
     path = make().path
-    for word, stays in ((b"\n", True), (b"y\n", False)):
-        master, slave = pty.openpty()
-        argv = [sys.executable, "-m", "agentmux", "remove"]
-        process = subprocess.Popen(argv, stdin=slave, stdout=slave, stderr=slave)
-        os.close(slave)
-        os.write(master, word)
-        assert process.wait(10) == 0
-        os.close(master)
-        assert path.is_dir() is stays
+    for word in ("\n", "n\n"):
+        code, _, told = in_terminal("remove", typed=word)
+        assert (code, path.is_dir()) == (ExitCode.INTERRUPTED, True)
+        assert "nothing was done" in told
+    assert in_terminal("remove", typed="y\n")[0] == ExitCode.OK
+    assert not path.exists()
+
+
+def test_an_approval_in_a_terminal(make: Make) -> None:
+    made = make(phase=Phase.COMPLETING, summary_submitted=True)
+    for words in ((), ("--json",)):
+        code, said, told = in_terminal("approve", *words, typed="n\n")
+        assert code == ExitCode.INTERRUPTED
+        assert "nothing will be committed" in (told if words else said)
+        assert "nothing was done" in told
+    assert "approve" not in made.kinds
+    code, said, _ = in_terminal("approve", "--json", typed="y\n")
+    assert (code, json.loads(said)["result"]) == (ExitCode.OK, "accepted")
+
+
+def test_no_to_going_back_leaves_a_session_as_it_is(make: Make) -> None:
+    made = make(phase=Phase.PLANNING)
+    made.leave("02_architecting/architecture.md", "x")
+    code, _, told = in_terminal("resume", "--phase", "architecting", typed="n\n")
+    assert code == ExitCode.INTERRUPTED
+    assert "Go back from planning to architecting?" in told
+    assert "nothing was done" in told
+    assert "resumed" not in made.kinds
 
 
 def test_remove_is_refused_while_it_is_live(
