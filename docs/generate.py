@@ -73,6 +73,7 @@ def cli() -> str:
         check=True,
         env={"PATH": "", "TERM": "dumb", "COLUMNS": "200", "LC_ALL": "C.UTF-8"},
     ).stdout
+    made = made.replace("* `--help`:", "* `-h, --help`:")  # its own settings are not ours
     quick = (
         "\n## Typed by agents\n\n`agentmux submit`, `agentmux research`, `agentmux hook` and "
         "`agentmux mcp` are told apart\nbefore this command line is loaded: see "

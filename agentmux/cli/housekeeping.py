@@ -26,7 +26,7 @@ def remove(
     ctx: typer.Context,
     session: Annotated[
         str | None,
-        typer.Argument(metavar="[SESSION]", help="As for `status`.", show_default=""),
+        typer.Argument(metavar="[SESSION]", help="As for `status`.", show_default=False),
     ] = None,
     yes: YesOpt = False,
 ) -> int:

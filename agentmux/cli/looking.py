@@ -1,4 +1,7 @@
-"""The commands that look at sessions, and the ones that go there: nothing is changed."""
+"""The commands that look at sessions, and the ones that go there.
+
+Of a session nothing is changed; `list` takes away what is left of one that was being removed.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +32,9 @@ from agentmux.errors import UsageError
 SessionArg = Annotated[
     str | None,
     typer.Argument(
-        metavar="[SESSION]", help="A name, the beginning of one, a slug or a path.", show_default=""
+        metavar="[SESSION]",
+        help="A name, the beginning of one, a slug or a path.",
+        show_default=False,
     ),
 ]
 JsonOpt = Annotated[bool, typer.Option("--json", help="Answer as JSON.")]
@@ -48,7 +53,7 @@ def list_(
 
 
 def status(ctx: typer.Context, session: SessionArg = None, json: JsonOpt = False) -> int:
-    """Show how a session is; without a name, all that are not done."""
+    """Show how a session is; without a name, all that are not done, else the newest."""
     face: Face = ctx.obj
     site, entries = _named_or_going(face, session, command=STATUS)
     result = look(site, entries)
@@ -96,7 +101,7 @@ def attach(ctx: typer.Context, session: SessionArg = None) -> None:
 
 def wait(
     ctx: typer.Context,
-    session: Annotated[str, typer.Argument(help="As for `status`.")],
+    session: Annotated[str, typer.Argument(metavar="SESSION", help="As for `status`.")],
     goal: Annotated[
         str, typer.Option("--for", metavar="PHASE", help="A phase, or done, failed, decision.")
     ] = "done",

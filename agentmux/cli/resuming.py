@@ -66,7 +66,9 @@ def resume_session(
         list[str] | None,
         typer.Option(metavar="SEAT", help="That of this seat does not; may be repeated."),
     ] = None,
-    phase: Annotated[str | None, typer.Option(help="Go back to an earlier phase.")] = None,
+    phase: Annotated[
+        str | None, typer.Option(metavar="PHASE", help="Go back to an earlier phase.")
+    ] = None,
     reattach: Annotated[
         bool, typer.Option("--reattach", help="A new orchestrator over live panes.")
     ] = False,

@@ -602,6 +602,16 @@ def test_a_wrong_configuration_is_named_where_it_matters(
     assert run("list", "--config", str(other)) == ExitCode.OK  # every state names its socket
 
 
+def test_the_help_names_things_as_the_errors_do(run: Run, capsys: Capture) -> None:
+    shown = ""
+    for command in ("status", "wait", "remove", "resume"):
+        assert run(command, "--help") == ExitCode.OK
+        shown += capsys.readouterr().out
+    assert "default: ()" not in shown
+    assert "{session}" not in shown
+    assert "<str>" not in shown
+
+
 def test_no_help_ends_its_first_line_with_a_full_stop(run: Run, capsys: Capture) -> None:
     for command in ("list", "status", "logs", "attach", "wait", "remove", "init", "version"):
         assert run(command, "--help") == ExitCode.OK
