@@ -65,6 +65,11 @@ class SessionEntry:
         return self.text("phase") or None
 
     @property
+    def title(self) -> str:
+        """The first line of the feature, as it was typed; empty where none can be read."""
+        return " ".join(self.text("feature").strip().partition("\n")[0].split())
+
+    @property
     def is_done(self) -> bool:
         """Whether there is nothing to resume."""
         return self.phase == DONE
@@ -189,8 +194,9 @@ def resolve(site: Site, name: str, *, command: str = STATUS) -> SessionEntry:
     if len(found) == 1:
         return entry_at(site, sessions_dir(site.project) / found[0])
     if found:
-        named = sorted(found, reverse=True)
-        raise _several(f"several sessions answer to `{name}`", named, command)
+        entries = [entry_at(site, sessions_dir(site.project) / each) for each in found]
+        entries.sort(key=lambda entry: entry.name, reverse=True)
+        raise _several(f"several sessions answer to `{name}`", entries, command)
     raise NotFoundError(f"no session answers to `{name}`", hints=("agentmux list",))
 
 
@@ -239,19 +245,27 @@ def select_session(entries: Sequence[SessionEntry], *, command: str = STATUS) ->
     if len(entries) == 1:
         return entries[0]
     if entries:
-        raise _several("several sessions are there", [each.name for each in entries], command)
+        raise _several("several sessions are there", entries, command)
     raise NotFoundError("there is no session", hints=("agentmux start FEATURE", "agentmux list"))
 
 
 _SHOWN: Final = 10
+_TITLE_MAX: Final = 60
 
 
-def _several(message: str, names: Sequence[str], command: str) -> NotFoundError:
-    # Only the first: what a user typed may follow it.
-    shown = [f"agentmux {command.replace('SESSION', name, 1)}" for name in names[:_SHOWN]]
-    more = len(names) - len(shown)
+def _several(message: str, entries: Sequence[SessionEntry], command: str) -> NotFoundError:
+    shown = [_typed(entry, command) for entry in entries[:_SHOWN]]
+    more = len(entries) - len(shown)
     rest = (f"and {more} more: agentmux list",) if more else ()
     return NotFoundError(f"{message}: name one", hints=(*shown, *rest))
+
+
+def _typed(entry: SessionEntry, command: str) -> str:
+    """Return what to type for this one; what it is about stands behind it, as in a shell."""
+    # Only the first: what a user typed may follow it.
+    words = command.replace("SESSION", entry.name, 1)
+    about = ": ".join(filter(None, (entry.phase or "unreadable", entry.title[:_TITLE_MAX])))
+    return f"agentmux {words}  # {about}"
 
 
 # -- what runs ---------------------------------------------------------------------------------

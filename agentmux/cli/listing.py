@@ -21,16 +21,18 @@ def run(face: Face, *, everything: bool, json: bool) -> int:
     site = face.site()
     finish_removals(site)
     entries = list_sessions(site)
-    result = look(site, entries if everything or json else entries[:_SHOWN])
+    listed = entries if everything or json else entries[:_SHOWN]
+    result = look(site, listed)
     if json:
         render.sessions_json(result)
         return result.exit_code
-    shown = len(result.data)
-    for line in render.session_list(result.data, colours=face.colours) if shown else ():
+    titles = (entry.title for entry in listed)
+    lines = render.session_list(result.data, titles, cols=render.columns(), colours=face.colours)
+    for line in lines if listed else ():
         render.out(line)
-    if not shown:
+    if not listed:
         render.note(f"no sessions in {site.project}: agentmux start FEATURE")
-    if shown < len(entries):
-        render.note(f"and {len(entries) - shown} older: agentmux list --all")
+    if len(listed) < len(entries):
+        render.note(f"and {len(entries) - len(listed)} older: agentmux list --all")
     render.show_problems(result.problems)
     return result.exit_code

@@ -85,7 +85,9 @@ def pick(world: World, entries: Sequence[SessionEntry], *, fresh: bool = False) 
     """Let a person pick one of the sessions; see `select_session`."""
     by_name = {entry.name: entry for entry in entries}
     known = {
-        entry.name: Known(phase=entry.phase or "unreadable", updated=entry.updated)
+        entry.name: Known(
+            phase=entry.phase or "unreadable", updated=entry.updated, title=entry.title
+        )
         for entry in entries
     }
     with contextlib.closing(Looker(_look(world, entries))) as looker:
@@ -105,7 +107,7 @@ def _choices(entries: Sequence[SessionEntry]) -> list[Choice]:
     return [
         Choice(
             name=entry.name,
-            words=f"{entry.name} {entry.phase or 'unreadable'}".lower(),
+            words=f"{entry.name} {entry.phase or 'unreadable'} {entry.title}".lower(),
             refused=entry.problem.message if entry.problem is not None else "",
         )
         for entry in entries

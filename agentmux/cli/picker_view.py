@@ -50,10 +50,12 @@ class Known:
 
     Attributes:
         phase: As its state says.
+        title: What it is about; may be empty.
     """
 
     phase: str
     updated: datetime
+    title: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,10 +182,11 @@ def _detail(scene: Scene, cols: int, room: int) -> list[Line]:
     name = scene.picker.at
     if not name:
         return []
-    outlook = scene.outlooks.get(name)
+    known, outlook = scene.known[name], scene.outlooks.get(name)
+    title = [Line(cut(known.title, cols))] if known.title else []
     if outlook is None:
-        return [Line(cut(f"{scene.known[name].phase}; looking closer{ELLIPSIS}", cols), Look.DIM)]
-    lines = [*_refusal(outlook, cols), *_phase(outlook, cols)]
+        return [*title, Line(cut(f"{known.phase}; looking closer{ELLIPSIS}", cols), Look.DIM)]
+    lines = [*_refusal(outlook, cols), *title, *_phase(outlook, cols)]
     lines += _seats(outlook.seats, cols, max(2, room // 3), fresh=scene.picker.fresh)
     lines += [Line(cut(f"! {each}", cols)) for each in outlook.warnings[:1]]
     if outlook.phase is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from agentmux.app.result import OperationResult, envelope
 from agentmux.errors import AgentmuxError, RefusedError
+from agentmux.monitor.fitting import clean, cut, width
 
 if TYPE_CHECKING:
     from agentmux.app.result import Problem
@@ -146,15 +148,35 @@ def table(rows: Sequence[Sequence[str]]) -> list[str]:
     ]
 
 
-def session_list(views: Sequence[SessionView], *, colours: bool) -> list[str]:
-    """Return the lines of ``agentmux list``."""
+def columns() -> int | None:
+    """Return how wide the terminal behind stdout is; None where none is there."""
+    try:
+        return os.get_terminal_size(sys.stdout.fileno()).columns or None
+    except OSError:
+        return None
+
+
+def session_list(
+    views: Sequence[SessionView], titles: Iterable[str], *, cols: int | None, colours: bool
+) -> list[str]:
+    """Return the lines of ``agentmux list``.
+
+    Args:
+        views: The sessions.
+        titles: What each is about: as much of it as fits into ``cols``, where that is known.
+        cols: Of the terminal.
+        colours: Whether they may be shown.
+    """
     rows = [("SESSION", "PHASE", "STATUS", "UPDATED")]
     rows += [(view.session, where(view), view.status, f"{age(view.age_s)} ago") for view in views]
-    lines = table(rows)
-    for index, view in enumerate(views, start=1):
-        word = f"  {view.status}  "
-        painted = f"  {paint(view.status, colours=colours)}  "
-        lines[index] = painted.join(lines[index].rsplit(word, 1))
+    heads = table(rows)
+    edge = max(map(width, heads)) + 2
+    lines = []
+    for head, row, title in zip(heads, rows, ["FEATURE", *map(clean, titles)], strict=True):
+        gap = " " * (edge - width(head))
+        shown = title if cols is None else cut(title, cols - edge)
+        painted = f"  {paint(row[2], colours=colours)}  ".join(head.rsplit(f"  {row[2]}  ", 1))
+        lines.append(f"{painted}{gap}{shown}".rstrip())
     return lines
 
 

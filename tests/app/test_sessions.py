@@ -261,7 +261,7 @@ def test_only_the_only_one_is_taken_unasked(site: Site) -> None:
     assert select_session(entries[:1]) is entries[0]
     with pytest.raises(NotFoundError, match="several") as raised:
         select_session(entries, command="attach SESSION")
-    assert f"agentmux attach {entries[0].name}" in raised.value.hints
+    assert f"agentmux attach {entries[0].name}  # architecting" in raised.value.hints
     with pytest.raises(NotFoundError):
         select_session(())
 

@@ -20,7 +20,9 @@ SCREEN = (
 )
 
 
-def make_session(project: Path, name: str, *, phase: Phase = Phase.ARCHITECTING) -> Path:
+def make_session(
+    project: Path, name: str, *, phase: Phase = Phase.ARCHITECTING, feature: str = ""
+) -> Path:
     """Make a session that was never started: its state, its journal and one screen."""
     world = wiring.world(project, environ=os.environ)
     path = project / ".agentmux/.sessions" / name
@@ -28,7 +30,7 @@ def make_session(project: Path, name: str, *, phase: Phase = Phase.ARCHITECTING)
         phase=phase,
         session_id=world.new_id(),
         session_name=f"agentmux-{name}",
-        feature=name,
+        feature=feature or name,
         feature_dir=f".agentmux/.sessions/{name}",
         review_iteration=0,
         max_review_iterations=3,

@@ -1,12 +1,15 @@
 """The commands that look, go there, wait, remove and begin: as typed, on real files and tmux."""
 
 import contextlib
+import fcntl
 import json
 import os
 import pty
 import shlex
+import struct
 import subprocess
 import sys
+import termios
 from collections.abc import Callable
 from datetime import UTC
 from pathlib import Path
@@ -27,6 +30,7 @@ from agentmux.core import layout
 from agentmux.core.phase import Phase
 from agentmux.core.settings import Settings
 from agentmux.errors import ExitCode, UsageError
+from agentmux.monitor.fitting import width
 from tests.app.on_disk import SESSION_ID, OnDisk
 
 NAME = "20260101-101500-add-auth"
@@ -122,18 +126,34 @@ def test_files_of_a_project_are_not_taken_for_ours(project: Path) -> None:
 
 
 def test_list_for_people(run: Run, make: Make, capsys: Capture) -> None:
-    make("20260101-101500-add-auth")
+    wish = "Add auth \x1b[2J\tto " + "everything " * 20
+    make("20260101-101500-add-auth", feature=f"\n{wish}\nThe second line")
     make("20260101-101501-old", Phase.DONE)
     assert run("list") == ExitCode.OK
     said, told = capsys.readouterr()
     head, *rows = said.splitlines()
-    assert head.split() == ["SESSION", "PHASE", "STATUS", "UPDATED"]
+    assert head.split() == ["SESSION", "PHASE", "STATUS", "UPDATED", "FEATURE"]
+    shown = next(row for row in rows if "add-auth" in row)
+    assert shown.endswith("  Add auth [2J to " + " ".join(["everything"] * 20))
     assert sorted(row.split()[:3] for row in rows) == [
         ["20260101-101500-add-auth", "architecting", "interrupted"],
         ["20260101-101501-old", "done", "done"],
     ]
     assert told == ""
     assert "\x1b" not in said
+
+
+def test_list_cuts_the_feature_alone_to_the_terminal(make: Make, short_dir: Path) -> None:
+    names = [f"20260101-101500-{'long-' * 9}{end}" for end in ("one", "two")]
+    for name in names:
+        make(name, feature="漢字 and more " * 20)
+    for cols, cut in ((120, "FEATURE"), (60, "")):
+        lines = on_screen("list", cols=cols).splitlines()
+        assert lines[0].rstrip().endswith(cut or "UPDATED")
+        assert sorted(line.split()[0] for line in lines[1:]) == names
+        if cut:
+            assert {width(line) for line in lines[1:]} == {cols}
+            assert all(line.endswith("…") for line in lines[1:])
 
 
 def test_list_is_the_same_through_typer(run: Run, make: Make, capsys: Capture) -> None:
@@ -434,6 +454,20 @@ def in_terminal(*words: str, typed: str) -> tuple[int, str, str]:
     return process.returncode, said, told
 
 
+def on_screen(*words: str, cols: int) -> str:
+    """Return what a command shows on a terminal of so many columns."""
+    master, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, cols, 0, 0))
+    argv = [sys.executable, "-m", "agentmux", *words]
+    environ = {**os.environ, "NO_COLOR": "1"}
+    process = subprocess.Popen(argv, stdin=slave, stdout=slave, stderr=slave, env=environ)
+    assert process.wait(20) == 0
+    os.close(slave)
+    shown = os.read(master, 65536).decode()
+    os.close(master)
+    return shown
+
+
 def test_remove_in_a_terminal(make: Make) -> None:
     path = make().path
     for word in ("\n", "n\n"):
@@ -522,10 +556,10 @@ def test_where_several_are_meant_the_hints_are_the_command_itself(
 ) -> None:
     names = ["20260101-101501-two", "20260101-101500-one"]
     for name in names:
-        make(name)
+        make(name, feature=f"Add {name}\nin two lines")
     assert run(*words) == ExitCode.NOT_FOUND
     told = capsys.readouterr().err.splitlines()
-    assert told[1:] == [f"hint: {hint.format(name)}" for name in names]
+    assert told[1:] == [f"hint: {hint.format(name)}  # architecting: Add {name}" for name in names]
 
 
 def test_a_half_removed_session_is_gone_with_the_next_list(

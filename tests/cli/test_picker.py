@@ -75,7 +75,10 @@ def scene(*, outlooks: tuple[Outlook, ...] = (AUTH, LIVE), **changes: object) ->
     picker = begin([Choice(name=name, words=name) for name in NAMES])
     return Scene(
         picker=replace(picker, **changes),  # type: ignore[arg-type]
-        known={name: Known(phase="failed", updated=AT) for name in NAMES},
+        known={
+            name: Known(phase="failed", updated=AT, title="Log people in" * (name == AUTH.name))
+            for name in NAMES
+        },
         outlooks={each.name: each for each in outlooks},
         now=AT + timedelta(hours=3),
     )
@@ -91,11 +94,12 @@ def test_the_whole_screen_of_a_session_with_two_seats() -> None:
     assert lines[1].split() == [">", AUTH.name, "implementing", "↻", "1/2", "3h"]
     assert lines[2].split() == [LIVE.name, "planning", "live", "3h"]
     assert lines[4].startswith(f"── {AUTH.name} ─")
-    assert lines[5] == "implementing: done_2 is missing"
-    assert lines[6] == "↻ coder-1  native  claude: all guards hold"
-    assert lines[7] == "  coder-2  fresh  codex: no conversation was recorded"
-    assert lines[8] == "last screen of coder-1, 3h ago (Tab: 1 more)"
-    assert lines[9:11] == ["│ first", "│ last 漢字"]
+    assert lines[5] == "Log people in"
+    assert lines[6] == "implementing: done_2 is missing"
+    assert lines[7] == "↻ coder-1  native  claude: all guards hold"
+    assert lines[8] == "  coder-2  fresh  codex: no conversation was recorded"
+    assert lines[9] == "last screen of coder-1, 3h ago (Tab: 1 more)"
+    assert lines[10:12] == ["│ first", "│ last 漢字"]
     assert "Enter resume" in lines[-1]
     assert len(lines) == 24
 
@@ -127,7 +131,7 @@ def test_a_seat_without_an_agent_shows_what_comes_in_its_place(fresh: bool) -> N
         return text(scene(outlooks=(one, LIVE), fresh=fresh)).splitlines()
 
     lines = shown(*seats)
-    assert lines[6:8] == [
+    assert lines[7:9] == [
         "  coder-1  shell  claude: no program `claude`",
         "  coder-2  screen  claude: no program `claude`",
     ]
@@ -317,7 +321,8 @@ def test_several_without_a_terminal_are_listed(project: Path) -> None:
     with pytest.raises(NotFoundError) as caught:
         select_session(world, list_resumable_sessions(world), interactive=False)
     assert caught.value.exit_code is ExitCode.NOT_FOUND
-    assert caught.value.hints[0] == "agentmux resume 20260101-110000-fix"
+    name = "20260101-110000-fix"
+    assert caught.value.hints[0] == f"agentmux resume {name}  # architecting: {name}"
 
 
 # -- on a terminal -------------------------------------------------------------------------------
@@ -465,6 +470,17 @@ def test_what_is_pasted_is_text(sessions: Path) -> None:
         read_until(fd, b"/fix")
         os.write(fd, b"\r")
         read_until(fd, b"('20260101-100001-fix-login', False)")
+        assert process.wait(20) == 0
+
+
+def test_a_session_is_found_by_its_feature(sessions: Path) -> None:
+    make_session(sessions, "20260101-090000-x", feature="Greet People\nand more")
+    with on_pty(sessions) as (process, fd, _):
+        read_until(fd, b"last screen of")
+        os.write(fd, b"/people")
+        read_until(fd, b"Greet People")
+        os.write(fd, b"\r")
+        read_until(fd, b"('20260101-090000-x', False)")
         assert process.wait(20) == 0
 
 
