@@ -10,6 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from agentmux.app.result import OperationResult, envelope
+from agentmux.core import layout
+from agentmux.core.wording import worded
 from agentmux.errors import AgentmuxError, RefusedError
 from agentmux.monitor.fitting import clean, cut, width
 
@@ -29,6 +31,7 @@ _COLOURS: Final[Mapping[str, str]] = {
     "interrupted": "35",
 }
 _NATIVE: Final = "↻ "
+_SUMMARY: Final = f"{layout.COMPLETION}/summary.md"
 
 
 def out(text: str) -> None:
@@ -131,6 +134,11 @@ def size(count: int) -> str:
     return f"{count} B" if count < 1000 else f"{count / 1000:.1f} kB"
 
 
+def _prompt(sent: int, fresh: int) -> str:
+    """Return how much of a prompt was sent, against that of a fresh start."""
+    return size(sent) if sent == fresh else f"{size(sent)} instead of {size(fresh)}"
+
+
 def where(view: SessionView) -> str:
     """Return the phase with what tells it from the same phase earlier on."""
     phase = view.phase or "-"
@@ -168,21 +176,26 @@ def session_list(
         colours: Whether they may be shown.
     """
     rows = [("SESSION", "PHASE", "STATUS", "UPDATED")]
-    rows += [(view.session, where(view), view.status, f"{age(view.age_s)} ago") for view in views]
+    words = [worded(view.status) for view in views]
+    rows += [
+        (view.session, where(view), word, f"{age(view.age_s)} ago")
+        for view, word in zip(views, words, strict=True)
+    ]
     heads = table(rows)
     edge = max(map(width, heads)) + 2
     lines = []
-    for head, row, title in zip(heads, rows, ["FEATURE", *map(clean, titles)], strict=True):
-        gap = " " * (edge - width(head))
+    for head, title in zip(heads, ["FEATURE", *map(clean, titles)], strict=True):
         shown = title if cols is None else cut(title, cols - edge)
-        painted = f"  {paint(row[2], colours=colours)}  ".join(head.rsplit(f"  {row[2]}  ", 1))
-        lines.append(f"{painted}{gap}{shown}".rstrip())
+        lines.append(f"{head}{' ' * (edge - width(head))}{shown}".rstrip())
+    for index, (view, word) in enumerate(zip(views, words, strict=True), start=1):
+        painted = f"  {paint(view.status, colours=colours, shown=word)}  "
+        lines[index] = painted.join(lines[index].rsplit(f"  {word}  ", 1))
     return lines
 
 
 def status_lines(view: SessionView, *, colours: bool) -> list[str]:
     """Return the lines of ``agentmux status`` for one session."""
-    state = paint(view.status, colours=colours)
+    state = paint(view.status, colours=colours, shown=worded(view.status))
     lines = [
         view.session,
         f"  feature       {view.feature or '-'}",
@@ -193,6 +206,8 @@ def status_lines(view: SessionView, *, colours: bool) -> list[str]:
     ]
     if view.interruption:
         lines.append(f"  interruption  {_interruption(view.interruption)}")
+    if view.decision:
+        lines.append(f"  summary       {view.path}/{_SUMMARY}")
     lines += [f"  problem       {problem}" for problem in view.problems]
     if view.seats:
         lines += ["", *(f"  {line}" for line in _seat_table(view.seats)), ""]
@@ -204,7 +219,9 @@ def status_lines(view: SessionView, *, colours: bool) -> list[str]:
 def _tmux(view: SessionView) -> str:
     if view.live is None:
         return f"unknown: {view.because}"
-    return view.because if view.live else f"not live ({view.because})"
+    if not view.live:
+        return f"not live ({view.because})"
+    return view.because.removeprefix("tmux session ")  # so says the label
 
 
 def _orchestrator(view: SessionView) -> str:
@@ -223,11 +240,11 @@ def _seat_table(seats: Sequence[SeatView]) -> list[str]:
         (
             seat.seat,
             seat.agent or "-",
-            seat.status,
+            worded(seat.status),
             age(seat.age_s),
             f"{_NATIVE if seat.mode == 'native' else ''}{seat.mode}",
             str(seat.attempt),
-            f"{size(seat.prompt_bytes)} of {size(seat.fresh_prompt_bytes)}",
+            _prompt(seat.prompt_bytes, seat.fresh_prompt_bytes),
         )
         for seat in seats
     ]
@@ -300,7 +317,7 @@ def resume_plan(fields: Mapping[str, Any], *, explain: bool, readable: bool = Tr
         lines += [f"    {hint}" for hint in fields["blocked"]["hints"]]
     for pane in fields["panes"]:
         mark = _NATIVE if pane["mode"] == "native" else ""
-        bytes_ = f"{size(pane['prompt_bytes'])} of {size(pane['fresh_prompt_bytes'])}"
+        bytes_ = _prompt(pane["prompt_bytes"], pane["fresh_prompt_bytes"])
         lines.append(f"  {pane['seat']}: {mark}{pane['mode']}, {bytes_}: {pane['reason']}")
         if explain:
             lines.append(f"    runs: {shlex.join(pane['argv'])}")

@@ -18,6 +18,7 @@ from agentmux.core.acceptance import takes_approval, working_phase
 from agentmux.core.phase import Phase
 from agentmux.core.pipeline import PHASE_REGISTRY, PIPELINE, earlier
 from agentmux.core.state import CAPPED, Seat, SessionState
+from agentmux.core.wording import worded
 from agentmux.monitor.fitting import NARROW, clean, cut, spread, wrap
 from agentmux.ports.display import Picture, SeatStatus
 
@@ -223,11 +224,6 @@ _DETAIL: Final[Mapping[Phase, Callable[[SessionState], str]]] = {
 
 # -- who is at work ------------------------------------------------------------------------------
 
-_WORDS: Final[Mapping[str, str]] = {
-    "waiting_for_user": "waiting for you",
-    "ended_by_user": "ended by you",
-}
-
 
 def _status(name: str, picture: Picture) -> SeatStatus:
     """Return what is seen of a seat or, before anything is, what the journal says."""
@@ -244,8 +240,7 @@ def _seats(picture: Picture, cols: int) -> Iterator[_Ranked]:
         status = _status(name, picture)
         attention = status.status in _TURNS
         mark = ATTENTION if attention else " "
-        word = _WORDS.get(status.status, status.status.replace("_", " "))
-        says = clean(f"{word} {_age(status.since, picture.now)}")
+        says = clean(f"{worded(status.status)} {_age(status.since, picture.now)}")
         left, right = spread(f"{mark} {clean(name)}", says, cols, least=cols // 4)
         yield _Rank.SEAT, (Segment(left, Style.ATTENTION if attention else Style.PLAIN),
                            Segment(right))  # fmt: skip

@@ -5,6 +5,7 @@ import fcntl
 import json
 import os
 import pty
+import re
 import shlex
 import struct
 import subprocess
@@ -235,7 +236,8 @@ def test_status_of_a_session_at_work(
     run: Run, make: Make, tmux: TmuxTerminal, capsys: Capture
 ) -> None:
     made = make()
-    made.launch("architect", record={"agent": "demo"}, prompt_bytes=2120)
+    made.launch("architect", record={"agent": "demo"}, prompt_bytes=212, fresh_prompt_bytes=2120)
+    made.launch("coder", prompt_bytes=2120, fresh_prompt_bytes=2120)
     made.commit()
     begin(tmux, made.path)
     seen = {"status": "waiting_for_user", "source": "screen", "since": "2026-01-01T10:00:00Z"}
@@ -245,6 +247,8 @@ def test_status_of_a_session_at_work(
     try:
         assert run("status") == ExitCode.OK
         said = capsys.readouterr().out
+        assert run("list") == ExitCode.OK
+        listed = capsys.readouterr().out
         assert run("status", "--json") == ExitCode.OK
         (found,) = answer(capsys)["sessions"]
     finally:
@@ -253,8 +257,21 @@ def test_status_of_a_session_at_work(
     assert found["seats"][0]["agent"] == "demo"
     assert "process 4711" in said
     assert f"next: agentmux attach {NAME}" in said
-    row = next(line.split() for line in said.splitlines() if line.strip().startswith("architect "))
-    assert row[:3] == ["architect", "demo", "waiting_for_user"]
+    assert "  waiting for you  " in listed
+    lines = [re.split("  +", line.strip()) for line in said.splitlines()]
+    rows = {line[0]: line for line in lines}
+    assert rows["status"][1].startswith("waiting for you, updated ")
+    assert rows["tmux"][1] == f"{layout.tmux_name(NAME)} at {tmux.socket}"
+    assert rows["architect"][:3] == ["architect", "demo", "waiting for you"]
+    assert rows["architect"][-1] == "212 B instead of 2.1 kB"
+    assert rows["coder"][-1] == "2.1 kB"
+
+
+def test_status_at_a_decision_says_what_to_read(run: Run, make: Make, capsys: Capture) -> None:
+    make(phase=Phase.COMPLETING, summary_submitted=True)
+    assert run("status") == ExitCode.OK
+    path = f".agentmux/.sessions/{NAME}/08_completion/summary.md"
+    assert f"\n  summary       {path}\n" in capsys.readouterr().out
 
 
 def test_status_without_a_name(run: Run, make: Make, capsys: Capture) -> None:

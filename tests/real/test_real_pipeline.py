@@ -298,7 +298,7 @@ def test_a_first_run_dialog_is_left_to_the_user(
     run.until(lambda: run.status().get("status") == "waiting_for_user", "no dialog was recognised")
     run.until(lambda: run.mark is ScreenMark.TRUST, "it does not stand")
     told = real.agentmux("status").stdout
-    assert "waiting_for_user" in told
+    assert "waiting for you" in told
     assert f"next: agentmux attach {run.path.name}" in told
     run.until(lambda: "look at its pane" in run.monitor, "the monitor does not tell", 15)
     # Well beyond the time after which a quiet agent is reminded.
