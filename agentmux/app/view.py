@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from agentmux.app.result import OperationResult, Problem, problem_of, worst
 from agentmux.app.sessions import Liveness, SessionEntry, live, shown_path
 from agentmux.core.frozen import dataclass
+from agentmux.core.wording import worded
 from agentmux.errors import AgentmuxError, DataError, ExitCode
 
 if TYPE_CHECKING:
@@ -88,6 +89,7 @@ class SessionView:
         live: None where its tmux server does not answer.
         orchestrator: Its pid; None where none is running, or it is unknown.
         decision: The user is to approve, or to request changes.
+        commit: What the approval made; None before, and where nothing was to be committed.
         interruption: ``cause``, ``seat``, ``phase``, ``at``; None while nothing is in the way.
         problems: For people, one sentence each.
     """
@@ -107,6 +109,7 @@ class SessionView:
     tmux_session: str
     tmux_socket: str
     decision: bool
+    commit: str | None
     seats: tuple[SeatView, ...]
     interruption: Json | None
     updated_at: str
@@ -205,6 +208,7 @@ def session_view(
         tmux_session=liveness.tmux.name if liveness.tmux else entry.text("session_name"),
         tmux_socket=entry.text("tmux_socket"),
         decision=wants_decision(entry.fields) and not decided,
+        commit=_text(_mapping(entry.fields, "commit"), "commit") or None,
         seats=seats,
         interruption=_mapping(entry.fields, "interruption") or None,
         updated_at=_stamp(entry.updated),
@@ -323,7 +327,7 @@ def _problems(entry: SessionEntry, liveness: Liveness, noted: Json) -> Iterator[
 def _leavers(seats: Iterable[SeatView]) -> Iterator[str]:
     for seat in seats:
         if seat.left:
-            yield f"{seat.seat} left without handing in its work ({seat.status.replace('_', ' ')})"
+            yield f"{seat.seat} left without handing in its work ({worded(seat.status)})"
 
 
 # -- odd values are as none ----------------------------------------------------------------------

@@ -206,7 +206,9 @@ def status_lines(view: SessionView, *, colours: bool) -> list[str]:
     ]
     if view.interruption:
         lines.append(f"  interruption  {_interruption(view.interruption)}")
-    if view.decision:
+    if view.commit:
+        lines.append(f"  commit        {view.commit}")
+    if view.decision and not any(seat.left for seat in view.seats):
         lines.append(f"  summary       {view.path}/{_SUMMARY}")
     lines += [f"  problem       {problem}" for problem in view.problems]
     if view.seats:

@@ -9,7 +9,7 @@ import pytest
 from agentmux.app.result import Problem
 from agentmux.app.sessions import Liveness, SessionEntry
 from agentmux.app.view import SessionStatus, SessionView, session_view, wants_decision
-from agentmux.cli.render import next_step
+from agentmux.cli.render import next_step, status_lines
 from agentmux.core.acceptance import takes_approval
 from agentmux.core.phase import Phase
 from agentmux.core.state import Commit, Interruption, Seat, SessionState, encode
@@ -213,6 +213,13 @@ def test_a_summary_whose_writer_has_left_is_not_waited_for(status: str, turn: bo
     assert wants_decision(found.fields) is turn
     assert view(found, WORKING).decision is turn
     assert takes_approval(SessionState(phase=Phase.COMPLETING, seats=seats)) or not turn
+
+
+def test_what_was_committed_is_said() -> None:
+    done = view(entry(Phase.DONE, commit=Commit(status="made", commit="ab12")), GONE)
+    assert done.commit == "ab12"
+    assert "  commit        ab12" in status_lines(done, colours=False)
+    assert view(entry(Phase.DONE, commit=Commit(status="none")), GONE).commit is None
 
 
 @pytest.mark.parametrize("status", ["finished", "ended_by_user"])
