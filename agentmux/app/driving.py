@@ -19,8 +19,9 @@ from agentmux.app.texts import first_texts
 from agentmux.app.tools import SessionGoneError, Tools
 from agentmux.app.watching import Watcher
 from agentmux.app.world import World
-from agentmux.core.events import Resumed, SessionReattached
+from agentmux.core.events import Event, Resumed, SessionReattached
 from agentmux.core.inference import chosen_phase
+from agentmux.core.news import news
 from agentmux.core.phase import Phase
 from agentmux.core.records import Json
 from agentmux.core.settings import Policy
@@ -58,7 +59,12 @@ async def drive(
     def warn(warning: str) -> None:
         orchestrator.say(f"warning: {warning}")
 
-    session.tell = warn
+    def notice(event: Event) -> None:
+        said = news(event)
+        if said:
+            orchestrator.say(said)
+
+    session.tell, session.notice = warn, notice
     for warning in session.warnings:
         warn(warning)
     report(Report(ok=True, phase=session.state.phase.value, warnings=session.warnings))

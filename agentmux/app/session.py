@@ -39,6 +39,10 @@ def _no_texts(_state: SessionState) -> Mapping[str, str]:
     return {}
 
 
+def _unnoticed(_event: Event) -> None:
+    """Nobody looks yet."""
+
+
 def _logged(warning: str) -> None:
     logger.warning("%s", warning)
 
@@ -51,6 +55,7 @@ class Session:
         state: The last committed state.
         warnings: What was found amiss while reading, one sentence each.
         tell: Hears what is found amiss later, likewise; the log does, until this is set.
+        notice: Hears every signal that counts, once it is committed.
     """
 
     def __init__(
@@ -65,6 +70,7 @@ class Session:
         self._loaded = loaded
         self._pending = len(loaded.tail)
         self.tell: Callable[[str], None] = _logged
+        self.notice: Callable[[Event], None] = _unnoticed
 
     @property
     def loaded(self) -> LoadedSession:
@@ -166,7 +172,9 @@ class Session:
             self.files.add(each)
         if commit:
             self._commit(after)
-        self.state = after
+        counts, self.state = after.signals != self.state.signals, after
+        if counts:
+            self.notice(event)
 
     def _commit(self, after: SessionState) -> None:
         """Save the state; where only what comes after its own file failed, it is the state.

@@ -628,6 +628,25 @@ async def to_the_decision(stage: Stage) -> None:
     await stage.until(lambda: stage.state().applied_offset == size)
 
 
+def test_what_agents_and_user_said_stands_among_the_messages(
+    stage: Stage, keyboard: Keyboard
+) -> None:
+    async def play() -> None:
+        async with stage.driven() as driving:
+            await to_the_decision(stage)
+            keyboard.press("a", "a")
+            await asyncio.wait_for(asyncio.shield(driving), DEADLINE_S)
+
+    asyncio.run(play())
+    said = stage.messages().splitlines()
+    seats = ("architect", "planner", "coder-1", "coder-2", "reviewer_logic", "user")
+    told = [line for line in said if "handed in" in line or "approved" in line]
+    assert sorted({line.partition(":")[0] for line in told}) == sorted(seats)
+    assert told[0] == "architect: handed in the architecture"
+    assert "reviewer_logic: handed in a review: pass" in told
+    assert told[-1] == "user: approved"
+
+
 def test_changes_that_cannot_be_recorded_stay_in_the_composer(
     stage: Stage, keyboard: Keyboard, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -1,0 +1,53 @@
+"""What a signal that counts says to people: one line of the log and the monitor."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from agentmux.core.events import (
+    Approved,
+    ArchitectureDone,
+    ChangesRequested,
+    CodeDone,
+    CodeResearchDispatched,
+    DesignDone,
+    Event,
+    PlanDone,
+    PmDone,
+    ResearchDone,
+    ReviewDone,
+    SummaryDone,
+    WebResearchDispatched,
+)
+
+_HANDED_IN: Final[Mapping[type, str]] = {
+    PmDone: "handed in the requirements",
+    ArchitectureDone: "handed in the architecture",
+    PlanDone: "handed in the plan",
+    DesignDone: "handed in the design",
+    SummaryDone: "handed in the summary",
+    CodeDone: "handed in the fix",
+    Approved: "approved",
+    ChangesRequested: "asked for changes",
+}
+
+
+def news(event: Event) -> str:
+    """Return the line; empty where it is of no interest."""
+    said = _said(event)
+    return f"{event.seat}: {said}" if said else ""
+
+
+def _said(event: Event) -> str:
+    match event.fact:
+        case CodeDone(subplan_index=int(index)):
+            return f"handed in sub-plan {index}"
+        case ReviewDone(verdict=verdict):
+            return f"handed in a review: {verdict}"
+        case ResearchDone(topic=topic):
+            return f"handed in the research `{topic}`"
+        case CodeResearchDispatched(topic=topic) | WebResearchDispatched(topic=topic):
+            return f"asked for the research `{topic}`"
+        case fact:
+            return _HANDED_IN.get(type(fact), "")

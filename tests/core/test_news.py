@@ -1,0 +1,33 @@
+"""What a signal says to people."""
+
+import pytest
+
+from agentmux.core.events import (
+    Approved,
+    CodeDone,
+    CodeResearchDispatched,
+    Fact,
+    Hello,
+    PlanDone,
+    ResearchDone,
+    ReviewDone,
+)
+from agentmux.core.news import news
+from tests.core.builders import event
+
+
+@pytest.mark.parametrize(
+    ("fact", "said"),
+    [
+        (PlanDone(), "x: handed in the plan"),
+        (CodeDone(subplan_index=2), "x: handed in sub-plan 2"),
+        (CodeDone(), "x: handed in the fix"),
+        (ReviewDone(role="reviewer_logic", verdict="fail"), "x: handed in a review: fail"),
+        (CodeResearchDispatched(topic="t", question="?"), "x: asked for the research `t`"),
+        (ResearchDone(research="web", topic="t"), "x: handed in the research `t`"),
+        (Approved(), "x: approved"),
+        (Hello(), ""),
+    ],
+)
+def test_a_signal_says_what_was_done(fact: Fact, said: str) -> None:
+    assert news(event(fact, "x")) == said
