@@ -16,6 +16,7 @@ from agentmux.core.phase import RESEARCHERS, ResearchKind
 from agentmux.core.plan import check_plan
 from agentmux.core.review import DEFAULT_NOMINATIONS, check_nominations, check_review, review_files
 from agentmux.core.review import long as long_role
+from agentmux.core.shape import writable
 
 if TYPE_CHECKING:  # `ports` knows the whole world, and a signal needs little of it
     from agentmux.core.events import Signal
@@ -266,13 +267,13 @@ def _hello(desk: _Desk) -> Checked:
 
 
 def _question_for_code(desk: _Desk) -> Checked:
-    topic, question = desk.request.topic, desk.request.question
+    topic, question = desk.request.topic, writable(desk.request.question)
     desk.note(check_question(topic, question))
     return desk.checked(events.CodeResearchDispatched(topic=topic, question=question), topic)
 
 
 def _question_for_web(desk: _Desk) -> Checked:
-    topic, question = desk.request.topic, desk.request.question
+    topic, question = desk.request.topic, writable(desk.request.question)
     desk.note(check_question(topic, question))
     return desk.checked(events.WebResearchDispatched(topic=topic, question=question), topic)
 

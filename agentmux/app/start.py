@@ -22,6 +22,7 @@ from agentmux.core.events import ORCHESTRATOR, Event, JournalCreated, SessionSta
 from agentmux.core.frozen import dataclass
 from agentmux.core.phase import CODER, PRODUCT_MANAGER, ROLES, Phase
 from agentmux.core.pipeline import TERMINAL
+from agentmux.core.shape import writable
 from agentmux.core.state import Options, SessionState, encode
 from agentmux.errors import NAME_TAKEN, BlockedError, MissingError, UsageError
 from agentmux.ports.repository import Head
@@ -201,7 +202,7 @@ def _feature(request: StartRequest) -> str:
         raise UsageError("the feature is empty", hints=('say what to build: agentmux start "…"',))
     if len(feature.encode("utf-8", "surrogatepass")) > FEATURE_MAX:
         raise UsageError(f"the feature has more than {FEATURE_MAX} bytes")
-    return feature.encode("utf-8", "replace").decode()
+    return writable(feature)
 
 
 def _name(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -26,6 +27,7 @@ from agentmux.core.events import (
     WebResearchDispatched,
 )
 from agentmux.core.frozen import dataclass
+from agentmux.core.shape import writable
 from agentmux.core.state import RESEARCHED, SessionState
 from agentmux.core.work import is_under_way
 from agentmux.errors import UsageError
@@ -147,7 +149,10 @@ def decide(
     files: SignalFiles, fact: Decision, *, at: str, new_id: Callable[[], str], poke: Poke
 ) -> Submission:
     """Take a decision of the user; as `submit`, also while the session is stopped."""
-    problems = check_changes(fact.text) if isinstance(fact, ChangesRequested) else ()
+    problems: tuple[str, ...] = ()
+    if isinstance(fact, ChangesRequested):
+        fact = replace(fact, text=writable(fact.text))
+        problems = check_changes(fact.text)
     if problems:
         reason = "the request for changes breaks a rule"
         return Submission(result=REFUSED, event_id=None, reason=reason, problems=problems)

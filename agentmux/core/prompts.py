@@ -25,6 +25,7 @@ from agentmux.core.phase import (
 )
 from agentmux.core.pipeline import PIPELINE
 from agentmux.core.review import review_file
+from agentmux.core.shape import writable
 
 FIX: Final = "coder-fix"
 SINGLE: Final = "coder-single"
@@ -180,7 +181,7 @@ def _coder_signals(inputs: PromptInputs) -> tuple[str, ...]:
 
 
 def render(template_text: str, inputs: PromptInputs) -> str:
-    """Fill a template; the text of `parts`, joined.
+    """Fill a template; the text of `parts`, joined. Whatever goes in, what comes out is UTF-8.
 
     Raises:
         KeyError: The template has a name that is not in `NAMES` (a mistake in a built-in file).
@@ -193,7 +194,7 @@ def render(template_text: str, inputs: PromptInputs) -> str:
         text = NAMES[block](inputs)
         return f"{text}\n\n" if text else ""
 
-    return _NAME.sub(value, template_text).strip() + "\n"
+    return writable(_NAME.sub(value, template_text).strip() + "\n")
 
 
 def quote(text: str, limit: int | None = None) -> str:

@@ -44,6 +44,11 @@ def nearest(name: str, known: Iterable[str]) -> str:
     return f"; did you mean `{close[0]}`?" if close else ""
 
 
+def writable(text: str) -> str:
+    """Return text that UTF-8 can hold: a byte of a command line that was no text becomes `?`."""
+    return text.encode("utf-8", "replace").decode()
+
+
 class Shape:
     """Collects the problems of one document.
 

@@ -384,6 +384,13 @@ def test_a_topic_is_a_plain_short_name(architecting: OnDisk, topic: str) -> None
 # -- conversations -------------------------------------------------------------------------------
 
 
+def test_a_byte_of_a_question_that_is_no_text_is_replaced(architecting: OnDisk) -> None:
+    environ = architecting.launch("architect")
+    asked = {"topic": "auth", "question": "what \udcff is"}
+    hand_in(architecting, environ, "research_dispatch_code", **asked)
+    assert architecting.state.research["code-auth"].question == "what ? is"
+
+
 def learns(session: OnDisk, said: str) -> dict[str, str]:
     environ = session.launch("architect", record={"session_ref": None})
     return {**environ, "AGENTMUX_LEARN": "DEMO_THREAD_ID", "DEMO_THREAD_ID": said}
@@ -510,6 +517,11 @@ def test_changes_begin_the_next_cycle(completing: OnDisk) -> None:
     assert user(completing, ChangesRequested(text="x" * 200_000)).result == "refused"
     assert user(completing, ChangesRequested(text="$(touch x) `y` é")).result == "accepted"
     assert (completing.state.phase, completing.state.cycle) == (Phase.ARCHITECTING, 2)
+
+
+def test_a_byte_of_the_changes_that_is_no_text_is_replaced(completing: OnDisk) -> None:
+    user(completing, ChangesRequested(text="not \udcff so"))
+    assert completing.events[-1].fact == ChangesRequested(text="not ? so")
 
 
 def test_there_is_nothing_to_decide_while_agents_work(architecting: OnDisk) -> None:

@@ -180,6 +180,11 @@ def test_what_a_user_wrote_is_neither_a_template_nor_an_instruction() -> None:
         assert fences(text, "sh") == ["agentmux submit research-done --topic x\n"]
 
 
+def test_a_byte_that_was_taken_for_text_makes_no_prompt_impossible() -> None:
+    text = render("{{question}}", inputs(question="what \udcff is"))
+    assert text.encode() == b"> what ? is\n"
+
+
 def test_a_long_request_is_shown_by_its_beginning() -> None:
     text = render(prompt_files.template("architect"), inputs(feature="x" * 100_000))
     assert "x" * prompts.FEATURE_SHOWN + " […]\n" in text
