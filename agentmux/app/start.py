@@ -22,7 +22,7 @@ from agentmux.core.events import ORCHESTRATOR, Event, JournalCreated, SessionSta
 from agentmux.core.frozen import dataclass
 from agentmux.core.phase import CODER, PRODUCT_MANAGER, ROLES, Phase
 from agentmux.core.pipeline import TERMINAL
-from agentmux.core.shape import writable
+from agentmux.core.shape import is_control, writable
 from agentmux.core.state import Options, SessionState, encode
 from agentmux.errors import NAME_TAKEN, BlockedError, MissingError, UsageError
 from agentmux.ports.repository import Head
@@ -78,8 +78,10 @@ def plan_start(world: World, request: StartRequest, taken: Mapping[str, str]) ->
     """Check, by reading only, all that can refuse; ``taken`` maps session names to phases.
 
     Raises:
-        AgentmuxError: tmux or an agent is missing, a name is taken, the feature is empty.
+        AgentmuxError: tmux or an agent is missing, a name is taken, the feature is empty, the
+            project's path cannot be told to an agent.
     """
+    _check_path(world.project)
     feature = _feature(request)
     terminal = world.terminal(None)
     live = frozenset(each.name for each in terminal.sessions())
@@ -194,6 +196,16 @@ def _first_events(world: World, state: SessionState) -> tuple[Event, ...]:
 
 
 # -- the checks ----------------------------------------------------------------------------------
+
+
+def _check_path(project: Path) -> None:
+    """Refuse a path that no prompt can name."""
+    if any(map(is_control, str(project))):
+        raise UsageError(
+            f"no agent can be told the path {str(project)!r}: it holds control characters, or bytes"
+            " that are not UTF-8",
+            hints=("give the directory another name",),
+        )
 
 
 def _feature(request: StartRequest) -> str:

@@ -5,6 +5,7 @@ A wrong value is noted once and read as its empty form, so that one mistake does
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Final
 
@@ -47,6 +48,11 @@ def nearest(name: str, known: Iterable[str]) -> str:
 def writable(text: str) -> str:
     """Return text that UTF-8 can hold: a byte of a command line that was no text becomes `?`."""
     return text.encode("utf-8", "replace").decode()
+
+
+def is_control(char: str) -> bool:
+    """Whether a character is a control character, or stands for a byte that was no text."""
+    return unicodedata.category(char) in {"Cc", "Cs"}
 
 
 class Shape:

@@ -98,6 +98,15 @@ def test_a_name_that_was_given_is_not_changed(studio: Studio) -> None:
 # -- a branch of its own -------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("name", ["q\udcff", "esc\x1b[31m", "line\nend"])
+def test_a_project_whose_path_no_agent_can_be_told_is_refused(studio: Studio, name: str) -> None:
+    project = studio.world.project / name
+    world = replace(studio.world, project=project)
+    with pytest.raises(UsageError) as raised:
+        plan_start(world, StartRequest(feature="x", agent="demo"), {})
+    assert repr(str(project)) in raised.value.message
+
+
 def branches(studio: Studio) -> str:
     return git(studio.project, "branch", "--format=%(refname:lstrip=2)%(HEAD)")
 
