@@ -37,6 +37,8 @@ set -g renumber-windows on
 set -g automatic-rename on
 set -g window-size smallest
 setw -g aggressive-resize on
+set -g destroy-unattached on
+set -g synchronize-panes on
 set-hook -g after-new-window 'set -g @hooked 1'
 set-hook -g after-split-window 'select-layout even-vertical'
 set-hook -g window-linked 'set -g @linked 1'

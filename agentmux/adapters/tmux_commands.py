@@ -67,6 +67,12 @@ _WORK_OPTIONS: Final = (
     ("pane-border-format", f" #{{{LABEL}}} "),
 )
 
+_PANE_OPTIONS: Final = (
+    ("remain-on-exit", "on"),
+    # What is typed is for one pane.
+    ("synchronize-panes", "off"),
+)
+
 _LAUNCHING: Final = "launch-"
 
 _SGR = re.compile(r"\x1b\[[0-9;:]*m")
@@ -143,14 +149,11 @@ def create(
     made = ("new-session", "-d", "-P", "-F", CREATED_FORMAT, "-s", literal(name), "-n", "agentmux")
     # The server may have been started by an agent of another session: its id must not go on.
     place = ("-c", literal(cwd), "-x", str(columns), "-y", str(rows), "-e", "AGENTMUX_SESSION_ID=")
-    options = (*_WINDOW_OPTIONS, *_WORK_OPTIONS)
     return [
         (*made, *place, "--", *argv),
+        ("set-option", "-t", target, "destroy-unattached", "off"),
         ("set-option", "-t", target, UUID, uuid),
-        ("set-option", "-p", "-t", target, MONITOR, "1"),
-        ("set-option", "-p", "-t", target, "remain-on-exit", "on"),
-        ("set-option", "-p", "-t", target, LABEL, "agentmux"),
-        *(("set-option", "-w", "-t", target, option, value) for option, value in options),
+        *_monitor_options(target),
     ]
 
 
@@ -158,14 +161,13 @@ def monitor_window(session: str, cwd: str, argv: Sequence[str]) -> list[Command]
     """Make a new monitor in a window of its own, for a session that has lost its own."""
     target = f"{session}:"  # where the new window is now the current one
     made = ("new-window", "-P", "-F", "#{pane_id}", "-n", "agentmux", "-t", target)
-    options = (*_WINDOW_OPTIONS, *_WORK_OPTIONS)
-    return [
-        (*made, "-c", literal(cwd), "--", *argv),
-        ("set-option", "-p", "-t", target, MONITOR, "1"),
-        ("set-option", "-p", "-t", target, "remain-on-exit", "on"),
-        ("set-option", "-p", "-t", target, LABEL, "agentmux"),
-        *(("set-option", "-w", "-t", target, option, value) for option, value in options),
-    ]
+    return [(*made, "-c", literal(cwd), "--", *argv), *_monitor_options(target)]
+
+
+def _monitor_options(target: str) -> Iterator[Command]:
+    for name, value in ((MONITOR, "1"), *_PANE_OPTIONS, (LABEL, "agentmux")):
+        yield ("set-option", "-p", "-t", target, name, value)
+    yield from window_options(target, _WORK_OPTIONS)
 
 
 def set_environment(session: str, change: Change) -> str:
@@ -197,7 +199,7 @@ def open_pane(session: str, pane: NewPane) -> list[Command]:
     target = f"{session}:={name}"
     made = ("new-window", "-d", "-n", name, "-t", f"{session}:")
     options = (
-        ("remain-on-exit", "on"),
+        *_PANE_OPTIONS,
         # Its "Pane is dead" would push a row of the last screen out, and can lack the status.
         ("remain-on-exit-format", ""),
         (LAUNCH, pane.launch),

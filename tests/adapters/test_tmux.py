@@ -297,6 +297,22 @@ def test_typing_leaves_copy_mode(
     wait_until(lambda: "got hello" in tmux_under.capture([pane])[pane].text)
 
 
+def test_what_is_typed_reaches_one_pane(
+    tmux_under: TmuxTerminal, tmp_path: Path, wait_until: WaitUntil
+) -> None:
+    session = create(tmux_under, tmp_path).session.id
+    opened = tmux_under.open_panes(
+        session, [new(n, ("sh", "-c", f"exec cat > {tmp_path}/{n}")) for n in (1, 2)]
+    )
+    tmux_under.arrange(session, list(opened.values()))
+    for number, pane in enumerate(opened.values(), 1):
+        tmux_under.paste(pane, "typed")
+        tmux_under.press_enter(pane)
+        read = tmp_path / str(number)
+        wait_until(lambda read=read: read.exists() and read.read_text().endswith("typed\n"))
+        assert read.read_text() == "typed\n"
+
+
 def test_no_paste_buffer_is_left(tmux_under: TmuxTerminal, tmp_path: Path) -> None:
     made = create(tmux_under, tmp_path)
     tmux_under.paste(made.pane, "x" * 300_000)
