@@ -147,7 +147,13 @@ class TmuxTerminal:
             # Made, but its marks found no place (a hook renamed it): nobody would know it again.
             self.kill_session(reply.stdout.partition("\t")[0])
         made = self._expect(reply).stdout.rstrip("\n").split("\t")
-        session, real_name, window, pane, pid = made
+        session, real_name, window, pane, pid, exits = made
+        if exits == "1" and not self.run("list-clients").stdout:
+            self.kill_session(session)
+            raise TerminalError(
+                f"the tmux server at {self._socket} ends while nobody looks at it",
+                hints=("take `exit-unattached on` out of your tmux.conf",),
+            )
         # Comfort only, and unknown to tmux before 3.3: a refusal changes nothing else.
         self.run(*say.join([say.repair_hook(window)]))
         return CreatedSession(

@@ -36,7 +36,10 @@ MONITOR: Final = "@agentmux_monitor"
 
 SESSION_FORMAT: Final = f"#{{session_id}}\t#{{{UUID}}}\t#{{session_attached}}\t#{{session_name}}"
 LISTING: Final = (("list-sessions", "-F", SESSION_FORMAT), ("display-message", "-p", "#{pid}"))
-CREATED_FORMAT: Final = "#{session_id}\t#{session_name}\t#{window_id}\t#{pane_id}\t#{pid}"
+CREATED_FORMAT: Final = "\t".join(
+    f"#{{{name}}}"
+    for name in ("session_id", "session_name", "window_id", "pane_id", "pid", "exit-unattached")
+)
 PANE_FORMAT: Final = "\t".join(
     f"#{{{name}}}"
     for name in (

@@ -403,6 +403,15 @@ def test_a_refusal_has_the_words_of_tmux(tmux_under: TmuxTerminal, tmp_path: Pat
         tmux_under.open_panes("$77", [new(1)])
 
 
+def test_a_server_that_ends_when_nobody_looks_is_named(short_dir: Path, tmp_path: Path) -> None:
+    config = tmp_path / "tmux.conf"
+    config.write_text("set -s exit-unattached on\n")
+    terminal = TmuxTerminal(str(short_dir / "s"), config_file=str(config), timeout_s=10)
+    with pytest.raises(TerminalError) as raised:
+        create(terminal, tmp_path)
+    assert "exit-unattached" in raised.value.hints[0]
+
+
 def test_an_unsafe_socket_folder_is_refused(tmp_path: Path, short_dir: Path) -> None:
     (short_dir / "open").mkdir()
     (short_dir / "open").chmod(0o777)
