@@ -1,7 +1,8 @@
 """Read what agents left in the phase folders, once, as `Artifacts`.
 
 Nothing here follows a link, blocks on a pipe or reads more than its bound; what is no regular
-file, is too large or does not parse counts as missing, with the reason.
+file, is too large or does not parse counts as missing, with the reason. What the system does not
+let us read is a `DataError`: taken for missing, it would be made again and archived.
 """
 
 from __future__ import annotations
@@ -36,7 +37,11 @@ _FOLDERS: Final = tuple(dict.fromkeys(each.folder for each in PHASE_REGISTRY))
 
 
 def read_artifacts(session: Path, state: SessionState) -> Artifacts:
-    """Read the artifacts of ``session`` that count: not those that are waiting to be archived."""
+    """Read the artifacts of ``session`` that count: not those that are waiting to be archived.
+
+    Raises:
+        DataError: The system does not let us read one of them.
+    """
     return _Reader(session, state).read()
 
 
@@ -72,8 +77,10 @@ class _Reader:
         try:
             with os.scandir(f"{self._session}/{folder}") as entries:
                 names = sorted(entry.name for entry in entries)
-        except OSError:
+        except (FileNotFoundError, NotADirectoryError):
             return
+        except OSError as error:
+            raise files.unreadable(self._session / folder, error) from error
         for name in names:
             if self._counts(f"{folder}/{name}"):
                 self._note(f"{folder}/{name}")
@@ -81,8 +88,10 @@ class _Reader:
     def _note(self, path: str) -> None:
         try:
             found = os.lstat(f"{self._session}/{path}")
-        except OSError:
+        except (FileNotFoundError, NotADirectoryError):
             return
+        except OSError as error:
+            raise files.unreadable(self._session / path, error) from error
         limit = YAML_MAX if path.endswith(".yaml") else TEXT_MAX
         if not stat.S_ISREG(found.st_mode):
             self._problems[path] = "not a regular file"
@@ -95,7 +104,10 @@ class _Reader:
         if path not in self._sizes:
             return None
         limit = YAML_MAX if path.endswith(".yaml") else TEXT_MAX
-        return files.read_limited(self._session / path, limit)
+        try:
+            return files.read_strict(self._session / path, limit)
+        except ValueError:  # it has changed since it was noted
+            return None
 
     def _execution_plan(self) -> ExecutionPlan | None:
         data = self._bytes(EXECUTION_PLAN)

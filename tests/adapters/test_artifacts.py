@@ -2,6 +2,7 @@
 
 import json
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +12,12 @@ from hypothesis import strategies as st
 
 from agentmux.adapters.artifacts import read_artifacts
 from agentmux.core import layout
-from agentmux.core.artifacts import nominations, verdicts
+from agentmux.core.artifacts import kept_fix_request, nominations, verdicts
 from agentmux.core.phase import Phase
 from agentmux.core.pipeline import PHASE_REGISTRY
 from agentmux.core.review import ROLES, Verdict, review_files
 from agentmux.core.state import SessionState
+from agentmux.errors import DataError
 
 PASS = {"verdict": "pass", "summary": "It is right."}
 NAMES = tuple(dict.fromkeys(name for role in ROLES for name in review_files(role, alone=True)))
@@ -134,3 +136,35 @@ def test_what_is_no_regular_file_counts_as_missing(tmp_path: Path) -> None:
     problems = read_artifacts(tmp_path, reviewing(*ROLES)).problems
     for name in ("review_quality.yaml", "review.yaml", "review_expert.yaml", "review.md"):
         assert problems[f"{layout.REVIEW}/{name}"] == "not a regular file"
+
+
+@pytest.fixture
+def ordinary(short_dir: Path) -> Iterator[Path]:
+    """A session that is read without the rights of root."""
+    user = os.geteuid()
+    short_dir.chmod(0o777)
+    os.seteuid(user or 65534)
+    yield short_dir
+    os.seteuid(user)
+
+
+@pytest.mark.parametrize(
+    ("path", "mode"),
+    [
+        (layout.REVIEW, 0),
+        (layout.REVIEW, 0o444),
+        (f"{layout.REVIEW}/review_logic.yaml", 0),
+        (layout.HISTORY, 0),
+    ],
+)
+def test_what_cannot_be_read_does_not_count_as_missing(
+    ordinary: Path, path: str, mode: int
+) -> None:
+    session, state = ordinary / "session", reviewing("logic")
+    leave(session, f"{layout.REVIEW}/review_logic.yaml", PASS)
+    leave(session, kept_fix_request(state), b"mend it")
+    (session / path).chmod(mode)
+    with pytest.raises(DataError) as raised:
+        read_artifacts(session, state)
+    (session / path).chmod(0o700)
+    assert str(session / path) in raised.value.message
