@@ -7,10 +7,10 @@ let us read is a `DataError`: taken for missing, it would be made again and arch
 
 from __future__ import annotations
 
-import json
 import os
 import stat
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -121,10 +121,8 @@ class _Reader:
     def _parsed(self, path: str, data: bytes) -> Any:  # noqa: ANN401 (plain values)
         """Parse YAML; what we wrote ourselves is JSON, which is YAML and quicker to read."""
         if data.startswith(b"{"):
-            try:
-                return json.loads(data)
-            except (ValueError, RecursionError):
-                pass
+            with suppress(ValueError):
+                return files.json_fields(data)
         from agentmux.adapters.documents import load_yaml  # noqa: PLC0415 (yaml costs 20 ms)
 
         loaded = load_yaml(data)

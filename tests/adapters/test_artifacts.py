@@ -67,6 +67,14 @@ def test_no_review_stops_the_reading_of_the_others(
     assert said(tmp_path, reviewing(*nominated))[nominated[-1]] is Verdict.PASS
 
 
+def test_a_key_that_appears_twice_is_no_verdict_in_json_either(tmp_path: Path) -> None:
+    path = f"{layout.REVIEW}/review_logic.yaml"
+    leave(tmp_path, path, b'{"verdict": "fail", "summary": "", "verdict": "pass"}')
+    artifacts = read_artifacts(tmp_path, reviewing("logic"))
+    assert artifacts.verdicts == {}
+    assert "appears twice" in artifacts.problems[path]
+
+
 def test_a_review_of_nobody_counts_for_nobody(tmp_path: Path) -> None:
     leave(tmp_path, f"{layout.REVIEW}/review.yaml", PASS)
     leave(tmp_path, f"{layout.REVIEW}/review_everything.yaml", PASS)
