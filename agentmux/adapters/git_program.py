@@ -10,7 +10,7 @@ import signal
 import subprocess
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Final
+from typing import IO, Final
 
 from agentmux.core.frozen import dataclass
 from agentmux.errors import MissingError
@@ -88,9 +88,9 @@ class GitProgram:
         # English, because two answers are told apart by their words; no locks, because the user
         # may be using git at this very moment.
         extra = {"LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0"}
-        return self._start(
-            argv, stdin, cwd=cwd or self._root(), extra=extra, timeout_s=READ_TIMEOUT_S
-        )
+        process = self._start(argv, cwd=cwd or self._root(), extra=extra)
+        out, err = self._answer(process, stdin, READ_TIMEOUT_S)
+        return Reply(status=process.returncode, out=out, err=decoded(err))
 
     def run(
         self,
@@ -107,14 +107,17 @@ class GitProgram:
             extra: Variables on top of its environment.
             keep_open: Descriptors that git, and what it starts, inherits.
         """
-        return self._start(
-            argv,
-            stdin,
-            cwd=self._root(),
-            extra=extra or {},
-            timeout_s=WRITE_TIMEOUT_S,
-            keep_open=keep_open,
-        )
+        from tempfile import TemporaryFile  # noqa: PLC0415 (looking needs none)
+
+        # No pipes: what a hook leaves running holds them open, and git's end would not be seen.
+        with TemporaryFile() as out, TemporaryFile() as err:
+            process = self._start(
+                argv, cwd=self._root(), extra=extra or {}, keep_open=keep_open, output=(out, err)
+            )
+            self._answer(process, stdin, WRITE_TIMEOUT_S)
+            out.seek(0)
+            err.seek(0)
+            return Reply(status=process.returncode, out=out.read(), err=decoded(err.read()))
 
     def _root(self) -> Path:
         """Return the top level; `GitError` where there is none."""
@@ -127,22 +130,20 @@ class GitProgram:
     def _start(
         self,
         argv: tuple[str, ...],
-        stdin: bytes,
         *,
         cwd: Path,
         extra: Mapping[str, str],
-        timeout_s: float,
         keep_open: tuple[int, ...] = (),
-    ) -> Reply:
-        command = ("git", *argv)
+        output: tuple[IO[bytes] | int, IO[bytes] | int] = (subprocess.PIPE, subprocess.PIPE),
+    ) -> subprocess.Popen[bytes]:
         try:
-            process = subprocess.Popen(
-                command,
+            return subprocess.Popen(
+                ("git", *argv),
                 cwd=cwd,
                 env=self._environment | dict(extra),
                 stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
+                stdout=output[0],
+                stderr=output[1],
                 start_new_session=True,
                 pass_fds=keep_open,
             )
@@ -152,18 +153,22 @@ class GitProgram:
             raise MissingError(
                 "git is not on this machine", hints=("install git, and run this again",)
             ) from error
+
+    def _answer(
+        self, process: subprocess.Popen[bytes], stdin: bytes, timeout_s: float
+    ) -> tuple[bytes, bytes]:
+        """Wait for the end of git; return what came through pipes."""
         with process:
             try:
-                out, err = process.communicate(stdin, timeout=timeout_s)
-            except subprocess.TimeoutExpired:
+                return process.communicate(stdin, timeout=timeout_s)
+            except subprocess.TimeoutExpired as error:
                 raise MissingError(
-                    f"git {argv[0]} did not answer within {timeout_s:.0f} s in {cwd}"
+                    f"git {error.cmd[1]} did not answer within {timeout_s:.0f} s in {self._project}"
                 ) from None
             finally:
                 # Hooks may have started more; nothing of a git that failed us may run on.
                 if process.returncode is None:
                     os.killpg(process.pid, signal.SIGKILL)
-        return Reply(status=process.returncode, out=out, err=decoded(err))
 
 
 def failed(purpose: str, reply: Reply) -> GitError:

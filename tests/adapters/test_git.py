@@ -1,6 +1,7 @@
 """Real git in throw-away repositories, with a home that holds no configuration."""
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from agentmux.adapters.git import Git
+from agentmux.adapters.processes import is_alive
 from agentmux.errors import MissingError, UsageError
 from agentmux.ports.repository import GitError, GitRefusedError, Head, HeadMovedError
 from tests.conftest import WaitUntil
@@ -334,6 +336,17 @@ def test_hooks_see_what_is_committed_and_may_change_it(started: Path, git: Git, 
     assert (started / "seen").read_text() == "agent.txt\n"
     assert run("show", "HEAD:agent.txt") == "formatted\n"
     assert run("status", "--porcelain") == "M  mine.txt\n?? seen\n"
+
+
+def test_what_a_hook_leaves_running_is_neither_waited_for_nor_ended(
+    started: Path, git: Git, tmp_path: Path
+) -> None:
+    left = tmp_path / "left"
+    write_hook(started, "post-commit", f"sleep 20 & echo $! > '{left}'\n")
+    (started / "kept.txt").write_text("changed\n")
+    git.commit("Change it", ["kept.txt"], trailer=TRAILER)
+    assert is_alive(int(left.read_text()))
+    os.kill(int(left.read_text()), signal.SIGKILL)
 
 
 def test_a_missing_identity_is_said_before_anything_happens(
