@@ -8,6 +8,7 @@ from typing import Final
 
 from agentmux.app.world import World
 from agentmux.core.review import check_review, commit_message
+from agentmux.core.shape import is_control
 from agentmux.core.state import SessionState
 from agentmux.errors import AgentmuxError
 from agentmux.ports.repository import GitError, Head, Repository
@@ -21,11 +22,16 @@ def message(state: SessionState) -> str:
     reviews = (
         check_review(fields, role, strict=False)[0] for role, fields in state.reviews.items()
     )
-    proposed = commit_message([review for review in reviews if review is not None])
-    if proposed:
+    proposed = _kept(commit_message([review for review in reviews if review is not None]) or "")
+    if proposed.strip():
         return proposed
-    line = " ".join(state.feature.split("\n", 1)[0].split()) or "Apply the feature"
+    line = _kept(" ".join(state.feature.split("\n", 1)[0].split())) or "Apply the feature"
     return line if len(line) <= _SUBJECT_MAX else line[: _SUBJECT_MAX - 1] + "…"
+
+
+def _kept(text: str) -> str:
+    """Return a text as git takes it: without control characters, but for ends of lines and tabs."""
+    return "".join(char for char in text if char in "\n\t" or not is_control(char))
 
 
 def preview(world: World, state: SessionState) -> tuple[str, tuple[str, ...]]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agentmux.adapters.git import Git
-from agentmux.app.committing import commit, reason
+from agentmux.app.committing import TRAILER, commit, reason
 from agentmux.app.world import World
 from agentmux.cli import wiring
 from agentmux.core.phase import Phase
@@ -94,3 +94,22 @@ def test_a_commit_that_was_not_made_keeps_its_own_reason(
     with pytest.raises(AgentmuxError, match="lint says no"):
         commit(world, state, APPROVAL)
     assert git(project, "log", "--format=%s") == "Begin\n"
+
+
+@pytest.mark.parametrize(
+    ("feature", "proposed", "said"),
+    [
+        ("Add\0 \x1b[31mit\udcff", "", "Add [31mit"),
+        ("\x07", "", "Apply the feature"),
+        ("Add it", "Greet\0\n\n\tand \x08leave", "Greet\n\n\tand leave"),
+        ("Add it", "\x07", "Add it"),
+    ],
+)
+def test_control_characters_make_no_commit_impossible(
+    world: World, state: SessionState, feature: str, proposed: str, said: str
+) -> None:
+    review = {"verdict": "pass", "summary": "fine", "commit_message": proposed}
+    state = replace(state, feature=feature, reviews={"reviewer_logic": review})
+    commit(world, state, APPROVAL)
+    told = git(world.project, "log", "-1", "--format=%B")
+    assert told == f"{said}\n\n{TRAILER}: {APPROVAL}\n\n"
