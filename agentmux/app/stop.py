@@ -12,7 +12,7 @@ from agentmux.app.snapshot import keep, snapshot
 from agentmux.app.world import World
 from agentmux.core.events import SessionInterrupted
 from agentmux.core.frozen import dataclass
-from agentmux.errors import AgentmuxError
+from agentmux.errors import AgentmuxError, NotFoundError
 
 if TYPE_CHECKING:
     from agentmux.ports.session_files import SessionFiles
@@ -54,9 +54,16 @@ def stop(
     """
     runtime = world.folders.runtime(path)
     pid, started = _number(runtime, "orchestrator_pid"), _number(runtime, "orchestrator_started")
-    if ask(path) and pid and wait_gone(pid, started, ANSWER_WAIT_S):
+    asked = ask(path)
+    if asked and pid and wait_gone(pid, started, ANSWER_WAIT_S):
         return Stopped(by="orchestrator")
-    session, socket = tmux()
+    try:
+        session, socket = tmux()
+    except NotFoundError:
+        # It has let go of the session, and waits for no more than a hook of its commit, say.
+        if asked and not world.lock(path).is_held():
+            return Stopped(by="orchestrator")
+        raise
     terminal = world.terminal(socket or None)
     # Of a session that cannot be read, or that a hung process holds, nothing can be recorded.
     with suppress(AgentmuxError):
