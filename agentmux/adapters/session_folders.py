@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
@@ -27,8 +27,6 @@ SUPPORTED: Final = 1
 BURIED: Final = ".removing-"
 _KNOWN: Final = tuple(Phase)  # not a set: a corrupt state may hold anything
 _SIGNS: Final = (layout.STATE, layout.JOURNAL, layout.STATE_BACKUP)
-_LOOK_MS: Final = 500
-"""What changes while a watch is being set up is seen so much later."""
 
 
 def names(folder: Path) -> tuple[str, ...]:
@@ -126,23 +124,3 @@ def delete(buried: Path) -> None:
         raise ValueError(f"{buried} was not buried")
     with files.explained(buried), suppress(FileNotFoundError):
         shutil.rmtree(buried)
-
-
-def follow(path: Path, timeout_s: float) -> Iterator[None]:
-    """Yield at every change directly in a directory, and now and then without one.
-
-    The time between two yields is at most ``timeout_s``, and never more than half a second.
-    """
-    from watchfiles import watch  # noqa: PLC0415 (only waiting needs it)
-
-    wait_ms = max(1, min(_LOOK_MS, int(timeout_s * 1000)))
-    for _ in watch(
-        path,
-        watch_filter=None,
-        debounce=100,
-        step=20,
-        rust_timeout=wait_ms,
-        yield_on_timeout=True,
-        recursive=False,
-    ):
-        yield

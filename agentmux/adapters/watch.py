@@ -1,4 +1,4 @@
-"""Hints that files below some directories changed: the reserve behind the wake pipe.
+"""Changes below some directories: hints for the orchestrator, and looks for who waits.
 
 Events are hints only. Files made in a directory that was itself just made are missed by design of
 the kernel's interface, so whoever waits for a file looks for it at every hint.
@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Iterable
+import time
+from collections.abc import AsyncIterator, Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Final
 
@@ -25,13 +27,44 @@ idle processor time (0.06 % over an hour). It is the reserve: signals come throu
 
 DEBOUNCE_MS: Final = 1000
 
+_LOOK_MS: Final = 500
+"""What changes while a watch is being set up is seen so much later."""
+
 _NO_TIMEOUT: Final = 0
 """By default the thread comes back to the loop every five seconds, for nothing."""
+
+_UNWATCHABLE: Final = (OSError, RuntimeError)
+"""The library's own error for the limits of the kernel is a RuntimeError."""
 
 _OURS: Final = frozenset({
     layout.STATE, layout.STATE_BACKUP, layout.CURSOR, layout.RUNTIME, layout.LOCK,
     layout.LOCK_HOLDER, layout.WAKE, layout.LOG,
 })  # fmt: skip
+
+
+def follow(path: Path, timeout_s: float) -> Iterator[None]:
+    """Yield at every change directly in a directory, and now and then without one.
+
+    The time between two yields is at most ``timeout_s``, and never more than half a second. What
+    cannot be watched is looked at as often.
+    """
+    from watchfiles import watch  # noqa: PLC0415 (only waiting needs it)
+
+    wait_ms = max(1, min(_LOOK_MS, int(timeout_s * 1000)))
+    with suppress(*_UNWATCHABLE):
+        for _ in watch(
+            path,
+            watch_filter=None,
+            debounce=100,
+            step=20,
+            rust_timeout=wait_ms,
+            yield_on_timeout=True,
+            recursive=False,
+        ):
+            yield
+    while True:
+        yield
+        time.sleep(wait_ms / 1000)  # noqa: TID251 (nothing tells us of changes)
 
 
 async def changes(paths: Iterable[Path], stop: asyncio.Event) -> AsyncIterator[None]:
@@ -61,7 +94,7 @@ async def changes(paths: Iterable[Path], stop: asyncio.Event) -> AsyncIterator[N
             ignore_permission_denied=True,
         ):
             yield
-    except (OSError, RuntimeError) as error:  # its own error for limits is a RuntimeError
+    except _UNWATCHABLE as error:
         logger.warning("could not watch files: %s", error)
         await stop.wait()
 

@@ -10,7 +10,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-from agentmux.adapters import session_folders
+from agentmux.adapters import watch
 from agentmux.adapters.session_files import FileSession
 from agentmux.adapters.signal_files import BLANK
 from agentmux.core import events
@@ -71,7 +71,7 @@ class Follower:
             AgentmuxError: The session failed instead.
         """
         deadline = time.monotonic() + deadline_s
-        with closing(session_folders.follow(self.path, _LOOK_S)) as changes:  # type: ignore[type-var]
+        with closing(watch.follow(self.path, _LOOK_S)) as changes:  # type: ignore[type-var]
             while True:
                 self.look()
                 if condition():

@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -181,8 +181,14 @@ def _folders() -> Folders:
         changed_at=session_folders.changed_at,
         bury=session_folders.bury,
         delete=session_folders.delete,
-        follow=session_folders.follow,
+        follow=_follow,
     )
+
+
+def _follow(path: Path, timeout_s: float) -> Iterator[None]:
+    from agentmux.adapters.watch import follow  # noqa: PLC0415 (only waiting needs it)
+
+    return follow(path, timeout_s)
 
 
 def _files(path: Path) -> SessionFiles:

@@ -6,14 +6,14 @@ import asyncio
 import logging
 import resource
 import time
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
 import pytest
 
 from agentmux.adapters import files
-from agentmux.adapters.watch import DEBOUNCE_MS, STEP_MS, changes
+from agentmux.adapters.watch import DEBOUNCE_MS, STEP_MS, changes, follow
 
 DEADLINE_S = 20.0
 
@@ -158,22 +158,34 @@ def test_a_folder_that_is_gone_is_logged_and_gives_no_hint(
     assert f"could not watch {tmp_path / 'gone'}" in caplog.text
 
 
+@contextmanager
+def no_more_files() -> Iterator[None]:
+    import watchfiles  # noqa: F401, PLC0415 (opens files itself, before the limit)
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (3, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
 def test_a_limit_of_the_kernel_is_logged_and_ends_nothing(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def run() -> None:
         stop = asyncio.Event()
         asyncio.get_running_loop().call_later(0.2, stop.set)
-        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-        resource.setrlimit(resource.RLIMIT_NOFILE, (3, hard))
-        try:
+        with no_more_files():
             assert [hint async for hint in changes([tmp_path], stop)] == []
             assert stop.is_set()
-        finally:
-            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-
-    import watchfiles  # noqa: F401, PLC0415 (opens files itself, before the limit)
 
     with caplog.at_level(logging.WARNING):
         asyncio.run(asyncio.wait_for(run(), DEADLINE_S))
     assert "could not watch files" in caplog.text
+
+
+def test_a_limit_of_the_kernel_does_not_end_a_look_now_and_then(tmp_path: Path) -> None:
+    with no_more_files():
+        looks = follow(tmp_path, 60.0)
+        assert [next(looks), next(looks)] == [None, None]
