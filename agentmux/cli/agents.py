@@ -23,7 +23,13 @@ app: Final = typer.Typer(
 # Variants of the offline agent, of use to tests only.
 _VARIANTS: Final = "demo-"
 
-JsonOpt = Annotated[bool, typer.Option("--json", help="Answer as JSON.")]
+
+def _also_before(ctx: typer.Context, given: bool) -> bool:
+    """Whether the option was given, behind the command or before it."""
+    return given or (ctx.parent is not None and ctx.parent.params.get("json") is True)
+
+
+JsonOpt = Annotated[bool, typer.Option("--json", help="Answer as JSON.", callback=_also_before)]
 NameArg = Annotated[
     str, typer.Argument(metavar="NAME", help="An agent's name, or a command as you would type it.")
 ]

@@ -97,6 +97,11 @@ def test_show_prints_the_argv_for_launch_and_resume(project: Path) -> None:
     assert found["strategies"][0]["used"] is True
 
 
+@pytest.mark.parametrize("command", ["show", "probe"])
+def test_json_may_stand_before_the_command(project: Path, command: str) -> None:
+    assert json.loads(run(project, "--json", command, "demo").stdout)["schema"] == 1
+
+
 def test_show_says_what_an_unattended_run_needs(project: Path) -> None:
     assert "needs --dangerously-skip-permissions; not set" in run(project, "show", "claude").stdout
     (project / ".agentmux/config.yaml").write_text(
