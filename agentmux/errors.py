@@ -85,6 +85,12 @@ class DataError(AgentmuxError):
     exit_code = ExitCode.DATA
 
 
+def of_system(error: OSError) -> DataError:
+    """Return what the system refused, for who cannot know more about it."""
+    reason = (error.strerror or str(error)).lower()
+    return DataError(f"{error.filename}: {reason}" if error.filename else reason)
+
+
 class MissingError(AgentmuxError):
     """A program this needs is not on the machine, or does not answer."""
 

@@ -10,7 +10,7 @@ from agentmux.app.world import World
 from agentmux.core.review import check_review, commit_message
 from agentmux.core.shape import is_control
 from agentmux.core.state import SessionState
-from agentmux.errors import AgentmuxError
+from agentmux.errors import AgentmuxError, of_system
 from agentmux.ports.repository import GitError, Head, Repository
 
 TRAILER: Final = "Agentmux-Event"
@@ -68,10 +68,8 @@ def _way_back(began: Head, head: Head) -> str:
 
 def reason(error: AgentmuxError | OSError) -> str:
     """Return why a commit was not made, with what to do about it."""
-    if isinstance(error, OSError):
-        why = (error.strerror or str(error)).lower()
-        return f"{error.filename}: {why}" if error.filename else why
-    return "; ".join((error.message, *error.hints))
+    found = of_system(error) if isinstance(error, OSError) else error
+    return "; ".join((found.message, *found.hints))
 
 
 def commit(world: World, state: SessionState, approval: str) -> tuple[str | None, bool]:

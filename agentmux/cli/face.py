@@ -42,7 +42,7 @@ class Face:
 
     def project(self) -> Path:
         """Return the project, absolute and real."""
-        return wiring.project_of(Path(self.given) if self.given else _cwd())
+        return wiring.project_of(Path(self.given) if self.given else cwd())
 
     def site(self, project: Path | None = None) -> Site:
         """Build what looking at the sessions of ``project``, else of the one here, takes."""
@@ -69,8 +69,8 @@ class Face:
     def own_session(self) -> Path | None:
         """Return the session that this is called in: by the directory, else by the pane."""
         inside = f"/{layout.SESSIONS_DIR}/"
-        here = f"{_cwd()}/"
-        if inside in here and not self.given:
+        here = "" if self.given else f"{cwd()}/"
+        if inside in here:
             before, _, below = here.partition(inside)
             return Path(before) / layout.SESSIONS_DIR / below.split("/")[0] if below else None
         named = self.environ.get("AGENTMUX_SESSION_DIR", "")
@@ -78,13 +78,23 @@ class Face:
         return Path(named) if ours else None
 
 
-def _cwd() -> Path:
+def cwd() -> Path:
+    """Return the current directory.
+
+    Raises:
+        UsageError: Somebody has removed it.
+    """
     try:
         return Path.cwd()
     except FileNotFoundError:
         raise UsageError(
             "the current directory is gone", hints=("go to your project: cd …",)
         ) from None
+
+
+def absolute(path: Path) -> Path:
+    """Return a path of the command line as one that does not depend on the current directory."""
+    return path if path.is_absolute() else cwd() / path
 
 
 def face_of(argv: Sequence[str], environ: Mapping[str, str]) -> tuple[Face, list[str]]:
@@ -121,7 +131,7 @@ def _face(found: Mapping[str, str], environ: Mapping[str, str], *, verbose: bool
     return Face(
         environ=dict(environ),
         given=found.get("project"),
-        config=Path(config).absolute() if config else None,
+        config=absolute(Path(config)) if config else None,
         verbose=verbose,
         interactive=_is_terminal(sys.stdin) and _is_terminal(sys.stderr),
         on_screen=_is_terminal(sys.stdout),

@@ -12,8 +12,9 @@ from typing import Final
 from agentmux.app.result import envelope, problem_of
 from agentmux.cli import render, wiring
 from agentmux.cli.face import Face, face_of
-from agentmux.errors import AgentmuxError, ExitCode, UsageError
+from agentmux.errors import AgentmuxError, ExitCode, UsageError, of_system
 
+_VERBOSE: Final = {"-v", "--verbose"}
 _QUICK: Final = {"--all", "--json"}
 """The words with which ``list`` needs no parser."""
 
@@ -30,9 +31,11 @@ def main(argv: Sequence[str], environ: Mapping[str, str]) -> int:
     except BrokenPipeError:
         return _reader_left()
     except AgentmuxError as error:
-        if with_json:
-            render.as_json(envelope((), (problem_of("", error),)))
-        return render.error(error)
+        return _told(error, json=with_json)
+    except OSError as error:
+        if _VERBOSE.intersection(argv):
+            render.note(_trace(error))
+        return _told(of_system(error), json=with_json)
     except KeyboardInterrupt:
         render.note("interrupted")
         return ExitCode.INTERRUPTED
@@ -102,17 +105,28 @@ def _reader_left() -> int:
     return ExitCode.OK
 
 
+def _told(error: AgentmuxError, *, json: bool) -> int:
+    if json:
+        render.as_json(envelope((), (problem_of("", error),)))
+    return render.error(error)
+
+
+def _trace(error: Exception) -> str:
+    """Return where an error came from."""
+    import traceback  # noqa: PLC0415 (few errors need it)
+
+    return "".join(traceback.format_exception(error))
+
+
 def _bug(error: Exception, argv: Sequence[str], environ: Mapping[str, str]) -> int:
     """Keep where a bug came from in a file, and say where that lies."""
-    import traceback  # noqa: PLC0415 (only bugs need it)
-
-    trace = "".join(traceback.format_exception(error))
-    if {"-v", "--verbose"} & set(argv):
-        sys.stderr.write(trace)
+    trace = _trace(error)
+    if _VERBOSE.intersection(argv):
+        render.note(trace)
     try:
         place = f"the report is in {wiring.crash_report(trace, environ)}"
     except (OSError, AgentmuxError) as reason:
-        sys.stderr.write(trace)
+        render.note(trace)
         place = f"the report could not be written: {reason}"
     render.failure(f"this is a bug in agentmux: {type(error).__name__}: {error}", (place,))
     return ExitCode.FAILED

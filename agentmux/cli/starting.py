@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,6 +13,7 @@ from agentmux.app.handing import Begun, Handing
 from agentmux.app.sessions import list_sessions, shown_path
 from agentmux.app.start import FEATURE_MAX, StartPlan, StartRequest, plan_start, start
 from agentmux.cli import attaching, render, wiring
+from agentmux.cli.face import absolute
 from agentmux.cli.given import given_text
 from agentmux.cli.looking import JsonOpt
 from agentmux.core.environment import handed_on
@@ -81,7 +83,7 @@ def start_feature(
         agent=agent,
         roles=read_roles(role or ()),
         branch="" if branch == "auto" else branch,
-        include=tuple(_absolute(path) for path in include or ()),
+        include=tuple(_real(absolute(Path(path))) for path in include or ()),
         unwatched=not _goes_there(face, attach, json=json),
     )
     plan = plan_start(
@@ -148,10 +150,9 @@ def read_roles(words: Sequence[str]) -> dict[str, tuple[str, str | None]]:
     return found
 
 
-def _absolute(path: str) -> str:
+def _real(path: Path) -> str:
     """Return a path without links on the way to it; the last part may be one."""
-    given = Path(path)
-    return str(given.parent.resolve() / given.name)
+    return str(Path(os.path.realpath(path.parent), path.name))
 
 
 def _confirm(face: Face, plan: StartPlan, *, yes: bool) -> None:

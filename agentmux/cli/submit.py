@@ -19,7 +19,7 @@ from agentmux.app.checks import QUESTION_MAX, Request
 from agentmux.app.submit import REFUSED, Submission, identity_from, submit
 from agentmux.cli.given import given_text
 from agentmux.core.shape import nearest
-from agentmux.errors import AgentmuxError, ExitCode, UsageError
+from agentmux.errors import AgentmuxError, ExitCode, UsageError, of_system
 
 SUBMIT_HELP: Final = """\
 Usage: agentmux submit WHAT [OPTIONS]
@@ -106,6 +106,8 @@ def main(argv: Sequence[str], environ: Mapping[str, str]) -> int:
         answer = hand_in(parse(given), environ, command=f"agentmux {command}")
     except AgentmuxError as error:
         return _failed(error, as_json=as_json)
+    except OSError as error:
+        return _failed(of_system(error), as_json=as_json)
     _show(answer, as_json=as_json)
     return ExitCode.REFUSED if answer.result == REFUSED else ExitCode.OK
 

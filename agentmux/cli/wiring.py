@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 from agentmux.adapters import session_folders
 from agentmux.app.world import Claims, Folders, Programs, Site, Templates, World
 from agentmux.core import layout
-from agentmux.errors import UsageError
+from agentmux.errors import UsageError, of_system
 
 if TYPE_CHECKING:
     from agentmux.core.agents import AgentSpec, ProbeResult
@@ -42,12 +42,14 @@ def project_of(folder: Path) -> Path:
     ``.agentmux/``, else the top of the git work tree, else ``folder``.
 
     Raises:
-        UsageError: There is no such directory.
+        UsageError: There is no such directory, or we may not go there.
     """
-    if not folder.is_dir():
-        raise UsageError(
-            f"`{folder}` is not a directory", hints=("check the path after --project",)
-        )
+    try:
+        problem = None if folder.is_dir() else f"`{folder}` is not a directory"
+    except OSError as error:
+        problem = of_system(error).message
+    if problem is not None:
+        raise UsageError(problem, hints=("check the path after --project",))
     start = folder.resolve()
     upwards = (start, *start.parents)
     inside = f"/{layout.SESSIONS_DIR}/"

@@ -1,5 +1,6 @@
 """From errors to exit codes: the one map, what typer raises, and what is said on which stream."""
 
+import errno
 import json
 import os
 import signal
@@ -62,6 +63,7 @@ def failing() -> Iterator[Callable[[BaseException], None]]:
         (ConfigError("x"), ExitCode.CONFIG),
         (RefusedError("x"), ExitCode.REFUSED),
         (TimedOutError("x"), ExitCode.TIMED_OUT),
+        (OSError(errno.EMFILE, "Too many open files"), ExitCode.DATA),
         (KeyboardInterrupt(), ExitCode.INTERRUPTED),
     ],
 )
@@ -189,6 +191,44 @@ def test_a_bug_that_cannot_be_reported_is_shown(
     failing(ZeroDivisionError("by zero"))
     assert run("fail") == ExitCode.FAILED
     assert "Traceback" in capsys.readouterr().err
+
+
+def test_what_the_system_refuses_is_no_bug(
+    run: Run, failing: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    failing(PermissionError(errno.EACCES, "Permission denied", "/a/b"))
+    assert run("fail") == ExitCode.DATA
+    assert capsys.readouterr().err == "error: /a/b: permission denied\n"
+    assert run("fail", "-v") == ExitCode.DATA
+    assert "Traceback" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["n" * 300, "missing", "file", "loop", "loop/below"])
+def test_a_project_that_is_no_directory_is_a_mistake_of_the_user(
+    run: Run, tmp_path: Path, name: str
+) -> None:
+    (tmp_path / "file").touch()
+    (tmp_path / "loop").symlink_to("loop")
+    assert run("list", "--project", name) == ExitCode.USAGE
+
+
+@pytest.mark.parametrize(
+    ("argv", "code"),
+    [
+        (("list",), ExitCode.USAGE),
+        (("--config", "x", "list"), ExitCode.USAGE),
+        (("--config", "/nowhere/x", "--project", "/proc", "start", "x"), ExitCode.CONFIG),
+        (("--project", "/proc", "start", "x", "--include", "x"), ExitCode.USAGE),
+        (("--project", "/proc", "status"), ExitCode.NOT_FOUND),
+    ],
+)
+def test_in_a_directory_that_is_gone(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, argv: tuple[str, ...], code: ExitCode
+) -> None:
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    assert run(*argv) == code
 
 
 def test_who_stops_reading_hears_no_complaint(tmp_path: Path) -> None:

@@ -122,6 +122,12 @@ def test_a_session_that_is_gone_is_exit_4(session: OnDisk, tmp_path: Path) -> No
     assert run(["submit", "hello"], environ).returncode == 4
 
 
+def test_what_the_system_refuses_is_exit_5_and_no_traceback(session: OnDisk) -> None:
+    environ = {**session.launch("architect"), "AGENTMUX_SESSION_DIR": f"/{'n' * 300}"}
+    done = run(["submit", "hello"], environ)
+    assert (done.returncode, done.stderr) == (5, f"error: /{'n' * 300}: file name too long\n")
+
+
 def test_a_journal_from_a_newer_version_is_exit_5_and_stays_untouched(session: OnDisk) -> None:
     environ = session.launch("architect")
     with session.files.journal.path.open("ab") as file:
