@@ -24,10 +24,31 @@ usual 700 cost a look at many sessions a tenth of its time."""
 def main() -> int:
     """Run the command line of this process; returns the exit code."""
     gc.set_threshold(_COLLECT_AFTER)
+    _open_streams()
     try:
         return dispatch(sys.argv[1:], os.environ)  # noqa: TID251 (read here, and passed down)
     except KeyboardInterrupt:
         return INTERRUPTED
+    finally:
+        _flush_streams()
+
+
+def _open_streams() -> None:
+    """Give a stream that was closed before the program began an empty one in its place."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115
+
+
+def _flush_streams() -> None:
+    """Write what is left; what nobody takes must not change the exit code any more."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+        except ValueError:  # it was closed, and so flushed, before
+            pass
 
 
 def dispatch(argv: Sequence[str], environ: Mapping[str, str]) -> int:

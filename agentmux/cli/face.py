@@ -6,7 +6,7 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TextIO
+from typing import TYPE_CHECKING, Final
 
 from agentmux.cli import wiring
 from agentmux.core import layout
@@ -133,14 +133,9 @@ def _face(found: Mapping[str, str], environ: Mapping[str, str], *, verbose: bool
         given=found.get("project"),
         config=absolute(Path(config)) if config else None,
         verbose=verbose,
-        interactive=_is_terminal(sys.stdin) and _is_terminal(sys.stderr),
-        on_screen=_is_terminal(sys.stdout),
+        interactive=sys.stdin.isatty() and sys.stderr.isatty(),
+        on_screen=sys.stdout.isatty(),
     )
-
-
-def _is_terminal(stream: TextIO | None) -> bool:
-    """Whether a terminal is there; a stream that was closed before the program began is None."""
-    return stream is not None and stream.isatty()
 
 
 def monotonic() -> float:

@@ -18,8 +18,7 @@ def given_text(path: Path | None, limit: int) -> str:
     """
     try:
         if path is None:
-            # There is none where it was closed before the program began.
-            data = sys.stdin.buffer.read(limit) if sys.stdin is not None else b""
+            data = sys.stdin.buffer.read(limit)
         else:
             with path.open("rb") as stream:
                 data = stream.read(limit)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import io
-import os
 import sys
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -12,7 +11,7 @@ from typing import Final
 from agentmux.app.result import envelope, problem_of
 from agentmux.cli import render, wiring
 from agentmux.cli.face import Face, face_of
-from agentmux.errors import AgentmuxError, ExitCode, UsageError, of_system
+from agentmux.errors import AgentmuxError, DataError, ExitCode, UsageError, of_system
 
 _VERBOSE: Final = {"-v", "--verbose"}
 _QUICK: Final = {"--all", "--json"}
@@ -27,9 +26,8 @@ def main(argv: Sequence[str], environ: Mapping[str, str]) -> int:
     try:
         face, rest = face_of(argv, environ)
         code = _run(face, rest)
-        sys.stdout.flush()
-    except BrokenPipeError:
-        return _reader_left()
+    except BrokenPipeError:  # whoever read our output had enough
+        return ExitCode.OK
     except AgentmuxError as error:
         return _told(error, json=with_json)
     except OSError as error:
@@ -47,11 +45,17 @@ def main(argv: Sequence[str], environ: Mapping[str, str]) -> int:
 def _run(face: Face, argv: Sequence[str]) -> int:
     if face.verbose:
         _log_to_stderr()
-    if argv[:1] == ["list"] and _QUICK.issuperset(argv[1:]):
-        from agentmux.cli import listing  # noqa: PLC0415 (every face only when it is chosen)
+    quick = argv[:1] == ["list"] and _QUICK.issuperset(argv[1:])
+    code = (_list if quick else _through_typer)(face, argv)
+    if code == ExitCode.OK:
+        render.flush()
+    return code
 
-        return listing.run(face, everything="--all" in argv, json="--json" in argv)
-    return _through_typer(face, argv)
+
+def _list(face: Face, argv: Sequence[str]) -> int:
+    from agentmux.cli import listing  # noqa: PLC0415 (every face only when it is chosen)
+
+    return listing.run(face, everything="--all" in argv, json="--json" in argv)
 
 
 def _through_typer(face: Face, argv: Sequence[str]) -> int:
@@ -98,16 +102,10 @@ def _as_text(command: str, option: str) -> tuple[str, ...]:
     return (f'agentmux {command} [OPTIONS] -- "-text"',)
 
 
-def _reader_left() -> int:
-    """Whoever read our output had enough: say no more, not even at exit."""
-    with contextlib.suppress(OSError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return ExitCode.OK
-
-
 def _told(error: AgentmuxError, *, json: bool) -> int:
     if json:
-        render.as_json(envelope((), (problem_of("", error),)))
+        with contextlib.suppress(DataError, OSError):  # where it cannot be written
+            render.as_json(envelope((), (problem_of("", error),)))
     return render.error(error)
 
 

@@ -6,13 +6,14 @@ import json
 import os
 import shlex
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from agentmux.app.result import OperationResult, envelope
 from agentmux.core import layout
 from agentmux.core.wording import worded
-from agentmux.errors import AgentmuxError, RefusedError
+from agentmux.errors import AgentmuxError, DataError, RefusedError, of_system
 from agentmux.monitor.fitting import clean, cut, width
 
 if TYPE_CHECKING:
@@ -36,22 +37,37 @@ _SUMMARY: Final = f"{layout.COMPLETION}/summary.md"
 
 def out(text: str) -> None:
     """Write a line to stdout."""
-    sys.stdout.write(f"{printable(text)}\n")
+    with _answering():
+        sys.stdout.write(f"{printable(text)}\n")
 
 
 def screen(rows: Iterable[str]) -> None:
     """Write rows that `core.painting` made: they hold nothing but text and SGR."""
-    sys.stdout.write("".join(f"{row}\n" for row in rows))
+    with _answering():
+        sys.stdout.write("".join(f"{row}\n" for row in rows))
 
 
 def flush() -> None:
     """Let who reads see what was written so far."""
-    sys.stdout.flush()
+    with _answering():
+        sys.stdout.flush()
+
+
+@contextmanager
+def _answering() -> Iterator[None]:
+    """Say what became of an answer that cannot be written; who reads no more is told nothing."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise DataError(f"cannot write the answer: {of_system(error).message}") from None
 
 
 def note(text: str) -> None:
-    """Write a line to stderr, for people."""
-    sys.stderr.write(f"{printable(text)}\n")
+    """Write a line to stderr, for people; whether they can read it changes nothing."""
+    with suppress(OSError):
+        sys.stderr.write(f"{printable(text)}\n")
 
 
 def failure(message: str, hints: Iterable[str] = ()) -> None:
@@ -75,7 +91,8 @@ def as_json(answer: Mapping[str, object]) -> None:
     It is indented for people: indenting takes as long as all the rest of a long list.
     """
     indent = 2 if sys.stdout.isatty() else None
-    sys.stdout.write(json.dumps(answer, indent=indent) + "\n")
+    with _answering():
+        sys.stdout.write(json.dumps(answer, indent=indent) + "\n")
 
 
 def sessions_json(result: OperationResult[tuple[SessionView, ...]]) -> None:

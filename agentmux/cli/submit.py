@@ -9,6 +9,7 @@ import json
 import sys
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -228,4 +229,5 @@ def _print(line: str, *, to_stderr: bool = False) -> None:
     """Write a line whatever is in it: a byte of a name that is not text is shown escaped."""
     stream = sys.stderr if to_stderr else sys.stdout
     encoding = stream.encoding or "utf-8"
-    stream.write(line.encode(encoding, "backslashreplace").decode(encoding) + "\n")
+    with suppress(OSError):  # what was recorded is recorded, whoever hears of it
+        stream.write(line.encode(encoding, "backslashreplace").decode(encoding) + "\n")

@@ -240,6 +240,50 @@ def test_who_stops_reading_hears_no_complaint(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, b"")
 
 
+@pytest.mark.parametrize("environ", [{}, {"PYTHONUNBUFFERED": "1"}])
+@pytest.mark.parametrize(
+    ("words", "code", "told"),
+    [
+        ("list --json >/dev/full", 5, "error: cannot write the answer: no space left on device\n"),
+        ("--help >/dev/full", 5, "error: no space left on device\n"),
+        ("list --json >&-", 0, ""),
+        ("status nosuch --json >/dev/full", 4, None),
+        ("status nosuch --json >&-", 4, None),
+        ("status nosuch 2>/dev/full", 4, ""),
+        ("status nosuch 2>&-", 4, ""),
+        ("list --json 2>/dev/full >&2", 5, ""),
+        ("hook <&-", 0, ""),
+        ("mcp <&- 2>&-", 2, ""),
+        ("request-changes - <&-", 4, None),
+    ],
+)
+def test_streams_that_take_nothing_change_no_code_but_that_of_a_lost_answer(
+    tmp_path: Path, words: str, code: int, told: str | None, environ: dict[str, str]
+) -> None:
+    done = subprocess.run(
+        ["sh", "-c", f"exec {sys.executable} -m agentmux {words}"],
+        env={**os.environ, **environ},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == code, done.stderr
+    assert told is None or done.stderr == told
+    assert "Traceback" not in done.stderr
+    assert "bug" not in done.stderr
+
+
+def test_who_stops_reading_learns_the_code_all_the_same(tmp_path: Path) -> None:
+    read, write = os.pipe()
+    os.close(read)
+    argv = [sys.executable, "-m", "agentmux", "status", "nosuch", "--json"]
+    done = subprocess.run(argv, stdout=write, stderr=subprocess.PIPE, cwd=tmp_path, check=False)
+    os.close(write)
+    assert done.returncode == ExitCode.NOT_FOUND
+    assert done.stderr.startswith(b"error: ")
+
+
 def test_ctrl_c_ends_with_130(tmp_path: Path, wait_until: Any) -> None:
     session = tmp_path / ".agentmux/.sessions/20260101-101500-x"
     session.mkdir(parents=True)

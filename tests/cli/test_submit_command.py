@@ -66,6 +66,21 @@ def test_the_json_answer_has_the_fields_of_the_contract(session: OnDisk) -> None
     assert fields["problems"] == ["02_architecting/architecture.md: missing"]
 
 
+@pytest.mark.parametrize("environ", [{}, {"PYTHONUNBUFFERED": "1"}])
+@pytest.mark.parametrize("to", [">/dev/full", ">&-", ">/dev/full 2>&1", ">/dev/full 2>&-"])
+def test_a_signal_that_was_recorded_is_no_failure_whoever_hears_of_it(
+    session: OnDisk, to: str, environ: dict[str, str]
+) -> None:
+    given = session.launch("architect")
+    session.leave("02_architecting/architecture.md", "how")
+    command = f"exec {sys.executable} -m agentmux submit architecture {to}"
+    done = subprocess.run(
+        ["sh", "-c", command], env={**given, **environ}, capture_output=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert session.kinds[-1] == "submit_architecture"
+
+
 def test_a_refusal_lists_every_problem_and_exits_8(tmp_path: Path) -> None:
     session = OnDisk(tmp_path / "s", Phase.PLANNING)
     wrong = plan(("serial", [1, 2]))
