@@ -36,7 +36,7 @@ def names(folder: Path) -> tuple[str, ...]:
             return tuple(
                 entry.name
                 for entry in entries
-                if not entry.name.startswith(".") and entry.is_dir() and _is_session(entry.path)
+                if not entry.name.startswith(".") and _is_session(entry.path)
             )
     except (FileNotFoundError, NotADirectoryError):
         return ()

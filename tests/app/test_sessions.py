@@ -215,6 +215,17 @@ def test_a_name_means_one_session(site: Site, name: str, slug: str) -> None:
     assert resolve(site, name).slug == slug
 
 
+def test_a_link_to_itself_beside_the_sessions_is_no_obstacle(
+    project: Path, site: Site, make: Callable[..., Path]
+) -> None:
+    path = make()
+    for folder in (project, sessions_dir(project)):
+        (folder / "loop").symlink_to("loop")
+    assert [entry.path for entry in list_sessions(site)] == [path]
+    with pytest.raises(NotFoundError):
+        resolve(site, "other")
+
+
 @pytest.mark.usefixtures("three")
 def test_an_absolute_path_means_what_is_there(site: Site, tmp_path: Path) -> None:
     elsewhere = OnDisk(tmp_path / "elsewhere" / NAME).path
