@@ -6,6 +6,7 @@ Listing reads one file per session and asks each tmux server once, however many 
 from __future__ import annotations
 
 import functools
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -210,7 +211,7 @@ def _path_of(site: Site, name: str) -> Path | None:
     )  # fmt: skip
     for place in places:
         # Made whole first, so that `.` and a slash at the end name the directory itself.
-        path = place.resolve()
+        path = Path(os.path.realpath(place))  # also of a loop
         if path.name in site.folders.names(path.parent):
             return path
     return None

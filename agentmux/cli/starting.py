@@ -13,6 +13,7 @@ from agentmux.app.handing import Begun, Handing
 from agentmux.app.sessions import list_sessions, shown_path
 from agentmux.app.start import FEATURE_MAX, StartPlan, StartRequest, plan_start, start
 from agentmux.cli import attaching, render, wiring
+from agentmux.cli.consent import require_consent
 from agentmux.cli.face import absolute
 from agentmux.cli.given import given_text
 from agentmux.cli.looking import JsonOpt
@@ -41,13 +42,18 @@ def start_feature(
         str | None,
         typer.Argument(metavar="FEATURE", help="What to build: a text, @FILE, or - for stdin."),
     ] = None,
-    file: Annotated[Path | None, typer.Option("--file", help="Read the feature from it.")] = None,
-    name: Annotated[str | None, typer.Option(help="Names the session, instead of a slug.")] = None,
+    file: Annotated[
+        Path | None, typer.Option("--file", metavar="PATH", help="Read the feature from it.")
+    ] = None,
+    name: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Names the session, instead of a slug.")
+    ] = None,
     product_manager: Annotated[
         bool, typer.Option("--product-manager", help="Begin with product management.")
     ] = False,
     agent: Annotated[
-        str | None, typer.Option(help="Plays every role that --role does not name.")
+        str | None,
+        typer.Option(metavar="AGENT", help="Plays every role that --role does not name."),
     ] = None,
     role: Annotated[
         list[str] | None,
@@ -157,10 +163,8 @@ def _real(path: Path) -> str:
 
 def _confirm(face: Face, plan: StartPlan, *, yes: bool) -> None:
     """Ask before a second session works in a checkout; without a terminal the warning is all."""
-    if yes or not face.interactive or not any("unfinished" in each for each in plan.warnings):
-        return
-    if not typer.confirm("Start all the same?", err=True):
-        raise typer.Exit(1)
+    asks = face.interactive and any("unfinished" in each for each in plan.warnings)
+    require_consent(face, "Start all the same?", yes=yes or not asks)
 
 
 def _show_plan(plan: StartPlan, *, json: bool) -> None:

@@ -39,6 +39,7 @@ from agentmux.core.plan import check_execution_plan, check_plan, subplan_file, t
 from agentmux.core.plan_pages import plan_md, subplan_md, tasks_md
 from agentmux.core.records import Json
 from agentmux.core.review import Review, check_review, fix_request_md, review_md
+from agentmux.core.shape import writable
 from agentmux.core.state import SessionState
 
 
@@ -107,7 +108,8 @@ def _of_research(
     if fact.topic in before.tasks(kind):
         return ()
     path = f"{layout.research(kind, fact.topic)}/request.md"
-    return (Implied(path=path, text=f"# {fact.topic}\n\n{fact.question}\n"),)
+    # What was accepted once may hold bytes that are no text.
+    return (Implied(path=path, text=f"# {fact.topic}\n\n{writable(fact.question)}\n"),)
 
 
 def _of_review(before: SessionState, event: Event, after: SessionState) -> tuple[Implied, ...]:

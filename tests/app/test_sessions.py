@@ -222,8 +222,9 @@ def test_a_link_to_itself_beside_the_sessions_is_no_obstacle(
     for folder in (project, sessions_dir(project)):
         (folder / "loop").symlink_to("loop")
     assert [entry.path for entry in list_sessions(site)] == [path]
-    with pytest.raises(NotFoundError):
-        resolve(site, "other")
+    for name in ("other", "loop"):
+        with pytest.raises(NotFoundError):
+            resolve(site, name)
 
 
 @pytest.mark.usefixtures("three")

@@ -282,3 +282,10 @@ def test_a_verdict_without_its_content_still_makes_a_fix_request() -> None:
     session.signal(LOGIC, ReviewDone(role=LOGIC, verdict="fail"))
     assert session.state.phase is Phase.FIXING
     assert session.text(FIX_REQUEST)
+
+
+def test_a_question_of_no_text_is_written_as_one() -> None:
+    session = at(Phase.ARCHITECTING)
+    session.signal("architect", CodeResearchDispatched(topic="t", question="what \udcff is"))
+    (request,) = session.files
+    assert (request.text or "").encode() == b"# t\n\nwhat ? is\n"

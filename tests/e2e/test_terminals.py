@@ -189,8 +189,8 @@ def test_a_small_terminal_shows_all_that_matters(project: Project, wait_until: W
             assert height >= 3, sizes
             assert left + width <= 80, sizes
             assert top + height <= 24, sizes
-        wait_until(lambda: "implementing" in monitor(session), 10, lambda: monitor(session))
-        assert "coder-1" in monitor(session)
+        for said in ("implementing", "coder-1"):
+            wait_until(lambda said=said: said in monitor(session), 10, lambda: monitor(session))
         assert client.process.poll() is None
     (seen,) = project.json("status")["sessions"]
     assert seen["live"] is True
@@ -203,9 +203,13 @@ def test_two_keys_approve_and_it_stays_until_another(
     with attached(session, wait_until) as client:
         project.tmux("select-pane", "-t", monitor_pane(session))
         client.press("a")
-        wait_until(lambda: "press a again" in monitor(session), 10, lambda: monitor(session))
-        asked = " ".join(monitor(session).split())
-        assert "to commit 2 files: demo_part_1.py, tests/test_demo_part_1.py" in asked
+        files = "to commit 2 files: demo_part_1.py, tests/test_demo_part_1.py"
+
+        def asked() -> bool:
+            said = " ".join(monitor(session).split())
+            return "press a again" in said and files in said
+
+        wait_until(asked, 10, lambda: monitor(session))
         client.press("x")
         wait_until(lambda: "press a again" not in monitor(session), 5, lambda: monitor(session))
         client.press("a")
@@ -262,9 +266,12 @@ def test_one_ctrl_c_ends_nothing(project: Project, wait_until: WaitUntil) -> Non
         client.press("\x1a\x1c")  # nor do Ctrl-Z and Ctrl-\, which also take it back
         client.press("\x03")
         client.press("\x03")
-        wait_until(lambda: "resume --reattach" in monitor(session), 10, lambda: monitor(session))
-    said = " ".join(monitor(session).split())
-    assert "the orchestrator has ended" in said
+        for said in ("resume --reattach", "the orchestrator has ended"):
+            wait_until(
+                lambda said=said: said in " ".join(monitor(session).split()),
+                10,
+                lambda: monitor(session),
+            )
     project.ok("resume", "--reattach", session.name, "--detach")
     assert session.launched() == ["architect"]
 
