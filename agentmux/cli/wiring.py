@@ -264,10 +264,11 @@ def program() -> tuple[str, ...]:
 
 def _scripts() -> Path:
     """Return the folder where the program ``agentmux`` lies, as agents are to find it."""
-    called = Path(sys.argv[0]).absolute().parent
     beside = Path(sys.executable).parent
-    found = (each for each in (beside, called) if (each / "agentmux").is_file())
-    return next(found, beside)
+    if (beside / "agentmux").is_file():
+        return beside
+    called = Path(sys.argv[0]).absolute().parent
+    return called if (called / "agentmux").is_file() else beside
 
 
 def _find(path: str) -> Callable[[str], Path | None]:
