@@ -13,9 +13,10 @@ import select
 import signal
 import termios
 import tty
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+from agentmux.core.keys import Key, Keys, Pressed
 from agentmux.core.painting import cell_width, paint, snapshot_screen
 
 SNAPSHOT_MAX: Final = 8 << 20
@@ -26,9 +27,7 @@ _ENTER: Final = "\x1b[?1049h\x1b[?25l\x1b[?7l"
 _LEAVE: Final = "\x1b[0m\x1b[?25h\x1b[?7h\x1b[?1049l\x1b[H\x1b[2J\x1b[3J"
 
 _ENDED_BY: Final = (signal.SIGHUP, signal.SIGTERM)
-_UP: Final = ("\x1b[A", "\x1bOA", "k")
-_DOWN: Final = ("\x1b[B", "\x1bOB", "j")
-_ENTER_KEYS: Final = ("\r", "\n")
+_STEPS: Final[Mapping[Pressed, int]] = {Key.UP: -1, "k": -1, Key.DOWN: 1, "j": 1}
 _WIDEST: Final = 76
 _WHY_LINES: Final = 4
 _HELP: Final = "a letter, or arrows and Enter"
@@ -75,6 +74,7 @@ class _Gate:
         self._problem = ""
         self._screen = _last_screen(str(gate.get("snapshot") or ""))
         self._signals = -1
+        self._keys = Keys()
 
     def run(self) -> str:
         self._signals = _hear()
@@ -97,7 +97,7 @@ class _Gate:
             ready = select.select([0, self._signals], [], [])[0]
             if self._signals in ready:
                 self._on_signals(os.read(self._signals, 64))
-            for key in _keys(_read() if 0 in ready else b""):
+            for key in self._keys.feed(_read() if 0 in ready else b""):
                 name = self._on_key(key)
                 if name:
                     return name
@@ -118,21 +118,18 @@ class _Gate:
                 os.kill(os.getpid(), number)
         os.close(self._signals)
 
-    def _on_key(self, key: str) -> str:
+    def _on_key(self, key: Pressed) -> str:
         """Return the choice that a key makes, if it makes one."""
         if not self._names:
             return ""
-        if key in _UP or key in _DOWN:
-            self._at = (self._at + (1 if key in _DOWN else -1)) % len(self._names)
-        elif key in _ENTER_KEYS:
+        if key is Key.ENTER:
             return self._choose(self._names[self._at])
-        else:
-            found = [n for n in self._names if self._gate["choices"][n]["key"] == key.lower()]
-            if not found:
-                return ""
-            return self._choose(found[0])
-        self._paint()
-        return ""
+        if key in _STEPS:
+            self._at = (self._at + _STEPS[key]) % len(self._names)
+            self._paint()
+        letter = key.lower() if isinstance(key, str) else ""
+        found = [name for name in self._names if self._gate["choices"][name]["key"] == letter]
+        return self._choose(found[0]) if found else ""
 
     def _choose(self, name: str) -> str:
         self._at = self._names.index(name)
@@ -261,16 +258,6 @@ def _read() -> bytes:
     if not data:
         raise Ended(signal.SIGHUP)
     return data
-
-
-def _keys(data: bytes) -> Iterator[str]:
-    text = data.decode("utf-8", "replace")
-    while text:
-        known = next((key for key in (*_UP, *_DOWN) if text.startswith(key)), text[0])
-        if known == "\x1b":
-            return  # Esc, or a key that means nothing here
-        yield known
-        text = text[len(known) :]
 
 
 def _write(text: str) -> None:

@@ -145,6 +145,7 @@ def test_the_last_screen_is_painted_dim_behind_the_choices(
         (["S"], "shell"),
         (["Up", "Enter"], "shell"),
         (["x", "Escape", "j", "k", "j", "j", "Enter"], "shell"),
+        (["PPage", "j", "F5", "Enter"], "fresh"),
     ],
 )
 def test_each_choice_runs_in_that_very_pane(
@@ -153,8 +154,7 @@ def test_each_choice_runs_in_that_very_pane(
     pane = stop(screen_of("behind\n" * 39))
     wait_until(lambda: "Restart fresh" in pane.screen())
     before = pane.pid()
-    for key in keys:
-        pane.keys(key)
+    pane.keys(*keys)  # in one call, so that they are read at once
     wait_until(lambda: f"{name}-runs" in pane.screen(), what=pane.screen)
 
     assert pane.pid() == before
