@@ -9,7 +9,9 @@ import os
 import signal
 import subprocess
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from threading import Thread
 from typing import IO, Final
 
 from agentmux.core.frozen import dataclass
@@ -19,6 +21,10 @@ from agentmux.ports.repository import GitError, GitRefusedError
 READ_TIMEOUT_S: Final = 30.0
 WRITE_TIMEOUT_S: Final = 600.0
 """A commit runs the project's hooks, and those may run its tests."""
+
+# What git said before it ended may still be on its way to us.
+_LAST_WORDS_S: Final = 0.5
+_PIECE: Final = 65536
 
 # `git rev-parse --local-env-vars`, less the two that carry `-c` settings: set by git around hooks
 # and aliases, they would point us at another repository or index.
@@ -89,7 +95,8 @@ class GitProgram:
         # may be using git at this very moment.
         extra = {"LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0"}
         process = self._start(argv, cwd=cwd or self._root(), extra=extra)
-        out, err = self._answer(process, stdin, READ_TIMEOUT_S)
+        with process, _ended_in(process, READ_TIMEOUT_S, self._project):
+            out, err = process.communicate(stdin, timeout=READ_TIMEOUT_S)
         return Reply(status=process.returncode, out=out, err=decoded(err))
 
     def run(
@@ -107,17 +114,22 @@ class GitProgram:
             extra: Variables on top of its environment.
             keep_open: Descriptors that git, and what it starts, inherits.
         """
-        from tempfile import TemporaryFile  # noqa: PLC0415 (looking needs none)
-
-        # No pipes: what a hook leaves running holds them open, and git's end would not be seen.
-        with TemporaryFile() as out, TemporaryFile() as err:
-            process = self._start(
-                argv, cwd=self._root(), extra=extra or {}, keep_open=keep_open, output=(out, err)
-            )
-            self._answer(process, stdin, WRITE_TIMEOUT_S)
-            out.seek(0)
-            err.seek(0)
-            return Reply(status=process.returncode, out=out.read(), err=decoded(err.read()))
+        process = self._start(argv, cwd=self._root(), extra=extra or {}, keep_open=keep_open)
+        out: list[bytes] = []
+        err: list[bytes] = []
+        # What a hook leaves running holds the pipes open, and may go on to write into them.
+        talk = [
+            Thread(target=_feed, args=(process.stdin, stdin), daemon=True),
+            Thread(target=_drain, args=(process.stdout, out), daemon=True),
+            Thread(target=_drain, args=(process.stderr, err), daemon=True),
+        ]
+        for each in talk:
+            each.start()
+        with _ended_in(process, WRITE_TIMEOUT_S, self._project):
+            process.wait(WRITE_TIMEOUT_S)
+        for each in talk:
+            each.join(_LAST_WORDS_S)
+        return Reply(status=process.returncode, out=b"".join(out), err=decoded(b"".join(err)))
 
     def _root(self) -> Path:
         """Return the top level; `GitError` where there is none."""
@@ -134,7 +146,6 @@ class GitProgram:
         cwd: Path,
         extra: Mapping[str, str],
         keep_open: tuple[int, ...] = (),
-        output: tuple[IO[bytes] | int, IO[bytes] | int] = (subprocess.PIPE, subprocess.PIPE),
     ) -> subprocess.Popen[bytes]:
         try:
             return subprocess.Popen(
@@ -142,8 +153,8 @@ class GitProgram:
                 cwd=cwd,
                 env=self._environment | dict(extra),
                 stdin=subprocess.PIPE,
-                stdout=output[0],
-                stderr=output[1],
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
                 start_new_session=True,
                 pass_fds=keep_open,
             )
@@ -154,21 +165,32 @@ class GitProgram:
                 "git is not on this machine", hints=("install git, and run this again",)
             ) from error
 
-    def _answer(
-        self, process: subprocess.Popen[bytes], stdin: bytes, timeout_s: float
-    ) -> tuple[bytes, bytes]:
-        """Wait for the end of git; return what came through pipes."""
-        with process:
-            try:
-                return process.communicate(stdin, timeout=timeout_s)
-            except subprocess.TimeoutExpired as error:
-                raise MissingError(
-                    f"git {error.cmd[1]} did not answer within {timeout_s:.0f} s in {self._project}"
-                ) from None
-            finally:
-                # Hooks may have started more; nothing of a git that failed us may run on.
-                if process.returncode is None:
-                    os.killpg(process.pid, signal.SIGKILL)
+
+@contextmanager
+def _ended_in(process: subprocess.Popen[bytes], limit_s: float, project: Path) -> Iterator[None]:
+    """Leave no git behind that has not ended when the block is left."""
+    try:
+        yield
+    except subprocess.TimeoutExpired as error:
+        raise MissingError(
+            f"git {error.cmd[1]} did not answer within {limit_s:.0f} s in {project}"
+        ) from None
+    finally:
+        # Hooks may have started more; nothing of a git that failed us may run on.
+        if process.returncode is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
+def _feed(stream: IO[bytes], data: bytes) -> None:
+    with suppress(BrokenPipeError), stream:
+        stream.write(data)
+
+
+def _drain(stream: IO[bytes], into: list[bytes]) -> None:
+    with stream:
+        while piece := os.read(stream.fileno(), _PIECE):
+            into.append(piece)
 
 
 def failed(purpose: str, reply: Reply) -> GitError:

@@ -1,7 +1,6 @@
 """Real git in throw-away repositories, with a home that holds no configuration."""
 
 import os
-import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -10,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from agentmux.adapters.git import Git
-from agentmux.adapters.processes import is_alive
 from agentmux.errors import MissingError, UsageError
 from agentmux.ports.repository import GitError, GitRefusedError, Head, HeadMovedError
 from tests.conftest import WaitUntil
@@ -339,14 +337,25 @@ def test_hooks_see_what_is_committed_and_may_change_it(started: Path, git: Git, 
 
 
 def test_what_a_hook_leaves_running_is_neither_waited_for_nor_ended(
-    started: Path, git: Git, tmp_path: Path
+    started: Path, git: Git, tmp_path: Path, wait_until: WaitUntil
 ) -> None:
-    left = tmp_path / "left"
-    write_hook(started, "post-commit", f"sleep 20 & echo $! > '{left}'\n")
+    go, written = tmp_path / "go", tmp_path / "written"
+    later = f"until [ -e '{go}' ]; do sleep 0.05; done; echo late; echo late >'{written}'"
+    write_hook(started, "post-commit", f"({later}) &\n")
     (started / "kept.txt").write_text("changed\n")
     git.commit("Change it", ["kept.txt"], trailer=TRAILER)
-    assert is_alive(int(left.read_text()))
-    os.kill(int(left.read_text()), signal.SIGKILL)
+    assert not written.exists()
+    go.touch()
+    wait_until(written.exists)
+
+
+def test_a_hook_says_all_that_it_says_however_it_does(started: Path, git: Git) -> None:
+    said = "echo one >&2; echo two >/dev/stderr; echo three >&2; echo four >/dev/stdout; exit 1\n"
+    write_hook(started, "pre-commit", said)
+    (started / "kept.txt").write_text("changed\n")
+    with pytest.raises(GitRefusedError) as caught:
+        git.commit("Change it", ["kept.txt"], trailer=TRAILER)
+    assert sorted(caught.value.output.split()) == ["four", "one", "three", "two"]
 
 
 def test_a_missing_identity_is_said_before_anything_happens(

@@ -156,6 +156,8 @@ def test_a_branch_is_taken_back_where_the_directory_cannot_be_made(branching: St
 
 
 def test_starts_with_a_branch_get_a_name_and_a_branch_each(branching: Studio) -> None:
+    now = branching.world.now()  # a name holds the second
+    branching.world = replace(branching.world, now=lambda: now)
     plans = [with_branch(branching) for _ in range(2)]
     first, second = (start(own.world, _handing(), plan) for own, plan in plans)
     assert second.name == f"{first.name}-2"
