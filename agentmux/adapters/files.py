@@ -58,8 +58,11 @@ def replace(path: Path, data: bytes, mode: int = FILE_MODE) -> None:
             _replace(path, data, mode)
 
 
-def put(path: Path, data: bytes) -> bool:
+def put(path: Path, data: bytes, *, keep: bool = False) -> bool:
     """Make sure that ``path`` holds ``data``, with its directories; safe to repeat.
+
+    Args:
+        keep: What else lies there gets another name, as by `move`, instead of being replaced.
 
     Returns:
         Whether anything had to be written.
@@ -68,6 +71,9 @@ def put(path: Path, data: bytes) -> bool:
         sync_dir(path.parent)
         return False
     make_dir(path.parent)
+    if keep and os.path.lexists(path):
+        with explained(path):
+            os.rename(path, free_name(path))
     replace(path, data)
     return True
 

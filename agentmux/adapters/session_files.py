@@ -190,7 +190,8 @@ class FileSession(SignalFiles):
         if data is None:
             return
         files.make_dir(target.parent)
-        files.put(target, data)
+        # An attempt that was given up may have left its own there.
+        files.put(target, data, keep=implied.path.startswith(f"{layout.HISTORY}/"))
 
     def _content(self, implied: Implied) -> bytes | None:
         if implied.copy_of is not None:

@@ -248,6 +248,14 @@ def test_put_writes_only_what_differs_and_makes_private_folders(here: Path) -> N
     assert stat.S_IMODE(target.parent.parent.stat().st_mode) == 0o700
 
 
+def test_put_keeps_what_lies_there_under_another_name_where_it_is_asked_to(here: Path) -> None:
+    path = here / "history" / "review.md"
+    for data in (OLD, NEW, NEW):
+        files.put(path, data, keep=True)
+    assert (path.read_bytes(), (here / "history" / "review-2.md").read_bytes()) == (NEW, OLD)
+    assert names(here / "history") == ["review-2.md", "review.md"]
+
+
 def test_move_can_be_repeated_and_never_overwrites(here: Path) -> None:
     source, target = here / "a.md", here / "history" / "1.0" / "a.md"
     source.write_text("one")
