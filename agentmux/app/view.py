@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from agentmux.app.result import OperationResult, Problem, problem_of, worst
 from agentmux.app.sessions import Liveness, SessionEntry, live, shown_path
 from agentmux.core.frozen import dataclass
+from agentmux.core.phase import RESEARCHERS
 from agentmux.core.wording import worded
 from agentmux.errors import AgentmuxError, DataError, ExitCode
 
@@ -25,7 +26,7 @@ _STALLED: Final = "stalled"
 _STOPPED: Final = "stopped"
 _DECIDED: Final = "your decision is on record, to be applied at the next resume"
 _LIMIT: Final = "usage_limit"
-_LEFT: Final = frozenset({"finished", "ended_by_user"})  # brought back only where one asks for it
+_LEFT: Final = frozenset({"finished", "ended_by_user"})  # as `core.state.LEFT`, slow to import
 _FEATURE_MAX: Final = 120
 
 
@@ -77,6 +78,11 @@ class SeatView:
     def left(self) -> bool:
         """Whether its agent has gone without handing in its work, and stays away."""
         return self.status in _LEFT
+
+    @property
+    def holds_up(self) -> bool:
+        """Whether its phase waits for it because of that; without research it may go on."""
+        return self.left and self.role not in RESEARCHERS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -251,7 +257,9 @@ def _status(
 def _at_work(entry: SessionEntry, noted: Json, seats: tuple[SeatView, ...]) -> SessionStatus:
     """Somebody drives it: what a person should know first."""
     seen = {seat.status for seat in seats}
-    if wants_decision(entry.fields) or _waits_for_choice(entry.fields) or seen & _LEFT:
+    if wants_decision(entry.fields) or _waits_for_choice(entry.fields):
+        seen.add(_WAITING)
+    if any(seat.holds_up for seat in seats):
         seen.add(_WAITING)
     if noted.get("problem"):
         seen.add(_STALLED)

@@ -225,7 +225,7 @@ def status_lines(view: SessionView, *, colours: bool) -> list[str]:
         lines.append(f"  interruption  {_interruption(view.interruption)}")
     if view.commit:
         lines.append(f"  commit        {view.commit}")
-    if view.decision and not any(seat.left for seat in view.seats):
+    if view.decision and not any(seat.holds_up for seat in view.seats):
         lines.append(f"  summary       {view.path}/{_SUMMARY}")
     lines += [f"  problem       {problem}" for problem in view.problems]
     if view.seats:
@@ -291,7 +291,7 @@ def _to_restart(view: SessionView) -> str:
     """Return the seat that an orchestrator which is there would bring back; empty for none."""
     lost = (view.interruption or {}).get("seat") if view.status == "failed" else None
     seats = view.seats if view.orchestrator is not None else ()
-    return next((seat.seat for seat in seats if seat.left or seat.seat == lost), "")
+    return next((seat.seat for seat in seats if seat.holds_up or seat.seat == lost), "")
 
 
 def log_line(raw: str) -> str:

@@ -215,6 +215,16 @@ def test_a_summary_whose_writer_has_left_is_not_waited_for(status: str, turn: bo
     assert takes_approval(SessionState(phase=Phase.COMPLETING, seats=seats)) or not turn
 
 
+def test_a_researcher_who_left_holds_nobody_up() -> None:
+    gone = seat(role="code-researcher", topic="auth", phase="architecting", status="finished")
+    seats = {"code-researcher-auth": gone}
+    found = view(entry(seats={**seats, "coder": seat()}), WORKING)
+    assert (found.status, next_step(found)) == (SessionStatus.RUNNING, "")
+    assert [each for each in found.problems if "code-researcher-auth left" in each]
+    deciding = view(entry(**DECIDING, seats=seats), WORKING)
+    assert [line for line in status_lines(deciding, colours=False) if "summary.md" in line]
+
+
 def test_what_was_committed_is_said() -> None:
     done = view(entry(Phase.DONE, commit=Commit(status="made", commit="ab12")), GONE)
     assert done.commit == "ab12"
