@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
@@ -11,6 +11,8 @@ from agentmux.errors import UsageError
 
 if TYPE_CHECKING:
     from agentmux.cli.face import Face
+
+YesOpt = Annotated[bool, typer.Option("--yes", "-y", help="Ask nothing.")]
 
 
 def require_consent(face: Face, question: str, *, yes: bool) -> None:

@@ -13,10 +13,10 @@ from agentmux.app.session import stamp
 from agentmux.app.sessions import SessionEntry, list_resumable_sessions, select_session
 from agentmux.app.submit import Submission, decide
 from agentmux.cli import render
-from agentmux.cli.consent import require_consent
+from agentmux.cli.consent import YesOpt, require_consent
 from agentmux.cli.looking import JsonOpt, SessionArg
 from agentmux.cli.naming import meant
-from agentmux.cli.starting import YesOpt, read_text
+from agentmux.cli.starting import read_text
 from agentmux.core.acceptance import takes_approval
 from agentmux.core.apply import fold
 from agentmux.core.events import Approved, ChangesRequested, Decision

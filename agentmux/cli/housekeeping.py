@@ -9,7 +9,7 @@ import typer
 from agentmux.app.remove import finish_removals, remove_session, require_removable
 from agentmux.app.sessions import list_sessions, select_session
 from agentmux.cli import beginning, render
-from agentmux.cli.consent import require_consent
+from agentmux.cli.consent import YesOpt, require_consent
 from agentmux.cli.face import Face
 from agentmux.cli.naming import named
 from agentmux.cli.wiring import version
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from agentmux.app.world import World
 
 _REMOVE: Final = "remove SESSION"
-YesOpt = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 
 
 def remove(

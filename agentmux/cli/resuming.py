@@ -32,10 +32,10 @@ from agentmux.app.sessions import (
 )
 from agentmux.app.stop import stop
 from agentmux.cli import attaching, outliving, render
-from agentmux.cli.consent import leave, require_consent
+from agentmux.cli.consent import YesOpt, leave, require_consent
 from agentmux.cli.looking import JsonOpt, SessionArg
 from agentmux.cli.naming import meant
-from agentmux.cli.starting import AttachOpt, YesOpt, handing, show_begun
+from agentmux.cli.starting import AttachOpt, handing, show_begun
 from agentmux.core.review import seat_named
 from agentmux.core.settings import policy_of
 from agentmux.errors import AgentmuxError, BlockedError, ExitCode, NotFoundError, UsageError

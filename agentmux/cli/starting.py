@@ -13,7 +13,7 @@ from agentmux.app.handing import Begun, Handing
 from agentmux.app.sessions import list_sessions, shown_path
 from agentmux.app.start import FEATURE_MAX, StartPlan, StartRequest, plan_start, start
 from agentmux.cli import attaching, render, wiring
-from agentmux.cli.consent import require_consent
+from agentmux.cli.consent import YesOpt, require_consent
 from agentmux.cli.face import absolute
 from agentmux.cli.given import given_text
 from agentmux.cli.looking import JsonOpt
@@ -33,7 +33,6 @@ AttachOpt = Annotated[
         show_default=False,
     ),
 ]  # fmt: skip
-YesOpt = Annotated[bool, typer.Option("--yes", "-y", help="Ask nothing.")]
 
 
 def start_feature(
