@@ -127,6 +127,7 @@ class _Gate:
         if key in _STEPS:
             self._at = (self._at + _STEPS[key]) % len(self._names)
             self._paint()
+            return ""
         letter = key.lower() if isinstance(key, str) else ""
         found = [name for name in self._names if self._gate["choices"][name]["key"] == letter]
         return self._choose(found[0]) if found else ""
