@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from agentmux.core import events, layout
@@ -266,16 +267,12 @@ def _hello(desk: _Desk) -> Checked:
     return desk.checked(events.Hello(conversation=conversation, source=source), conversation)
 
 
-def _question_for_code(desk: _Desk) -> Checked:
+def _question(
+    desk: _Desk, *, fact: type[events.CodeResearchDispatched | events.WebResearchDispatched]
+) -> Checked:
     topic, question = desk.request.topic, writable(desk.request.question)
     desk.note(check_question(topic, question))
-    return desk.checked(events.CodeResearchDispatched(topic=topic, question=question), topic)
-
-
-def _question_for_web(desk: _Desk) -> Checked:
-    topic, question = desk.request.topic, writable(desk.request.question)
-    desk.note(check_question(topic, question))
-    return desk.checked(events.WebResearchDispatched(topic=topic, question=question), topic)
+    return desk.checked(fact(topic=topic, question=question), topic)
 
 
 _CHECKS: Final[Mapping[str, Callable[[_Desk], Checked]]] = {
@@ -288,6 +285,6 @@ _CHECKS: Final[Mapping[str, Callable[[_Desk], Checked]]] = {
     events.ResearchDone.kind: _research,
     events.SummaryDone.kind: _summary,
     events.Hello.kind: _hello,
-    events.CodeResearchDispatched.kind: _question_for_code,
-    events.WebResearchDispatched.kind: _question_for_web,
+    events.CodeResearchDispatched.kind: partial(_question, fact=events.CodeResearchDispatched),
+    events.WebResearchDispatched.kind: partial(_question, fact=events.WebResearchDispatched),
 }

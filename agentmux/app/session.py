@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 
-from agentmux.core.apply import advance
+from agentmux.core.apply import advance, counted
 from agentmux.core.artifacts import Artifacts
 from agentmux.core.events import (
     ORCHESTRATOR,
@@ -172,8 +172,8 @@ class Session:
             self.files.add(each)
         if commit:
             self._commit(after)
-        counts, self.state = after.signals != self.state.signals, after
-        if counts:
+        before, self.state = self.state, after
+        if counted(before, after):
             self.notice(event)
 
     def _commit(self, after: SessionState) -> None:

@@ -137,6 +137,11 @@ def apply(state: SessionState, event: Event) -> SessionState:
     return replace(after, last_event=event.fact.kind, signals=(*state.signals, event.id))
 
 
+def counted(before: SessionState, after: SessionState) -> bool:
+    """Whether the event that led from one to the other was a signal that counts."""
+    return after.signals != before.signals
+
+
 def _last_event(state: SessionState, event: Event) -> str:
     """A resume whose orchestrator was lost at once is still to be gone on with."""
     changed_nothing = isinstance(event.fact, SessionInterrupted | SessionReattached)

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from agentmux.core import layout
 from agentmux.core.acceptance import is_signal, working_phase
-from agentmux.core.apply import research_kind
+from agentmux.core.apply import counted, research_kind
 from agentmux.core.artifacts import (
     FIX_REQUEST,
     REVIEW_MD,
@@ -59,7 +59,7 @@ class Implied:
 
 def implied(before: SessionState, event: Event, after: SessionState) -> tuple[Implied, ...]:
     """Return the files that ``event``, which led from ``before`` to ``after``, adds."""
-    if is_signal(event) and after.signals == before.signals:
+    if is_signal(event) and not counted(before, after):
         return ()  # it did not count, or could not be handled
     return (*_of_event(before, event), *_of_review(before, event, after), *_of_fixing(after))
 

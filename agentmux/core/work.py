@@ -50,13 +50,17 @@ def _phase_work(state: SessionState) -> tuple[Work, ...]:
 
 def _research_work(state: SessionState) -> Iterator[Work]:
     for kind in ResearchKind:
-        role = researcher(kind)
         for topic, status in state.tasks(kind).items():
             if status == DISPATCHED:
-                yield Work(seat=f"{role}-{topic}", role=role, topic=topic)
+                yield _research(kind, topic)
+
+
+def _research(kind: ResearchKind, topic: str) -> Work:
+    role = researcher(kind)
+    return Work(seat=f"{role}-{topic}", role=role, topic=topic)
 
 
 def is_under_way(state: SessionState, kind: ResearchKind, topic: str) -> bool:
     """Whether somebody does this research, or is about to: not where its researcher has left."""
-    seat = state.seats.get(f"{researcher(kind)}-{topic}")
+    seat = state.seats.get(_research(kind, topic).seat)
     return state.tasks(kind).get(topic) == DISPATCHED and (seat is None or seat.status not in LEFT)
