@@ -27,6 +27,7 @@ from agentmux.core.resume_record import (
     decode_record,
     standing_record,
 )
+from agentmux.core.runtime import decode_runtime, encode_runtime, runtime_of
 from agentmux.core.state import LAUNCHED, STOPPED
 from agentmux.core.work import Work, wanted
 
@@ -40,7 +41,7 @@ class Casting:
         args: The user's own words for the role, at launch and at resume.
         env: What the agent gets on top of its environment.
         home: The folder that decides where it keeps its conversations.
-        runtime: Which program answers, in which version.
+        runtime: Which program answers, in which version; empty where none does.
     """
 
     name: str
@@ -96,9 +97,15 @@ class CastingOffice:
             strategy=strategy,
             env=env,
             home=home_of(spec, {**self._world.environment, **env}),
-            runtime=self._world.programs.identity(probe.path) if probe.path else "",
+            runtime=self._runtime(spec, probe),
             checkpoint_dir=folder,
         )
+
+    def _runtime(self, spec: AgentSpec, probe: ProbeResult) -> str:
+        if not probe.path:
+            return ""
+        file = self._world.programs.identity(probe.path)
+        return encode_runtime(runtime_of(program_name(spec), probe.version, file))
 
     def decide(
         self, work: Work, casting: Casting, epoch: Json, record: ResumeRecord | None
@@ -124,6 +131,7 @@ class CastingOffice:
             home=casting.home,
             home_exists=world.programs.exists(casting.home),
             runtime=casting.runtime,
+            strategies=tuple(each.kind for each in casting.spec.strategies),
             runtime_resumes=casting.probe.strategies.get(standing.strategy),
             runtime_problem=casting.probe.problem,
             epoch=epoch,
@@ -212,4 +220,9 @@ def _shares_latest(one: Casting, other: Casting) -> bool:
     """Whether the latest conversation of ``one`` may be one of ``other``."""
     if one.home != other.home or other.strategy.private:
         return False
-    return one.program == other.program or one.runtime == other.runtime != ""
+    return one.program == other.program or _path(one) == _path(other) != ""
+
+
+def _path(casting: Casting) -> str:
+    """Return the real path of the agent's program."""
+    return decode_runtime(casting.runtime, casting.program).path

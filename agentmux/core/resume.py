@@ -25,6 +25,7 @@ from agentmux.core.resume_record import (
     resolved,
     standing_record,
 )
+from agentmux.core.runtime import Runtime, decode_runtime, update_of
 from agentmux.core.settings import Policy
 
 _BY_ID: Final = (StrategyKind.ASSIGN, StrategyKind.LEARN)
@@ -82,6 +83,7 @@ class ResumeFacts:
         binds_model: A conversation of this agent is of use only with its own model.
         home_exists: Of no account where ``home`` is empty.
         runtime: As in the record; empty where no program answers.
+        strategies: The kinds of strategy that the agent has now; None where that is not known.
         runtime_resumes: What the probe shows; None where nothing was probed.
         runtime_problem: Why the probe shows nothing; None where it went well.
         epoch: As in the record, of the same files now.
@@ -103,6 +105,7 @@ class ResumeFacts:
     model: str | None = None
     binds_model: bool = False
     home_exists: bool = True
+    strategies: tuple[str, ...] | None = None
     runtime_resumes: bool | None = None
     runtime_problem: str | None = None
     ambiguous: bool = False
@@ -248,11 +251,19 @@ def _home(record: ResumeRecord, facts: ResumeFacts) -> str | None:
     return f"the config home `{facts.home}` is gone" if gone else None
 
 
+def _runtimes(record: ResumeRecord, facts: ResumeFacts) -> tuple[Runtime, Runtime]:
+    command = next(iter(record.launch_argv), "")
+    return decode_runtime(record.runtime, command), decode_runtime(facts.runtime, command)
+
+
 def _runtime(record: ResumeRecord, facts: ResumeFacts) -> str | None:
     if not facts.runtime and record.runtime:
         return f"no program answers as `{record.agent}`"
-    if record.runtime != facts.runtime:
-        return f"another program answers: `{record.runtime}` then, `{facts.runtime}` now"
+    then, now = _runtimes(record, facts)
+    if not then.is_same_program(now):
+        return f"another program answers: `{then.name}` then, `{now.name}` now"
+    if facts.strategies is not None and record.strategy not in facts.strategies:
+        return f"`{record.agent}` is not resumed by `{record.strategy}` any more"
     if facts.runtime_resumes is False:
         unseen = "the installed program does not show that it can resume"
         return f"{unseen}: {facts.runtime_problem}" if facts.runtime_problem else unseen
@@ -324,7 +335,9 @@ def decide_resume(record: ResumeRecord | None, facts: ResumeFacts) -> Decision:
             return Fresh(reason=why, guard=guard, warns=why == _has_checkpoint(found, facts))
     kept = "" if standing is record else ", kept over an attempt that reached nothing"
     reason = f"{_conversation(found)} reached {_times(found.reached)}{kept}, all guards hold"
-    return Native(argv=found.resume_argv, env=found.env, reason=reason)
+    update = update_of(*_runtimes(found, facts))
+    noted = f"{reason} ({update})" if update else reason
+    return Native(argv=found.resume_argv, env=found.env, reason=noted)
 
 
 def same_work(recorded: Json, now: Json) -> bool:

@@ -32,7 +32,7 @@ class ResumeRecord:
         env: The variables that decide which conversation is found, such as a config home.
         cwd: Real path.
         home: Path of the config home, or empty.
-        runtime: Which program it was: a version, or path, size and time of change.
+        runtime: Which program it was; see `core.runtime.encode_runtime`.
         epoch: What the conversation is about: ``phase``, ``cycle``, ``iteration``, ``subplan``,
             and ``files`` (path named in the launch prompt to SHA-256; empty where it is absent).
         reached: How often a prompt of ours is proven to have arrived in the conversation.

@@ -8,6 +8,7 @@ import pytest
 
 from agentmux.app.casting import CastingOffice
 from agentmux.core.agents import StrategyKind
+from agentmux.core.runtime import Runtime, decode_runtime
 from agentmux.core.state import Options
 from agentmux.core.work import Work
 from tests.app.staging import Stage
@@ -102,4 +103,5 @@ def test_the_program_is_known_by_what_lies_there(stage: Stage) -> None:
     casting = office(stage).cast(CODER)
     found = Path(str(casting.probe.path))
     facts = found.stat()
-    assert casting.runtime == f"{found.resolve()}:{facts.st_size}:{facts.st_mtime_ns}"
+    file = f"{found.resolve()}:{facts.st_size}:{facts.st_mtime_ns}"
+    assert decode_runtime(casting.runtime, "") == Runtime(name="agentmux-demo-agent", file=file)

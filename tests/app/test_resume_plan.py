@@ -6,6 +6,7 @@ for it, and with what reason; the others come back with their conversation.
 
 import fcntl
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -207,34 +208,91 @@ def test_home_that_is_a_file(stage: Stage, tmp_path: Path) -> None:
     expect(stage, BOTH, f"the config home `{file}` is gone", world)
 
 
-def program(folder: Path, text: str) -> None:
-    path = folder / "agentmux-demo-agent"
-    path.write_text(f"#!/bin/sh\n{text}\n")
-    path.chmod(0o755)
+class Robot:
+    """An agent like the demo one, under a link that its updates point elsewhere."""
+
+    def __init__(self, root: Path, cache: Path) -> None:
+        self.root = root
+        self.link = root / "bin" / "robot"
+        self.link.parent.mkdir()
+        self.install("1.0/robot")
+        self.stage = Stage(root, "robot", cache=cache)
+        self.configure(self.link)
+
+    def configure(self, command: Path, more: str = "") -> None:
+        self.stage.config(
+            f"agents: {{robot: {{like: demo, command: {command}{more}}}}}\n"
+            "roles: {coder: {agent: robot}}"
+        )
+
+    def install(self, path: str, shows: str = "--session-id ID  --resume ID  --continue") -> Path:
+        """Put a program at ``ver/PATH``, and let the link point to it."""
+        made = self.root / "ver" / path
+        made.parent.mkdir(parents=True, exist_ok=True)
+        made.write_text(f"#!/bin/sh\necho ' {shows}'\n")
+        made.chmod(0o755)
+        self.link.unlink(missing_ok=True)
+        self.link.symlink_to(made)
+        return made
 
 
-def test_runtime(tmp_path: Path, cache: Path) -> None:
-    folder = tmp_path / "bin"
-    folder.mkdir()
-    shows = "echo ' --session-id ID  --resume ID  --continue'"
-    program(folder, shows)
-    stage = Stage(tmp_path, "demo", cache=cache)
-    programs = stage.world().programs
-    stage.environ["PATH"] = f"{folder}:{stage.environ['PATH']}"
+@pytest.fixture
+def robot(tmp_path: Path, cache: Path) -> Robot:
+    made = Robot(tmp_path, cache)
+    made.stage.launch()
+    return made
 
-    def world() -> Any:
-        made = stage.world()
-        # Our own scripts come first for agents; here the user's shall.
-        return replace(made, programs=replace(
-            made.programs,
-            probe=lambda spec: replace(programs.probe(spec), path=str(folder / spec.command[0])),
-        ))  # fmt: skip
 
-    stage.launch(world=world())
-    expect(stage, (), "", world())
-    program(folder, shows + " # newer")
-    expect(stage, BOTH, "another program answers", world())
-    assert guards(stage, world()) == {Guard.RUNTIME}
+def check_noted(stage: Stage, noted: str) -> None:
+    for plan in stage.panes().values():
+        check(plan, "native", f"{HELD}{noted}")
+        assert plan.why.endswith(f"{HELD}{noted}")
+
+
+def test_runtime_that_was_updated(robot: Robot) -> None:
+    check_noted(robot.stage, "")
+    made = robot.install("1.1/robot")
+    check_noted(robot.stage, " (robot 1.0 → 1.1)")
+    robot.stage.launch_resumed()
+    check_noted(robot.stage, "")
+    os.utime(made, (1, 1))
+    check_noted(robot.stage, " (robot was updated)")
+    robot.stage.launch_resumed()
+    robot.install("2.1.330")
+    check_noted(robot.stage, " (robot 1.1 → 2.1.330)")
+    robot.stage.launch_resumed()
+    robot.install("2.1.331")
+    check_noted(robot.stage, " (robot 2.1.330 → 2.1.331)")
+
+
+def test_runtime_as_the_first_release_recorded_it(robot: Robot) -> None:
+    """Its record held real path, size and time of change."""
+    session = robot.stage.session(robot.stage.world())
+    for seat, fields in session.state.agents.items():
+        file = f"{robot.link.resolve()}:1:2"
+        agents = {**session.state.agents, seat: {**fields, "runtime": file}}
+        session.state = replace(session.state, agents=agents)
+    session.files.save(session.state, after=None)
+    robot.install("1.1/robot")
+    check_noted(robot.stage, " (robot 1.0 → 1.1)")
+
+
+def test_runtime_that_is_another_program(robot: Robot) -> None:
+    robot.install("1.1/other")
+    expect(robot.stage, BOTH, "another program answers: `robot` then, `other` now")
+    assert guards(robot.stage) == {Guard.RUNTIME}
+
+
+def test_runtime_with_other_strategies(robot: Robot) -> None:
+    robot.configure(robot.link, ", strategies: [{kind: continue, resume: [--continue]}]")
+    expect(robot.stage, BOTH, "`robot` is not resumed by `assign` any more")
+    assert guards(robot.stage) == {Guard.RUNTIME}
+
+
+def test_runtime_that_was_updated_and_cannot_resume(robot: Robot) -> None:
+    robot.install("1.1/robot", "--session-id ID")
+    expect(robot.stage, BOTH, "the installed program does not show that it can resume")
+    assert guards(robot.stage) == {Guard.RUNTIME}
 
 
 def test_runtime_that_cannot_resume_any_more(stage: Stage) -> None:

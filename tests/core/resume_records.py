@@ -10,6 +10,7 @@ from agentmux.core.resume_record import ResumeRecord
 
 REF = "5f2c1111-2222-4333-8444-555566667777"
 OTHER_REF = "0a0b0c0d-2222-4333-8444-555566667777"
+RUNTIME = "claude 2.1.330 /home/u/.local/share/claude/versions/2.1.330:1:2"
 EPOCH: Mapping[str, object] = {
     "phase": "implementing",
     "cycle": 1,
@@ -29,7 +30,7 @@ ASSIGN = ResumeRecord(
     boot="boot-1",
     cwd="/work",
     home="/home/u/.claude",
-    runtime="2.1.330",
+    runtime=RUNTIME,
     model="opus",
     epoch=EPOCH,
     policy="auto",

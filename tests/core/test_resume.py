@@ -40,6 +40,7 @@ from tests.core.resume_records import (
     LEARNING,
     OTHER_REF,
     REF,
+    RUNTIME,
     good,
 )
 
@@ -52,7 +53,7 @@ FACTS = ResumeFacts(
     host="a",
     cwd="/work",
     home="/home/u/.claude",
-    runtime="2.1.330",
+    runtime=RUNTIME,
     runtime_resumes=True,
     epoch=EPOCH,
     now=NOW,
@@ -264,8 +265,15 @@ FLIPS: list[tuple[Guard, ResumeRecord, Change, Change, str]] = [
         Guard.RUNTIME,
         ASSIGN,
         {},
-        {"runtime": "3.0"},
-        "another program answers: `2.1.330` then, `3.0` now",
+        {"runtime": "other 2.1.330 /bin/other:1:2"},
+        "another program answers: `claude` then, `other` now",
+    ),
+    (
+        Guard.RUNTIME,
+        ASSIGN,
+        {},
+        {"strategies": ("continue",)},
+        "`claude` is not resumed by `assign` any more",
     ),
     (Guard.RUNTIME, ASSIGN, {}, {"runtime": ""}, "no program answers as `claude`"),
     (
@@ -456,6 +464,35 @@ def test_without_a_record_nothing_was_recorded() -> None:
 )
 def test_what_does_not_concern_the_conversation_keeps_it(now: Change) -> None:
     assert isinstance(decide_resume(ASSIGN, replace(FACTS, **now)), Native)
+
+
+CLAUDES = "/home/u/.local/share/claude/versions"
+MOVED = f"claude 2.1.331 {CLAUDES}/2.1.331:7:8"
+
+
+@pytest.mark.parametrize(
+    ("then", "now", "noted"),
+    [
+        (RUNTIME, RUNTIME, "hold"),
+        (RUNTIME, MOVED, "hold (claude 2.1.330 → 2.1.331)"),
+        ("claude - /bin/claude:1:2", "claude - /bin/claude:1:3", "hold (claude was updated)"),
+        # as 0.1.0 recorded it
+        (f"{CLAUDES}/2.1.330:1:2", MOVED, "hold (claude 2.1.330 → 2.1.331)"),
+        ("/opt/claude/cli.js:1:2", MOVED, "hold (claude was updated)"),
+        ("/bin/claude:1:2", "claude - /bin/claude:1:2", "hold"),
+    ],
+)
+def test_an_update_is_noted_and_never_punished(then: str, now: str, noted: str) -> None:
+    decision = decide_resume(replace(ASSIGN, runtime=then), replace(FACTS, runtime=now))
+    assert isinstance(decision, Native)
+    assert decision.reason.endswith(f"all guards {noted}")
+
+
+@pytest.mark.parametrize("then", ["/bin/other:1:2", "other - /bin/other:1:2", "other"])
+def test_another_program_is_another_one_in_every_form_of_the_record(then: str) -> None:
+    decision = decide_resume(replace(ASSIGN, runtime=then), FACTS)
+    assert isinstance(decision, Fresh)
+    assert decision.reason == "another program answers: `other` then, `claude` now"
 
 
 def test_no_home_at_all_cannot_be_gone() -> None:

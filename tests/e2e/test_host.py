@@ -52,7 +52,8 @@ def edit(session: Session, **fields: object) -> None:
 RECORDS = (
     ({"boot": "another"}, "native", "all guards hold"),
     ({"host": "elsewhere"}, "fresh", "recorded on host `elsewhere`"),
-    ({"runtime": "/bin/other:1:2"}, "fresh", "another program answers: `/bin/other:1:2` then"),
+    ({"runtime": "/bin/other:1:2"}, "fresh", "another program answers: `other` then"),
+    ({"runtime": "/bin/agentmux-demo-agent:1:2"}, "native", "agentmux-demo-agent was updated"),
     ({"agent": "claude"}, "fresh", "the seat was played by `claude`, now it is `demo`"),
     ({"captured_at": "2020-01-01T00:00:00Z"}, "fresh", "`resume.max_age` is 7 days"),
     ({"session_ref": "--help"}, "fresh", "`--help` is not the id of a conversation"),
@@ -76,6 +77,42 @@ def test_what_was_recorded_decides(project: Project, wait_until: WaitUntil) -> N
     assert [found[each] for each in ("mode", "reason", "prompt_bytes", "fresh_prompt_bytes")] == [
         plan[each] for each in ("mode", "reason", "prompt_bytes", "fresh_prompt_bytes")
     ]
+
+
+def test_an_agent_that_updates_itself_keeps_its_conversation(
+    project: Project, wait_until: WaitUntil
+) -> None:
+    link = project.home / "bin" / "robot"
+    link.parent.mkdir()
+    for version in ("1.0", "1.1"):
+        made = project.home / "ver" / version / "robot"
+        made.parent.mkdir(parents=True)
+        made.write_text('#!/bin/sh\nexec agentmux-demo-agent "$@"\n')
+        made.chmod(0o755)
+    link.symlink_to(project.home / "ver" / "1.0" / "robot")
+    users = project.home / "config" / "agentmux" / "config.yaml"
+    users.parent.mkdir(parents=True)
+    users.write_text(f"version: 1\nagents: {{robot: {{like: demo, command: {link}}}}}\n")
+    session = begin(project, "robot")
+    conversation = session.state["agents"]["architect"]["session_ref"]
+    end(project, wait_until)
+
+    link.unlink()
+    link.symlink_to(project.home / "ver" / "1.1" / "robot")
+    project.ok("resume", "--yes", "--detach")
+    session.until_seat("architect").settled("architect")
+    found = architect(session)
+    assert (found["mode"], found["reason"].partition("hold")[2]) == ("native", " (robot 1.0 → 1.1)")
+    end(project, wait_until)
+
+    os.utime(link, (1, 1))
+    project.ok("resume", "--yes", "--detach")
+    session.until_seat("architect").settled("architect")
+    found = architect(session)
+    assert (found["mode"], found["reason"].partition("hold")[2]) == (
+        "native", " (robot was updated)",
+    )  # fmt: skip
+    assert session.state["agents"]["architect"]["session_ref"] == conversation
 
 
 # -- directories ---------------------------------------------------------------------------------
