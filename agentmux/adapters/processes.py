@@ -9,10 +9,11 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from agentmux.core.environment import agent_launch
 from agentmux.core.frozen import dataclass
 
 if TYPE_CHECKING:
@@ -41,6 +42,15 @@ class Survivor:
     launch: str
     seat: str
     argv0: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Carrier:
+    """A process that carries the launch of an agent in its environment."""
+
+    pid: int
+    launch: str
+    seat: str
 
 
 def start_time(pid: int) -> int:
@@ -189,6 +199,39 @@ def carriers(word: str) -> tuple[tuple[int, int], ...]:
     return tuple((pid, start_time(pid)) for pid in found if is_alive(pid))
 
 
+def agent_above(environ: Mapping[str, str]) -> Carrier | None:
+    """Return who carries an agent's launch: this process, or the nearest one above it.
+
+    A tmux server ends the search: what runs in it is not the work of whoever started it. Where
+    there is no ``/proc``, only ``environ`` (of this process) tells.
+    """
+    launch = agent_launch(environ)
+    if launch:
+        seat = environ.get("AGENTMUX_SEAT", "")
+        return Carrier(pid=os.getpid(), launch=launch, seat=seat)
+    for pid in _line_of(os.getppid()):
+        try:
+            if _is_tmux_server(pid):
+                return None
+            words = (_PROC / str(pid) / "environ").read_bytes().split(b"\0")
+        except OSError:  # another user's, or it ended meanwhile
+            continue
+        above = dict(_pair(word) for word in words)
+        launch = agent_launch(above)
+        if launch:
+            return Carrier(pid=pid, launch=launch, seat=above.get("AGENTMUX_SEAT", ""))
+    return None
+
+
+def _pair(word: bytes) -> tuple[str, str]:
+    name, _, value = word.decode(errors="replace").partition("=")
+    return name, value
+
+
+def _is_tmux_server(pid: int) -> bool:
+    return (_PROC / str(pid) / "comm").read_bytes().startswith(b"tmux: server")
+
+
 def _carries(pid: int, word: bytes) -> bool:
     try:
         return word in (_PROC / str(pid) / "environ").read_bytes().split(b"\0")
@@ -226,7 +269,7 @@ def _survivor(pid: int, wanted: frozenset[str]) -> Survivor | None:
         session = _value(environ, b"AGENTMUX_SESSION_ID")
         if session not in wanted:
             return None
-        if (folder / "comm").read_bytes().startswith(b"tmux: server"):
+        if _is_tmux_server(pid):
             return None
         argv0 = (folder / "cmdline").read_bytes().split(b"\0")[0]
     except OSError:

@@ -22,6 +22,7 @@ from agentmux.core.acceptance import working_phase
 from agentmux.core.agents import PromptBy, StrategyKind, unset_names
 from agentmux.core.artifacts import Artifacts
 from agentmux.core.command_lines import hook_document, mcp_document, needs_mcp_file
+from agentmux.core.environment import MODE
 from agentmux.core.events import AgentLaunched, LaunchChosen
 from agentmux.core.frozen import dataclass
 from agentmux.core.phase import ResearchKind
@@ -286,6 +287,7 @@ class Launcher:
             "AGENTMUX_SESSION_DIR": str(self._session.files.path),
             "AGENTMUX_SESSION_ID": state.session_id,
             "AGENTMUX_LAUNCH_ID": plan.launch,
+            MODE: plan.mode,
             "AGENTMUX_ROLE": work.role,
             "AGENTMUX_SEAT": work.seat,
             "AGENTMUX_CYCLE": str(state.cycle),

@@ -16,6 +16,7 @@ from agentmux.cli import render
 from agentmux.cli.consent import YesOpt, require_consent
 from agentmux.cli.looking import JsonOpt, SessionArg
 from agentmux.cli.naming import meant
+from agentmux.cli.person import require_person
 from agentmux.cli.starting import read_text
 from agentmux.core.acceptance import takes_approval
 from agentmux.core.apply import fold
@@ -40,6 +41,7 @@ def approve(
     the command itself is your consent.
     """
     face: Face = ctx.obj
+    require_person(face, "approve")
     world, entry = _deciding(face, session, command="approve SESSION")
     loaded = world.files(entry.path).load()
     state = fold(loaded.state, loaded.tail)
@@ -78,6 +80,7 @@ def request_changes(
 ) -> int:
     """Ask for changes: the session begins another cycle with them."""
     face: Face = ctx.obj
+    require_person(face, "request-changes")
     command = 'request-changes "…" --session SESSION'
     world, entry = _deciding(face, session, command=command)
     text = read_text(changes, what="what to change")

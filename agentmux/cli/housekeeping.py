@@ -12,6 +12,7 @@ from agentmux.cli import beginning, render
 from agentmux.cli.consent import YesOpt, require_consent
 from agentmux.cli.face import Face
 from agentmux.cli.naming import named
+from agentmux.cli.person import require_person
 from agentmux.cli.wiring import version
 from agentmux.errors import UsageError
 
@@ -31,6 +32,7 @@ def remove(
 ) -> int:
     """Remove a session with all that it left; refused while it is live."""
     face: Face = ctx.obj
+    require_person(face, "remove")
     if session is not None:
         site, entry = named(face, session, command=_REMOVE)
         finish_removals(site)

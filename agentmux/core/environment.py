@@ -22,6 +22,13 @@ _OF_A_TERMINAL: Final = frozenset(
 # Who calls, in the panes of a session; those of the demo agent are its user's.
 _OURS: Final = "AGENTMUX_"
 _OF_USERS: Final = "AGENTMUX_DEMO_"
+_LAUNCH: Final = "AGENTMUX_LAUNCH_ID"
+MODE: Final = "AGENTMUX_MODE"
+"""The variable that says how a pane's launch is played: `core.resume.Rung`."""
+
+SHELL: Final = "shell"
+"""The mode of a pane in which a person plays the role."""
+
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -40,6 +47,11 @@ class Change:
         """Return the environment with the change."""
         kept = {name: value for name, value in environ.items() if name not in self.unset}
         return {**kept, **self.values}
+
+
+def agent_launch(environ: Mapping[str, str]) -> str:
+    """Return the launch of the agent that has this environment; empty where a person has it."""
+    return "" if environ.get(MODE) == SHELL else environ.get(_LAUNCH, "")
 
 
 def handed_on(environ: Mapping[str, str]) -> dict[str, str]:

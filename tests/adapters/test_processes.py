@@ -5,6 +5,7 @@ import errno
 import os
 import signal
 import subprocess
+import sys
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -187,6 +188,51 @@ def test_a_tmux_server_is_no_survivor(
     wait_until(lambda: SESSION.encode() in environ.read_bytes())
     monkeypatch.delenv("AGENTMUX_SESSION_ID")
     assert survivors(SESSION) == ()
+
+
+ABOVE = "import os; from agentmux.adapters.processes import agent_above as a; print(a(os.environ))"
+
+
+@pytest.mark.parametrize(
+    ("command", "mode", "found"),
+    [
+        ('python -c "$CODE"; :', "fresh", True),
+        ('env -u AGENTMUX_LAUNCH_ID python -c "$CODE"; :', "fresh", True),
+        ('env AGENTMUX_MODE=shell python -c "$CODE"; :', "native", True),
+        ('env -i PATH="$PATH" CODE="$CODE" sh -c \'python -c "$CODE"; :\'; :', "", True),
+        ('python -c "$CODE"; :', "shell", False),
+        ('env -u AGENTMUX_LAUNCH_ID python -c "$CODE"; :', "shell", False),
+    ],
+)
+def test_an_agent_above_is_found_and_a_person_in_its_place_is_none(
+    command: str, mode: str, found: bool
+) -> None:
+    launch = {"AGENTMUX_LAUNCH_ID": "abc", "AGENTMUX_SEAT": "coder-2", "AGENTMUX_MODE": mode}
+    done = subprocess.run(
+        ["sh", "-c", command],
+        env=os.environ | launch | {"CODE": ABOVE},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert ("launch='abc', seat='coder-2'" in done.stdout) == found, done.stdout
+    assert (done.stdout == "None\n") != found
+
+
+def test_nobody_is_above_who_runs_in_a_server_that_an_agent_started(
+    tmux: TmuxTerminal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wait_until: WaitUntil
+) -> None:
+    monkeypatch.setenv("AGENTMUX_LAUNCH_ID", "abc")
+    said = tmp_path / "said"
+    code = (
+        "import os; from agentmux.adapters.processes import agent_above as a; "
+        f"open('{said}.new', 'w').write(str(a(os.environ))); "
+        f"os.rename('{said}.new', '{said}'); os.read(0, 1)"
+    )
+    argv = ("env", "-u", "AGENTMUX_LAUNCH_ID", sys.executable, "-c", code)
+    tmux.create_session(name="agentmux-a", uuid="u", cwd=tmp_path, size=(80, 24), argv=argv)
+    wait_until(said.exists)
+    assert said.read_text() == "None"
 
 
 def test_whoever_carries_a_word_is_found(

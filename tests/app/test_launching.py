@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from agentmux.core.environment import agent_launch
 from agentmux.core.resume_record import decode_record
 from agentmux.core.work import Work
 from tests.app.staging import Stage
@@ -51,6 +52,17 @@ def test_everything_is_written_before_the_pane_is_made(stage: Stage) -> None:
         assert record.session_ref is not None
         assert record.session_ref in record.resume_argv
         assert record.launch_argv == made.plan.argv
+
+
+@pytest.mark.parametrize(("agent", "mode"), [("demo", "fresh"), ("shell", "shell")])
+def test_a_pane_says_whether_an_agent_or_a_person_plays_in_it(
+    stage: Stage, agent: str, mode: str
+) -> None:
+    stage.config(f"roles: {{coder: {{agent: {agent}}}}}")
+    for made in stage.launch(reached=False).values():
+        env = launch_file(stage, made.plan.launch)["env"]
+        assert env["AGENTMUX_MODE"] == mode
+        assert agent_launch(env) == (made.plan.launch if agent == "demo" else "")
 
 
 def test_the_folder_that_an_agent_leaves_its_work_in_is_there(stage: Stage) -> None:

@@ -74,6 +74,25 @@ def answer(capsys: Capture) -> dict[str, Any]:
     return found
 
 
+# -- who may decide -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "words", [("approve", "--yes"), ("request-changes", "more"), ("remove", "--yes", NAME)]
+)
+def test_a_decision_of_a_person_is_refused_to_an_agent_whatever_the_phase(
+    make: Make, capsys: Capture, words: tuple[str, ...]
+) -> None:
+    session = make(phase=Phase.COMPLETING)
+    before = session.files.load()
+    environ = {**os.environ, "AGENTMUX_LAUNCH_ID": "abc", "AGENTMUX_SEAT": "reviewer_logic"}
+    assert main(words, environ) == ExitCode.BLOCKED
+    said = capsys.readouterr().err
+    assert f"`agentmux {words[0]}` is for a person" in said
+    assert "seat reviewer_logic (launch abc" in said
+    assert session.files.load() == before
+
+
 # -- where the project is ------------------------------------------------------------------------
 
 
