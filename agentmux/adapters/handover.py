@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from agentmux.adapters import files
+from agentmux.adapters.processes import start_time
 
 _REPORT_MAX: Final = 1 << 16
 _STEP_S: Final = 0.5
@@ -20,7 +21,10 @@ _STEP_S: Final = 0.5
 
 
 class ReadyPipe:
-    """A named pipe in a session's directory, made by the command that waits."""
+    """A named pipe in a session's directory, made by the command that waits, which it names.
+
+    While that command lives, the session starts (`session_folders.starters`).
+    """
 
     def __init__(self, folder: Path, environ: Mapping[str, str]) -> None:
         """Make the pipe, and beside it leave ``environ``, for the orchestrator to take.
@@ -30,7 +34,8 @@ class ReadyPipe:
         Raises:
             DataError: The directory takes nothing; nothing is left there.
         """
-        self._path = folder / f"ready-{uuid.uuid4().hex[:16]}.fifo"
+        own = os.getpid()
+        self._path = folder / f"ready-{own}-{start_time(own)}-{uuid.uuid4().hex[:16]}.fifo"
         with files.explained(self._path), ExitStack() as made:
             made.callback(self._remove)
             os.mkfifo(self._path, 0o600)
@@ -63,14 +68,20 @@ class ReadyPipe:
                 os.close(gone)
         return None
 
+    def moved(self, folder: Path) -> None:
+        """Take note that the directory of the pipe has another name now."""
+        self._path = folder / self._path.name
+
     def close(self) -> None:
-        """Remove the pipe."""
-        os.close(self._fd)
-        self._remove()
+        """Remove the pipe; again is fine."""
+        if self._fd >= 0:
+            os.close(self._fd)
+            self._fd = -1
+            self._remove()
 
     def _remove(self) -> None:
-        self._path.unlink(missing_ok=True)
         _beside(self._path).unlink(missing_ok=True)
+        self._path.unlink(missing_ok=True)
 
     def _read(self) -> bytes:
         try:
@@ -92,7 +103,7 @@ def take_environment(path: Path) -> dict[str, str] | None:
 
 def _beside(path: Path) -> Path:
     """Name it as a temporary file: what a killed command leaves is swept by the next one."""
-    return path.with_name(f".tmp-{path.stem.removeprefix('ready-')}")
+    return path.with_name(f".tmp-{path.stem.rpartition('-')[2]}")
 
 
 def report(path: Path, data: bytes) -> None:

@@ -113,7 +113,7 @@ class FileSession(SignalFiles):
         events: Sequence[Event],
         texts: Mapping[str, str],
         *,
-        last: Callable[[], object] = lambda: None,
+        last: Callable[[Path], object] = lambda _: None,
     ) -> None:
         """Make the directory whole, then rename it into place; see `ports.session_files`."""
         sessions = self._path.parent
@@ -128,7 +128,7 @@ class FileSession(SignalFiles):
             for path, text in texts.items():
                 made.write(path, text)
             made.save(fold(BLANK, made.tail(0)), after=None)
-            last()
+            last(made.path)
             with files.explained(self._path):
                 _rename_to_free(made.path, self._path)
         except BaseException:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import time
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -24,8 +26,13 @@ RUNTIME_MAX: Final = 1 << 20
 SUPPORTED: Final = 1
 """The schema version that a quick look understands."""
 
+STARTING_S: Final = 180.0
+"""A command that waits for an orchestrator gives up long before: tmux has half a minute to make
+the session, and the orchestrator another."""
+
 BURIED: Final = ".removing-"
 _KNOWN: Final = tuple(Phase)  # not a set: a corrupt state may hold anything
+_READY: Final = re.compile(r"ready-(\d+)-(\d+)-[0-9a-f]+\.fifo")
 _SIGNS: Final = (layout.STATE, layout.JOURNAL, layout.STATE_BACKUP)
 
 
@@ -78,6 +85,18 @@ def _has_journal(path: Path, fields: Mapping[str, Any]) -> bool:
 def runtime(path: Path) -> Mapping[str, Any]:
     """Return what the orchestrator last noted; empty without a readable note."""
     return _fields(path / layout.RUNTIME, RUNTIME_MAX) or {}
+
+
+def starters(path: Path) -> tuple[tuple[int, int], ...]:
+    """Return pid and start time of the commands that made a pipe for an orchestrator's report.
+
+    They may have been killed since.
+    """
+    with suppress(OSError):
+        if abs(time.time() - os.stat(path).st_mtime) < STARTING_S:  # noqa: PTH116 (quick)
+            found = map(_READY.fullmatch, os.listdir(path))  # noqa: PTH208 (quick)
+            return tuple((int(each[1]), int(each[2])) for each in found if each)
+    return ()
 
 
 def _fields(path: Path, limit: int) -> dict[str, Any] | None:

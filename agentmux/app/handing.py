@@ -56,18 +56,32 @@ class Begun:
 
 
 def hand_over(
-    world: World, handing: Handing, path: Path, state: SessionState, request: Request
+    world: World,
+    handing: Handing,
+    path: Path,
+    state: SessionState,
+    request: Request,
+    *,
+    pipe: Handover | None = None,
 ) -> Begun:
     """Create the tmux session with its uuid, run the orchestrator in it, wait for its report.
 
     Whatever fails after that, the tmux session is gone again.
+
+    Args:
+        world: The outside world.
+        handing: How an orchestrator is started.
+        path: The session's directory.
+        state: What the session is to be found by.
+        request: What the orchestrator is told.
+        pipe: For the report, where it is there already; closed in any case.
 
     Raises:
         BlockedError: The tmux name is taken.
         OrchestratorFailedError: It could not begin.
     """
     terminal = world.terminal(None)
-    pipe = handing.pipe(path)
+    pipe = pipe or handing.pipe(path)
     try:
         created = terminal.create_session(
             name=state.session_name,

@@ -276,6 +276,8 @@ def blocked(site: Site, entry: SessionEntry, liveness: Liveness) -> BlockedError
     twin = _twin(site, entry)
     if twin is not None:
         return twin
+    if liveness.starter is not None:
+        return starting(entry, liveness.starter)
     if liveness.live is None:
         raise TerminalUnreachableError(
             f"cannot tell whether session {entry.name} is live: {liveness.because}",
@@ -296,6 +298,15 @@ def blocked(site: Site, entry: SessionEntry, liveness: Liveness) -> BlockedError
             hints=(f"see it: agentmux status {entry.name}",),
         )
     return None
+
+
+def starting(entry: SessionEntry, starter: int) -> BlockedError:
+    """Say that another command is starting the session just now."""
+    return BlockedError(
+        f"session {entry.name} is starting: process {starter} waits for its orchestrator",
+        reason="starting",
+        hints=(f"see it: agentmux status {entry.name}",),
+    )
 
 
 def _live_hints(entry: SessionEntry, liveness: Liveness) -> tuple[str, ...]:

@@ -91,6 +91,8 @@ class Liveness:
         tmux: Its tmux session, where that was seen.
         locked: An orchestrator holds the lock.
         orchestrator: Its pid; None where nobody holds the lock, or no pid is known.
+        starter: The command that starts or resumes it and waits for its orchestrator, by pid;
+            None where there is none, or the orchestrator is there.
         error: What the server, or the lock, said when it could not be asked.
     """
 
@@ -99,6 +101,7 @@ class Liveness:
     tmux: TmuxSession | None = None
     locked: bool = False
     orchestrator: int | None = None
+    starter: int | None = None
     error: AgentmuxError | None = None
 
 
@@ -338,6 +341,7 @@ def _asked(terminal: Terminal) -> _Listing | AgentmuxError:
 def _liveness(site: Site, servers: _Servers, entry: SessionEntry) -> Liveness:
     socket, said = servers.listing(entry.text("tmux_socket"))
     locked, pid, error = _orchestrator(site, entry)
+    starter = None if locked else _starter(site, servers, entry)
     if isinstance(said, AgentmuxError):
         # Without a tmux program nothing of tmux can run; a server that is silent may well.
         silent = isinstance(said, TerminalError)
@@ -346,6 +350,7 @@ def _liveness(site: Site, servers: _Servers, entry: SessionEntry) -> Liveness:
             because=said.message,
             locked=locked,
             orchestrator=pid,
+            starter=starter,
             error=said,
         )
     server, sessions = said
@@ -355,12 +360,23 @@ def _liveness(site: Site, servers: _Servers, entry: SessionEntry) -> Liveness:
     if match is not None:
         because = f"tmux session {match.name} at {socket}"
         return Liveness(
-            live=True, because=because, tmux=match, locked=locked, orchestrator=pid, error=error
+            live=True,
+            because=because,
+            tmux=match,
+            locked=locked,
+            orchestrator=pid,
+            starter=starter,
+            error=error,
         )
     hidden = _hidden_server(site, servers, entry, server)
     because = f"the tmux server {hidden} lives without its socket" if hidden else "no tmux session"
     return Liveness(
-        live=bool(hidden), because=because, locked=locked, orchestrator=pid, error=error
+        live=bool(hidden),
+        because=because,
+        locked=locked,
+        orchestrator=pid,
+        starter=starter,
+        error=error,
     )
 
 
@@ -371,6 +387,12 @@ def _hidden_server(site: Site, servers: _Servers, entry: SessionEntry, answering
     if not isinstance(pid, int) or not isinstance(started, int) or not started:
         return 0
     return pid if pid != answering and servers.is_alive(pid, started) else 0
+
+
+def _starter(site: Site, servers: _Servers, entry: SessionEntry) -> int | None:
+    """Return the command that waits until the session has its orchestrator; None for none."""
+    begun = site.folders.starters(entry.path)
+    return next((pid for pid, started in begun if servers.is_alive(pid, started)), None)
 
 
 def _orchestrator(site: Site, entry: SessionEntry) -> tuple[bool, int | None, AgentmuxError | None]:

@@ -25,6 +25,7 @@ from agentmux.core.pipeline import TERMINAL
 from agentmux.core.shape import is_control, writable
 from agentmux.core.state import Options, SessionState, encode
 from agentmux.errors import NAME_TAKEN, BlockedError, MissingError, UsageError
+from agentmux.ports.processes import Handover
 from agentmux.ports.repository import Head
 
 FEATURE_MAX: Final = 1_000_000
@@ -135,28 +136,31 @@ def start(world: World, handing: Handing, plan: StartPlan) -> Begun:
         AgentmuxError: As `plan_start`; or something could not be made.
     """
     with ExitStack() as undo:
-        made, state = _made(world, plan, undo)
-        begun = hand_over(world, handing, made.path, state, Request(mode="start"))
+        made, state, pipe = _made(world, handing, plan, undo)
+        begun = hand_over(world, handing, made.path, state, Request(mode="start"), pipe=pipe)
         undo.pop_all()
     news = (each for each in made.warnings if each not in plan.warnings)
     return replace(begun, warnings=(*news, *begun.warnings))
 
 
-def _made(world: World, plan: StartPlan, undo: ExitStack) -> tuple[StartPlan, SessionState]:
+def _made(
+    world: World, handing: Handing, plan: StartPlan, undo: ExitStack
+) -> tuple[StartPlan, SessionState, Handover]:
     """Make the directory of a session, and its branch; return the plan that came true.
 
     The branch comes before the directory has its name: a session that a kill leaves must not name
-    a branch that was never made.
+    a branch that was never made. The pipe does too: whoever finds the session finds that it starts.
     """
     while True:
         state = replace(plan.state, branch=plan.branch or plan.state.branch)
         files = world.files(plan.path)
+        pipes: list[Handover] = []
         with ExitStack() as made:
             try:
                 files.make(
                     _first_events(world, state),
                     first_texts(world, plan.path, state),
-                    last=partial(_make_branch, world, plan, made),
+                    last=partial(_finish, world, handing, plan, made, pipes),
                 )
             except BlockedError as error:
                 if error.reason != NAME_TAKEN:
@@ -164,8 +168,23 @@ def _made(world: World, plan: StartPlan, undo: ExitStack) -> tuple[StartPlan, Se
             else:
                 undo.push(made.pop_all())
                 undo.callback(files.discard)
-                return plan, state
+                pipes[0].moved(plan.path)
+                return plan, state, pipes[0]
         plan = plan_start(world, plan.request, {**plan.taken, plan.name: state.phase.value})
+
+
+def _finish(
+    world: World,
+    handing: Handing,
+    plan: StartPlan,
+    undo: ExitStack,
+    pipes: list[Handover],
+    folder: Path,
+) -> None:
+    """Make what must be there before the directory has its name; the pipe goes into ``pipes``."""
+    _make_branch(world, plan, undo)
+    pipes.append(handing.pipe(folder))
+    undo.callback(pipes[0].close)
 
 
 def _make_branch(world: World, plan: StartPlan, undo: ExitStack) -> None:

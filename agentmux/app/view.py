@@ -33,10 +33,12 @@ _FEATURE_MAX: Final = 120
 class SessionStatus(StrEnum):
     """How a session is, for people: what is beyond its phase.
 
+    ``starting`` has no orchestrator yet: a ``start`` or ``resume`` is at it.
     ``interrupted`` was not stopped by its user: its orchestrator, its tmux session or the machine
     went. ``unknown`` is one whose tmux server does not answer.
     """
 
+    STARTING = "starting"
     RUNNING = "running"
     WAITING = _WAITING
     STALLED = _STALLED
@@ -245,6 +247,8 @@ def _status(
 ) -> SessionStatus:
     if entry.problem is not None:
         return SessionStatus.UNREADABLE
+    if liveness.starter is not None and not entry.is_done:
+        return SessionStatus.STARTING
     if entry.phase in {SessionStatus.DONE, SessionStatus.FAILED}:
         return SessionStatus(entry.phase)
     if liveness.live is None:
@@ -320,7 +324,7 @@ def _problems(entry: SessionEntry, liveness: Liveness, noted: Json) -> Iterator[
     yield from entry.warnings
     if liveness.error is not None:
         yield liveness.error.message
-    if liveness.live and not liveness.locked:
+    if liveness.live and not liveness.locked and liveness.starter is None:
         yield "its orchestrator is gone"
     if entry.phase == SessionStatus.FAILED:
         cause = _text(_mapping(entry.fields, "interruption"), "cause")

@@ -29,6 +29,8 @@ class Folders:
         leftovers: Those in a directory whose removal was begun.
         glance: The fields of a good state, quickly; None where `World.files` has to look closely.
         runtime: What the orchestrator last noted about panes and server; advisory, maybe empty.
+        starters: The commands (pid, start time) that began to start a session, and may wait for
+            its orchestrator.
         changed_at: When a session's files were last changed, in Unix time.
         bury: Rename a session's directory out of sight, the first step of removing it; returns
             where it lies then.
@@ -41,6 +43,7 @@ class Folders:
     leftovers: Callable[[Path], tuple[Path, ...]]
     glance: Callable[[Path], Json | None]
     runtime: Callable[[Path], Json]
+    starters: Callable[[Path], tuple[tuple[int, int], ...]]
     changed_at: Callable[[Path], float]
     bury: Callable[[Path], Path]
     delete: Callable[[Path], None]

@@ -20,6 +20,7 @@ from agentmux.app.resume import (
     require_seats,
     require_unfinished,
     resume,
+    starting,
 )
 from agentmux.app.sessions import (
     Liveness,
@@ -281,6 +282,8 @@ def _reattach(face: Face, world: World, entry: SessionEntry) -> Begun:
             f"session {entry.name} is not live, there is nothing to reattach to",
             hints=(f"agentmux resume {entry.name}",),
         )
+    if found.starter is not None:
+        raise starting(entry, found.starter)
     if found.locked:
         raise BlockedError(
             f"session {entry.name} has its orchestrator: process {found.orchestrator}",

@@ -180,6 +180,7 @@ def _folders() -> Folders:
         leftovers=session_folders.leftovers,
         glance=session_folders.glance,
         runtime=session_folders.runtime,
+        starters=session_folders.starters,
         changed_at=session_folders.changed_at,
         bury=session_folders.bury,
         delete=session_folders.delete,

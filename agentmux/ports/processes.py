@@ -62,5 +62,8 @@ class Handover(Protocol):
     def wait(self, timeout_s: float, pid: int) -> bytes | None:
         """Return the report; None when the time is up or process ``pid`` ended without one."""
 
+    def moved(self, folder: Path) -> None:
+        """Take note that the directory of the pipe has another name now."""
+
     def close(self) -> None:
-        """Remove the pipe."""
+        """Remove the pipe; again is fine."""

@@ -87,14 +87,15 @@ class SessionFiles(SignalFiles, Protocol):
         events: Sequence[Event],
         texts: Mapping[str, str],
         *,
-        last: Callable[[], object] = lambda: None,
+        last: Callable[[Path], object] = lambda _: None,
     ) -> None:
         """Make the directory whole under a temporary name, and rename it.
 
         Args:
             events: They begin the journal and are folded into the first state.
             texts: Paths relative to the session, and what lies there.
-            last: Called when all but the name is there; what it raises takes all away again.
+            last: Called with the directory when all but the name is there; what it raises takes
+                all away again.
 
         Raises:
             BlockedError: Another process was quicker with this name; the reason is `NAME_TAKEN`.

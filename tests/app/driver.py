@@ -166,6 +166,9 @@ class _ReadyAtOnce:
     def wait(self, timeout_s: float, pid: int) -> bytes | None:
         return Report(ok=True).encode()
 
+    def moved(self, folder: Path) -> None:
+        pass
+
     def close(self) -> None:
         pass
 

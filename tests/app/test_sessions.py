@@ -11,9 +11,11 @@ from typing import Any
 
 import pytest
 
+from agentmux.adapters.handover import ReadyPipe
 from agentmux.adapters.lock import SessionLock
 from agentmux.adapters.processes import start_time
 from agentmux.adapters.tmux import TmuxTerminal
+from agentmux.app.resume import blocked
 from agentmux.app.sessions import (
     Liveness,
     entry_at,
@@ -317,6 +319,42 @@ def test_live_by_its_uuid(site: Site, make: Callable[..., Path], tmux: TmuxTermi
     path = make(tmux_socket=tmux.socket)
     begin(tmux, path, name="renamed")
     assert liveness(site, path).live is True
+
+
+def test_while_a_command_waits_for_its_orchestrator_the_session_starts(
+    site: Site, make: Callable[..., Path]
+) -> None:
+    path = make()
+    pipe = ReadyPipe(path, {})
+    assert liveness(site, path).starter == os.getpid()
+    block = blocked(site, entry_at(site, path), liveness(site, path))
+    assert block is not None
+    assert (block.reason, block.exit_code) == ("starting", ExitCode.BLOCKED)
+    assert not any("reattach" in hint for hint in block.hints)
+    pipe.close()
+    assert liveness(site, path).starter is None
+
+
+def test_a_command_that_was_killed_starts_nothing_any_more(
+    site: Site, make: Callable[..., Path]
+) -> None:
+    path = make()
+    child = os.fork()
+    if child == 0:
+        ReadyPipe(path, {})
+        os._exit(0)
+    os.waitpid(child, 0)
+    assert [each.suffix for each in path.glob("ready-*")] == [".fifo"]
+    assert liveness(site, path).starter is None
+
+
+def test_who_drives_a_session_has_started_it(site: Site, make: Callable[..., Path]) -> None:
+    path = make()
+    lock, pipe = SessionLock(path), ReadyPipe(path, {})
+    lock.acquire(0, {"pid": os.getpid()})
+    assert liveness(site, path).starter is None
+    lock.release()
+    pipe.close()
 
 
 def test_a_name_that_only_begins_alike_is_not_it(

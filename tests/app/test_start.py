@@ -11,6 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from agentmux.adapters.handover import ReadyPipe, report
+from agentmux.app.handing import Handing
+from agentmux.app.request import Report
+from agentmux.app.sessions import list_sessions, live
 from agentmux.app.start import StartPlan, StartRequest, plan_start, start
 from agentmux.core import layout
 from agentmux.errors import AgentmuxError, BlockedError, ExitCode, UsageError
@@ -93,6 +97,34 @@ def test_a_name_that_was_given_is_not_changed(studio: Studio) -> None:
     assert (begun.path / layout.STATE).read_bytes() == kept
     names = sorted(path.name for path in begun.path.parent.iterdir())
     assert names == [".gitignore", begun.name]
+
+
+def test_a_session_that_is_being_started_is_said_to_start(
+    studio: Studio, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other, plan = planned(studio)
+    pipes: list[ReadyPipe] = []
+    seen: list[int | None] = []
+
+    def pipe(folder: Path) -> ReadyPipe:
+        pipes.append(ReadyPipe(folder, {}))
+        return pipes[-1]
+
+    def argv(path: Path, request: object) -> tuple[str, ...]:
+        look(None)
+        report(pipes[-1].path, Report(ok=True).encode())
+        return ("true",)
+
+    def look(_operation: Operation | None) -> None:
+        entries = list_sessions(other.world)
+        seen.extend(each.starter for each in live(other.world, entries).values())
+
+    with monkeypatch.context() as context:
+        Operations(studio.project, look).install(context.setattr)
+        start(other.world, Handing(argv=argv, pipe=pipe), plan)
+    assert set(seen) == {os.getpid()}
+    assert len(pipes) == 1
+    assert not list(studio.project.glob(f"{layout.SESSIONS_DIR}/*/ready-*"))
 
 
 # -- a branch of its own -------------------------------------------------------------------------

@@ -27,6 +27,8 @@ WORKING = Liveness(
 )  # fmt: skip
 LEFT = Liveness(live=True, because="tmux session x")
 GONE = Liveness(live=False, because="no tmux session")
+COMING = Liveness(live=True, because="tmux session x", starter=7)
+SOON = Liveness(live=False, because="no tmux session", starter=7)
 SILENT = Liveness(live=None, because="silence", error=TerminalUnreachableError("silence"))
 
 
@@ -76,6 +78,11 @@ DECIDING: dict[str, Any] = {"phase": Phase.COMPLETING, "summary_submitted": True
         (entry(interruption=BROKEN), GONE, {}, "interrupted"),
         (entry(interruption=STOPPED), GONE, {}, "stopped"),
         (entry(interruption=STOPPED), LEFT, {}, "interrupted"),
+        (entry(), COMING, {}, "starting"),
+        (entry(), SOON, {}, "starting"),
+        (entry(Phase.FAILED), SOON, {}, "starting"),
+        (entry(interruption=STOPPED), COMING, {}, "starting"),
+        (entry(Phase.DONE), SOON, {}, "done"),
         (entry(), SILENT, {}, "unknown"),
         (entry(Phase.DONE), GONE, {}, "done"),
         (entry(Phase.DONE), SILENT, {}, "done"),
@@ -92,6 +99,12 @@ def test_what_was_noted_counts_only_while_an_orchestrator_runs() -> None:
     found = entry(seats={"coder": seat()})
     assert view(found, LEFT, noted("waiting_for_user")).status is SessionStatus.INTERRUPTED
     assert view(found, LEFT, noted("waiting_for_user")).seats[0].status == "launched"
+
+
+def test_of_a_session_that_starts_nothing_is_said_to_be_gone() -> None:
+    found = view(entry(), COMING)
+    assert found.problems == ()
+    assert next_step(found) == ""
 
 
 def test_a_seat_with_all_that_is_known() -> None:
