@@ -61,7 +61,7 @@ def dispatch(argv: Sequence[str], environ: Mapping[str, str]) -> int:
         case ["hook"]:
             from agentmux.cli.hook import main as run_hook
 
-            return run_hook(sys.stdin.buffer, environ)
+            return run_hook(argv[1:], sys.stdin.buffer, environ)
         case ["_orchestrate"]:
             from agentmux.cli.orchestrate import main as run_orchestrator
 

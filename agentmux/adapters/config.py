@@ -175,7 +175,11 @@ SCHEMA: Final[Mapping[str, schema.Schema]] = {
         "socket_name": schema.optional(schema.text(_NAME, "a name as for `tmux -L`")),
         "size": schema.pair(schema.whole(40, 1000), schema.whole(10, 1000)),
     },
-    "stall": {"nudge_after": schema.duration(), "report_after": schema.duration()},
+    "stall": {
+        "turn_ended_after": schema.duration(),
+        "nudge_after": schema.duration(),
+        "report_after": schema.duration(),
+    },
     "completion": {"require_approval": schema.flag, "commit": schema.flag},
 }
 

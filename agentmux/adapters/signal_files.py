@@ -28,6 +28,7 @@ from agentmux.core.events import (
 from agentmux.core.loaded import LoadedSession
 from agentmux.core.phase import Phase
 from agentmux.core.records import FieldError
+from agentmux.core.stall import Turn
 from agentmux.core.state import SessionState
 from agentmux.core.state import decode as decode_state
 from agentmux.errors import DataError, NotFoundError
@@ -114,6 +115,20 @@ class SignalFiles:
 
         head, _, problems = front_matter(text)
         return head, problems
+
+    def turn(self, launch: str) -> Turn:
+        """Return what a launch's hooks have told of its turn; see `ports.session_files`."""
+        said = files.read_limited(self._path / layout.turn(launch), 64) or b""
+        try:
+            return Turn(said.decode("ascii", "replace").strip())
+        except ValueError:
+            return Turn.UNKNOWN
+
+    def note_turn(self, launch: str, turn: Turn) -> None:
+        """Keep what a hook has told; see `ports.session_files`."""
+        path = self._path / layout.turn(launch)
+        if layout.is_launch(launch) and path.parent.is_dir():
+            files.put(path, f"{turn}\n".encode())
 
     def load(self) -> LoadedSession:
         """Read state and journal; see `ports.session_files`."""

@@ -22,6 +22,7 @@ from agentmux.ports.terminal import DeliveryResult
 logger = logging.getLogger(__name__)
 
 _TYPE_S: Final = 30.0
+_NOT_NOW: Final = frozenset({DeliveryResult.REFUSED_DRAFT, DeliveryResult.REFUSED_DIALOG})
 _REACHED: Final = frozenset({DeliveryResult.SUBMITTED, DeliveryResult.QUEUED})
 
 
@@ -68,7 +69,7 @@ class Messenger:
             self._loop.say(f"{action.seat} could not be told of `{action.topic}` ({result})")
 
     async def nudge(self, seat: str) -> None:
-        """Remind an agent that has gone quiet, once."""
+        """Remind an agent that has gone quiet, once; where its user is at it, later."""
         held = self._session.state.seats.get(seat)
         if held is None or held.nudged:
             return
@@ -76,6 +77,8 @@ class Messenger:
         inputs = self._message_inputs(seat, instruction_file=str(path))
         text = self._message(prompts.NUDGE, inputs)
         result = await self._type(seat, self._watcher.pane_id(held.launch), text)
+        if result in _NOT_NOW and self._watcher.put_off(seat):
+            return
         self._session.record(AgentNudged(result=result), seat=seat, launch=held.launch)
         self._loop.say(f"{seat}: reminded, it had gone quiet ({result})")
 

@@ -28,6 +28,7 @@ from agentmux.core.events import (
 )
 from agentmux.core.frozen import dataclass
 from agentmux.core.shape import writable
+from agentmux.core.stall import Turn
 from agentmux.core.state import RESEARCHED, SessionState
 from agentmux.core.work import is_under_way
 from agentmux.errors import UsageError
@@ -198,6 +199,28 @@ def report(
     if facts:
         poke(files.path)
     return bool(facts)
+
+
+def note_turn(files: SignalFiles, identity: Identity, turn: Turn, *, known: bool = False) -> None:
+    """Keep what a launch's hook tells of its turn, in the launch's own folder.
+
+    It is no line of the journal: what follows from it, a reminder, is one. The turn of a user stays
+    theirs until one of our messages begins another.
+
+    Args:
+        files: The session that ``identity`` names.
+        identity: Who calls.
+        turn: What the hook says.
+        known: The agent tells of other conversations too: only the recorded one counts.
+    """
+    if known:
+        loaded = files.load()
+        record = fold(loaded.state, loaded.tail).agents.get(identity.seat, {})
+        if not identity.conversation or record.get("session_ref") != identity.conversation:
+            return
+    elif turn is Turn.ENDED and files.turn(identity.launch) is Turn.OF_USER:
+        return
+    files.note_turn(identity.launch, turn)
 
 
 def event_id(session_id: str, launch: str, checked: Checked) -> str:

@@ -17,7 +17,7 @@ from agentmux.app.snapshot import keep, snapshot
 from agentmux.app.tools import SessionGoneError, Tools
 from agentmux.app.world import World
 from agentmux.core import layout
-from agentmux.core.agents import AgentSpec, StrategyKind
+from agentmux.core.agents import AgentSpec, StrategyKind, TurnEnd
 from agentmux.core.decide import Facts, LaunchFact
 from agentmux.core.events import AgentStalled, ConversationLearned, PromptReached
 from agentmux.core.phase import ResearchKind
@@ -28,8 +28,8 @@ from agentmux.core.screens import (
     shows_prompt,
     switches_shown,
 )
-from agentmux.core.stall import Patience, patience
-from agentmux.core.state import AGENT_MODES, LAUNCHED, NATIVE, STOPPED, Seat
+from agentmux.core.stall import Patience, Turn, nudge_after, patience
+from agentmux.core.state import AGENT_MODES, LAUNCHED, NATIVE, RESEARCHED, STOPPED, Seat
 from agentmux.core.work import is_under_way
 from agentmux.ports.display import SeatStatus
 from agentmux.ports.terminal import Pane, Screen
@@ -91,6 +91,8 @@ class Watcher:
         self.to_nudge: list[str] = []
         self._running: set[str] = set()
         self._refused: set[str] = set()
+        self._worked: set[str] = set()
+        self._put_off: dict[str, str] = {}
         self._runtime: object = None
         self._started: dict[tuple[str, int], int] = {}
 
@@ -215,6 +217,8 @@ class Watcher:
         elif seat.status == LAUNCHED:
             mark = read_screen(self.spec(name), screen.text)
             status, source = _MARKS.get(mark, "unknown"), "screen"
+            if mark is ScreenMark.BUSY:
+                self._worked.add(seat.launch)
             status = "stalled" if seat.stalled and status != "busy" else status
             if not seat.reached:
                 self._note_arrival(name, seat, mark, screen)
@@ -287,7 +291,11 @@ class Watcher:
                 quiet_s,
                 nudged=seat.nudged,
                 stalled=seat.stalled,
-                nudge_after_s=stall.nudge_after_s,
+                nudge_after_s=nudge_after(
+                    self._turn(name, seat),
+                    turn_ended_after_s=stall.turn_ended_after_s,
+                    nudge_after_s=stall.nudge_after_s,
+                ),
                 report_after_s=stall.report_after_s,
             )
             if due is Patience.NUDGE and name not in self.to_nudge:
@@ -312,15 +320,50 @@ class Watcher:
         sight = self._sights.get(pane.id)
         return now - sight.still_since if sight is not None else 0.0
 
+    def _turn(self, name: str, seat: Seat) -> Turn:
+        """Say what is known of the turn of a quiet agent: by its own word, or by its screen."""
+        if seat.nudged or self._is_put_off(seat):
+            return Turn.UNKNOWN
+        spec, status = self.spec(name), self.statuses.get(name)
+        if spec.turn_end is not TurnEnd.SCREEN:
+            return self._session.files.turn(seat.launch)
+        rests = status is not None and status.status == _MARKS[ScreenMark.READY]
+        return Turn.LOOKS_ENDED if rests and seat.launch in self._worked else Turn.UNKNOWN
+
+    def _is_put_off(self, seat: Seat) -> bool:
+        """Whether somebody's draft lay in the composer, and the screen is still the same."""
+        pane = self.panes.get(seat.launch)
+        sight = None if pane is None else self._sights.get(pane.id)
+        return sight is not None and self._put_off.get(seat.launch) == sight.digest
+
+    def put_off(self, seat: str) -> bool:
+        """Let a reminder that could not be typed come later, when the screen has changed.
+
+        Returns:
+            False where it is overdue, and this was the reminder.
+        """
+        held = self._session.state.seats.get(seat)
+        pane = None if held is None else self.panes.get(held.launch)
+        sight = None if pane is None else self._sights.get(pane.id)
+        if held is None or sight is None:
+            return False
+        quiet_s = asyncio.get_running_loop().time() - sight.still_since
+        self._put_off[held.launch] = sight.digest
+        return quiet_s < self._world.settings.stall.nudge_after_s
+
     def _awaits_research(self, seat: str) -> bool:
+        """Whether research that it asked for is under way, or done and it is yet to be told."""
         state = self._session.state
         asked = (
-            (kind, topic)
+            (kind, topic, status, seat in known.told)
             for kind in ResearchKind
-            for topic in state.tasks(kind)
+            for topic, status in state.tasks(kind).items()
             if (known := state.research.get(f"{kind}-{topic}")) and seat in known.owners
         )
-        return any(is_under_way(state, kind, topic) for kind, topic in asked)
+        return any(
+            is_under_way(state, kind, topic) or (status == RESEARCHED and not told)
+            for kind, topic, status, told in asked
+        )
 
     # -- for others to read ------------------------------------------------------------------
 

@@ -47,7 +47,7 @@ defaults:
 
 # snapshots: {{interval: 5s}}
 # tmux: {{socket_name: null, size: [220, 60]}}
-# stall: {{nudge_after: 10m, report_after: 20m}}
+# stall: {{turn_ended_after: 10s, nudge_after: 10m, report_after: 20m}}
 # completion: {{require_approval: true, commit: true}}
 """
 

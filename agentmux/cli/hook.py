@@ -1,6 +1,7 @@
-"""``agentmux hook``: what an agent's hooks tell us, as a JSON object on standard input.
+"""``agentmux hook``: what an agent's hooks tell us, as a JSON object.
 
-The form is that of Claude Code's hooks (``session_id``, ``hook_event_name``), which others follow.
+It comes on standard input in the form of Claude Code's hooks (``session_id``, ``hook_event_name``),
+which others follow, or as the only argument in the form of codex's ``notify``.
 An agent stops or shows an error where its hook fails: this never fails, and prints nothing.
 Source: https://code.claude.com/docs/en/hooks.
 """
@@ -9,29 +10,35 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import Any, BinaryIO, Final
 
 from agentmux.adapters.clock import utc_now
 from agentmux.adapters.signal_files import SignalFiles
 from agentmux.adapters.wake import poke
-from agentmux.app.submit import identity_from, is_conversation, report
+from agentmux.app.submit import identity_from, is_conversation, note_turn, report
+from agentmux.core.stall import Turn
 
 INPUT_MAX: Final = 16 << 20
 """Bytes; a hook's input carries the prompt."""
 
-PROMPTED: Final = "UserPromptSubmit"
+PROMPTED: Final = frozenset({"UserPromptSubmit", "BeforeAgent"})
+ENDED: Final = frozenset({"Stop", "AfterAgent"})
+NOTIFIED: Final = "agent-turn-complete"
+
+_AT_WORK: Final = ("background_tasks", "session_crons")
+"""Fields of a turn's end that list what will call the agent back."""
 
 
-def main(stdin: BinaryIO, environ: Mapping[str, str]) -> int:
+def main(argv: Sequence[str], stdin: BinaryIO, environ: Mapping[str, str]) -> int:
     """Record what the hook tells, if it is news; always returns 0."""
     # Outside a pane, in a session that is gone, on a full disk: the agent must not suffer from it,
     # nor from a mistake of ours.
     with suppress(Exception):
-        _record(stdin.read(INPUT_MAX), environ)
+        _record(argv[0].encode() if argv else stdin.read(INPUT_MAX), environ)
     return 0
 
 
@@ -40,13 +47,35 @@ def _record(data: bytes, environ: Mapping[str, str]) -> None:
     if not isinstance(fields, dict):
         return
     identity = identity_from(environ, command="agentmux hook")
-    said = fields.get("session_id")
+    files = SignalFiles(Path(identity.session_dir))
+    if fields.get("type") == NOTIFIED:  # also of threads beside the conversation
+        identity = replace(identity, conversation=str(fields.get("thread-id", "")))
+        turn = _turn(_last(fields), identity.session_dir, over=True)
+        note_turn(files, identity, turn, known=True)
+        return
+    event, said = fields.get("hook_event_name"), fields.get("session_id")
     conversation = said if isinstance(said, str) and is_conversation(said) else ""
     report(
-        SignalFiles(Path(identity.session_dir)),
+        files,
         replace(identity, conversation=conversation),
-        evidence=f"hook {PROMPTED}" if fields.get("hook_event_name") == PROMPTED else "",
+        evidence=f"hook {event}" if event in PROMPTED else "",
         at=utc_now(),
         new_id=lambda: str(uuid.uuid4()),
         poke=poke,
     )
+    if event in PROMPTED:
+        note_turn(files, identity, _turn(fields.get("prompt"), identity.session_dir, over=False))
+    elif event in ENDED and not any(fields.get(each) for each in _AT_WORK):
+        note_turn(files, identity, Turn.ENDED)
+
+
+def _turn(prompt: object, session_dir: str, *, over: bool) -> Turn:
+    """Return what a turn is that this message began; all of ours name a file of the session."""
+    if not isinstance(prompt, str) or session_dir not in prompt:
+        return Turn.OF_USER
+    return Turn.ENDED if over else Turn.BEGUN
+
+
+def _last(fields: Mapping[str, Any]) -> object:
+    messages = fields.get("input-messages")
+    return messages[-1] if isinstance(messages, list) and messages else None

@@ -39,6 +39,7 @@ SLUG_MAX: Final = 48
 FALLBACK_SLUG: Final = "feature"
 
 _SESSION_NAME = re.compile(r"(?P<stamp>\d{8}-\d{6})-(?P<slug>[a-z0-9][a-z0-9-]*)")
+_LAUNCH = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,63}")
 _TOPIC = re.compile(r"[a-z0-9][a-z0-9-]{0,47}")
 
 
@@ -100,6 +101,16 @@ def snapshot(seat: str) -> str:
 def launch(launch_id: str) -> str:
     """Where everything of one start of an agent lies."""
     return f"{LAUNCHES}/{launch_id}"
+
+
+def is_launch(text: str) -> bool:
+    """Whether ``text`` may be the id of a launch."""
+    return _LAUNCH.fullmatch(text) is not None
+
+
+def turn(launch_id: str) -> str:
+    """Where a launch's hooks leave what they tell of its turn: one word."""
+    return f"{launch(launch_id)}/turn"
 
 
 def checkpoint(seat: str) -> str:

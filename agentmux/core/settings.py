@@ -120,8 +120,13 @@ class TmuxSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StallSettings:
-    """How long an idle agent without its artifact is left alone."""
+    """How long an idle agent without its artifact is left alone.
 
+    Attributes:
+        turn_ended_after_s: Where it has said that its turn is over.
+    """
+
+    turn_ended_after_s: float = 10.0
     nudge_after_s: float = 10 * _MINUTE_S
     report_after_s: float = 20 * _MINUTE_S
 

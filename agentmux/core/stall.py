@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Final
+
+SCREEN_FACTOR: Final = 6
+"""A turn that only the screen shows to be over is believed after this many times the wait: a long
+command may look the same, while an agent that says so itself is certain."""
 
 
 class Patience(StrEnum):
@@ -11,6 +16,29 @@ class Patience(StrEnum):
     WAIT = "wait"
     NUDGE = "nudge"
     REPORT = "report"
+
+
+class Turn(StrEnum):
+    """What is known of the turn that an agent is in, or was in last."""
+
+    UNKNOWN = "unknown"
+    BEGUN = "begun"
+    ENDED = "ended"
+    OF_USER = "of_user"
+    """Its user began it by typing: they are talking, and the agent is asked no sooner for it."""
+    LOOKS_ENDED = "looks_ended"
+    """The screen says so: it showed work before, and now only waits for input."""
+
+
+def nudge_after(turn: Turn, *, turn_ended_after_s: float, nudge_after_s: float) -> float:
+    """Return after how many quiet seconds an agent is reminded."""
+    match turn:
+        case Turn.ENDED:
+            return min(turn_ended_after_s, nudge_after_s)
+        case Turn.LOOKS_ENDED:
+            return min(turn_ended_after_s * SCREEN_FACTOR, nudge_after_s)
+        case _:
+            return nudge_after_s
 
 
 def patience(

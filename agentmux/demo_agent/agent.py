@@ -159,7 +159,8 @@ class Agent:
         return f"The code word is {word}."
 
     def _work(self, asked: instructions.Instructions) -> str:
-        told = self._setting.life.submit == "when-told" and self._prompts > 1
+        waits = self._setting.life.submit in _UNTIL_TOLD
+        told = waits and self._prompts > 1
         worker = self._worker(only_submit=told)
         if asked.hello:
             worker.hello()
@@ -167,7 +168,7 @@ class Agent:
         if self._awaited:
             self._held = asked
             return "Waiting for research: " + ", ".join(topic for _, topic in self._awaited)
-        if self._setting.life.submit == "when-told" and not told:
+        if waits and not told:
             self._held = asked
         return worker.do(asked)
 
@@ -234,4 +235,5 @@ def _names(prompt: str, topic: str) -> bool:
     return re.search(rf"(?<![\w-]){re.escape(topic)}(?![\w-])", prompt) is not None
 
 
+_UNTIL_TOLD: Final = frozenset({"when-told", "killed"})
 _SLASH: Final = frozenset({"/exit", "/quit", "/clear", "/help", "?"})

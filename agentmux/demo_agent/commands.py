@@ -31,3 +31,12 @@ def run(argv: Sequence[str], env: dict[str, str], stdin: str = "") -> Ran:
     except subprocess.TimeoutExpired:
         return Ran(TIMEOUT, f"{argv[0]}: no end after {TIMEOUT_S:g} s")
     return Ran(done.returncode, done.stdout.strip())
+
+
+def kill(argv: Sequence[str]) -> Ran:
+    """Start ``argv`` and kill it at once, as somebody who runs out of memory would."""
+    import subprocess  # noqa: PLC0415 (as above)
+
+    process = subprocess.Popen(list(argv), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    process.kill()
+    return Ran(process.wait(), "Killed")

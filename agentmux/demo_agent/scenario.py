@@ -41,7 +41,7 @@ class Life(NamedTuple):
 
 _CHOICES: Final = {
     "write": ("ok", "wrong-first", "wrong", "none", "half"),
-    "submit": ("yes", "no", "twice", "when-told"),
+    "submit": ("yes", "no", "twice", "when-told", "killed"),
     "verdict": ("pass", "fail"),
     "crash": ("before_write", "after_write", "before_signal", "after_signal"),
     "dialog": ("trust", "permission", "unknown", "none"),

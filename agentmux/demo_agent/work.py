@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from agentmux.demo_agent import coding
-from agentmux.demo_agent.commands import Ran
+from agentmux.demo_agent.commands import Ran, kill
 from agentmux.demo_agent.drafts import draft, finding
 from agentmux.demo_agent.errors import QuitError
 from agentmux.demo_agent.instructions import Instructions, subplan_of
@@ -138,6 +138,8 @@ class Work:
         self._crash_at("before_signal")
         if self._life.submit in {"no", "when-told"}:
             return True
+        if self._life.submit == "killed":
+            return kill(signal).status == 0
         ran = self._signal(signal)
         if ran.status == REFUSED:
             self._write(artifacts, mended=True)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:  # what only looks at tmux does without the core
     from agentmux.core.implied import Implied
     from agentmux.core.loaded import LoadedSession
     from agentmux.core.resume import CheckpointState
+    from agentmux.core.stall import Turn
     from agentmux.core.state import Archive, SessionState
 
 
@@ -74,6 +75,12 @@ class SignalFiles(Protocol):
 
     def read_yaml(self, data: bytes) -> tuple[object, tuple[str, ...]]:
         """Decode one YAML document strictly; the value, and every problem with its line."""
+
+    def turn(self, launch: str) -> Turn:
+        """Return what a launch's hooks have told of its turn."""
+
+    def note_turn(self, launch: str, turn: Turn) -> None:
+        """Keep what a hook has told; does nothing where the launch has no folder here."""
 
     def read_front_matter(self, text: str) -> tuple[Mapping[str, object], tuple[str, ...]]:
         """Return the mapping at the head of a Markdown text, and every problem with its line."""

@@ -7,6 +7,7 @@ import logging
 import os
 import resource
 import signal
+import subprocess
 import sys
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
@@ -147,7 +148,9 @@ class Stage:
         *,
         stall: StallSettings | None = None,
         interval_s: float = 0.2,
+        agent: str = "demo",
     ) -> None:
+        self.agent = agent
         self.project = make_project(root / "project")
         self.root = root
         env = dict(os.environ)
@@ -169,7 +172,7 @@ class Stage:
         (self.root / "scenario.json").write_text(json.dumps(said))
 
     def begin(self) -> None:
-        plan = plan_start(self.world, StartRequest(feature="add a greeting", agent="demo"), {})
+        plan = plan_start(self.world, StartRequest(feature="add a greeting", agent=self.agent), {})
         self.path = plan.path
         argv = (sys.executable, "-c", "import time; time.sleep(1e6)")
         start(self.world, Handing(argv=lambda *_: argv, pipe=lambda _: _ReadyAtOnce()), plan)
@@ -423,6 +426,53 @@ def test_who_asks_its_user_is_left_alone(impatient: Stage, dialog: str) -> None:
     asyncio.run(play())
     assert stage.facts("agent_nudged") == stage.facts("agent_stalled") == []
     assert not (stage.path / layout.ARCHITECTING / "done").exists()
+
+
+TURNS = StallSettings(turn_ended_after_s=0.3)
+
+
+@pytest.mark.parametrize("agent", ["demo-hook", "demo"])
+@pytest.mark.parametrize("submits", ["when-told", "killed"])
+def test_who_ends_its_turn_without_a_signal_is_asked_within_seconds(
+    tmp_path: Path, agents: None, tmux: TmuxTerminal, agent: str, submits: str
+) -> None:
+    stage = Stage(tmp_path, tmux, stall=TURNS, interval_s=0.1, agent=agent)
+    stage.scenario({"architect": {"think": 0.5, "submit": submits}, **STAY})
+
+    async def play() -> None:
+        async with stage.driven():
+            await stage.until(lambda: stage.state().phase is Phase.PLANNING)
+
+    asyncio.run(play())
+    assert [fact.result for fact in stage.facts("agent_nudged", "architect")] == ["submitted"]
+    assert len(stage.facts("submit_architecture")) == 1
+    assert "reminded" in stage.messages()
+
+
+def test_a_draft_puts_the_question_off_until_it_is_gone(
+    tmp_path: Path, agents: None, tmux: TmuxTerminal
+) -> None:
+    stage = Stage(tmp_path, tmux, stall=TURNS, interval_s=0.1, agent="demo-hook")
+    stage.scenario({"architect": {"think": 1, "submit": "when-told"}, **STAY})
+
+    async def play() -> None:
+        async with stage.driven():
+            await stage.until(lambda: "architect" in stage.state().seats)
+            await stage.until(lambda: stage.status("architect") == "busy")
+            pane = stage.pane("architect").id
+            stage.terminal.paste(pane, "what if")  # somebody begins to write
+            await stage.until(lambda: stage.typed)
+            await asyncio.sleep(1.5)  # in which it was asked again at every look
+            assert len(stage.typed) == 1
+            assert stage.facts("agent_nudged") == []
+            subprocess.run(
+                ["tmux", "-S", tmux.socket, "send-keys", "-t", pane, "-N", "7", "BSpace"],
+                check=True,
+            )
+            await stage.until(lambda: stage.state().phase is Phase.PLANNING)
+
+    asyncio.run(play())
+    assert [fact.result for fact in stage.facts("agent_nudged")] == ["submitted"]
 
 
 def test_everybody_who_asked_is_told_of_everything_once(impatient: Stage) -> None:

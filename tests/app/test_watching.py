@@ -16,14 +16,30 @@ from agentmux.app.session import Session
 from agentmux.app.tools import Tools
 from agentmux.app.watching import Watcher
 from agentmux.cli import wiring
-from agentmux.core.events import AgentExited, AgentLaunched, CodeResearchDispatched
+from agentmux.core.events import (
+    AgentExited,
+    AgentLaunched,
+    AgentNudged,
+    CodeResearchDispatched,
+    ResearchDone,
+    ResearchTold,
+)
 from agentmux.core.phase import Phase
+from agentmux.core.settings import StallSettings
+from agentmux.core.stall import Turn
 from agentmux.ports.terminal import Delivery, Pane, Screen, TerminalError
 from tests.app.driver import NobodyDies, SimTerminal, no_hints
 from tests.app.on_disk import OnDisk
 from tests.app.test_orchestrator import Silent
 
 BUSY, IDLE = "* Thinking… (esc to interrupt)\n", "\u276f \n"
+
+LIMIT = "You have reached your usage limit\n\u276f \n"
+DIALOG = "Do you want to proceed?\n \u276f 1. Yes\n"
+AT_ONCE = 1e-6
+ARCHITECT = "launch-architect"
+SOON = StallSettings(nudge_after_s=AT_ONCE)
+TURNS = StallSettings(turn_ended_after_s=AT_ONCE)
 
 
 class OnePane(SimTerminal):
@@ -37,7 +53,7 @@ class OnePane(SimTerminal):
         return (
             Pane(
                 id="%1", window="@0", pid=os.getpid(), dead=False, seat="architect",
-                launch="launch-architect", visible=True, activity=self.moved,
+                launch=ARCHITECT, visible=True, activity=self.moved,
             ),
         )  # fmt: skip
 
@@ -55,15 +71,15 @@ class OnePane(SimTerminal):
 class Looking:
     """A session whose architect is looked at, every few seconds of a clock that is told."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, agent: str = "demo", stall: StallSettings = SOON) -> None:
         self.terminal = OnePane()
         disk = OnDisk(path, feature="f")
-        disk.launch("architect", record={"agent": "demo", "strategy": "none"})
+        disk.launch("architect", record={"agent": agent, "strategy": "none"})
         disk.commit()
         self._now = datetime(2026, 1, 1, tzinfo=UTC)
         world = wiring.world(path.parents[2], environ=dict(os.environ))
-        stall = replace(world.settings.stall, nudge_after_s=1e-6)
-        world = replace(world, now=lambda: self._now, settings=replace(world.settings, stall=stall))
+        settings = replace(world.settings, stall=stall)
+        world = replace(world, now=lambda: self._now, settings=settings)
         self.session = Session(world.files(path), now=world.now, new_id=world.new_id)
         tools = Tools(
             terminal=self.terminal, lock=world.lock(path), wake=WakePipe(path),
@@ -90,8 +106,13 @@ async def never_typed(*words: object, **more: object) -> Delivery:
 
 
 @pytest.fixture
-def looking(tmp_path: Path) -> Looking:
-    return Looking(tmp_path / ".agentmux" / ".sessions" / "20260101-101500-x")
+def place(tmp_path: Path) -> Path:
+    return tmp_path / ".agentmux" / ".sessions" / "20260101-101500-x"
+
+
+@pytest.fixture
+def looking(place: Path) -> Looking:
+    return Looking(place)
 
 
 def test_what_a_failed_look_has_not_seen_is_looked_at_again(looking: Looking) -> None:
@@ -112,7 +133,7 @@ def test_who_waits_for_research_is_left_alone_while_somebody_does_it(
     looking: Looking, gone: str, nudged: list[str]
 ) -> None:
     asked = CodeResearchDispatched(topic="x", question="why")
-    looking.session.record(asked, seat="architect", launch="launch-architect")
+    looking.session.record(asked, seat="architect", launch=ARCHITECT)
     launched = AgentLaunched(
         role="code-researcher", record={}, mode="fresh", reason="first", topic="x"
     )
@@ -124,3 +145,136 @@ def test_who_waits_for_research_is_left_alone_while_somebody_does_it(
     looking.look()
     looking.look()
     assert looking.watcher.to_nudge == nudged
+
+
+# -- whose clock runs ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("screen", "status", "nudged"),
+    [
+        (IDLE, "idle", ["architect"]),
+        (BUSY, "busy", []),
+        (DIALOG, "waiting_for_user", []),
+        (LIMIT, "usage_limit", []),
+    ],
+)
+def test_only_who_has_nothing_to_do_is_quiet(
+    looking: Looking, screen: str, status: str, nudged: list[str]
+) -> None:
+    looking.show(screen)
+    assert (looking.look(), looking.look()) == (status, status)
+    assert looking.watcher.to_nudge == nudged
+
+
+def test_who_was_nudged_is_not_nudged_again(looking: Looking) -> None:
+    looking.session.record(AgentNudged(result="submitted"), seat="architect", launch=ARCHITECT)
+    looking.show(IDLE)
+    looking.look()
+    looking.look()
+    assert looking.watcher.to_nudge == []
+
+
+# -- turns ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def telling(place: Path) -> Looking:
+    """The architect's hooks tell us of its turns."""
+    looking = Looking(place, agent="demo-hook", stall=TURNS)
+    (place / "launches" / ARCHITECT).mkdir(parents=True)
+    looking.show(IDLE)
+    return looking
+
+
+@pytest.mark.parametrize(
+    ("turn", "nudged"),
+    [
+        (Turn.UNKNOWN, []),
+        (Turn.BEGUN, []),
+        (Turn.OF_USER, []),
+        (Turn.ENDED, ["architect"]),
+    ],
+)
+def test_who_says_that_its_turn_is_over_is_asked_at_the_next_look(
+    telling: Looking, turn: Turn, nudged: list[str]
+) -> None:
+    telling.session.files.note_turn(ARCHITECT, turn)
+    telling.look()
+    telling.look()
+    assert telling.watcher.to_nudge == nudged
+
+
+@pytest.mark.parametrize("screen", [BUSY, DIALOG, LIMIT])
+def test_whose_screen_says_otherwise_is_not_asked(telling: Looking, screen: str) -> None:
+    telling.session.files.note_turn(ARCHITECT, Turn.ENDED)
+    telling.show(screen)
+    telling.look()
+    telling.look()
+    assert telling.watcher.to_nudge == []
+
+
+def test_a_turn_of_an_older_launch_is_nothing(telling: Looking, place: Path) -> None:
+    (place / "launches" / "older").mkdir()
+    telling.session.files.note_turn("older", Turn.ENDED)
+    telling.look()
+    telling.look()
+    assert telling.watcher.to_nudge == []
+
+
+def test_whose_turn_ends_to_wait_for_research_is_asked_once_it_was_told(telling: Looking) -> None:
+    session = telling.session
+    asked = CodeResearchDispatched(topic="x", question="why")
+    session.record(asked, seat="architect", launch=ARCHITECT)
+    session.files.note_turn(ARCHITECT, Turn.ENDED)
+
+    def nudged() -> list[str]:
+        telling.look()
+        telling.look()
+        return telling.watcher.to_nudge
+
+    assert nudged() == []
+    launched = AgentLaunched(
+        role="code-researcher", record={}, mode="fresh", reason="first", topic="x"
+    )
+    session.record(launched, seat="code-researcher-x", launch="r")
+    done = ResearchDone(research="code", topic="x")
+    session.record(done, seat="code-researcher-x", launch="r")
+    assert session.state.research_tasks == {"x": "done"}
+    assert nudged() == [], "it is about to be told"
+    told = ResearchTold(research="code", topic="x", result="submitted")
+    session.record(told, seat="architect", launch=ARCHITECT)
+    assert nudged() == ["architect"]
+
+
+SEEN = StallSettings(turn_ended_after_s=AT_ONCE / 6)
+
+
+@pytest.mark.parametrize(
+    ("screens", "nudged"),
+    [
+        ((BUSY, IDLE), ["architect"]),
+        ((IDLE,), []),
+        ((BUSY, "$ \n"), []),
+        ((BUSY, DIALOG), []),
+        ((BUSY, LIMIT), []),
+    ],
+)
+def test_of_who_cannot_say_it_the_screen_tells(
+    place: Path, screens: tuple[str, ...], nudged: list[str]
+) -> None:
+    looking = Looking(place, agent="demo", stall=SEEN)
+    for screen in screens:
+        looking.show(screen)
+        looking.look()
+        looking.look()
+    assert looking.watcher.to_nudge == nudged
+
+
+def test_a_screen_that_has_just_changed_tells_nothing(place: Path) -> None:
+    looking = Looking(place, agent="demo", stall=StallSettings(turn_ended_after_s=10))
+    for screen in (BUSY, IDLE):
+        looking.show(screen)
+        looking.look()
+        looking.look()
+    assert looking.watcher.to_nudge == []

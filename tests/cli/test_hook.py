@@ -1,0 +1,110 @@
+"""What hooks of agents tell: of their conversation, their prompt and their turn."""
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agentmux.cli.hook import main
+from agentmux.core.stall import Turn
+from tests.app.on_disk import OnDisk
+
+LAUNCH = "launch-architect"
+
+
+class Agent:
+    """An architect whose hooks call us."""
+
+    def __init__(self, path: Path) -> None:
+        self.disk = OnDisk(path, feature="f")
+        self.environ = self.disk.launch("architect", record={"session_ref": "c-1"})
+        (path / "launches" / LAUNCH).mkdir(parents=True)
+        self.ours = f"Read the file {path}/launches/{LAUNCH}/prompt.md and do what it says."
+
+    def hook(self, event: str, **fields: Any) -> None:
+        said = {"hook_event_name": event, "session_id": "c-1", **fields}
+        assert main((), io.BytesIO(json.dumps(said).encode()), self.environ) == 0
+
+    def notify(self, *messages: str, thread: str = "c-1") -> None:
+        said = {"type": "agent-turn-complete", "thread-id": thread, "input-messages": messages}
+        assert main([json.dumps(said)], io.BytesIO(), self.environ) == 0
+
+    def turn(self) -> Turn:
+        return self.disk.files.turn(LAUNCH)
+
+
+@pytest.fixture
+def agent(tmp_path: Path) -> Agent:
+    return Agent(tmp_path / "s")
+
+
+@pytest.mark.parametrize(
+    ("begins", "ends"), [("UserPromptSubmit", "Stop"), ("BeforeAgent", "AfterAgent")]
+)
+def test_a_turn_that_we_began_is_known_to_end(agent: Agent, begins: str, ends: str) -> None:
+    assert agent.turn() is Turn.UNKNOWN
+    agent.hook(begins, prompt=agent.ours)
+    assert agent.turn() is Turn.BEGUN
+    agent.hook(ends)
+    assert agent.turn() is Turn.ENDED
+    agent.hook(ends)
+    assert agent.turn() is Turn.ENDED
+    assert agent.disk.kinds[-1] == "prompt_reached", "a turn is no line of the journal"
+    assert agent.disk.kinds.count("prompt_reached") == 1
+
+
+def test_a_turn_that_its_user_began_stays_theirs(agent: Agent) -> None:
+    agent.hook("UserPromptSubmit", prompt="what do you think?")
+    agent.hook("Stop")
+    assert agent.turn() is Turn.OF_USER
+    agent.hook("UserPromptSubmit", prompt=agent.ours)
+    agent.hook("Stop")
+    assert agent.turn() is Turn.ENDED
+
+
+@pytest.mark.parametrize("field", ["background_tasks", "session_crons"])
+def test_a_turn_that_goes_on_in_the_background_has_not_ended(agent: Agent, field: str) -> None:
+    agent.hook("UserPromptSubmit", prompt=agent.ours)
+    agent.hook("Stop", **{field: [{"id": "b1"}]})
+    assert agent.turn() is Turn.BEGUN
+    agent.hook("Stop", **{field: []})
+    assert agent.turn() is Turn.ENDED
+
+
+def test_a_notification_tells_the_same(agent: Agent) -> None:
+    agent.notify("talk", agent.ours)
+    assert agent.turn() is Turn.ENDED
+    agent.notify(agent.ours, "and what about this?")
+    assert agent.turn() is Turn.OF_USER
+    agent.notify(agent.ours)
+    assert agent.turn() is Turn.ENDED
+
+
+@pytest.mark.parametrize("thread", ["c-2", ""])
+def test_a_notification_of_another_thread_counts_for_nothing(agent: Agent, thread: str) -> None:
+    agent.notify(agent.ours, thread=thread)
+    assert agent.turn() is Turn.UNKNOWN
+
+
+@pytest.mark.parametrize("launch", ["gone", "../x", "..", "", "a/b"])
+def test_a_launch_that_has_no_folder_leaves_nothing(agent: Agent, launch: str) -> None:
+    before = sorted(agent.disk.path.rglob("*"))
+    agent.environ["AGENTMUX_LAUNCH_ID"] = launch
+    agent.hook("Stop")
+    assert sorted(agent.disk.path.rglob("*")) == before
+
+
+@pytest.mark.parametrize("said", [b"", b"{", b"[]", b'{"hook_event_name": 1}', b"\xff"])
+def test_a_hook_never_fails(agent: Agent, said: bytes, capfd: pytest.CaptureFixture[str]) -> None:
+    assert main((), io.BytesIO(said), agent.environ) == 0
+    assert main([said.decode(errors="replace")], io.BytesIO(), {}) == 0
+    assert agent.turn() is Turn.UNKNOWN
+    assert capfd.readouterr() == ("", "")
+
+
+def test_what_else_lies_there_tells_nothing(agent: Agent) -> None:
+    place = agent.disk.path / "launches" / LAUNCH / "turn"
+    place.write_text("over and out\n")
+    assert agent.turn() is Turn.UNKNOWN
