@@ -1,6 +1,9 @@
 """Who holds which conversation on this host: real locks, of the real wrapper."""
 
+import errno
+import fcntl
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -58,6 +61,29 @@ def test_two_may_look_at_once(claims: ClaimFolder) -> None:
     path.parent.mkdir()
     path.touch()
     assert [claims.is_held(path), claims.is_held(path)] == [False, False]
+
+
+def test_where_there_are_no_locks_nobody_holds_one(
+    claims: ClaimFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = claims.path("a", "b", "c")
+    path.parent.mkdir()
+    path.touch()
+
+    def refused(_fd: int, _how: int) -> None:
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    monkeypatch.setattr(fcntl, "flock", refused)
+    assert not claims.is_held(path)
+    assert claims.holder(path) is None
+
+
+def test_what_cannot_be_looked_at_is_held_by_nobody(claims: ClaimFolder) -> None:
+    path = claims.path("a", "b", "c")
+    path.parent.mkdir()
+    path.symlink_to(path)
+    assert not claims.is_held(path)
+    assert claims.holder(path) is None
 
 
 def test_the_latest_is_the_last_one_noted(claims: ClaimFolder) -> None:

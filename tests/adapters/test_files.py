@@ -132,6 +132,30 @@ def test_replace_flushes_the_file_before_the_rename_and_the_directory_after(
     ]  # fmt: skip
 
 
+def test_move_flushes_both_directories_after_the_rename(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps: list[tuple[str, str]] = []
+    real_rename, real_fsync = os.rename, os.fsync
+
+    def rename(source: Any, target: Any) -> None:
+        steps.append(("rename", Path(target).name))
+        real_rename(source, target)
+
+    def fsync(fd: int) -> None:
+        steps.append(("fsync", Path(f"/proc/self/fd/{fd}").readlink().name))
+        real_fsync(fd)
+
+    for folder in ("from", "to"):
+        (here / folder).mkdir()
+    (here / "from" / "a").write_bytes(OLD)
+    monkeypatch.setattr(os, "rename", rename)
+    monkeypatch.setattr(os, "fsync", fsync)
+    files.move(here / "from" / "a", here / "to" / "a")
+    assert steps[0] == ("rename", "a")
+    assert sorted(steps[1:]) == [("fsync", "from"), ("fsync", "to")]
+
+
 def test_a_kill_at_any_step_of_replace_leaves_the_old_file_or_the_new(here: Path) -> None:
     target = here / "a"
     seen = set()

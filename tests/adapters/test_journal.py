@@ -116,6 +116,34 @@ def test_a_torn_tail_is_kept_under_a_dated_private_name(journal: FileJournal) ->
     assert numbers(journal) == [0]
 
 
+def test_a_torn_tail_is_kept_for_good_before_it_is_cut_off(
+    journal: FileJournal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps: list[tuple[str, str]] = []
+
+    def recorded(name: str) -> None:
+        real = getattr(os, name)
+
+        def call(fd: int, *rest: Any) -> Any:
+            path = Path(f"/proc/self/fd/{fd}").readlink()
+            steps.append((name, path.name.partition(".torn-")[0]))
+            return real(fd, *rest)
+
+        monkeypatch.setattr(os, name, call)
+
+    with journal.path.open("ab") as file:
+        file.write(b'{"half":')
+    for name in ("write", "fsync", "ftruncate"):
+        recorded(name)
+    with journal.exclusive() as held:
+        held.cut_torn()
+    copy, whole = journal.path.stem, journal.path.name
+    assert steps == [
+        ("write", copy), ("fsync", copy), ("fsync", journal.path.parent.name),
+        ("ftruncate", whole), ("fsync", whole),
+    ]  # fmt: skip
+
+
 def test_bad_lines_stay_where_they_are(journal: FileJournal) -> None:
     bad = [b"garbage", b"[]", b'{"n": 1, "n": 2}', b"\xff\xfe", b"", b'{"n": NaN}', b"\0"]
     with journal.path.open("ab") as file:

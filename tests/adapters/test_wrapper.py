@@ -223,6 +223,60 @@ def test_a_claim_is_free_though_a_child_of_the_agent_lives_on(
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
+def test_a_claim_that_cannot_be_taken_is_not_said_to_be_held(tmp_path: Path) -> None:
+    (tmp_path / "claims").touch()
+    folder = write(tmp_path / "launch", ["true"], claim=str(tmp_path / "claims" / "c"))
+    subprocess.run(argv(folder), check=False, stdin=subprocess.DEVNULL, capture_output=True)
+    record = json.loads((folder / "exit.json").read_text())
+    assert (record["status"], record["claim_taken"]) == (126, False)
+
+
+TRACED = """
+import fcntl, os, sys
+sys.path.insert(0, os.path.dirname(sys.argv[1]))
+import wrapper
+
+folder, claim, steps = sys.argv[2:]
+real_fsync, real_rename = os.fsync, os.rename
+
+def note(*words):
+    with open(steps, "a") as file:
+        print(*words, file=file)
+
+def fsync(fd):
+    note("fsync", os.path.basename(os.readlink(f"/proc/self/fd/{fd}")))
+    real_fsync(fd)
+
+def rename(source, target):
+    with open(claim) as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            note("rename", os.path.basename(target), "while the claim is free")
+        except BlockingIOError:
+            note("rename", os.path.basename(target), "while the claim is held")
+    real_rename(source, target)
+
+os.fsync, os.rename = fsync, rename
+wrapper.Wrapper(folder).run()
+"""
+
+
+def test_the_claim_is_free_before_the_record_is_there_and_the_record_is_on_the_disk(
+    tmp_path: Path,
+) -> None:
+    claim, steps = tmp_path / "claim", tmp_path / "steps"
+    folder = write(tmp_path / "launch", ["true"], claim=str(claim))
+    words = [sys.executable, "-c", TRACED, str(WRAPPER), str(folder), str(claim), str(steps)]
+    subprocess.run(
+        words, check=True, timeout=20, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL
+    )
+    assert json.loads((folder / "exit.json").read_text())["status"] == 0
+    *_, flushed, renamed, told = steps.read_text().splitlines()
+    assert flushed.startswith("fsync exit.json")
+    assert renamed == "rename exit.json while the claim is free"
+    assert told == "fsync launch"
+
+
 def test_a_signal_is_recorded_as_one(start: Start, wait_until: WaitUntil) -> None:
     launch = start("kill -9 $$")
     wait_until(launch.is_dead)

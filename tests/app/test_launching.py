@@ -65,6 +65,13 @@ def test_a_pane_says_whether_an_agent_or_a_person_plays_in_it(
         assert agent_launch(env) == (made.plan.launch if agent == "demo" else "")
 
 
+def test_an_agent_does_not_learn_that_it_runs_inside_another(stage: Stage) -> None:
+    world = stage.world({"CLAUDECODE": "1", "CODEX_THREAD_ID": "x"})
+    for made in stage.launch(reached=False, world=world).values():
+        unset = launch_file(stage, made.plan.launch)["unset"]
+        assert {"CLAUDECODE", "CODEX_THREAD_ID"} <= set(unset)
+
+
 def test_the_folder_that_an_agent_leaves_its_work_in_is_there(stage: Stage) -> None:
     stage.launch(reached=False)
     assert (stage.path / "06_implementation").stat().st_mode & 0o777 == 0o700

@@ -128,6 +128,19 @@ def test_what_a_failed_look_has_not_seen_is_looked_at_again(looking: Looking) ->
     assert looking.watcher.to_nudge == ["architect"]
 
 
+def test_an_agent_that_left_its_record_is_gone_though_its_pane_is_not_dead_yet(
+    looking: Looking,
+) -> None:
+    launch = "launch-architect"
+    folder = looking.session.files.path / "launches" / launch
+    folder.mkdir(parents=True)
+    (folder / "started").touch()
+    assert looking.watcher.probe().launches[launch].alive
+    (folder / "exit.json").write_text('{"status": 0, "signal": null}')
+    fact = looking.watcher.probe().launches[launch]
+    assert (fact.alive, fact.exit is not None) == (False, True)
+
+
 @pytest.mark.parametrize(("gone", "nudged"), [("", []), ("finished", ["architect"])])
 def test_who_waits_for_research_is_left_alone_while_somebody_does_it(
     looking: Looking, gone: str, nudged: list[str]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -25,6 +26,18 @@ def test_who_calls_in_another_pane_is_not_handed_on() -> None:
     said = {"AGENTMUX_SEAT": "coder", "AGENTMUX_DEMO_HOME": "/h", "BASH_FUNC_x%%": "() { :; }"}
     assert handed_on(said) == {"AGENTMUX_DEMO_HOME": "/h"}
     assert not change({"AGENTMUX_SESSION_ID": "u"}, {})
+
+
+OF_ONE_PANE = """
+TMUX TMUX_PANE TERM COLORTERM TERM_PROGRAM TERM_PROGRAM_VERSION COLUMNS LINES PWD OLDPWD SHLVL STY
+WINDOWID _
+"""
+
+
+@pytest.mark.parametrize("name", OF_ONE_PANE.split())
+def test_what_tells_of_one_pane_is_neither_handed_on_nor_taken_away(name: str) -> None:
+    assert handed_on({name: "1"}) == {}
+    assert not change({name: "1"}, {})
 
 
 NAMES = st.sampled_from(
