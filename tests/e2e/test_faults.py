@@ -1,0 +1,231 @@
+"""What befalls a machine under a session: floods, hang-ups, lost folders, few descriptors."""
+
+import os
+import resource
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import WaitUntil
+from tests.e2e.conftest import QUICK, Client, Project, Session
+
+SILENT = {"roles": {**QUICK["roles"], "architect": {"silent": "until-told"}}}
+
+
+@pytest.fixture
+def silent(project: Project) -> Session:
+    """A live session whose architect has its prompt and says nothing."""
+    project.scenario(SILENT)
+    return project.start().until_seat("architect").settled("architect")
+
+
+@pytest.fixture
+def stopped(silent: Session) -> Session:
+    """The same, stopped by its user."""
+    silent.project.ok("stop", silent.name)
+    return silent.gone()
+
+
+def orchestrator(session: Session) -> int:
+    return int(session.runtime["orchestrator_pid"])
+
+
+def descriptors(pid: int) -> int:
+    return len(list(Path(f"/proc/{pid}/fd").iterdir()))
+
+
+def resident_kib(pid: int) -> int:
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("VmRSS:"))
+
+
+# -- permissions ---------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def forbidden(stopped: Session) -> Iterator[Session]:
+    """A session whose directory lets nobody write."""
+    stopped.path.chmod(0o500)
+    yield stopped
+    stopped.path.chmod(0o700)
+
+
+def ordinary(*words: str) -> list[str]:
+    """Return the command that obeys file modes, also where the tests run as root."""
+    argv = [sys.executable, "-m", "agentmux", *words]
+    return argv if os.geteuid() else ["setpriv", "--bounding-set=-dac_override", *argv]
+
+
+def test_where_nothing_can_be_written_looking_works_and_a_resume_is_refused(
+    forbidden: Session,
+) -> None:
+    project, name = forbidden.project, forbidden.name
+    before = project.tree()
+
+    for words in (["status", name], ["list"], ["logs", name], ["resume", "--dry-run", name]):
+        done = project.program(*ordinary(*words))
+        assert done.returncode == 0, done.stderr
+    done = project.program(*ordinary("resume", name, "--yes", "--detach"))
+
+    assert done.returncode == 5, done.stderr
+    assert done.stderr.startswith("error: ")
+    assert str(forbidden.path) in done.stderr
+    assert project.tree() == before
+    assert not project.processes()
+
+
+def test_all_that_a_session_leaves_is_private(project: Project) -> None:
+    session = project.start().wait()
+    # What an agent writes has the mode that the agent gives it; the folder above keeps it private.
+    by_agents = {"architecture.md", "plan.yaml", "review_logic.yaml", "summary.md"}
+    paths = [session.path, *session.path.rglob("*")]
+    ours = [path for path in paths if path.name not in by_agents]
+
+    modes = {str(path): stat.S_IMODE(path.lstat().st_mode) for path in ours}
+    assert {path: oct(mode) for path, mode in modes.items() if mode & 0o077} == {}
+
+
+# -- few descriptors -----------------------------------------------------------------------------
+
+
+def test_with_few_descriptors_a_look_fails_cleanly_or_not_at_all(stopped: Session) -> None:
+    before = stopped.project.tree()
+    codes = []
+    for count in (6, 8, 10, 12, 16, 24):
+        limits = (count, count)
+        done = stopped.project.run(
+            *("resume", "--dry-run", "--json", stopped.name),
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, limits),  # noqa: B023
+        )
+        codes.append(done.returncode)
+
+    assert codes[0] in {5, 6}
+    assert codes[-1] == 0
+    assert set(codes) <= {0, 5, 6}
+    assert stopped.project.tree() == before
+
+
+def test_an_orchestrator_keeps_no_more_descriptors_from_cycle_to_cycle(project: Project) -> None:
+    session = project.start().wait()
+    pid, before = orchestrator(session), descriptors(orchestrator(session))
+
+    project.ok("request-changes", "make it shorter", "--session", session.name)
+    session.until_seat("architect").wait()
+
+    assert orchestrator(session) == pid
+    assert session.state["cycle"] == 2
+    assert descriptors(pid) <= before
+
+
+# -- what a cleaner takes away -------------------------------------------------------------------
+
+
+def test_what_temporary_folders_held_is_not_needed_to_resume(
+    project: Project, wait_until: WaitUntil
+) -> None:
+    scratch = project.root / "scratch"
+    scratch.mkdir()
+    project.env |= {"TMPDIR": str(scratch), "XDG_RUNTIME_DIR": str(scratch)}
+    project.scenario(SILENT)
+    session = project.start().until_seat("architect").settled("architect")
+    project.tmux("kill-server")
+    wait_until(lambda: not project.processes(), 15, project._left)
+
+    shutil.rmtree(scratch)
+    shutil.rmtree(project.root / f"tmux-{os.getuid()}")
+    shutil.rmtree(project.home / "cache", ignore_errors=True)
+
+    (planned,) = project.json("resume", "--dry-run", session.name)["sessions"]
+    assert [pane["mode"] for pane in planned["panes"]] == ["native"]
+    project.ok("resume", session.name, "--yes", "--detach")
+    session.until_seat("architect")
+
+
+# -- floods and freezes --------------------------------------------------------------------------
+
+
+def test_an_agent_that_floods_its_pane_harms_nobody(
+    project: Project, wait_until: WaitUntil
+) -> None:
+    user = project.home / "config" / "agentmux"
+    user.mkdir(parents=True)
+    (user / "config.yaml").write_text(
+        "version: 1\nagents: {flood: {command: [yes, flood]}}\nsnapshots: {interval: 1s}\n"
+    )
+    session = project.start("add a greeting", "--role", "architect=flood")
+    kept = session.path / "snapshots" / "architect.json"
+    wait_until(kept.exists, 30, lambda: project.run("status").stdout)
+
+    assert resident_kib(orchestrator(session)) < 100_000
+    assert kept.stat().st_size < 1_000_000
+    assert project.json("status", session.name)["sessions"][0]["orchestrator"]
+    project.ok("stop", session.name)
+    session.gone()
+
+
+def test_a_client_that_hangs_up_takes_nothing_along(project: Project, silent: Session) -> None:
+    with Client(project, "tmux", "attach", "-t", f"={silent.state['session_name']}") as client:
+        names = ("list-clients", "-F", "#{client_pid}")
+        while str(client.process.pid) not in project.tmux(*names):
+            assert client.process.poll() is None, client.said
+        client.process.send_signal(signal.SIGHUP)
+        client.process.wait(10)
+
+    silent.project.ok("status", silent.name)
+    (row,) = project.json("status")["sessions"]
+    assert row["orchestrator"] == orchestrator(silent)
+    assert row["status"] == "running"
+
+
+# -- at the same moment --------------------------------------------------------------------------
+
+
+def test_of_many_resumes_at_once_one_wins_and_all_others_are_blocked(stopped: Session) -> None:
+    project = stopped.project
+    words = [sys.executable, "-m", "agentmux", "resume", stopped.name, "--yes", "--detach"]
+    racing = [
+        subprocess.Popen(
+            words,
+            cwd=project.path,
+            env=project.env,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for _ in range(6)
+    ]
+    said = [each.communicate(timeout=60)[1] for each in racing]
+
+    assert sorted(each.returncode for each in racing) == [0, 3, 3, 3, 3, 3], said
+    assert stopped.kinds("resumed") == ["resumed"]
+    stopped.until_seat("architect")
+    assert stopped.launched() == ["architect", "architect"]
+
+
+# -- artifacts after the answer ------------------------------------------------------------------
+
+
+def test_what_changes_after_it_was_accepted_changes_nothing_that_was_decided(
+    project: Project, wait_until: WaitUntil
+) -> None:
+    project.scenario({"roles": {**QUICK["roles"], "coder": {"silent": True}}})
+    session = project.start().until_seat("coder-1")
+    accepted = session.read("04_planning/execution_plan.yaml")
+    (session.path / "04_planning" / "plan.yaml").write_text("version: 2\ngroups: []\n")
+    project.tmux("kill-server")
+    wait_until(lambda: not project.processes(), 15, project._left)
+
+    (planned,) = project.json("resume", "--dry-run", session.name)["sessions"]
+    assert planned["phase"] == "implementing"
+    project.ok("resume", session.name, "--yes", "--detach")
+    session.until_seat("coder-1")
+
+    assert session.read("04_planning/execution_plan.yaml") == accepted
+    assert session.state["subplan_count"] == 1
