@@ -7,7 +7,6 @@ surrogates; they are never read as patterns.
 from __future__ import annotations
 
 import fcntl
-import logging
 import os
 import shutil
 import tempfile
@@ -20,15 +19,19 @@ from agentmux.adapters.git_program import (
     GitProgram,
     decoded,
     encoded,
-    failed,
     joined,
     refused,
     split,
 )
 from agentmux.errors import AgentmuxError, UsageError
-from agentmux.ports.repository import GitError, GitRefusedError, Head, HeadMovedError, InProgress
-
-logger = logging.getLogger(__name__)
+from agentmux.ports.repository import (
+    GitError,
+    GitRefusedError,
+    Head,
+    HeadMovedError,
+    IndexBusyError,
+    InProgress,
+)
 
 OWN_FOLDER: Final = ".agentmux"
 _SCRATCH: Final = "agentmux-commit-"
@@ -80,6 +83,11 @@ class Git:
             else None,
             in_progress=self._in_progress(),
         )
+
+    def index_lock(self) -> Path | None:
+        """Return git's lock of the user's index while somebody holds it, or a crash left it."""
+        lock = self._git_dir() / "index.lock"
+        return lock if os.path.lexists(lock) else None
 
     def require_head(self, expected: Head) -> None:
         """Check that nobody committed, switched or started a merge since ``expected``.
@@ -206,9 +214,14 @@ class Git:
             onto: Where HEAD has to be; None for anywhere.
 
         Raises:
+            IndexBusyError: The user's index is locked: nothing was committed, or the index has
+                still to be settled.
             HeadMovedError: HEAD is not at ``onto``.
             GitRefusedError: Nothing to commit, no identity, or a hook or git said no.
         """
+        lock = self.index_lock()
+        if lock is not None:
+            raise IndexBusyError(lock)
         if onto is not None:
             self.require_head(onto)
         if not message.strip():
@@ -240,31 +253,42 @@ class Git:
         """Bring the user's index up to HEAD for the paths that ``commit`` changed, and only those.
 
         `commit` does this last; who adopts a commit after a crash does it again. Repeatable.
-        The commit counts without it: where the user holds the index, this is a warning in the log.
+
+        Raises:
+            IndexBusyError: Somebody else holds the index, or git cannot write it.
         """
         try:
-            self._settle_index(commit)
+            _sweep(self._git_dir())
+            listed = self._git.must_read(
+                "list the commit's files",
+                *("diff-tree", "--root", "-r", "-z", "--no-renames", "--no-commit-id"),
+                *("--name-only", commit),
+            )
+            if listed.out:
+                self._reset(listed.out)
+        except IndexBusyError:
+            raise
         except (AgentmuxError, OSError) as error:
-            logger.warning("the index was left as it was: %s", error)
+            raise IndexBusyError(None, said=str(error)) from error
 
     # --- inside ------------------------------------------------------------------------------
 
-    def _settle_index(self, commit: str) -> None:
-        _sweep(self._git_dir())
-        listed = self._git.must_read(
-            "list the commit's files",
-            *("diff-tree", "--root", "-r", "-z", "--no-renames", "--no-commit-id", "--name-only"),
-            commit,
-        )
-        if not listed.out:
-            return
-        reply = self._git.run(
-            *("reset", "-q", "--pathspec-from-file=-", "--pathspec-file-nul", "HEAD"),
-            stdin=listed.out,
-            extra=_LITERAL,
-        )
-        if reply.status != 0:
-            raise failed("update the index after the commit", reply)
+    def _reset(self, paths: bytes) -> None:
+        """Make the index hold what HEAD has of these paths."""
+        said = ""
+        for _ in range(2):  # the lock that was in the way may be gone when we look for it
+            lock = self.index_lock()
+            if lock is not None:
+                raise IndexBusyError(lock)
+            reply = self._git.run(
+                *("reset", "-q", "--pathspec-from-file=-", "--pathspec-file-nul", "HEAD"),
+                stdin=paths,
+                extra=_LITERAL,
+            )
+            if reply.status == 0:
+                return
+            said = reply.err.strip() or f"exit {reply.status}"
+        raise IndexBusyError(self.index_lock(), said=said)
 
     def _in_progress(self) -> InProgress | None:
         git_dir = self._git_dir()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import time
 from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import suppress
@@ -97,6 +98,30 @@ async def changes(paths: Iterable[Path], stop: asyncio.Event) -> AsyncIterator[N
     except _UNWATCHABLE as error:
         logger.warning("could not watch files: %s", error)
         await stop.wait()
+
+
+async def gone(path: Path) -> None:
+    """Return once there is nothing at ``path``; told by the directory that it lies in."""
+    while os.path.lexists(path):
+        with suppress(*_UNWATCHABLE):
+            await _gone(path)
+        await asyncio.sleep(_LOOK_MS / 1000)  # where nothing tells us of changes
+
+
+async def _gone(path: Path) -> None:
+    from watchfiles import awatch  # noqa: PLC0415
+
+    async for _ in awatch(
+        path.parent,
+        watch_filter=None,
+        debounce=50,
+        step=20,
+        rust_timeout=_LOOK_MS,
+        yield_on_timeout=True,
+        recursive=False,
+    ):
+        if not os.path.lexists(path):
+            return
 
 
 def _is_news(_change: Change, path: str) -> bool:

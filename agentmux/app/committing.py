@@ -11,7 +11,7 @@ from agentmux.core.review import check_review, commit_message
 from agentmux.core.shape import is_control
 from agentmux.core.state import SessionState
 from agentmux.errors import AgentmuxError, of_system
-from agentmux.ports.repository import GitError, Head, Repository
+from agentmux.ports.repository import GitError, Head, IndexBusyError, Repository
 
 TRAILER: Final = "Agentmux-Event"
 _SUBJECT_MAX: Final = 72
@@ -79,6 +79,7 @@ def commit(world: World, state: SessionState, approval: str) -> tuple[str | None
         The commit (None where there was nothing to commit), and whether it was adopted.
 
     Raises:
+        IndexBusyError: It is not made, or not whole, before the user's index can be changed.
         GitError: It was not made: a hook, a missing identity, a moved HEAD.
         MissingError: Git is not on this machine, or it or a hook took too long.
         OSError: The disk is full, or git's folder cannot be written.
@@ -96,13 +97,16 @@ def commit(world: World, state: SessionState, approval: str) -> tuple[str | None
     began = Head(commit=state.options.base, branch=state.branch)
     try:
         return repository.commit(message(state), paths, trailer=trailer, onto=began), False
+    except IndexBusyError:
+        raise
     except (AgentmuxError, OSError):
         # It may have been made all the same: git's last hook took too long, say.
         with suppress(AgentmuxError, OSError):
-            found = _adopted(repository, state, trailer)
+            found = repository.find_commit(trailer, since=state.options.base)
         if found is None:
             raise
-        return found, False
+    repository.settle_index(found)
+    return found, False
 
 
 def _adopted(repository: Repository, state: SessionState, trailer: tuple[str, str]) -> str | None:

@@ -8,7 +8,9 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
+from pathlib import Path
 from typing import Any, Final
 
 from agentmux.app.beside import Beside, Loop
@@ -43,6 +45,7 @@ from agentmux.core.events import (
     AgentExited,
     Approved,
     ArtifactsArchived,
+    CommitDelayed,
     CommitFailed,
     CommitMade,
     CommitStarted,
@@ -50,9 +53,10 @@ from agentmux.core.events import (
     SessionFailed,
 )
 from agentmux.core.records import to_fields
-from agentmux.core.state import AGENT_MODES, LAUNCHED, NATIVE, REJECTED, STOPPED
+from agentmux.core.state import AGENT_MODES, DELAYED, LAUNCHED, NATIVE, REJECTED, STOPPED
 from agentmux.core.work import wanted
 from agentmux.errors import AgentmuxError
+from agentmux.ports.repository import IndexBusyError
 from agentmux.ports.terminal import NewPane
 
 logger = logging.getLogger(__name__)
@@ -300,17 +304,47 @@ class Performer:
 
     async def _make_commit(self, approval: str) -> None:
         committed = self._session.state.commit
-        if committed is None or committed.status != "committing":
+        if committed is None or committed.status not in {"committing", DELAYED}:
             self._session.record(CommitStarted(approval=approval))
-        loop, state = asyncio.get_running_loop(), self._session.state
         try:
-            made, adopted = await loop.run_in_executor(None, commit, self._world, state, approval)
+            made, adopted = await self._committed(approval)
         except (AgentmuxError, OSError) as error:
             self._session.record(CommitFailed(reason=reason(error)))
             self._loop.say(f"the commit was not made: {reason(error)}")
             return
         self._session.record(CommitMade(commit=made, adopted=adopted))
         self._loop.say("nothing to commit" if made is None else f"committed {made[:12]}")
+
+    async def _committed(self, approval: str) -> tuple[str | None, bool]:
+        """Commit, as `committing.commit`, as soon as the user's index can be brought up to it."""
+        loop, state = asyncio.get_running_loop(), self._session.state
+        while True:
+            try:
+                return await loop.run_in_executor(None, commit, self._world, state, approval)
+            except IndexBusyError as error:
+                await self._until_free(error)
+
+    async def _until_free(self, error: IndexBusyError) -> None:
+        """Wait until the index is nobody else's; after a while its user is told."""
+        committed = self._session.state.commit
+        if committed is None or committed.reason != reason(error):
+            if await self._is_gone_soon(error.lock):
+                return
+            self._session.record(CommitDelayed(reason=reason(error)))
+            self._loop.say(f"the commit waits: {reason(error)}")
+            self._loop.wake()
+        if error.lock is None:
+            await asyncio.Event().wait()  # for the next resume: nothing else tells
+        else:
+            await self._tools.gone(error.lock)
+
+    async def _is_gone_soon(self, lock: Path | None) -> bool:
+        if lock is None:
+            return False
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._tools.gone(lock), self._tools.index_wait_s)
+            return True
+        return False
 
     async def _tell(self, action: Tell, facts: Facts) -> None:
         key = f"tell {action.seat} {action.research} {action.topic}"

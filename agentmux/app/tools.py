@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
 
 from agentmux.core.frozen import dataclass
 from agentmux.errors import AgentmuxError
@@ -18,6 +19,8 @@ class Tools:
 
     Attributes:
         hints: Yields when something changed below the session, until the event is set.
+        gone: Returns once there is nothing at a path any more.
+        index_wait_s: How long a commit waits for git's index before the user is told.
     """
 
     terminal: Terminal
@@ -27,6 +30,8 @@ class Tools:
     type_into: Typist
     display: Display
     hints: Callable[[asyncio.Event], AsyncIterator[None]]
+    gone: Callable[[Path], Awaitable[None]]
+    index_wait_s: float = 30.0
 
 
 class SessionGoneError(AgentmuxError):

@@ -27,6 +27,7 @@ _STOPPED: Final = "stopped"
 _DECIDED: Final = "your decision is on record, to be applied at the next resume"
 _LIMIT: Final = "usage_limit"
 _LEFT: Final = frozenset({"finished", "ended_by_user"})  # as `core.state.LEFT`, slow to import
+_HELD_UP: Final = {"failed": "the commit failed", "delayed": "the commit waits"}
 _FEATURE_MAX: Final = 120
 
 
@@ -265,7 +266,7 @@ def _at_work(entry: SessionEntry, noted: Json, seats: tuple[SeatView, ...]) -> S
         seen.add(_WAITING)
     if any(seat.holds_up for seat in seats):
         seen.add(_WAITING)
-    if noted.get("problem"):
+    if noted.get("problem") or _mapping(entry.fields, "commit").get("status") == "delayed":
         seen.add(_STALLED)
     for status in (SessionStatus.WAITING, SessionStatus.STALLED, SessionStatus.LIMIT):
         if status in seen:
@@ -332,8 +333,8 @@ def _problems(entry: SessionEntry, liveness: Liveness, noted: Json) -> Iterator[
     if noted.get("problem"):
         yield str(noted["problem"])
     commit = _mapping(entry.fields, "commit")
-    if commit.get("status") == "failed":
-        yield f"the commit failed: {_text(commit, 'reason')}"
+    if commit.get("status") in _HELD_UP:
+        yield f"{_HELD_UP[commit['status']]}: {_text(commit, 'reason')}"
 
 
 def _leavers(seats: Iterable[SeatView]) -> Iterator[str]:

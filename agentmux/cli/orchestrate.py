@@ -19,7 +19,7 @@ from agentmux.adapters.handover import take_environment
 from agentmux.adapters.processes import ProcessWatch, start_time
 from agentmux.adapters.tmux import TmuxTerminal
 from agentmux.adapters.wake import WakePipe
-from agentmux.adapters.watch import changes
+from agentmux.adapters.watch import changes, gone
 from agentmux.app.driving import drive
 from agentmux.app.request import Report, Request, decode_request, failure
 from agentmux.app.tools import Tools
@@ -151,6 +151,7 @@ async def _drive(
         type_into=type_into,
         display=display,
         hints=hints,
+        gone=gone,
     )
     try:
         return await drive(

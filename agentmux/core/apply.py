@@ -24,6 +24,7 @@ from agentmux.core.events import (
     ChangesRequested,
     CodeDone,
     CodeResearchDispatched,
+    CommitDelayed,
     CommitFailed,
     CommitMade,
     CommitStarted,
@@ -60,6 +61,7 @@ from agentmux.core.review import DEFAULT_NOMINATIONS, Verdict
 from agentmux.core.state import (
     AGENT_MODES,
     CRASHED,
+    DELAYED,
     DISPATCHED,
     LAUNCHED,
     PASSED,
@@ -463,6 +465,11 @@ def _commit_made(state: SessionState, event: Event, fact: CommitMade) -> Session
     return enter(replace(state, commit=made), Phase.DONE)
 
 
+def _commit_delayed(state: SessionState, event: Event, fact: CommitDelayed) -> SessionState:
+    delayed = Commit(status=DELAYED, approval=state.approval or "", reason=fact.reason)
+    return replace(state, commit=delayed)
+
+
 def _commit_failed(state: SessionState, event: Event, fact: CommitFailed) -> SessionState:
     failed = Commit(status="failed", approval=state.approval or "", reason=fact.reason)
     return replace(state, commit=failed, approval=None)
@@ -530,6 +537,7 @@ _STEPS: Final[Mapping[type[Fact], Step]] = {
     ArtifactsArchived: _archived,
     CommitStarted: _commit_started,
     CommitMade: _commit_made,
+    CommitDelayed: _commit_delayed,
     CommitFailed: _commit_failed,
     SessionInterrupted: _interrupted,
     SessionFailed: _failed,

@@ -21,6 +21,7 @@ from agentmux.core.state import (
     AGENT_MODES,
     CLAIM_TAKEN,
     CRASHED,
+    DELAYED,
     ENDED_BY_USER,
     FINISHED,
     LAUNCHED,
@@ -341,7 +342,7 @@ def _closing(state: SessionState) -> Iterator[Action]:
     if state.phase is not Phase.COMPLETING:
         return
     if state.approval is not None:
-        started = state.commit is not None and state.commit.status == "committing"
+        started = state.commit is not None and state.commit.status in {"committing", DELAYED}
         yield MakeCommit(approval=state.approval, started=started)
     elif _approves_by_itself(state):
         yield ApproveByItself()

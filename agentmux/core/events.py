@@ -350,6 +350,14 @@ class CommitMade:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CommitDelayed:
+    """Something of the user's is in the way of the commit; it is made when that is gone."""
+
+    kind: ClassVar[str] = "commit_delayed"
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CommitFailed:
     """The commit could not be made; the user decides again."""
 
@@ -413,6 +421,7 @@ Fact: TypeAlias = (
     | ArtifactsArchived
     | CommitStarted
     | CommitMade
+    | CommitDelayed
     | CommitFailed
     | SessionInterrupted
     | SessionFailed

@@ -13,6 +13,7 @@ from agentmux.core.events import (
     AgentNudged,
     AgentStalled,
     ArtifactsArchived,
+    CommitDelayed,
     CommitFailed,
     CommitMade,
     CommitStarted,
@@ -35,7 +36,7 @@ from agentmux.core.state import Archive, SessionState
 _OWN: Final[tuple[type[Fact], ...]] = (
     JournalCreated, SessionStarted, SessionImported, AgentLaunched, AgentExited, AgentNudged,
     AgentStalled, ResearchTold, PhaseSettled, Resumed, SessionReattached, ArtifactsArchived,
-    CommitStarted, CommitMade, CommitFailed, SessionInterrupted, SessionFailed,
+    CommitStarted, CommitMade, CommitDelayed, CommitFailed, SessionInterrupted, SessionFailed,
 )  # fmt: skip
 
 

@@ -19,6 +19,8 @@ DISPATCHED: Final = "dispatched"
 RESEARCHED: Final = "done"
 CAPPED: Final = "capped"
 PASSED: Final = "passed"
+DELAYED: Final = "delayed"
+"""How a commit stands that is made by itself when something is out of its way."""
 LAUNCHED: Final = "launched"
 STOPPED: Final = "stopped"
 CRASHED: Final = "crashed"
@@ -103,7 +105,11 @@ class Research:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Commit:
-    """How far the commit is: ``committing``, ``made``, ``failed`` or ``none`` (nothing due)."""
+    """How far the commit is.
+
+    ``committing``, ``delayed`` (tried again by itself), ``made``, ``failed`` (the user decides
+    again) or ``none`` (nothing due).
+    """
 
     status: str
     approval: str = ""

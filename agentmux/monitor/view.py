@@ -17,7 +17,7 @@ from agentmux.core import layout
 from agentmux.core.acceptance import takes_approval, working_phase
 from agentmux.core.phase import Phase
 from agentmux.core.pipeline import PHASE_REGISTRY, PIPELINE, earlier
-from agentmux.core.state import CAPPED, Seat, SessionState
+from agentmux.core.state import CAPPED, DELAYED, Seat, SessionState
 from agentmux.core.wording import worded
 from agentmux.monitor.fitting import NARROW, clean, cut, spread, wrap
 from agentmux.ports.display import Picture, SeatStatus
@@ -210,7 +210,8 @@ def _iteration(state: SessionState) -> str:
 
 def _commit(state: SessionState) -> str:
     if state.phase is Phase.COMPLETING and state.approval is not None:
-        return "committing"
+        waits = state.commit is not None and state.commit.status == DELAYED
+        return "commit waits" if waits else "committing"
     return f"commit {state.commit.status}" if state.commit is not None else ""
 
 
@@ -349,6 +350,8 @@ def _failure(state: SessionState) -> Iterator[tuple[str, ...]]:
 
 
 def _decision(state: SessionState) -> Iterator[tuple[str, ...]]:
+    if state.commit is not None and state.commit.status == DELAYED:
+        yield (f"the commit waits: {state.commit.reason}",)
     if state.phase is not Phase.COMPLETING or not takes_approval(state):
         return
     if state.commit is not None and state.commit.status == "failed":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Collection
 from pathlib import Path
 from typing import Literal, Protocol
@@ -45,6 +46,27 @@ class HeadMovedError(GitError):
         )
 
 
+class IndexBusyError(GitError):
+    """The user's index cannot be brought up to a commit now; until it is, no commit counts as made.
+
+    An index that is behind HEAD would have the user's next commit take this one back.
+
+    Attributes:
+        lock: The file to wait for until it is gone; None where git has another reason.
+    """
+
+    def __init__(self, lock: Path | None, *, said: str = "") -> None:
+        self.lock = lock
+        if lock is None:
+            message = f"the index could not be brought up to the commit: {said}"
+            hint = "fix that, then stop the session and resume it"
+        else:
+            message = f"{lock} is there: another git is at work, or one that crashed left it"
+            remove = f"rm {shlex.quote(str(lock))}"
+            hint = f"the commit is made when it is gone; if no git is running: {remove}"
+        super().__init__(message, hints=(hint,))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Head:
     """Where HEAD is.
@@ -74,6 +96,9 @@ class Repository(Protocol):
     def head(self) -> Head:
         """Where HEAD is."""
 
+    def index_lock(self) -> Path | None:
+        """Return the lock of the user's index while somebody holds it."""
+
     def dirty(self) -> tuple[str, ...]:
         """Files that differ from HEAD or are untracked; never those of ``.agentmux``."""
 
@@ -84,7 +109,7 @@ class Repository(Protocol):
         """Return the commit after ``since`` that carries the trailer."""
 
     def settle_index(self, commit: str) -> None:
-        """Finish what a kill right after the commit left undone; safe to repeat, raises nothing."""
+        """Bring the user's index up to a commit; safe to repeat. Raises `IndexBusyError`."""
 
     def require_new_branch(self, name: str) -> None:
         """Check that a branch of this name can be made."""
@@ -103,4 +128,7 @@ class Repository(Protocol):
         trailer: tuple[str, str],
         onto: Head | None = None,
     ) -> str:
-        """Commit exactly these files; what the user has staged stays staged."""
+        """Commit exactly these files; what the user has staged stays staged.
+
+        `IndexBusyError` may come before the commit is made or after it: `find_commit` tells.
+        """

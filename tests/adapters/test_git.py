@@ -10,7 +10,13 @@ import pytest
 
 from agentmux.adapters.git import Git
 from agentmux.errors import MissingError, UsageError
-from agentmux.ports.repository import GitError, GitRefusedError, Head, HeadMovedError
+from agentmux.ports.repository import (
+    GitError,
+    GitRefusedError,
+    Head,
+    HeadMovedError,
+    IndexBusyError,
+)
 from tests.conftest import WaitUntil
 
 TRAILER = ("Agentmux-Event", "6f1c1a52-6a51-5d53-9d31-0a4ff2f8a001")
@@ -418,6 +424,47 @@ def test_an_index_left_behind_by_a_crash_is_settled(started: Path, git: Git, run
     for _ in range(2):
         git.settle_index(made)
         assert run("status", "--porcelain") == "M  mine.txt\n"
+
+
+def test_while_the_index_is_locked_no_commit_is_made(started: Path, git: Git, run: Run) -> None:
+    before, lock = git.head(), started / ".git/index.lock"
+    (started / "agent.txt").write_text("x\n")
+    lock.touch()
+    with pytest.raises(IndexBusyError) as caught:
+        git.commit("Add", ["agent.txt"], trailer=TRAILER)
+    assert caught.value.lock == lock
+    assert str(lock) in caught.value.message
+    assert git.head() == before
+    assert lock.exists(), "it is the user's"
+    lock.unlink()
+    git.commit("Add", ["agent.txt"], trailer=TRAILER)
+    assert run("status", "--porcelain") == ""
+
+
+def test_an_index_that_cannot_be_settled_is_said(started: Path, git: Git, run: Run) -> None:
+    lock = started / ".git/index.lock"
+    write_hook(started, "post-commit", "touch .git/index.lock\n")
+    (started / "agent.txt").write_text("x\n")
+    with pytest.raises(IndexBusyError) as caught:
+        git.commit("Add", ["agent.txt"], trailer=TRAILER)
+    made = git.head().commit
+    assert (caught.value.lock, git.find_commit(TRAILER, since=None)) == (lock, made)
+    assert made is not None
+    with pytest.raises(IndexBusyError):
+        git.settle_index(made)
+    lock.unlink()
+    git.settle_index(made)
+    assert run("status", "--porcelain") == ""
+
+
+def test_an_index_that_nobody_locks_and_git_refuses_is_said(
+    started: Path, git: Git, run: Run
+) -> None:
+    write_hook(started, "post-commit", "echo broken >.git/index\n")
+    (started / "agent.txt").write_text("x\n")
+    with pytest.raises(IndexBusyError, match="index") as caught:
+        git.commit("Add", ["agent.txt"], trailer=TRAILER)
+    assert caught.value.lock is None
 
 
 def left_behind(repo: Path) -> list[str]:

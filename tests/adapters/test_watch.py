@@ -7,13 +7,13 @@ import logging
 import resource
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, nullcontext
 from pathlib import Path
 
 import pytest
 
 from agentmux.adapters import files
-from agentmux.adapters.watch import DEBOUNCE_MS, STEP_MS, changes, follow
+from agentmux.adapters.watch import DEBOUNCE_MS, STEP_MS, changes, follow, gone
 
 DEADLINE_S = 20.0
 
@@ -189,3 +189,24 @@ def test_a_limit_of_the_kernel_does_not_end_a_look_now_and_then(tmp_path: Path) 
     with no_more_files():
         looks = follow(tmp_path, 60.0)
         assert [next(looks), next(looks)] == [None, None]
+
+
+@pytest.mark.parametrize("watchable", [True, False])
+def test_a_path_that_goes_is_told(tmp_path: Path, watchable: bool) -> None:
+    lock = tmp_path / "folder" / "lock"
+    lock.parent.mkdir()
+    lock.touch()
+
+    async def play() -> None:
+        with no_more_files() if not watchable else nullcontext():
+            waiting = asyncio.create_task(gone(lock))
+            await asyncio.wait([waiting], timeout=0.2)
+            assert not waiting.done()
+            lock.unlink()
+            await asyncio.wait_for(waiting, DEADLINE_S)
+
+    asyncio.run(play())
+
+
+def test_what_is_not_there_is_gone_at_once(tmp_path: Path) -> None:
+    asyncio.run(asyncio.wait_for(gone(tmp_path / "no" / "lock"), 0.4))

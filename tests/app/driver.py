@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from agentmux.adapters.wake import WakePipe, poke
+from agentmux.adapters.watch import gone
 from agentmux.app.checks import Request as Handin
 from agentmux.app.driving import drive
 from agentmux.app.handing import Handing
@@ -223,6 +224,8 @@ class Studio:
             self.world = replace(self.world, repository=NotedRepository(project))
         self.terminal = SimTerminal()
         self.session = Path("/nowhere")
+        self.index_wait_s = 30.0
+        self.gone = gone
         self.accepted: list[str] = []
         """Ids of the signals that were answered with `accepted`, in order."""
 
@@ -272,6 +275,8 @@ class Studio:
             type_into=self._type_into,
             display=_User(self),
             hints=no_hints,
+            gone=self.gone,
+            index_wait_s=self.index_wait_s,
         )
         try:
             return await drive(
@@ -491,6 +496,9 @@ class NotedRepository:
     def find_commit(self, trailer: tuple[str, str], *, since: str | None) -> str | None:
         line = ": ".join(trailer)
         return next((each["id"] for each in self.commits() if each["trailer"] == line), None)
+
+    def index_lock(self) -> Path | None:
+        return None
 
     def settle_index(self, commit: str) -> None:
         pass

@@ -24,6 +24,7 @@ from agentmux.adapters.processes import ProcessWatch, is_alive, start_time
 from agentmux.adapters.session_files import FileSession
 from agentmux.adapters.tmux import TmuxTerminal
 from agentmux.adapters.wake import STOP, WakePipe, poke
+from agentmux.adapters.watch import gone
 from agentmux.app.driving import drive
 from agentmux.app.handing import Handing
 from agentmux.app.request import Report, Request
@@ -201,7 +202,7 @@ class Stage:
 
         tools = Tools(
             terminal=self.terminal, lock=lock, wake=wake, deaths=deaths,
-            type_into=type_into, display=self.display, hints=hints,
+            type_into=type_into, display=self.display, hints=hints, gone=gone,
         )  # fmt: skip
         driving = asyncio.create_task(
             drive(

@@ -61,6 +61,7 @@ def noted(status: str, launch: str = "L1") -> dict[str, Any]:
 STOPPED = Interruption(cause="stopped by the user")
 BROKEN = Interruption(cause="the tmux server is gone")
 DECIDING: dict[str, Any] = {"phase": Phase.COMPLETING, "summary_submitted": True}
+DELAYED: dict[str, Any] = {"approval": "a1", "commit": Commit(status="delayed", reason="a lock")}
 
 
 @pytest.mark.parametrize(
@@ -73,6 +74,7 @@ DECIDING: dict[str, Any] = {"phase": Phase.COMPLETING, "summary_submitted": True
         (entry(seats={"coder": seat(stalled=True)}), WORKING, {}, "stalled"),
         (entry(), WORKING, {"problem": "an event cannot be handled"}, "stalled"),
         (entry(**DECIDING), WORKING, {}, "waiting_for_user"),
+        (entry(**DECIDING, **DELAYED), WORKING, {}, "stalled"),
         (entry(), LEFT, {}, "interrupted"),
         (entry(), GONE, {}, "interrupted"),
         (entry(interruption=BROKEN), GONE, {}, "interrupted"),
@@ -180,6 +182,7 @@ def test_an_unreadable_session_says_why() -> None:
         (entry(), WORKING, {"problem": "odd"}, "odd"),
         (entry(), SILENT, {}, "silence"),
         (entry(commit=Commit(status="failed", reason="a hook")), GONE, {}, "a hook"),
+        (entry(commit=Commit(status="delayed", reason="a lock")), GONE, {}, "waits: a lock"),
     ],
 )
 def test_problems_are_said(

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from agentmux.adapters.wake import WakePipe
+from agentmux.adapters.watch import gone
 from agentmux.app.session import Session
 from agentmux.app.tools import Tools
 from agentmux.app.watching import Watcher
@@ -84,6 +85,7 @@ class Looking:
         tools = Tools(
             terminal=self.terminal, lock=world.lock(path), wake=WakePipe(path),
             deaths=NobodyDies(), type_into=never_typed, display=Silent(), hints=no_hints,
+            gone=gone,
         )  # fmt: skip
         self.watcher = Watcher(world, self.session, tools, "$0", identity={})
 

@@ -21,6 +21,7 @@ from agentmux.core.events import (
     ChangesRequested,
     CodeDone,
     CodeResearchDispatched,
+    CommitDelayed,
     CommitFailed,
     CommitMade,
     CommitStarted,
@@ -366,11 +367,22 @@ def test_approving_with_a_commit_waits_for_it() -> None:
     session = completing(options=Options(commit=True))
     approved = session.tell(Approved(), "user", id="a1")
     assert (approved.phase, approved.approval, approved.commit) == (Phase.COMPLETING, "a1", None)
+    assert approved.seats == {}, "whoever summed up has nothing to do any more"
     started = session.tell(CommitStarted(approval="a1"))
     assert started.commit == Commit(status="committing", approval="a1")
     made = session.tell(CommitMade(commit="c0ffee"))
     assert made.phase is Phase.DONE
     assert made.commit == Commit(status="made", approval="a1", commit="c0ffee")
+
+
+def test_a_commit_that_waits_keeps_its_approval() -> None:
+    session = completing(options=Options(commit=True))
+    session.tell(Approved(), "user", id="a1")
+    session.tell(CommitStarted(approval="a1"))
+    delayed = session.tell(CommitDelayed(reason="a lock"))
+    assert (delayed.phase, delayed.approval) == (Phase.COMPLETING, "a1")
+    assert delayed.commit == Commit(status="delayed", approval="a1", reason="a lock")
+    assert session.tell(CommitMade(commit="c0ffee")).phase is Phase.DONE
 
 
 def test_a_commit_with_nothing_in_it_is_done_too() -> None:

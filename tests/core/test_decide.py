@@ -33,6 +33,7 @@ from agentmux.core.events import (
     Approved,
     ArtifactsArchived,
     CodeResearchDispatched,
+    CommitDelayed,
     CommitFailed,
     CommitStarted,
     Hello,
@@ -630,6 +631,8 @@ def test_the_commit_is_made_once_and_looked_for_after_a_crash() -> None:
     session.tell(Approved(), "user", id="a1")
     assert actions(session) == (MakeCommit(approval="a1", started=False),)
     session.tell(CommitStarted(approval="a1"))
+    assert actions(session) == (MakeCommit(approval="a1", started=True),)
+    session.tell(CommitDelayed(reason="a lock"))
     assert actions(session) == (MakeCommit(approval="a1", started=True),)
 
 

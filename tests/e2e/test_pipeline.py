@@ -1,13 +1,15 @@
 """The pipeline with real agents in real tmux, from the command line to the commit."""
 
 import shutil
+import sys
+import time
 from collections.abc import Callable
 
 import pytest
 import yaml
 
 from tests.conftest import WaitUntil
-from tests.e2e.conftest import QUICK, Project, Session
+from tests.e2e.conftest import QUICK, Client, Project, Session
 
 ONE_PART = {"planner": {"plan": {"parts": 1}}}
 
@@ -401,6 +403,25 @@ def test_a_commit_that_fails_leaves_the_decision_open(
     session.approve()
     assert project.git("log", "--format=%s", "main") == "add a greeting\nBegin\n"
     assert session.kinds("commit_made") == ["commit_made"]
+
+
+def test_a_commit_waits_for_the_users_git(project: Project, wait_until: WaitUntil) -> None:
+    session = project.start().wait()
+    lock = project.path / ".git" / "index.lock"
+    lock.touch()
+    words = (sys.executable, "-m", "agentmux", "approve", session.name, "--yes")
+    with Client(project, *words) as client:
+        wait_until(lambda: "commit_started" in session.kinds(), 20, lambda: client.said)
+        client.process.kill()
+        time.sleep(3)
+        lock.unlink()
+        session.wait("done")
+    (project.path / "next.txt").write_text("next\n")
+    project.git("add", "next.txt")
+    project.git("commit", "-qm", "next")
+    assert project.git("show", "--format=", "--name-status") == "A\tnext.txt\n"
+    assert project.git("log", "--format=%s") == "next\nadd a greeting\nBegin\n"
+    assert session.kinds("commit_delayed", "commit_made") == ["commit_made"]
 
 
 def test_work_that_somebody_else_committed_is_taken_back_as_told(

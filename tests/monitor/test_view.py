@@ -203,6 +203,16 @@ PARTS: dict[str, tuple[Picture, str | None, str | None]] = {
         "! the commit was not made: HEAD moved",
         None,
     ),
+    "the commit waits": (
+        picture(
+            Phase.COMPLETING,
+            summary_submitted=True,
+            approval="e1",
+            commit=Commit(status="delayed", reason="index.lock is there"),
+        ),
+        "! the commit waits: index.lock is there",
+        "committing",
+    ),
     "done": (picture(Phase.DONE), " ✓ done", "▶"),
     "failed before any phase is known": (picture(Phase.FAILED), " ✗ failed", "✓"),
     "failed without a seat": (picture(Phase.FAILED), f"  agentmux resume {SLUG}", "restart"),
