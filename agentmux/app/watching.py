@@ -86,6 +86,7 @@ class Watcher:
         self._sights: dict[str, _Sight] = {}
         self._switches: dict[str, int] = {}
         self._last_tick = 0.0
+        self._last_tick_at: float | None = None
         self.statuses: dict[str, SeatStatus] = {}
         self.panes: dict[str, Pane] = {}
         self.to_nudge: list[str] = []
@@ -172,17 +173,31 @@ class Watcher:
     async def tick(self) -> None:
         """Look at the panes with activity; keep their screens, note who has gone quiet."""
         now, began = asyncio.get_running_loop().time(), self._world.now().timestamp()
+        self._forgive_pause(now)
         found = self._tools.terminal.panes(self.tmux_session)
         self.panes = {pane.launch: pane for pane in found if pane.launch}
+        set_back = began < self._last_tick  # then no time of tmux's says what has moved since
         moved = [
             pane
             for pane in self.panes.values()
-            if pane.activity >= self._last_tick - 1 or pane.id not in self._sights
+            if set_back or pane.activity >= self._last_tick - 1 or pane.id not in self._sights
         ]
         self._look(moved, now)
         self._last_tick = began  # what a look that failed has not seen is looked at again
         self._check_patience(now)
         self.write_runtime()
+
+    def _forgive_pause(self, now: float) -> None:
+        """Take the time in which this process did not run off the silence of every agent.
+
+        A stopped or suspended machine stops the agents too: they had no time to say anything.
+        """
+        interval_s = self._world.settings.snapshots.interval_s
+        before, self._last_tick_at = self._last_tick_at, now
+        pause_s = 0.0 if before is None else now - before - interval_s
+        if pause_s > interval_s:
+            for sight in self._sights.values():
+                sight.still_since += pause_s
 
     def look_at(self, launches: tuple[str, ...]) -> None:
         """Keep the screens of these launches now: they are about to go."""

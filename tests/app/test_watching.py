@@ -94,6 +94,10 @@ class Looking:
         self.terminal.shows, self.terminal.moved = text, int(self._now.timestamp())
         self._now += timedelta(seconds=2)
 
+    def set_clock(self, *, hours: int) -> None:
+        """Let somebody set the machine's clock."""
+        self._now += timedelta(hours=hours)
+
     def look(self) -> str:
         """Look, and a moment passes; returns what the architect is seen to do."""
         try:
@@ -115,6 +119,40 @@ def place(tmp_path: Path) -> Path:
 @pytest.fixture
 def looking(place: Path) -> Looking:
     return Looking(place)
+
+
+class Ahead(asyncio.SelectorEventLoop):
+    """A loop whose clock a test puts forward, as time that this machine was stopped for."""
+
+    seconds = 0.0
+
+    def time(self) -> float:  # type: ignore[explicit-override]
+        return super().time() + Ahead.seconds
+
+
+def test_time_in_which_nobody_ran_is_no_silence_of_the_agent(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looking = Looking(place, stall=StallSettings(nudge_after_s=60, report_after_s=120))
+    monkeypatch.setattr(Ahead, "seconds", 0.0)
+    with asyncio.Runner(loop_factory=Ahead) as runner:
+        runner.run(looking.watcher.tick())
+        Ahead.seconds = 3600.0  # the lid was closed
+        runner.run(looking.watcher.tick())
+        assert looking.watcher.to_nudge == []
+
+        for _ in range(15):  # it is awake, and the agent says nothing
+            Ahead.seconds += 5.0
+            runner.run(looking.watcher.tick())
+        assert looking.watcher.to_nudge == ["architect"]
+
+
+def test_what_moved_while_the_clock_was_set_back_is_seen(looking: Looking) -> None:
+    looking.show(BUSY)
+    assert looking.look() == "busy"
+    looking.set_clock(hours=-1)
+    looking.show(IDLE)  # and does not move any more
+    assert looking.look() == "idle"
 
 
 def test_what_a_failed_look_has_not_seen_is_looked_at_again(looking: Looking) -> None:

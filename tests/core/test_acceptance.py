@@ -98,6 +98,16 @@ def test_a_signal_given_twice_is_a_duplicate_that_changes_nothing(phase: Phase) 
     unchanged(first, session.tell(OF_PHASE[phase][1], seat, launch, id="same"))
 
 
+def test_of_two_signals_with_one_id_the_first_counts_whatever_the_second_says() -> None:
+    session, seat = in_phase(Phase.REVIEWING)
+    launch = session.state.seats[seat].launch
+    passes = ReviewDone(role=LOGIC, verdict="pass", review=review("pass"))
+    fails = ReviewDone(role=LOGIC, verdict="fail", review=review("fail"))
+    first = session.tell(passes, seat, launch, id="same")
+    assert session.judge(fails, seat, launch, id="same").answer is Answer.DUPLICATE
+    unchanged(first, session.tell(fails, seat, launch, id="same"))
+
+
 @pytest.mark.parametrize("phase", OF_PHASE)
 def test_a_signal_of_an_older_launch_is_ignored(phase: Phase) -> None:
     session, seat = in_phase(phase)
