@@ -62,6 +62,7 @@ class Balky(FakeTerminal):
         self.calls: list[str] = []
         self.broken: AgentmuxError | None = None
         self.bug: Exception | None = None
+        self.stuck: AgentmuxError | None = None
 
     def capture(  # type: ignore[explicit-override]
         self, panes: Sequence[str], *, colours: bool = True
@@ -83,6 +84,9 @@ class Balky(FakeTerminal):
     ) -> None:
         if panes:
             self.calls.append("close_panes")
+            stuck, self.stuck = self.stuck, None
+            if stuck is not None:
+                raise stuck
         super().close_panes(panes)
 
     def kill_session(  # type: ignore[explicit-override]
@@ -932,3 +936,26 @@ def test_stop_keeps_the_screens_ends_the_agents_and_then_the_session(
     assert interruption is not None
     assert "stopped" in interruption.cause
     assert stage.state().phase is Phase.ARCHITECTING
+
+
+def test_a_stop_whose_first_half_fails_still_ends_the_session_and_names_its_cause(
+    stage: Stage, balky: Balky
+) -> None:
+    stage.scenario({"architect": {"think": 60}})
+
+    async def play() -> None:
+        async with stage.driven() as driving:
+            await stage.until(lambda: "architect" in stage.state().seats)
+            await stage.until(lambda: stage.state().seats["architect"].reached)
+            balky.stuck = TerminalError("tmux refused: no")
+            assert poke(stage.path, STOP)
+            await asyncio.wait_for(asyncio.shield(driving), DEADLINE_S)
+
+    asyncio.run(play())
+    assert "kill_session" in balky.calls
+    interruption = stage.state().interruption
+    assert interruption is not None
+    assert "stopped" in interruption.cause
+    lock = SessionLock(stage.path)
+    lock.acquire(0, {})  # nobody holds it any more
+    lock.release()
