@@ -22,6 +22,10 @@ from agentmux.adapters.tmux import TmuxTerminal
 from agentmux.ports.terminal import Terminal
 from tests.fakes.terminal import FakeTerminal
 
+TMUXES = tuple(filter(None, os.environ.get("AGENTMUX_TEST_TMUX", "").split(os.pathsep)))
+"""The tmux programs that every test with a tmux of its own runs against; none for the one on PATH.
+"""
+
 TEST_ID = "AGENTMUX_TEST_ID"
 """Stands in the environment of all that a test starts, so that it can be found and ended."""
 
@@ -121,6 +125,25 @@ def _end_all(test_id: str) -> None:
     end(left, grace_s=0.2)
 
 
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if TMUXES and "tmux_program" in metafunc.fixturenames:
+        names = [Path(program).name for program in TMUXES]
+        metafunc.parametrize("tmux_program", TMUXES, indirect=True, ids=names)
+
+
+@pytest.fixture
+def tmux_program(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Let `tmux` be each of those that ``AGENTMUX_TEST_TMUX`` names."""
+    program = getattr(request, "param", None)
+    if program is not None:
+        folder = tmp_path / "tmux"
+        folder.mkdir()
+        (folder / "tmux").symlink_to(Path(shutil.which(program) or program).absolute())
+        monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+
+
 @pytest.fixture(params=["plain", "hostile"])
 def tmux_config(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """A configuration for a tmux server: none, and one that breaks careless programs."""
@@ -132,7 +155,7 @@ def tmux_config(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 
 @pytest.fixture
-def tmux(short_dir: Path) -> Iterator[TmuxTerminal]:
+def tmux(short_dir: Path, tmux_program: None) -> Iterator[TmuxTerminal]:
     """A private tmux server without configuration; it starts with its first session."""
     terminal = TmuxTerminal(str(short_dir / "s"), config_file="/dev/null", timeout_s=10)
     yield terminal
@@ -140,7 +163,7 @@ def tmux(short_dir: Path) -> Iterator[TmuxTerminal]:
 
 
 @pytest.fixture
-def tmux_under(short_dir: Path, tmux_config: str) -> Iterator[TmuxTerminal]:
+def tmux_under(short_dir: Path, tmux_config: str, tmux_program: None) -> Iterator[TmuxTerminal]:
     """The same, once without configuration and once with a hostile one."""
     terminal = TmuxTerminal(str(short_dir / "s"), config_file=tmux_config, timeout_s=10)
     yield terminal
@@ -155,7 +178,7 @@ def fake_terminal() -> Iterator[FakeTerminal]:
 
 
 @pytest.fixture(params=["fake", "tmux"])
-def terminal(request: pytest.FixtureRequest) -> Terminal:
+def terminal(request: pytest.FixtureRequest, tmux_program: None) -> Terminal:
     """The fake and the real one: what holds for both is the contract."""
     name = "fake_terminal" if request.param == "fake" else "tmux"
     found: Terminal = request.getfixturevalue(name)

@@ -10,7 +10,8 @@ import os
 import stat
 import subprocess
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
@@ -24,6 +25,7 @@ from agentmux.ports.terminal import (
     NewPane,
     Pane,
     Screen,
+    ScreensUnreadableError,
     Server,
     TerminalError,
     TerminalUnreachableError,
@@ -38,11 +40,12 @@ SOCKET_PATH_MAX: Final = 107
 
 _INSTALL = "install it: `apt install tmux`, `dnf install tmux` or `brew install tmux`"
 
-# tmux's own words (client.c, cmd-find.c, spawn.c, cmd-join-pane.c), the same from 3.2 to 3.6.
+# tmux's own words (client.c, cmd-find.c, spawn.c, cmd-join-pane.c), the same from 3.2 to 3.8.
 _NO_SERVER = ("no server running on", "No such file or directory", "Connection refused")
 _SERVER_WENT = ("server exited unexpectedly", "lost server", "server exited")
 _UNREACHABLE = ("error connecting to", "access not allowed")
 _NO_TARGET = ("can't find", "no such session", "no such window", "no such pane", "no current")
+_TOO_LONG = ("command too long", "failed to send command")
 _NO_SPACE = ("no space for", "too small")
 
 _CREATE_TRIES: Final = 3
@@ -178,8 +181,8 @@ class TmuxTerminal:
     def open_panes(self, session: str, panes: Sequence[NewPane]) -> Mapping[str, str]:
         """Open each pane in a window of its own; the user's focus stays where it is."""
         made: dict[str, str] = {}
-        for words in say.batches(say.open_pane(session, pane) for pane in panes):
-            made.update(say.parse_opened(self._must(words).stdout))
+        for _, reply in self._batched(say.open_pane(session, pane) for pane in panes):
+            made.update(say.parse_opened(self._expect(reply).stdout))
         return made
 
     def arrange(self, session: str, visible: Sequence[str]) -> None:
@@ -192,7 +195,7 @@ class TmuxTerminal:
             if not monitor or zoomed:
                 return
             groups = _moves(panes, monitor, visible)
-            replies = (self.run(*words) for words in say.batches(groups))
+            replies = (reply for _, reply in self._batched(groups))
             failed = next((reply for reply in replies if reply.returncode), None)
             if failed is None or failed.says(_NO_SPACE):
                 return
@@ -206,17 +209,30 @@ class TmuxTerminal:
             [("set-option", "-pq", "-t", pane, say.LABEL, say.printable(label))]
             for pane, label in labels.items()
         )
-        for words in say.batches(groups):
-            self._must(words)
+        for _, reply in self._batched(groups):
+            self._expect(reply)
 
     def capture(self, panes: Sequence[str], *, colours: bool = True) -> Mapping[str, Screen]:
         """The screens of these panes in one call; panes that are gone are left out."""
+        mark, left = os.urandom(16).hex(), iter(panes)
         screens: dict[str, Screen] = {}
-        for words in say.batches([say.capture(pane, colours=colours)] for pane in panes):
-            reply = self._ask(*words)
-            if reply:
-                screens.update(say.parse_screens(reply.stdout, colours=colours))
+        groups = ([say.capture(pane, mark=mark, colours=colours)] for pane in panes)
+        for number, reply in self._batched(groups):
+            asked = [*islice(left, number)]
+            if not reply.says((*_NO_SERVER, *_NO_TARGET)):
+                screens.update(self._screens(self._expect(reply), mark, asked, colours=colours))
         return screens
+
+    def _screens(
+        self, reply: _Reply, mark: str, asked: Sequence[str], *, colours: bool
+    ) -> Mapping[str, Screen]:
+        try:
+            return say.parse_screens(reply.stdout, mark=mark, asked=asked, colours=colours)
+        except ValueError as error:
+            raise ScreensUnreadableError(
+                f"the answer of the tmux server at {self._socket} cannot be read: {error}",
+                hints=("see its version: `tmux -V` (3.2 to 3.8 are known to work)",),
+            ) from error
 
     def paste(self, pane: str, text: str) -> None:
         """Put ``text`` into the pane as one bracketed paste, newlines kept; no Enter."""
@@ -240,8 +256,7 @@ class TmuxTerminal:
     def close_panes(self, panes: Sequence[str]) -> None:
         """Kill these panes; those already gone are fine."""
         groups = ([say.guarded(pane, f"kill-pane -t {pane}")] for pane in panes)
-        for words in say.batches(groups):
-            reply = self.run(*words)
+        for _, reply in self._batched(groups):
             if not reply.says((*_NO_SERVER, *_SERVER_WENT)):
                 self._expect(reply)
 
@@ -262,6 +277,21 @@ class TmuxTerminal:
             TerminalUnreachableError: No answer in time. The command may still be carried out.
         """
         return _call([*self._prefix, *words], stdin=stdin, timeout_s=self._timeout_s)
+
+    def _batched(self, groups: Iterable[Sequence[say.Command]]) -> Iterator[tuple[int, _Reply]]:
+        """Say groups of commands in as few calls as fit; how many were in each, and its reply."""
+        for batch in say.batches(groups):
+            yield from self._halved(batch)
+
+    def _halved(self, batch: Sequence[Sequence[say.Command]]) -> Iterator[tuple[int, _Reply]]:
+        """Say them in one call, or in two where this tmux takes less: it refuses a whole call."""
+        reply = self.run(*say.join(command for group in batch for command in group))
+        if len(batch) > 1 and reply.says(_TOO_LONG):
+            half = len(batch) // 2
+            yield from self._halved(batch[:half])
+            yield from self._halved(batch[half:])
+        else:
+            yield len(batch), reply
 
     def _look(self, session: str) -> tuple[tuple[Pane, ...], str, bool]:
         """The panes of a session, its monitor, and whether that is zoomed."""

@@ -9,13 +9,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from agentmux.core.environment import Change
+from agentmux.core.painting import cell_width, trimmed
 from agentmux.ports.terminal import NewPane, Pane, Screen, TmuxSession
 
 Command = tuple[str, ...]
 """One tmux command, a word per element; not yet escaped."""
 
 MAX_BYTES: Final = 12_000
-"""Of all words in one call: tmux 3.3a refuses what goes beyond about 16.3 kB (one imsg)."""
+"""Of all words in one call: every tmux refuses what goes beyond 16.3 kB (one imsg)."""
+
+MAX_WORDS: Final = 900
+"""In one call: tmux 3.8 refuses more than 1000; 3.2 to 3.7 count bytes only."""
 
 MONITOR_COLUMNS: Final = 44
 """Width of the monitor at the left of its window."""
@@ -25,15 +29,14 @@ NARROW_COLUMNS: Final = 30
 
 _MONITOR_WIDTH: Final = f"#{{?#{{e|<|:#{{window_width}},110}},{NARROW_COLUMNS},{MONITOR_COLUMNS}}}"
 
-RS: Final = "\x1e"
-"""Stands before each screen in an answer; no program's C0 byte ever reaches a capture."""
-
 SEAT: Final = "@agentmux_seat"
 LAUNCH: Final = "@agentmux_launch"
 LABEL: Final = "@agentmux_label"
 UUID: Final = "@agentmux_id"
 MONITOR: Final = "@agentmux_monitor"
 
+# Between the fields of an answer stands a tab: with ``-u`` every tmux from 3.2 to 3.8 prints it as
+# it is. Any other control character is printed as ``\036`` by 3.5a.
 SESSION_FORMAT: Final = f"#{{session_id}}\t#{{{UUID}}}\t#{{session_attached}}\t#{{session_name}}"
 LISTING: Final = (("list-sessions", "-F", SESSION_FORMAT), ("display-message", "-p", "#{pid}"))
 CREATED_FORMAT: Final = "\t".join(
@@ -54,8 +57,8 @@ PANE_FORMAT: Final = "\t".join(
         "window_zoomed_flag",
     )
 )
-_SCREEN_FORMAT: Final = (
-    f"{RS}#{{pane_id}}\t#{{pane_width}}\t#{{pane_height}}\t#{{cursor_y}}\t#{{cursor_x}}"
+_SCREEN_FORMAT: Final = "\t".join(
+    f"#{{{name}}}" for name in ("pane_id", "pane_width", "pane_height", "cursor_y", "cursor_x")
 )
 
 _WINDOW_OPTIONS: Final = (
@@ -112,25 +115,25 @@ def join(commands: Iterable[Command]) -> list[str]:
     return words
 
 
-def batches(groups: Iterable[Sequence[Command]]) -> Iterator[list[str]]:
-    """Chain groups of commands into as few calls as fit; a group is never torn apart."""
-    words: list[str] = []
-    size = 0
+def batches(groups: Iterable[Sequence[Command]]) -> Iterator[list[Sequence[Command]]]:
+    """Put groups of commands into as few calls as fit; a group is never torn apart."""
+    batch: list[Sequence[Command]] = []
+    words = size = 0
     for group in groups:
-        more = join(group)
-        more_size = sum(len(word.encode()) + 1 for word in more) + 2
-        if words and size + more_size > MAX_BYTES:
-            yield words
-            words, size = [], 0
-        words += [";", *more] if words else more
-        size += more_size
-    if words:
-        yield words
+        more = [word for command in group for word in (*command, ";")]
+        more_size = sum(len(escape(word).encode()) + 1 for word in more)
+        if batch and (size + more_size > MAX_BYTES or words + len(more) > MAX_WORDS):
+            yield batch
+            batch, words, size = [], 0, 0
+        batch.append(group)
+        words, size = words + len(more), size + more_size
+    if batch:
+        yield batch
 
 
-def guarded(pane: str, command: str) -> Command:
+def guarded(pane: str, command: str, *otherwise: str) -> Command:
     """Run ``command`` only where the pane exists: a chain ends at its first failure."""
-    return ("if-shell", "-F", "-t", pane, "#{pane_id}", command)
+    return ("if-shell", "-F", "-t", pane, "#{pane_id}", command, *otherwise)
 
 
 def window_options(target: str, options: Iterable[tuple[str, str]] = ()) -> Iterator[Command]:
@@ -239,11 +242,16 @@ def layout(target: str) -> list[Command]:
     ]
 
 
-def capture(pane: str, *, colours: bool) -> Command:
-    """Print the facts and the screen of a pane that may be gone; blanks at the ends stay."""
-    how = "-peN" if colours else "-pN"
-    says = f'display-message -p -t {pane} "{_SCREEN_FORMAT}"'
-    return guarded(pane, f"{says} ; capture-pane {how} -t {pane}")
+def capture(pane: str, *, mark: str, colours: bool) -> Command:
+    """Print ``mark``, and behind it the facts and the screen of the pane where it exists.
+
+    Args:
+        mark: Printable, and what no program can have on its screen: fresh for each call.
+    """
+    how = "-peN" if colours else "-p"  # without -N coloured blanks at the ends of rows are lost
+    says = f'display-message -p -t {pane} "{mark}{_SCREEN_FORMAT}"'
+    there = f"{says} ; capture-pane {how} -t {pane}"
+    return guarded(pane, there, f"display-message -p {mark}")
 
 
 def parse_listing(reply: str) -> tuple[int, tuple[TmuxSession, ...]]:
@@ -286,22 +294,51 @@ def parse_opened(reply: str) -> Mapping[str, str]:
     return {row[0]: row[1] for row in rows if len(row) == 2}
 
 
-def parse_screens(reply: str, *, colours: bool) -> Mapping[str, Screen]:
-    """Read what a chain of `capture` printed; keys are pane ids."""
-    screens: dict[str, Screen] = {}
-    for part in reply.split(RS)[1:]:
-        head, _, body = part.partition("\n")
-        pane, cols, rows, cursor_row, cursor_col = head.split("\t")
-        ansi = _unshifted(body.removesuffix("\n"))
-        screens[pane] = Screen(
-            ansi=ansi,
-            text=_SGR.sub("", ansi) if colours else ansi,
-            cols=int(cols),
-            rows=int(rows),
-            cursor_row=int(cursor_row),
-            cursor_col=int(cursor_col),
-        )
-    return screens
+def parse_screens(
+    reply: str, *, mark: str, asked: Sequence[str], colours: bool
+) -> Mapping[str, Screen]:
+    """Read what a chain of `capture` printed, one for each of the panes ``asked``.
+
+    Returns:
+        Pane id to screen, of those that exist.
+
+    Raises:
+        ValueError: It is no answer to that question: nothing is known of any of the panes.
+    """
+    before, *parts = reply.split(mark)
+    answers = [part.partition("\n") for part in parts]
+    fits = (
+        head.split("\t")[0] in {pane, ""}
+        for pane, (head, _, _) in zip(asked, answers, strict=False)
+    )
+    if before or len(answers) != len(asked) or not all(fits):
+        raise ValueError(f"{len(answers)} of {len(asked)} panes are in the answer")
+    return dict(_screen(head, body, colours=colours) for head, _, body in answers if head)
+
+
+def _screen(head: str, body: str, *, colours: bool) -> tuple[str, Screen]:
+    """Read a screen in the one form that every tmux gives the same.
+
+    From 3.4 ``capture-pane -N`` fills rows up with blanks that no program wrote, and earlier ones
+    keep those that were written: neither is told apart from the other, so both are taken away, up
+    to the cursor: a prompt ``> `` that waits for its user keeps its blank.
+    """
+    pane, *numbers = head.split("\t")
+    cols, rows, cursor_row, cursor_col = map(int, numbers)
+    ansi = trimmed(_unshifted(body.removesuffix("\n"))).split("\n")
+    text = [(_SGR.sub("", row) if colours else row).rstrip(" ") for row in ansi]
+    if cursor_row < len(text):
+        blanks = " " * (cursor_col - sum(map(cell_width, text[cursor_row])))
+        text[cursor_row] += blanks
+        ansi[cursor_row] += blanks
+    return pane, Screen(
+        ansi="\n".join(ansi),
+        text="\n".join(text),
+        cols=cols,
+        rows=rows,
+        cursor_row=cursor_row,
+        cursor_col=cursor_col,
+    )
 
 
 def parse_version(text: str) -> tuple[int, int] | None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -14,7 +14,7 @@ from agentmux.core.frozen import dataclass
 from agentmux.core.state import SessionState
 from agentmux.errors import AgentmuxError, ExitCode
 from agentmux.ports.processes import Handover
-from agentmux.ports.terminal import Terminal
+from agentmux.ports.terminal import Screen, ScreensUnreadableError, Terminal
 
 # An orchestrator is ready in half a second; a machine under load may take many times that.
 READY_WAIT_S: Final = 30.0
@@ -146,7 +146,9 @@ def _report(terminal: Terminal, session: str, pipe: Handover) -> Report:
     data = pipe.wait(READY_WAIT_S, panes[0].pid) if panes else None
     if data is not None:
         return decode_report(data)
-    screens = terminal.capture([pane.id for pane in panes], colours=False)
+    screens: Mapping[str, Screen] = {}
+    with suppress(ScreensUnreadableError):
+        screens = terminal.capture([pane.id for pane in panes], colours=False)
     words = [line.rstrip() for each in screens.values() for line in each.text.splitlines()]
     said = "\n".join([line for line in words if line][-_LAST_WORDS:])
     return Report(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -13,10 +13,11 @@ from agentmux.app.world import World
 from agentmux.core.events import SessionInterrupted
 from agentmux.core.frozen import dataclass
 from agentmux.errors import AgentmuxError, NotFoundError
+from agentmux.ports.terminal import ScreensUnreadableError
 
 if TYPE_CHECKING:
     from agentmux.ports.session_files import SessionFiles
-    from agentmux.ports.terminal import Terminal
+    from agentmux.ports.terminal import Screen, Terminal
 
 ANSWER_WAIT_S: Final = 10.0
 STOPPED_BY_USER: Final = "stopped by the user"
@@ -82,7 +83,9 @@ def _end_agents(
     """Do what an orchestrator does at its end."""
     session = Session(files, now=world.now, new_id=world.new_id)
     panes = [pane for pane in terminal.panes(tmux) if pane.launch]
-    screens = terminal.capture([pane.id for pane in panes])
+    screens: Mapping[str, Screen] = {}
+    with suppress(ScreensUnreadableError):  # no reason to leave the agents alive
+        screens = terminal.capture([pane.id for pane in panes])
     for pane in panes:
         text = snapshot(session, pane, screens[pane.id]) if pane.id in screens else None
         if text is not None:

@@ -7,6 +7,7 @@ import hashlib
 import json
 import logging
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from functools import partial
@@ -32,7 +33,7 @@ from agentmux.core.stall import Patience, Turn, nudge_after, patience
 from agentmux.core.state import AGENT_MODES, LAUNCHED, NATIVE, RESEARCHED, STOPPED, Seat
 from agentmux.core.work import is_under_way
 from agentmux.ports.display import SeatStatus
-from agentmux.ports.terminal import Pane, Screen
+from agentmux.ports.terminal import Pane, Screen, ScreensUnreadableError, TerminalError
 
 logger = logging.getLogger(__name__)
 
@@ -154,8 +155,10 @@ class Watcher:
     def _refuses(self, name: str, pane: str | None) -> bool:
         if pane is None:
             return False
-        screen = self._tools.terminal.capture([pane], colours=False).get(pane)
-        return screen is not None and refuses(self.spec(name), screen.text)
+        with suppress(ScreensUnreadableError):
+            screen = self._tools.terminal.capture([pane], colours=False).get(pane)
+            return screen is not None and refuses(self.spec(name), screen.text)
+        return False
 
     def _seat_of(self, launch: str) -> tuple[str, Seat | None]:
         for name, seat in self._session.state.seats.items():
@@ -202,12 +205,17 @@ class Watcher:
     def look_at(self, launches: tuple[str, ...]) -> None:
         """Keep the screens of these launches now: they are about to go."""
         panes = [self.panes[launch] for launch in launches if launch in self.panes]
-        self._look(panes, asyncio.get_running_loop().time(), final=True)
+        with suppress(ScreensUnreadableError):  # the next tick says so
+            self._look(panes, asyncio.get_running_loop().time(), final=True)
 
     def _look(self, panes: list[Pane], now: float, *, final: bool = False) -> None:
         if not panes:
             return
-        screens = self._tools.terminal.capture([pane.id for pane in panes])
+        try:
+            screens = self._tools.terminal.capture([pane.id for pane in panes])
+        except TerminalError:
+            self._note_unseen(panes)
+            raise
         for pane in panes:
             screen = screens.get(pane.id)
             if screen is None:
@@ -221,6 +229,14 @@ class Watcher:
                 self._keep(pane, screen)
             self._note_status(pane, screen)
             self._note_refusal(pane, screen, now)
+
+    def _note_unseen(self, panes: list[Pane]) -> None:
+        """What was not seen is unknown, and no time that it goes on counts as silence."""
+        for pane in panes:
+            self._sights.pop(pane.id, None)
+            name, seat = self._seat_of(pane.launch)
+            if seat is not None and seat.status == LAUNCHED and seat.mode in AGENT_MODES:
+                self.note(name, "unknown", "screen")
 
     def _note_status(self, pane: Pane, screen: Screen) -> None:
         name, seat = self._seat_of(pane.launch)

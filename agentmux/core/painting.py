@@ -31,6 +31,8 @@ _TOKEN: Final = re.compile(
     r"|(?P<text>[^\x00-\x1f\x7f-\x9f]+)"
 )
 
+_SGR: Final = re.compile(r"(\x1b\[[0-9;:]*m)")
+
 # The DEC special graphics set, which tmux hands out between SO and SI (terminfo's acsc).
 _ACS: Final = str.maketrans(
     "`afgijklmnopqrstuvwxyz{|}~+,-.0",
@@ -41,6 +43,7 @@ _ACS: Final = str.maketrans(
 # among them: what is painted is dim, or plain, as a whole.
 _ON: Final = {3: 3, 4: 4, 7: 7, 8: 8, 9: 9, 21: 4, 53: 53}
 _OFF: Final = {23: 3, 24: 4, 27: 7, 28: 8, 29: 9, 55: 53}
+_UNSEEN_ON_BLANKS: Final = frozenset({3, 8})
 _EXTENDED: Final = {38: "fg", 48: "bg", 58: ""}
 
 
@@ -151,6 +154,43 @@ def plain(ansi: str, cols: int, rows: int, *, cells: Cells = cell_width) -> tupl
     """Return the rows of `paint` as text alone, without blanks at their ends."""
     found = _cropped(ansi, cols, rows, cells)
     return tuple("".join(text for _, text in row).rstrip() for row in found)
+
+
+def trimmed(ansi: str) -> str:
+    """Return the screen without the blanks at the ends of its rows that show nothing."""
+    rows, ground = [], _NOTHING
+    for row in ansi.split("\n"):
+        rest, ground = _trimmed(row, ground)
+        rows.append(rest)
+    return "\n".join(rows)
+
+
+_Ground: TypeAlias = tuple[str, frozenset[int]]
+"""Background and marks: what is seen of a blank."""
+
+_NOTHING: Final[_Ground] = ("", frozenset())
+
+
+def _trimmed(row: str, ground: _Ground) -> tuple[str, _Ground]:
+    """Return the row, and the state that runs on behind it."""
+    parts = _SGR.split(row)
+    last, kept = -1, ""  # the last part that shows something, and what of it does
+    for number, part in enumerate(parts):
+        if number % 2:
+            ground = _behind(ground, part[2:-1])
+        elif rest := part if ground != _NOTHING else part.rstrip(" "):
+            last, kept = number, rest
+    ends = (part for part in parts[last + 1 :] if part[:1] == "\x1b")
+    return "".join((*parts[: max(last, 0)], kept, *ends)), ground
+
+
+@functools.lru_cache(maxsize=4096)
+def _behind(ground: _Ground, parameters: str) -> _Ground:
+    """Return the state behind an SGR sequence; a screen has many of them, and few states."""
+    style = _Style()
+    style.bg, style.marks = ground
+    style.take(parameters)
+    return style.bg, style.marks - _UNSEEN_ON_BLANKS
 
 
 def snapshot_screen(fields: object) -> str | None:

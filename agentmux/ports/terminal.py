@@ -23,6 +23,10 @@ class TerminalUnreachableError(TerminalError):
     """The tmux server does not answer: what is live there is unknown, and unknown means refuse."""
 
 
+class ScreensUnreadableError(TerminalUnreachableError):
+    """The server answers, and its answer cannot be read: what its panes show is unknown."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Server:
     """One tmux server, told apart from a later one under the same pid by its start time.
@@ -108,8 +112,9 @@ class Screen:
     """What a pane shows.
 
     Attributes:
-        ansi: Rows joined by newlines, with SGR sequences; the state runs on across rows.
-        text: The same rows as plain text.
+        ansi: Rows joined by newlines, with SGR sequences; the state runs on across rows. Blanks at
+            the end of a row are left out where they show nothing, up to the cursor.
+        text: The same rows as plain text; without any blanks at their ends, up to the cursor.
         cursor_row: From 0 at the top.
         cursor_col: From 0 at the left.
     """
@@ -183,6 +188,9 @@ class Terminal(Protocol):
         """The screens of these panes in one call; panes that are gone are left out.
 
         Without ``colours`` the ``ansi`` of each screen is its plain text, at half the cost.
+
+        Raises:
+            ScreensUnreadableError: What the server answers cannot be read.
         """
 
     def paste(self, pane: str, text: str) -> None:

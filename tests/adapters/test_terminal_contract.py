@@ -129,11 +129,22 @@ def test_capture_keeps_every_row_and_leaves_out_the_gone(
 
     assert list(screens) == [pane]
     screen = screens[pane]
-    assert [row.rstrip() for row in screen.text.split("\n")] == ["one", "", "red", *[""] * 57]
+    assert screen.text.split("\n") == ["one", "", "red", *[""] * 57]
     assert "\x1b[31mred" in screen.ansi
     assert (screen.cols, screen.rows, screen.cursor_row, screen.cursor_col) == (220, 60, 2, 3)
     plain = terminal.capture([pane], colours=False)[pane]
     assert plain.ansi == plain.text == screen.text
+
+
+def test_a_screen_keeps_the_blank_at_which_a_program_waits(
+    terminal: Terminal, tmp_path: Path, wait_until: WaitUntil
+) -> None:
+    session = create(terminal, tmp_path).session.id
+    (pane,) = terminal.open_panes(session, [new(1, sh("printf 'old  \\n> '; exec cat"))]).values()
+    wait_until(lambda: ">" in terminal.capture([pane])[pane].text)
+    for colours in (True, False):
+        screen = terminal.capture([pane], colours=colours)[pane]
+        assert screen.text.split("\n")[:3] == screen.ansi.split("\n")[:3] == ["old", "> ", ""]
 
 
 def test_a_paste_is_typed_and_enter_is_a_thing_of_its_own(

@@ -1,11 +1,13 @@
 """What only the real tmux can do wrong, under no configuration and under a hostile one."""
 
 import os
+import re
+import shutil
 import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import libtmux
@@ -14,11 +16,13 @@ import pytest
 from agentmux.adapters import tmux_commands
 from agentmux.adapters.processes import is_alive
 from agentmux.adapters.tmux import MINIMUM_VERSION, TmuxTerminal, socket_path, version
+from agentmux.core.painting import paint, plain
 from agentmux.errors import MissingError
 from agentmux.ports.terminal import (
     CreatedSession,
     NewPane,
     Pane,
+    ScreensUnreadableError,
     TerminalError,
     TerminalUnreachableError,
 )
@@ -264,9 +268,31 @@ def test_a_capture_survives_every_kind_of_output(
     assert set(screens) == {first, second}
     assert len(screens[second].text.split("\n")) == 60
     rows = screens[first].text.split("\n")
-    assert [row.rstrip() for row in rows[:3]] == ["a─│bc r", "ü日", "%1"]
+    assert rows[:3] == ["a─│bc r", "ü日", "%1"]
+    assert not any(row.endswith(" ") for row in rows)
     assert "\x0e" not in screens[first].ansi
-    assert rows[1].startswith("ü日    ")
+    assert re.search(r"日.*\x1b\[7m  (\x1b|$)", screens[first].ansi, re.MULTILINE)
+
+
+def test_blanks_end_a_row_where_they_show_or_where_the_cursor_waits(
+    tmux_under: TmuxTerminal, tmp_path: Path, wait_until: WaitUntil
+) -> None:
+    """What tmux 3.3a hands out, and what 3.5a fills up with blanks, is read the same."""
+    session = create(tmux_under, tmp_path).session.id
+    script = (
+        r"printf '> old \nx\033[44m \033[K\033[m\n\033[4m  \033[m  y  \n\n漢> '; exec sleep 100"
+    )
+    (pane,) = tmux_under.open_panes(session, [new(1, ("sh", "-c", script))]).values()
+    wait_until(lambda: "漢" in tmux_under.capture([pane])[pane].text)
+
+    for colours in (True, False):
+        screen = tmux_under.capture([pane], colours=colours)[pane]
+        assert screen.text.split("\n")[:6] == ["> old", "x", "    y", "", "漢> ", ""]
+    assert [row.rstrip() for row in plain(tmux_under.capture([pane])[pane].ansi, 80, 60)][:3] == [
+        "> old", "x", "    y",
+    ]  # fmt: skip
+    blue = paint(tmux_under.capture([pane])[pane].ansi, 80, 60, dim=False)[1]
+    assert re.search(r";44m +\x1b\[0m$", blue)
 
 
 def test_sizes_of_windows_are_told_apart(tmux_under: TmuxTerminal, tmp_path: Path) -> None:
@@ -281,6 +307,67 @@ def test_fifty_screens_fit(tmux_under: TmuxTerminal, tmp_path: Path) -> None:
     session = create(tmux_under, tmp_path).session.id
     opened = tmux_under.open_panes(session, [new(number) for number in range(50)])
     assert set(tmux_under.capture(list(opened.values()))) == set(opened.values())
+
+
+def test_more_panes_than_one_call_takes_are_asked_for(
+    tmux_under: TmuxTerminal, tmp_path: Path
+) -> None:
+    """tmux 3.8 refuses calls of more than 1000 words, every one those beyond 16 kB."""
+    made = create(tmux_under, tmp_path)
+    (pane,) = tmux_under.open_panes(made.session.id, [new(1)]).values()
+    gone = [f"%{number}" for number in range(1000, 1600)]
+    assert set(tmux_under.capture([made.pane, *gone, pane])) == {made.pane, pane}
+    tmux_under.label({**dict.fromkeys(gone, "x"), pane: "last"})
+    assert ask(tmux_under, pane, "#{@agentmux_label}") == "last"
+    tmux_under.close_panes([*gone, pane])
+    assert set(look(tmux_under, made.session.id)) == {made.pane}
+
+
+@pytest.fixture
+def answers_like(
+    tmux: TmuxTerminal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[[str], None]:
+    """Put a script in front of tmux; ``"$tmux" "$@"`` in it runs the real one."""
+
+    def put(script: str) -> None:
+        folder = tmp_path / "front"
+        folder.mkdir(exist_ok=True)
+        (folder / "tmux").write_text(f"#!/bin/sh\ntmux={shutil.which('tmux')}\n{script}\n")
+        (folder / "tmux").chmod(0o700)
+        monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+
+    return put
+
+
+def test_a_tmux_that_takes_less_in_one_call_gets_more_calls(
+    tmux: TmuxTerminal, tmp_path: Path, answers_like: Callable[[str], None]
+) -> None:
+    made = create(tmux, tmp_path)
+    (pane,) = tmux.open_panes(made.session.id, [new(1)]).values()
+    answers_like('[ $# -le 60 ] || { echo "command too long" >&2; exit 1; }; exec "$tmux" "$@"')
+    gone = [f"%{number}" for number in range(1000, 1100)]
+    assert set(tmux.capture([made.pane, *gone, pane])) == {made.pane, pane}
+
+
+@pytest.mark.parametrize("mangled", ["tr -d 0-9a-f", "head -n 5", "tail -n +2", "tr '%' _"])
+def test_screens_that_cannot_be_read_are_said_and_are_no_empty_ones(
+    tmux: TmuxTerminal, tmp_path: Path, answers_like: Callable[[str], None], mangled: str
+) -> None:
+    made = create(tmux, tmp_path)
+    (pane,) = tmux.open_panes(made.session.id, [new(1)]).values()
+    answers_like(f'"$tmux" "$@" | {mangled}')
+    with pytest.raises(ScreensUnreadableError, match="cannot be read"):
+        tmux.capture([made.pane, pane])
+
+
+def test_no_program_can_know_what_stands_before_a_screen(
+    tmux: TmuxTerminal, tmp_path: Path, answers_like: Callable[[str], None]
+) -> None:
+    made = create(tmux, tmp_path)
+    answers_like(f'printf "%s\\n" "$*" >> {tmp_path}/asked; exec "$tmux" "$@"')
+    for _ in range(3):
+        tmux.capture([made.pane])
+    assert len(set(re.findall("[0-9a-f]{32}", (tmp_path / "asked").read_text()))) == 3
 
 
 def test_typing_leaves_copy_mode(

@@ -28,7 +28,7 @@ from agentmux.core.events import (
 from agentmux.core.phase import Phase
 from agentmux.core.settings import StallSettings
 from agentmux.core.stall import Turn
-from agentmux.ports.terminal import Delivery, Pane, Screen, TerminalError
+from agentmux.ports.terminal import Delivery, Pane, Screen, ScreensUnreadableError, TerminalError
 from tests.app.driver import NobodyDies, SimTerminal, no_hints
 from tests.app.on_disk import OnDisk
 from tests.app.test_orchestrator import Silent
@@ -49,6 +49,7 @@ class OnePane(SimTerminal):
     shows = IDLE
     moved = 0
     slow = False
+    unread = False
 
     def panes(self, session: str) -> tuple[Pane, ...]:  # type: ignore[explicit-override]
         return (
@@ -63,6 +64,8 @@ class OnePane(SimTerminal):
     ) -> Mapping[str, Screen]:
         if self.slow:
             raise TerminalError("tmux did not answer within 5 s")
+        if self.unread:
+            raise ScreensUnreadableError("0 of 1 panes are in the answer")
         screen = Screen(
             ansi=self.shows, text=self.shows, cols=80, rows=24, cursor_row=0, cursor_col=0
         )
@@ -179,6 +182,30 @@ def test_an_agent_that_left_its_record_is_gone_though_its_pane_is_not_dead_yet(
     (folder / "exit.json").write_text('{"status": 0, "signal": null}')
     fact = looking.watcher.probe().launches[launch]
     assert (fact.alive, fact.exit is not None) == (False, True)
+
+
+def test_an_agent_whose_screen_is_not_read_is_unknown_and_not_nudged(looking: Looking) -> None:
+    looking.show(IDLE)
+    assert looking.look() == "idle"
+    looking.terminal.unread = True
+    for _ in range(3):
+        looking.show(IDLE)
+        with pytest.raises(ScreensUnreadableError):
+            looking.look()
+        assert looking.watcher.statuses["architect"].status == "unknown"
+    assert looking.watcher.to_nudge == []
+
+
+def test_what_cannot_be_read_holds_no_step_up(looking: Looking) -> None:
+    looking.show(IDLE)
+    looking.look()
+    looking.terminal.unread = True
+
+    async def last_look() -> None:
+        looking.watcher.look_at(("launch-architect",))
+
+    asyncio.run(last_look())
+    assert looking.watcher.statuses["architect"].status == "unknown"
 
 
 @pytest.mark.parametrize(("gone", "nudged"), [("", []), ("finished", ["architect"])])

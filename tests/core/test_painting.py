@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from wcwidth import wcwidth
 
-from agentmux.core.painting import Cells, cell_width, paint, plain, snapshot_screen
+from agentmux.core.painting import Cells, cell_width, paint, plain, snapshot_screen, trimmed
 
 SGR = re.compile(r"\x1b\[0(?:;2)?(?:;\d{1,3})*m")
 RESET = "\x1b[0m"
@@ -141,3 +141,42 @@ def test_what_is_no_snapshot_shows_nothing(fields: object) -> None:
 
 def test_a_snapshot_shows_its_screen() -> None:
     assert snapshot_screen({"ansi": "x", "cols": 1, "rows": 1, "more": 1}) == "x"
+
+
+@pytest.mark.parametrize(
+    ("ansi", "rest"),
+    [
+        ("a  b  \n   \n c", "a  b\n\n c"),
+        ("\x1b[31mred  \x1b[0m  ", "\x1b[31mred\x1b[0m"),
+        ("\x1b[44mx  \n\x1b[m  ", "\x1b[44mx  \n\x1b[m"),
+        ("x \x1b[7m \x1b[0m   ", "x \x1b[7m \x1b[0m"),
+        ("\x1b[4m  \x1b[24mx  \x1b[1m ", "\x1b[4m  \x1b[24mx\x1b[1m"),
+        ("\x1b[48;5;7m  \x1b[49m ", "\x1b[48;5;7m  \x1b[49m"),
+        ("\x1b[7m\x1b[27m  ", "\x1b[7m\x1b[27m"),
+        ("\x1b[41m\n  \n\x1b[49m  ", "\x1b[41m\n  \n\x1b[49m"),
+        ("no-break\xa0 ", "no-break\xa0"),
+    ],
+)
+def test_blanks_that_show_nothing_end_no_row(ansi: str, rest: str) -> None:
+    assert trimmed(ansi) == rest
+
+
+def seen(screen: str) -> list[list[tuple[str, str]]]:
+    """The cells of each row, with their styles, up to the last one that shows anything."""
+    rows = []
+    for row in paint(screen, 80, 99, dim=False):
+        segments = re.findall(r"\x1b\[0([;0-9]*)m([^\x1b]*)", row)
+        cells = [(style, char) for style, text in segments for char in text]
+        while cells and cells[-1] in {("", " "), (";31", " ")}:
+            cells.pop()
+        rows.append(cells)
+    return rows
+
+
+@given(st.lists(st.sampled_from(["a", " ", "\n", *(f"\x1b[{n}m" for n in (0, 7, 31, 44))])))
+def test_a_trimmed_screen_looks_the_same_and_is_not_trimmed_again(parts: list[str]) -> None:
+    ansi = "".join(parts)
+    assert seen(trimmed(ansi)) == seen(ansi)
+    assert trimmed(trimmed(ansi)) == trimmed(ansi)
+    text = re.sub("\x1b[^m]*m", "", trimmed(re.sub(r"\x1b\[(7|44)m", "", ansi)))
+    assert not re.search(" $", text, re.MULTILINE)

@@ -325,7 +325,8 @@ class FakeTerminal:
 
 
 def _screen(pane: FakePane, *, colours: bool) -> Screen:
-    rows = pane.lines()
+    *above, last = pane.lines()
+    rows = [*(row.rstrip(" ") for row in above), last]  # the cursor is in the last one
     plain = [_SGR.sub("", row) for row in rows]
     blank = [""] * (pane.size[1] - len(rows))
     text = "\n".join(plain + blank)
