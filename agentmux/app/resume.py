@@ -13,7 +13,7 @@ from agentmux.app.launch_plan import LaunchPlan
 from agentmux.app.launching import Launcher
 from agentmux.app.request import Request, SessionDoneError
 from agentmux.app.session import Session, resumed_values, stamp
-from agentmux.app.sessions import Liveness, SessionEntry, entry_at, shown_path
+from agentmux.app.sessions import Liveness, SessionEntry, entry_at, network_warnings, shown_path
 from agentmux.app.world import Site, World
 from agentmux.core.apply import advance, apply
 from agentmux.core.artifacts import Artifacts
@@ -99,7 +99,7 @@ def plan_resume(
         session.state = resumed
         launcher = Launcher(world, session, fresh=fresh)
         panes = tuple(launcher.plan(work, artifacts) for work in wanted(resumed))
-    warnings = [*session.warnings]
+    warnings = [*session.warnings, *network_warnings(world)]
     if inference.disagreement:
         warnings.append(inference.disagreement)
     warnings += [

@@ -225,6 +225,18 @@ def shown_path(path: Path, project: Path) -> str:
     return str(path).removeprefix(f"{project}/")
 
 
+def network_warnings(site: Site) -> tuple[str, ...]:
+    """Warn where the sessions lie on a file system that another machine holds."""
+    kind = site.folders.network(sessions_dir(site.project))
+    if not kind:
+        return ()
+    said = (
+        f"the sessions lie on a network file system ({kind}), whose locks may not keep a second "
+        "machine out: use a local disk"
+    )
+    return (said,)
+
+
 def home_of(site: Site, entry: SessionEntry) -> Path:
     """Return the project that a session belongs to: it follows from the session's path.
 

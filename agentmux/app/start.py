@@ -14,6 +14,7 @@ from typing import Final
 from agentmux.app.handing import Begun, Handing, hand_over
 from agentmux.app.request import Request
 from agentmux.app.session import stamp
+from agentmux.app.sessions import network_warnings
 from agentmux.app.texts import first_texts
 from agentmux.app.world import World
 from agentmux.core import layout
@@ -111,6 +112,7 @@ def plan_start(world: World, request: StartRequest, taken: Mapping[str, str]) ->
         )
     agents = _agents(world, options, product_manager=request.product_manager)
     warnings = _warnings(head, options, taken)
+    warnings += network_warnings(world)
     if request.unwatched:
         warnings += tuple(_unattended(world, options, agents))
     return StartPlan(

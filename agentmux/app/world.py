@@ -35,6 +35,7 @@ class Folders:
         bury: Rename a session's directory out of sight, the first step of removing it; returns
             where it lies then.
         delete: Delete a directory that was buried.
+        network: The type of the network file system that a path lies on; empty on a local disk.
         follow: Yield at every change directly in a directory, and at the latest after so many
             seconds, until the caller has had enough.
     """
@@ -47,6 +48,7 @@ class Folders:
     changed_at: Callable[[Path], float]
     bury: Callable[[Path], Path]
     delete: Callable[[Path], None]
+    network: Callable[[Path], str]
     follow: Callable[[Path, float], Iterator[None]]
 
 

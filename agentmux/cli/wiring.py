@@ -184,8 +184,15 @@ def _folders() -> Folders:
         changed_at=session_folders.changed_at,
         bury=session_folders.bury,
         delete=session_folders.delete,
+        network=_network,
         follow=_follow,
     )
+
+
+def _network(path: Path) -> str:
+    from agentmux.adapters.mounts import network_type  # noqa: PLC0415 (only a start or resume asks)
+
+    return network_type(path)
 
 
 def _follow(path: Path, timeout_s: float) -> Iterator[None]:

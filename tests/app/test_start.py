@@ -14,6 +14,7 @@ import pytest
 from agentmux.adapters.handover import ReadyPipe, report
 from agentmux.app.handing import Handing
 from agentmux.app.request import Report
+from agentmux.app.resume import plan_resume
 from agentmux.app.sessions import list_sessions, live
 from agentmux.app.start import StartPlan, StartRequest, plan_start, start
 from agentmux.core import layout
@@ -208,3 +209,15 @@ def test_a_branch_that_was_given_is_not_changed(branching: Studio) -> None:
     assert branches(branching) == "main \nmine*\n"
     names = sorted(path.name for path in begun.path.parent.iterdir())
     assert names == [".gitignore", begun.name]
+
+
+def test_a_network_file_system_is_named_at_the_start_and_at_a_resume(studio: Studio) -> None:
+    assert not any("network file system" in each for each in planned(studio)[1].warnings)
+    folders = replace(studio.world.folders, network=lambda path: "nfs4")
+    studio.world = replace(studio.world, folders=folders)
+    _, plan = planned(studio)
+    assert any("a network file system (nfs4)" in each for each in plan.warnings)
+
+    studio.start()
+    again = plan_resume(studio.world, studio.world.files(studio.session))
+    assert any("a network file system (nfs4)" in each for each in again.warnings)
