@@ -43,7 +43,8 @@ _INSTALL = "install it: `apt install tmux`, `dnf install tmux` or `brew install 
 # tmux's own words (client.c, cmd-find.c, spawn.c, cmd-join-pane.c), the same from 3.2 to 3.8.
 _NO_SERVER = ("no server running on", "No such file or directory", "Connection refused")
 _SERVER_WENT = ("server exited unexpectedly", "lost server", "server exited")
-_UNREACHABLE = ("error connecting to", "access not allowed")
+_OTHER_VERSION = "protocol version mismatch"
+_UNREACHABLE = ("error connecting to", "access not allowed", _OTHER_VERSION)
 _NO_TARGET = ("can't find", "no such session", "no such window", "no such pane", "no current")
 _TOO_LONG = ("command too long", "failed to send command")
 _NO_SPACE = ("no space for", "too small")
@@ -313,9 +314,11 @@ class TmuxTerminal:
             return reply
         words = reply.stderr.strip() or f"exit status {reply.returncode}"
         if reply.says((*_NO_SERVER, *_SERVER_WENT, *_UNREACHABLE)):
+            hint = f"look at it: `tmux -S {self._socket} list-sessions`"
+            if reply.says((_OTHER_VERSION,)):
+                hint = "tmux was upgraded: finish what runs there with the version that started it"
             raise TerminalUnreachableError(
-                f"the tmux server at {self._socket} cannot be reached: {words}",
-                hints=(f"look at it: `tmux -S {self._socket} list-sessions`",),
+                f"the tmux server at {self._socket} cannot be reached: {words}", hints=(hint,)
             )
         raise TerminalError(f"tmux refused: {words}")
 

@@ -484,6 +484,22 @@ def test_a_socket_of_somebody_else_is_unreachable(
         terminal.sessions()
 
 
+def test_a_server_of_another_version_is_unreachable_and_the_way_out_is_said(
+    short_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (short_dir / "bin").mkdir()
+    fake = short_dir / "bin" / "tmux"
+    # client.c: an upgraded client and the server that still runs
+    fake.write_text(
+        "#!/bin/sh\necho 'protocol version mismatch (client 8, server 7)' >&2; exit 1\n"
+    )
+    fake.chmod(0o700)
+    monkeypatch.setenv("PATH", f"{fake.parent}:/bin:/usr/bin")
+    with pytest.raises(TerminalUnreachableError, match="protocol version mismatch") as raised:
+        TmuxTerminal("/x").sessions()
+    assert any("the version that started it" in hint for hint in raised.value.hints)
+
+
 def test_a_refusal_has_the_words_of_tmux(tmux_under: TmuxTerminal, tmp_path: Path) -> None:
     create(tmux_under, tmp_path)
     with pytest.raises(TerminalError, match="can't find"):
