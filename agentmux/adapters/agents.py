@@ -13,6 +13,8 @@ import os
 import re
 import shutil
 import signal
+import threading
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -35,6 +37,8 @@ from agentmux.errors import ConfigError
 
 BUILT_IN: Final = Path(__file__).parent.parent / "agents.yaml"
 PROBE_TIMEOUT_S: Final = 10.0
+ANSWER_S: Final = 1.0
+"""How long a launch waits for an answer: a program whose ``--help`` hangs must not hold it up."""
 _MOST_OUTPUT: Final = 200_000
 _ANSI: Final = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|.\x08")
 
@@ -125,6 +129,9 @@ def probe(
     ``cache_dir`` (None: not kept) by the program's path, size and time, and a cache that cannot
     be read or written is as none; without ``keep`` nothing is written. An agent without features
     to look for is not run at all.
+
+    Where it does not answer in time (0: it is not asked), what an earlier version under the same
+    path said counts; without that nothing is known of what it can do.
     """
     program = find_program(spec.command[0], path_env)
     if program is None:
@@ -132,18 +139,67 @@ def probe(
     if not any(strategy.probe for strategy in spec.strategies) and spec.probe.version is None:
         return _judged(spec, program, "")
     argv = (str(program), *spec.command[1:], *spec.probe.argv)
+    output: str | None = None
+    problem = None
     try:
         key = _key(program, argv)
-        output = _recall(cache_dir, key)
-        if output is None:
+        output, is_current = _recall(cache_dir, key)
+        if not is_current:
             output = _ask(argv, path_env, timeout_s)
             _keep(cache_dir if keep else None, key, output)
     except TimeoutError:
-        problem = f"`{' '.join(argv)}` did not end within {timeout_s:g} s"
-        return _judged(spec, program, "", problem)
+        problem = f"`{' '.join(argv)}` did not end within {timeout_s or ANSWER_S:g} s"
+        if output is None:
+            return ProbeResult(installed=True, path=str(program), problem=problem)
+        problem += ": what an earlier version said counts"
     except OSError as error:
         return _judged(spec, program, "", f"`{program}` cannot be run: {error.strerror}")
-    return _judged(spec, program, output)
+    return _judged(spec, program, output or "", problem)
+
+
+class Prober:
+    """Asks each program once in the life of a process, also where several threads want to know."""
+
+    def __init__(self, *, path_env: str, cache_dir: Path, keep: bool = True) -> None:
+        """Take what `probe` takes."""
+        self._look = functools.partial(probe, path_env=path_env, cache_dir=cache_dir, keep=keep)
+        self._answers: dict[object, ProbeResult] = {}
+        self._asked_at: dict[object, float] = {}
+        self._changed = threading.Condition()
+
+    def ask(self, spec: AgentSpec) -> ProbeResult:
+        """Return what the program can do, however long it takes to say so, within reason."""
+        return self._answer(spec, PROBE_TIMEOUT_S)
+
+    def probe(self, spec: AgentSpec) -> ProbeResult:
+        """Return what the program can do, as far as that can be known within `ANSWER_S`.
+
+        Where another thread is asking, its time counts.
+        """
+        return self._answer(spec, ANSWER_S)
+
+    def _answer(self, spec: AgentSpec, patience_s: float) -> ProbeResult:
+        key = (spec.name, spec.command)
+        if not self._is_ours(key, patience_s):
+            return self._answers.get(key) or self._look(spec, timeout_s=0)
+        try:
+            self._answers[key] = self._look(spec, timeout_s=patience_s)
+            return self._answers[key]
+        finally:
+            with self._changed:
+                del self._asked_at[key]
+                self._changed.notify_all()
+
+    def _is_ours(self, key: object, patience_s: float) -> bool:
+        """Whether nobody knows or asks, so that we do; wait for who asks already."""
+        with self._changed:
+            if key not in self._answers and key in self._asked_at:
+                left = self._asked_at[key] + patience_s - time.monotonic()
+                self._changed.wait_for(lambda: key not in self._asked_at, max(0.0, left))
+            if key in self._answers or key in self._asked_at:
+                return False
+            self._asked_at[key] = time.monotonic()
+            return True
 
 
 def _judged(spec: AgentSpec, program: Path, output: str, problem: str | None = None) -> ProbeResult:
@@ -174,6 +230,8 @@ def _ask(argv: Sequence[str], path_env: str, timeout_s: float) -> str:
     Raises:
         TimeoutError: It did not end in time.
     """
+    if timeout_s <= 0:
+        raise TimeoutError
     import subprocess  # noqa: PLC0415 (a kept answer needs no process)
     import tempfile  # noqa: PLC0415
 
@@ -216,16 +274,20 @@ def _kept_at(cache_dir: Path, key: Mapping[str, object]) -> Path:
     return cache_dir / "probes" / f"{name}.json"
 
 
-def _recall(cache_dir: Path | None, key: Mapping[str, object]) -> str | None:
+def _recall(cache_dir: Path | None, key: Mapping[str, object]) -> tuple[str | None, bool]:
+    """Return what was said under this path, and whether by the program that is there now."""
     if cache_dir is None:
-        return None
+        return None, False
     try:
         kept = json.loads(_kept_at(cache_dir, key).read_text(encoding="utf-8"))
     except (OSError, ValueError):
-        return None
-    same = isinstance(kept, dict) and kept.get("key") == key
-    output = kept.get("output") if same else None
-    return output if isinstance(output, str) else None
+        return None, False
+    if not isinstance(kept, dict) or not isinstance(its := kept.get("key"), dict):
+        return None, False
+    output = kept.get("output")
+    if not isinstance(output, str) or its.get("argv") != key["argv"]:
+        return None, False
+    return output, its == key
 
 
 def _keep(cache_dir: Path | None, key: Mapping[str, object], output: str) -> None:

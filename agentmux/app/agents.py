@@ -234,7 +234,7 @@ def show_agent(world: World, name: str) -> AgentCommands:
 
 
 def _report(world: World, spec: AgentSpec, probe: ProbeResult | None = None) -> AgentReport:
-    found = probe or world.programs.probe(spec)
+    found = probe or world.programs.ask(spec)
     # Without a program there is nothing to judge by: say what the registry would do first.
     strategy = choose_strategy(spec, found if found.installed else None)
     default = world.settings.defaults.agent
@@ -254,7 +254,7 @@ def _version(world: World, spec: AgentSpec, probe: ProbeResult) -> str:
         return ""
     # A name of its own, since answers are kept by name and command.
     question = replace(spec, name=f"{spec.name} --version", probe=_VERSION, strategies=())
-    return world.programs.probe(question).version
+    return world.programs.ask(question).version
 
 
 def _commands(world: World, report: AgentReport, name: str, strategy: Strategy) -> StrategyCommands:

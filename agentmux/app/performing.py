@@ -9,7 +9,6 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -64,6 +63,8 @@ logger = logging.getLogger(__name__)
 # At most this many agents at the right of the monitor (six rows each would be left for eight).
 VISIBLE_MAX: Final = 4
 _END_S: Final = 5.0
+# How long a launch waits for what its program says of itself.
+_ANSWER_S: Final = 1.0
 _ORDINARY: Final = Manner()
 
 
@@ -149,9 +150,14 @@ class Performer:
         return bool(names)
 
     async def _ask(self, name: str) -> None:
-        ask = partial(self._world.programs.probe, self._world.spec(name))
+        """Let a program say what it can do; where that takes too long, its launch goes on."""
+        spec, programs = self._world.spec(name), self._world.programs
+        loop = asyncio.get_running_loop()
+        asked = loop.run_in_executor(None, programs.ask, spec)
         try:
-            await asyncio.get_running_loop().run_in_executor(None, ask)
+            if not (await asyncio.wait({asked}, timeout=_ANSWER_S))[0]:
+                found = await loop.run_in_executor(None, programs.probe, spec)
+                self._loop.say(f"warning: {found.problem}")
         finally:
             self._asked.add(name)
 

@@ -83,7 +83,8 @@ class Programs:
 
     Attributes:
         find: Where a command lies on ``path``; None where it does not.
-        probe: What the program of an agent can do; cached.
+        probe: What the program of an agent can do, as far as it says so within a second; cached.
+        ask: The same, however long it takes to say so, within reason.
         identity: Which program answers under a path: path, size and time of change.
         wrapper: The argv in front of a launch folder.
         path: ``PATH`` for agents: the folder of our own scripts comes first.
@@ -95,6 +96,7 @@ class Programs:
 
     find: Callable[[str], Path | None]
     probe: Callable[[AgentSpec], ProbeResult]
+    ask: Callable[[AgentSpec], ProbeResult]
     identity: Callable[[str], str]
     wrapper: tuple[str, ...]
     path: str

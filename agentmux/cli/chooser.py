@@ -7,6 +7,7 @@ the project's configuration. What lets an agent work unwatched is written only w
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -33,6 +34,8 @@ OFFLINE: Final = "demo"
 
 CONFIG: Final = ".agentmux/config.yaml"
 _VARIANTS: Final = "demo-"
+# Programs that are asked at the same time.
+_AT_ONCE: Final = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,15 +124,18 @@ def offers(world: World, registry: Registry) -> tuple[Offer, ...]:
 
 
 def _installed(world: World, registry: Registry) -> Iterator[Offer]:
-    for name in registry:
-        if name == SHELL or name.startswith(_VARIANTS):
-            continue
-        spec = world.spec(name)
-        if world.programs.find(spec.command[0]) is None:
-            continue
-        strategy = choose_strategy(spec, world.programs.probe(spec))
-        resumes = strategy.kind is not StrategyKind.NONE
+    from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 (asked once in a project)
+
+    names = [each for each in registry if each != SHELL and not each.startswith(_VARIANTS)]
+    there = [each for each in names if world.programs.find(world.spec(each).command[0]) is not None]
+    # As many as the machine runs at once: more would only make each of them slower.
+    with ThreadPoolExecutor(min(_AT_ONCE, os.cpu_count() or 1)) as pool:
+        probes = pool.map(lambda name: world.programs.probe(world.spec(name)), there)
+    for name, probe in zip(there, probes, strict=True):
+        resumes = choose_strategy(world.spec(name), probe).kind is not StrategyKind.NONE
         says = "its conversations come back" if resumes else "a resume starts it afresh"
+        if probe.problem is not None and not resumes:
+            says = "it does not say whether its conversations come back"
         if name == OFFLINE:
             says = "offline and scripted, to try AgentMux"
         yield Offer(name=name, agent=name, says=says, resumes=resumes)

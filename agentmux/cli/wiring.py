@@ -19,7 +19,8 @@ from agentmux.core import layout
 from agentmux.errors import UsageError, of_system
 
 if TYPE_CHECKING:
-    from agentmux.core.agents import AgentSpec, ProbeResult
+    from agentmux.adapters.agents import Prober
+    from agentmux.core.agents import AgentSpec
     from agentmux.core.settings import Settings
     from agentmux.ports.processes import Lock
     from agentmux.ports.session_files import SessionFiles
@@ -249,9 +250,11 @@ def _specs(chosen: Settings) -> Callable[[str], AgentSpec]:
 
 def _programs(environ: Mapping[str, str], *, keep: bool) -> Programs:
     path = os.pathsep.join((str(_scripts()), environ.get("PATH", os.defpath)))
+    prober = _prober(path, cache_dir(environ), keep=keep)
     return Programs(
         find=_find(path),
-        probe=_probe(path, cache_dir(environ), keep=keep),
+        probe=lambda spec: prober().probe(spec),
+        ask=lambda spec: prober().ask(spec),
         identity=_identity,
         wrapper=(sys.executable, "-IS", str(_PACKAGE / "adapters" / "wrapper.py")),
         path=path,
@@ -288,18 +291,14 @@ def _find(path: str) -> Callable[[str], Path | None]:
     return find
 
 
-def _probe(path: str, cache: Path, *, keep: bool) -> Callable[[AgentSpec], ProbeResult]:
-    seen: dict[tuple[str, tuple[str, ...]], ProbeResult] = {}
+def _prober(path: str, cache: Path, *, keep: bool) -> Callable[[], Prober]:
+    @functools.cache
+    def prober() -> Prober:
+        from agentmux.adapters.agents import Prober  # noqa: PLC0415 (not every command)
 
-    def look(spec: AgentSpec) -> ProbeResult:
-        from agentmux.adapters.agents import probe  # noqa: PLC0415 (not every command)
+        return Prober(path_env=path, cache_dir=cache, keep=keep)
 
-        key = (spec.name, spec.command)
-        if key not in seen:
-            seen[key] = probe(spec, path_env=path, cache_dir=cache, keep=keep)
-        return seen[key]
-
-    return look
+    return prober
 
 
 def _identity(path: str) -> str:

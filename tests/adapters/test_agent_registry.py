@@ -4,12 +4,13 @@ from __future__ import annotations
 import os
 import re
 import sys
+import threading
 import time
 from pathlib import Path
 
 import pytest
 
-from agentmux.adapters.agents import find_program, load_registry, probe
+from agentmux.adapters.agents import Prober, find_program, load_registry, probe
 from agentmux.adapters.config import load_settings
 from agentmux.core.agents import (
     AgentSpec,
@@ -373,6 +374,48 @@ def test_a_program_that_hangs_is_ended_with_its_children(machine: Machine, tmp_p
     while child.exists() and child.read_text().split()[2] not in "ZX":
         assert time.monotonic() < until, "the child lives"
     assert not list(machine.cache.rglob("*.json"))
+
+
+def test_what_an_earlier_version_said_counts_while_a_new_one_says_nothing(machine: Machine) -> None:
+    machine.install(shows(HELP))
+    machine.probe()
+    machine.install("sleep 300")
+    result = machine.probe(timeout_s=0.2)
+    assert result.strategies["assign"]
+    assert result.problem is not None
+    assert "an earlier version" in result.problem
+
+
+def test_nobody_waits_longer_than_a_moment_for_a_program_that_is_being_asked(
+    machine: Machine, tmp_path: Path
+) -> None:
+    gate = tmp_path / "gate"
+    os.mkfifo(gate)
+    machine.install(f"cat '{gate}'\n{shows(HELP)}")
+    prober = Prober(path_env=machine.path_env, cache_dir=machine.cache)
+    answers: list[ProbeResult] = []
+    asking = threading.Thread(target=lambda: answers.append(prober.ask(ROBOT)))
+    asking.start()
+    try:
+        hasty = prober.probe(ROBOT)
+    finally:
+        gate.write_text("")
+        asking.join(20)
+    # Nothing is said against it: it has just not answered yet.
+    assert (hasty.installed, dict(hasty.strategies)) == (True, {})
+    assert hasty.problem is not None
+    assert answers[0].strategies["assign"]
+    assert prober.probe(ROBOT) == answers[0]
+    assert machine.counted() == ["--help"]
+
+
+def test_a_program_that_hangs_is_waited_for_once(machine: Machine) -> None:
+    machine.install("sleep 300")
+    prober = Prober(path_env=machine.path_env, cache_dir=machine.cache)
+    first = prober.probe(ROBOT)
+    assert first.problem is not None
+    assert prober.probe(ROBOT) == first
+    assert machine.counted() == ["--help"]
 
 
 def test_a_program_that_is_not_there_or_cannot_run(machine: Machine) -> None:

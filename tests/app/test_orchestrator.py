@@ -624,19 +624,19 @@ def test_a_snapshot_that_cannot_be_written_is_logged_and_stalls_nothing(
     assert "problem" not in stage.messages()
 
 
-def test_a_program_that_is_asked_for_long_holds_up_only_its_launch(stage: Stage) -> None:
+def test_a_program_that_is_being_asked_holds_up_only_its_launch(stage: Stage) -> None:
     answers = threading.Event()
-    ask = stage.world.programs.probe
+    ask = stage.world.programs.ask
 
     def slow(spec: AgentSpec) -> ProbeResult:
-        answers.wait(3.0)
+        answers.wait(0.5)
         return ask(spec)
 
     stage.scenario(STAY)
 
     async def play() -> None:
         stage.begin()
-        stage.world = replace(stage.world, programs=replace(stage.world.programs, probe=slow))
+        stage.world = replace(stage.world, programs=replace(stage.world.programs, ask=slow))
         async with stage.driven("reattach"):
             await stage.until(lambda: stage.display.picture, "the first look is over")
             assert not stage.facts("agent_launched")
@@ -645,6 +645,34 @@ def test_a_program_that_is_asked_for_long_holds_up_only_its_launch(stage: Stage)
 
     asyncio.run(play())
     assert len(stage.facts("agent_launched", "architect")) == 1
+
+
+def test_a_program_that_says_nothing_of_itself_is_launched_all_the_same(stage: Stage) -> None:
+    answers = threading.Event()
+    ask, problem = stage.world.programs.ask, "`robot --help` did not end within 1 s"
+
+    def hangs(spec: AgentSpec) -> ProbeResult:
+        answers.wait(20.0)
+        return ask(spec)
+
+    def unknown(spec: AgentSpec) -> ProbeResult:
+        return replace(ask(spec), strategies={}, problem=problem)
+
+    stage.scenario(STAY)
+
+    async def play() -> None:
+        stage.begin()
+        programs = replace(stage.world.programs, ask=hangs, probe=unknown)
+        stage.world = replace(stage.world, programs=programs)
+        async with stage.driven("reattach"):
+            try:
+                await stage.until(lambda: stage.facts("agent_launched", "architect"))
+                assert f"warning: {problem}" in stage.messages()
+                assert stage.state().agents["architect"]["strategy"] == "none"
+            finally:
+                answers.set()
+
+    asyncio.run(play())
 
 
 # -- keys ---------------------------------------------------------------------------------------

@@ -307,17 +307,30 @@ def test_runtime_that_cannot_resume_any_more(stage: Stage) -> None:
     assert guards(stage, changed) == {Guard.RUNTIME}
 
 
-def test_a_program_that_does_not_answer_is_named_as_the_reason(stage: Stage) -> None:
+def test_a_program_that_does_not_answer_says_nothing_against_its_conversations(
+    stage: Stage,
+) -> None:
     world = stage.world()
     shown = world.programs.probe
 
     def hangs(spec: AgentSpec) -> ProbeResult:
-        known = shown(spec)
-        unseen = dict.fromkeys(known.strategies, False)
-        return replace(known, strategies=unseen, problem="`demo --help` did not end within 10 s")
+        return replace(shown(spec), strategies={}, problem="`demo --help` did not end within 1 s")
 
     changed = replace(world, programs=replace(world.programs, probe=hangs))
-    expect(stage, BOTH, "can resume: `demo --help` did not end within 10 s", changed)
+    assert {plan.mode for plan in stage.panes(changed).values()} == {"native"}
+
+
+def test_a_program_that_cannot_be_asked_is_named_as_the_reason(stage: Stage) -> None:
+    world = stage.world()
+    shown = world.programs.probe
+
+    def broken(spec: AgentSpec) -> ProbeResult:
+        known = shown(spec)
+        unseen = dict.fromkeys(known.strategies, False)
+        return replace(known, strategies=unseen, problem="`demo` cannot be run: Exec format error")
+
+    changed = replace(world, programs=replace(world.programs, probe=broken))
+    expect(stage, BOTH, "can resume: `demo` cannot be run: Exec format error", changed)
 
 
 def test_no_program_at_all_gives_a_shell(stage: Stage) -> None:
