@@ -111,13 +111,14 @@ class Git:
         Ignored files, anything under a ``.agentmux`` folder, and repositories nested in this one
         are left out. A rename is both of its paths.
         """
-        reply = self._git.must_read(
-            "list changes",
-            *("status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames"),
-            "--ignore-submodules=dirty",
-        )
-        found = (entry[3:] for entry in split(reply.out))
-        return tuple(sorted(path for path in found if _is_the_projects(path)))
+        return tuple(path for path in self._changes() if not path.endswith("/"))
+
+    def nested(self) -> tuple[str, ...]:
+        """Return the untracked folders that are repositories themselves, ending in ``/``; sorted.
+
+        Git takes none of their files into a commit of this one.
+        """
+        return tuple(path for path in self._changes() if path.endswith("/"))
 
     def changed_since(self, dirty_at_start: Collection[str]) -> tuple[str, ...]:
         """Return what a commit of this session's work holds, sorted.
@@ -290,6 +291,16 @@ class Git:
             said = reply.err.strip() or f"exit {reply.status}"
         raise IndexBusyError(self.index_lock(), said=said)
 
+    def _changes(self) -> list[str]:
+        reply = self._git.must_read(
+            "list changes",
+            *("status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames"),
+            "--ignore-submodules=dirty",
+        )
+        found = (entry[3:] for entry in split(reply.out))
+        # A slash at the end is git's mark for a repository inside this one.
+        return sorted(path for path in found if OWN_FOLDER not in path.split("/"))
+
     def _in_progress(self) -> InProgress | None:
         git_dir = self._git_dir()
         for name, operation in _IN_PROGRESS:
@@ -387,8 +398,3 @@ def _opened(folder: Path) -> Iterator[int]:
         yield descriptor
     finally:
         os.close(descriptor)
-
-
-def _is_the_projects(path: str) -> bool:
-    # A trailing slash is git's mark for a repository inside this one.
-    return not path.endswith("/") and OWN_FOLDER not in path.split("/")

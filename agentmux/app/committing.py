@@ -41,13 +41,27 @@ def preview(world: World, state: SessionState) -> tuple[str, tuple[str, ...]]:
     return message(state), world.repository.changed_since(state.options.dirty)
 
 
+def left_out(world: World, state: SessionState) -> tuple[str, ...]:
+    """Return the folders, ending in ``/``, that a commit leaves out: repositories of their own.
+
+    Those that were there at the start are the user's.
+    """
+    if not state.options.commit:
+        return ()
+    return tuple(path for path in world.repository.nested() if path not in state.options.dirty)
+
+
 def moved(world: World, state: SessionState) -> GitError | None:
     """Return why no commit can be made where HEAD is now, and the way back; None where one can."""
-    began, head = Head(commit=state.options.base, branch=state.branch), world.repository.head()
-    if (head.commit, head.branch) == (began.commit, began.branch):
+    if not state.options.commit:
         return None
+    began, head = Head(commit=state.options.base, branch=state.branch), world.repository.head()
+    stayed = (head.commit, head.branch) == (began.commit, began.branch)
+    if stayed and not head.in_progress:
+        return None
+    what = f"HEAD moved: the session began on {began.describe()}, now it is {head.describe()}"
     return GitError(
-        f"HEAD moved: the session began on {began.describe()}, now it is {head.describe()}",
+        f"a {head.in_progress} is in progress in this repository" if stayed else what,
         hints=(f"{_way_back(began, head)}, then approve again",),
     )
 

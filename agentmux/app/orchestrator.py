@@ -248,17 +248,26 @@ class Orchestrator:
     def _ask_again(self) -> None:
         """Say what the same key does when it is pressed again."""
         loop, wish = asyncio.get_running_loop(), self._console.wish
-        what = self._approves() if wish is Wish.APPROVE else _AGAIN[wish]
-        self._console = ask(self._console, f"press {what}", loop.time())
+        moved = committing.moved(self._world, self._session.state) if wish is Wish.APPROVE else None
+        if moved is not None:
+            said = f"not approved: {committing.reason(moved)}"
+            self._console = ask(Console(), said, loop.time())
+        else:
+            what = self._approves() if wish is Wish.APPROVE else _AGAIN[wish]
+            self._console = ask(self._console, f"press {what}", loop.time())
         loop.call_later(ANSWER_S, self._show)  # when it is over
 
     def _approves(self) -> str:
         _, paths = committing.preview(self._world, self._session.state)
+        nested = committing.left_out(self._world, self._session.state)
+        without = "".join(
+            f"; not committed: {path}, a git repository of its own" for path in nested
+        )
         again = f"a again {_WITHIN} to"
         if not paths:
-            return f"{again} approve; there is nothing to commit"
+            return f"{again} approve; there is nothing to commit{without}"
         named = ", ".join(paths[:_NAMED]) + (", …" if len(paths) > _NAMED else "")
-        return f"{again} commit {len(paths)} file{'s' * (len(paths) != 1)}: {named}"
+        return f"{again} commit {len(paths)} file{'s' * (len(paths) != 1)}: {named}{without}"
 
     def _request_changes(self, written: Console) -> None:
         """Take what was written; it stays in the composer until it is on record."""

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from agentmux.app.beside import Beside, Loop
-from agentmux.app.committing import commit, reason
+from agentmux.app.committing import commit, left_out, reason
 from agentmux.app.gating import Manner
 from agentmux.app.launching import Launcher, PreparedLaunch, label
 from agentmux.app.messaging import Messenger
@@ -92,6 +92,7 @@ class Performer:
         self._shown: tuple[str, ...] = ()
         self._prompted: set[str] = set()
         self._asked: set[str] = set()
+        self._left_out: tuple[str, ...] = ()
         self._perform: Final[Mapping[type[Action], Callable[[Any, Facts], Awaitable[None]]]] = {
             FinishArchive: self._finish_archive,
             EndPanes: self._end_panes,
@@ -267,7 +268,15 @@ class Performer:
         self._loop.say(f"failed: {action.cause}")
 
     async def _approve(self, action: ApproveByItself, facts: Facts) -> None:
-        self._session.record(Approved())
+        """Approve what is committed whole; of what is not, the user decides."""
+        loop, state = asyncio.get_running_loop(), self._session.state
+        found = await loop.run_in_executor(None, left_out, self._world, state)
+        if not found:
+            self._session.record(Approved())
+        elif found != self._left_out:
+            paths = ", ".join(found)
+            self._loop.say(f"not approved by itself: the commit leaves out {paths}; decide")
+        self._left_out = found
 
     async def _end_panes(self, action: EndPanes, facts: Facts) -> None:
         self._watcher.look_at(action.launches)

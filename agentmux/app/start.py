@@ -272,7 +272,7 @@ def _derived(now: datetime, slug: str, taken: Iterable[str], live: Collection[st
 
 
 def _not_ours(world: World, request: StartRequest, top: Path | None) -> tuple[str, ...]:
-    """Return the dirty files that a commit leaves out."""
+    """Return the dirty files that a commit leaves out, and the repositories inside this one."""
     if top is None:
         if request.include:
             raise UsageError("--include needs a git repository", hints=("git init",))
@@ -285,7 +285,8 @@ def _not_ours(world: World, request: StartRequest, top: Path | None) -> tuple[st
             f"`{strange}` is not among the changed files of {top}",
             hints=("see them: git status --short --untracked-files=all",),
         )
-    return tuple(path for path in dirty if path not in named.values())
+    left = (path for path in dirty if path not in named.values())
+    return (*left, *world.repository.nested())
 
 
 def _within(path: str, top: Path) -> str | None:
@@ -349,12 +350,10 @@ def _warnings(head: Head | None, options: Options, taken: Mapping[str, str]) -> 
     found: list[str] = []
     if head is None:
         found.append("this is not a git repository: nothing will be committed")
-    if options.dirty and options.commit:
-        count = len(options.dirty)
-        files = "1 changed file is" if count == 1 else f"{count} changed files are"
-        found.append(
-            f"{files} not this feature's and will be left out: " + ", ".join(options.dirty[:5])
-        )
+    dirty = [path for path in options.dirty if not path.endswith("/")]
+    if dirty and options.commit:
+        files = "1 changed file is" if len(dirty) == 1 else f"{len(dirty)} changed files are"
+        found.append(f"{files} not this feature's and will be left out: " + ", ".join(dirty[:5]))
     ended = {phase.value for phase in TERMINAL} - {Phase.FAILED.value}
     found += [
         f"another unfinished session works in this checkout: {name}"

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from enum import StrEnum
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -28,6 +30,7 @@ _DECIDED: Final = "your decision is on record, to be applied at the next resume"
 _LIMIT: Final = "usage_limit"
 _LEFT: Final = frozenset({"finished", "ended_by_user"})  # as `core.state.LEFT`, slow to import
 _HELD_UP: Final = {"failed": "the commit failed", "delayed": "the commit waits"}
+NESTED: Final = "`{path}` is a git repository of its own: the commit leaves it out"
 _FEATURE_MAX: Final = 120
 
 
@@ -101,6 +104,7 @@ class SessionView:
         commit: What the approval made; None before, and where nothing was to be committed.
         interruption: ``cause``, ``seat``, ``phase``, ``at``; None while nothing is in the way.
         problems: For people, one sentence each.
+        warnings: What to know before the decision; for people, one sentence each.
     """
 
     session: str
@@ -124,6 +128,7 @@ class SessionView:
     updated_at: str
     age_s: float
     problems: tuple[str, ...]
+    warnings: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, object]:
         """Return it as it stands in JSON answers."""
@@ -132,13 +137,14 @@ class SessionView:
             {name: getattr(seat, name) for name in seat.__slots__} for seat in self.seats
         ]
         made["problems"] = list(self.problems)
+        made["warnings"] = list(self.warnings)
         made["interruption"] = dict(self.interruption) if self.interruption else None
         return made
 
 
 def look(site: Site, entries: Sequence[SessionEntry]) -> OperationResult[tuple[SessionView, ...]]:
     """View each of these sessions; the problems are those that a script should not overlook."""
-    now = site.now()
+    now, nested = site.now(), cache(site.nested)
     found = live(site, entries)
     views: list[SessionView] = []
     problems: list[Problem] = []
@@ -150,9 +156,9 @@ def look(site: Site, entries: Sequence[SessionEntry]) -> OperationResult[tuple[S
             decided = not liveness.locked and _is_decided(site, entry)
         except DataError as error:
             problems.append(problem_of(entry.name, error))
-        views.append(
-            session_view(entry, liveness, noted, project=site.project, now=now, decided=decided)
-        )
+        view = session_view(entry, liveness, noted, project=site.project, now=now, decided=decided)
+        warnings = () if decided else tuple(_warnings(entry.fields, nested))
+        views.append(replace(view, warnings=warnings))
         problems += _grave(entry, liveness)
     return OperationResult(
         data=tuple(views),
@@ -224,6 +230,17 @@ def session_view(
         age_s=_age(entry.updated, now),
         problems=(*problems, _DECIDED) if decided else problems,
     )
+
+
+def _warnings(fields: Json, nested: Callable[[], tuple[str, ...]]) -> Iterator[str]:
+    """Say what an approval would leave out of the commit."""
+    options = _mapping(fields, "options")
+    if not wants_decision(fields) or not options.get("commit"):
+        return
+    known = options.get("dirty")
+    for path in nested():
+        if not isinstance(known, list) or path not in known:
+            yield NESTED.format(path=path)
 
 
 def wants_decision(fields: Json) -> bool:

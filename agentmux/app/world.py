@@ -65,6 +65,7 @@ class Site:
         lock: The lock of a session directory.
         is_alive: Whether the process with this pid and start time (0: any) runs.
         default_name: The tmux session of a state that names none.
+        nested: As `Repository.nested`; empty where git does not tell.
     """
 
     project: Path
@@ -75,6 +76,7 @@ class Site:
     lock: Callable[[Path], Lock]
     is_alive: Callable[[int, int], bool]
     default_name: Callable[[], str]
+    nested: Callable[[], tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

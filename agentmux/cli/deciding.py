@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from agentmux.adapters.wake import poke
-from agentmux.app.committing import moved, preview, reason
+from agentmux.app.committing import left_out, moved, preview, reason
 from agentmux.app.session import stamp
 from agentmux.app.sessions import SessionEntry, list_resumable_sessions, select_session
 from agentmux.app.submit import Submission, decide
+from agentmux.app.view import NESTED
 from agentmux.cli import render
 from agentmux.cli.consent import YesOpt, require_consent
 from agentmux.cli.looking import JsonOpt, SessionArg
@@ -23,6 +24,7 @@ from agentmux.core.apply import fold
 from agentmux.core.events import Approved, ChangesRequested, Decision
 from agentmux.core.phase import Phase
 from agentmux.errors import AgentmuxError, BlockedError, ExitCode, RefusedError
+from agentmux.ports.repository import IndexBusyError
 
 if TYPE_CHECKING:
     from agentmux.app.world import World
@@ -33,7 +35,16 @@ _SHOWN = 40
 
 
 def approve(
-    ctx: typer.Context, session: SessionArg = None, yes: YesOpt = False, json: JsonOpt = False
+    ctx: typer.Context,
+    session: SessionArg = None,
+    leave_nested: Annotated[
+        bool,
+        typer.Option(
+            "--leave-nested", help="Leave out folders that are git repositories of their own."
+        ),
+    ] = False,
+    yes: YesOpt = False,
+    json: JsonOpt = False,
 ) -> int:
     """Take the result as it is: it is committed, and the session is done.
 
@@ -47,11 +58,31 @@ def approve(
     state = fold(loaded.state, loaded.tail)
     if takes_approval(state):
         asks = face.interactive and not yes
+        _require_committable(world, entry, state, leave_nested=leave_nested or asks)
         if asks or not json:
             _show_commit(world, state, say=render.note if json else render.out)
         require_consent(face, "Approve?", yes=not asks)
     # Where it is not taken, the answer says why.
     return _decide(world, entry, Approved(), json=json)
+
+
+def _require_committable(
+    world: World, entry: SessionEntry, state: SessionState, *, leave_nested: bool
+) -> None:
+    """Refuse an approval whose commit would not be made, or would leave work out in silence."""
+    error = moved(world, state)
+    if error is not None:
+        raise BlockedError(error.message, reason="head_moved", hints=error.hints)
+    found = () if leave_nested else left_out(world, state)
+    if found:
+        raise BlockedError(
+            "; ".join(NESTED.format(path=path) for path in found),
+            reason="nested_repository",
+            hints=(
+                f"commit the rest without it: agentmux approve {entry.name} --leave-nested",
+                f"have its files committed too: take {found[0]}.git away, then approve again",
+            ),
+        )
 
 
 def _show_commit(world: World, state: SessionState, *, say: Callable[[str], None]) -> None:
@@ -65,9 +96,11 @@ def _show_commit(world: World, state: SessionState, *, say: Callable[[str], None
         say(f"  {path}")
     if len(paths) > _SHOWN:
         say(f"  and {len(paths) - _SHOWN} more")
-    error = moved(world, state)
-    if error is not None:
-        render.note(f"warning: {reason(error)}")
+    for path in left_out(world, state):
+        say(f"not committed: `{path}`, a git repository of its own")
+    lock = world.repository.index_lock()
+    if lock is not None:
+        render.note(f"warning: {reason(IndexBusyError(lock))}")
 
 
 def request_changes(

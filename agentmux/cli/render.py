@@ -228,6 +228,7 @@ def status_lines(view: SessionView, *, colours: bool) -> list[str]:
     if view.decision and not any(seat.holds_up for seat in view.seats):
         lines.append(f"  summary       {view.path}/{_SUMMARY}")
     lines += [f"  problem       {problem}" for problem in view.problems]
+    lines += [f"  warning       {warning}" for warning in view.warnings]
     if view.seats:
         lines += ["", *(f"  {line}" for line in _seat_table(view.seats)), ""]
         lines += [f"  {seat.seat} is {seat.mode}: {seat.reason}" for seat in view.seats]

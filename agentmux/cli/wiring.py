@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 from agentmux.adapters import session_folders
 from agentmux.app.world import Claims, Folders, Programs, Site, Templates, World
 from agentmux.core import layout
-from agentmux.errors import UsageError, of_system
+from agentmux.errors import AgentmuxError, UsageError, of_system
 
 if TYPE_CHECKING:
     from agentmux.adapters.agents import Prober
@@ -116,6 +116,7 @@ def site(project: Path, *, config: Path | None, environ: Mapping[str, str]) -> S
         lock=_lock,
         is_alive=_is_alive,
         default_name=lambda: chosen().defaults.session_name,
+        nested=lambda: _nested(project, environ),
     )
 
 
@@ -154,6 +155,7 @@ def world(
         lock=_lock,
         is_alive=_is_alive,
         default_name=lambda: chosen.defaults.session_name,
+        nested=lambda: _nested(project, environ),
         repository=Git(project, environ),
     )
 
@@ -232,6 +234,15 @@ def _is_alive(pid: int, started: int) -> bool:
     from agentmux.adapters.processes import is_alive  # noqa: PLC0415 (only for what is recorded)
 
     return is_alive(pid, started)
+
+
+def _nested(project: Path, environ: Mapping[str, str]) -> tuple[str, ...]:
+    from agentmux.adapters.git import Git  # noqa: PLC0415 (only for a decision that is open)
+
+    try:
+        return Git(project, environ).nested()
+    except AgentmuxError:
+        return ()
 
 
 def _specs(chosen: Settings) -> Callable[[str], AgentSpec]:

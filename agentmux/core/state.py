@@ -126,7 +126,8 @@ class Options:
         models: Role to model, likewise.
         commit: The result is committed (false outside a git repository).
         base: The commit that was checked out at the start; None outside git or before the first.
-        dirty: Files that were dirty at the start and are left out of the commit.
+        dirty: Files that were dirty at the start and are left out of the commit; and, with ``/`` at
+            the end, folders that were repositories of their own.
     """
 
     agents: Mapping[str, str] = field(default_factory=dict)

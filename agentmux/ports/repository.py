@@ -102,6 +102,9 @@ class Repository(Protocol):
     def dirty(self) -> tuple[str, ...]:
         """Files that differ from HEAD or are untracked; never those of ``.agentmux``."""
 
+    def nested(self) -> tuple[str, ...]:
+        """Folders, ending in ``/``, with a repository of their own, which no commit takes in."""
+
     def changed_since(self, dirty_at_start: Collection[str]) -> tuple[str, ...]:
         """Dirty files that were not dirty then."""
 

@@ -193,7 +193,11 @@ def test_our_own_folder_and_nested_repositories_are_not_dirty(
     (started / ".agentmux/config.yaml").write_text("version: 1\n")
     (started / ".agentmux.example").write_text("")
     run("worktree", "add", "-q", "--detach", "tree")
+    run("init", "-q", "--template=", "new/app")
+    run("init", "-q", "--template=", ".agentmux/x")
+    (started / "new/app/code.py").write_text("x\n")
     assert git.dirty() == (".agentmux.example",)
+    assert git.nested() == ("new/app/", "tree/")
 
 
 @pytest.mark.parametrize("name", AWKWARD)

@@ -490,6 +490,9 @@ class NotedRepository:
         now, before = self._files(), self.commits()[-1]["files"]
         return tuple(sorted(n for n in {*now, *before} if now.get(n) != before.get(n)))
 
+    def nested(self) -> tuple[str, ...]:
+        return ()
+
     def changed_since(self, dirty_at_start: Collection[str]) -> tuple[str, ...]:
         return tuple(path for path in self.dirty() if path not in dirty_at_start)
 

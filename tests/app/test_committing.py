@@ -14,7 +14,7 @@ from agentmux.cli import wiring
 from agentmux.core.phase import Phase
 from agentmux.core.state import Options, SessionState
 from agentmux.errors import AgentmuxError, MissingError
-from agentmux.ports.repository import IndexBusyError
+from agentmux.ports.repository import GitError, HeadMovedError, IndexBusyError
 from tests.app.driver import git, make_project
 
 APPROVAL = "6f1c1a52-6a51-5d53-9d31-0a4ff2f8a001"
@@ -90,6 +90,22 @@ def test_a_failure_after_the_commit_leaves_no_stale_index(
     (project / ".git/index.lock").unlink()
     commit(world, state, APPROVAL)
     assert git(project, "status", "--porcelain") == ""
+
+
+def test_a_head_that_moves_at_the_last_moment_is_not_committed_on(
+    project: Path, world: World, state: SessionState
+) -> None:
+    class Moving(Git):
+        def changed_since(self, *args: object) -> tuple[str, ...]:  # type: ignore[explicit-override]
+            git(project, "commit", "-q", "--allow-empty", "-m", "mine")
+            return super().changed_since(*args)  # type: ignore[arg-type]
+
+    with pytest.raises(HeadMovedError):
+        commit(replace(world, repository=Moving(project, os.environ)), state, APPROVAL)
+    assert git(project, "log", "--format=%s") == "mine\nBegin\n"
+    with pytest.raises(GitError, match="HEAD moved: the session began on"):
+        commit(world, state, APPROVAL)
+    assert git(project, "log", "--format=%s") == "mine\nBegin\n"
 
 
 def test_without_git_the_reason_is_told(

@@ -38,10 +38,11 @@ from agentmux.core.agents import AgentSpec, ProbeResult
 from agentmux.core.events import Approved
 from agentmux.core.keys import Key, Pressed
 from agentmux.core.phase import Phase
-from agentmux.core.settings import SnapshotSettings, StallSettings
+from agentmux.core.settings import CompletionSettings, SnapshotSettings, StallSettings
 from agentmux.core.state import SessionState
 from agentmux.errors import AgentmuxError, BlockedError, ExitCode, MissingError
 from agentmux.ports.display import Picture
+from agentmux.ports.repository import Head
 from agentmux.ports.terminal import Delivery, NewPane, Pane, Screen, Terminal, TerminalError
 from tests.app.driver import NotedRepository, _ReadyAtOnce, make_project
 from tests.app.invariants import check_journal
@@ -785,6 +786,67 @@ def test_an_approval_that_cannot_be_recorded_is_reported(
     asyncio.run(play())
     assert "file too large" in caplog.text
     assert len(stage.facts("approve")) == 1
+
+
+class Elsewhere(NotedRepository):
+    """HEAD can move, and folders can be repositories of their own."""
+
+    branch = "main"
+    inside: tuple[str, ...] = ()
+
+    def head(self) -> Head:  # type: ignore[explicit-override]
+        return replace(super().head(), branch=self.branch)
+
+    def nested(self) -> tuple[str, ...]:  # type: ignore[explicit-override]
+        return self.inside
+
+
+def test_a_key_approves_nothing_that_cannot_be_committed_and_names_what_will_not(
+    stage: Stage, keyboard: Keyboard
+) -> None:
+    repository = Elsewhere(stage.project)
+    repository.begin()
+
+    def question() -> str:
+        picture = keyboard.picture
+        return picture.question if picture else ""
+
+    async def play() -> None:
+        async with stage.driven() as driving:
+            await to_the_decision(stage)
+            repository.branch = "elsewhere"
+            keyboard.press("a")
+            await stage.until(lambda: "not approved: HEAD moved" in question())
+            assert "git switch main" in question()
+            repository.branch, repository.inside = "main", ("app/",)
+            keyboard.press("a")
+            await stage.until(lambda: "not committed: app/" in question())
+            keyboard.press("a")
+            assert await asyncio.wait_for(asyncio.shield(driving), DEADLINE_S) is ExitCode.OK
+
+    stage.world = replace(stage.world, repository=repository)
+    asyncio.run(play())
+    assert len(stage.facts("approve")) == 1
+
+
+def test_what_a_commit_leaves_out_is_not_approved_by_itself(stage: Stage) -> None:
+    repository = Elsewhere(stage.project)
+    repository.begin()
+    settings = replace(stage.world.settings, completion=CompletionSettings(require_approval=False))
+    stage.world = replace(stage.world, repository=repository, settings=settings)
+
+    async def play() -> None:
+        async with stage.driven() as driving:
+            await stage.until(lambda: "reviewer_logic" in stage.state().seats)
+            repository.inside = ("app/",)
+            await stage.until(lambda: "leaves out app/; decide" in stage.messages())
+            assert stage.state().phase is Phase.COMPLETING
+            assert not stage.facts("approve")
+            repository.inside = ()
+            poke(stage.path)
+            assert await asyncio.wait_for(asyncio.shield(driving), DEADLINE_S) is ExitCode.OK
+
+    asyncio.run(play())
 
 
 def test_a_bug_behind_a_key_is_reported(

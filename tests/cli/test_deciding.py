@@ -1,0 +1,179 @@
+"""`approve` where not all of the result can be committed: said at once, and nothing is decided."""
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agentmux.app.sessions import sessions_dir
+from agentmux.cli.main import main
+from agentmux.core.phase import Phase
+from agentmux.core.state import Options
+from agentmux.errors import ExitCode
+from tests.app.driver import git, make_project
+from tests.app.on_disk import OnDisk
+from tests.cli.test_commands import in_terminal
+
+NAME = "20260101-101500-add-auth"
+Capture = pytest.CaptureFixture[str]
+
+
+@pytest.fixture
+def project(tmp_path: Path, short_dir: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("TMUX_TMPDIR", str(short_dir))
+    folder = make_project(tmp_path / "project")
+    monkeypatch.chdir(folder)
+    return folder
+
+
+@pytest.fixture
+def session(project: Path) -> OnDisk:
+    """Stopped at the decision, with one new file to commit."""
+    (project / "agent.py").write_text("x\n")
+    return deciding(project)
+
+
+def deciding(project: Path, **options: Any) -> OnDisk:
+    head = git(project, "rev-parse", "HEAD").strip()
+    return OnDisk(
+        sessions_dir(project) / NAME,
+        Phase.COMPLETING,
+        summary_submitted=True,
+        branch="main",
+        options=Options(**{"commit": True, "base": head, **options}),
+    )
+
+
+def nested(project: Path, name: str = "app") -> Path:
+    folder = project / name
+    folder.mkdir()
+    git(folder, "init", "-q", "--template=")
+    (folder / "code.py").write_text("x\n")
+    return folder
+
+
+def run(*words: str) -> int:
+    return main(words, os.environ)
+
+
+# -- a repository of its own ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("words", [(), ("--yes",), ("--json",)])
+def test_a_nested_repository_is_not_left_out_in_silence(
+    project: Path, session: OnDisk, capsys: Capture, words: tuple[str, ...]
+) -> None:
+    nested(project)
+    assert run("approve", *words) == ExitCode.BLOCKED
+    said = capsys.readouterr().err
+    assert "`app/` is a git repository of its own" in said
+    assert f"agentmux approve {NAME} --leave-nested" in said
+    assert "approve" not in session.kinds
+    assert run("approve", *words, "--leave-nested") == ExitCode.OK
+    assert "approve" in session.kinds
+
+
+def test_in_a_terminal_a_nested_repository_is_named_before_the_question(
+    project: Path, session: OnDisk
+) -> None:
+    nested(project)
+    code, said, _ = in_terminal("approve", typed="n\n")
+    assert code == ExitCode.INTERRUPTED
+    assert "not committed: `app/`, a git repository of its own" in said
+    assert in_terminal("approve", typed="y\n")[0] == ExitCode.OK
+    assert "approve" in session.kinds
+
+
+def test_status_names_a_nested_repository_while_the_decision_is_open(
+    project: Path, session: OnDisk, capsys: Capture
+) -> None:
+    run("status", "--json")
+    assert json.loads(capsys.readouterr().out)["sessions"][0]["warnings"] == []
+    nested(project)
+    run("status", "--json")
+    (seen,) = json.loads(capsys.readouterr().out)["sessions"]
+    assert len(seen["warnings"]) == 1
+    assert "app/" in seen["warnings"][0]
+    run("status")
+    assert f"warning       {seen['warnings'][0]}" in capsys.readouterr().out
+    run("approve", "--leave-nested")
+    capsys.readouterr()
+    run("status", "--json")
+    assert json.loads(capsys.readouterr().out)["sessions"][0]["warnings"] == []
+
+
+def test_a_nested_repository_of_the_user_is_none_of_our_business(
+    project: Path, capsys: Capture
+) -> None:
+    nested(project, "mine")
+    deciding(project, dirty=("mine/",))
+    run("status", "--json")
+    assert json.loads(capsys.readouterr().out)["sessions"][0]["warnings"] == []
+    assert run("approve") == ExitCode.OK
+
+
+def test_a_session_that_makes_no_commit_leaves_nothing_out(project: Path, capsys: Capture) -> None:
+    nested(project)
+    deciding(project, commit=False)
+    run("status", "--json")
+    assert json.loads(capsys.readouterr().out)["sessions"][0]["warnings"] == []
+    assert run("approve") == ExitCode.OK
+
+
+# -- HEAD is elsewhere ---------------------------------------------------------------------------
+
+
+def commit_mine(project: Path) -> None:
+    git(project, "commit", "-q", "--allow-empty", "-m", "mine")
+
+
+def switch(project: Path) -> None:
+    git(project, "checkout", "-q", "-b", "elsewhere")
+
+
+def merge(project: Path) -> None:
+    (project / ".git" / "MERGE_HEAD").write_text(git(project, "rev-parse", "HEAD"))
+
+
+@pytest.mark.parametrize(
+    ("move", "says"),
+    [
+        (commit_mine, ("HEAD moved", "git log --oneline")),
+        (switch, ("HEAD moved", "git switch main")),
+        (merge, ("a merge is in progress", "git merge --abort")),
+    ],
+)
+@pytest.mark.parametrize("words", [("--yes",), ("--json",)])
+def test_an_approval_whose_commit_cannot_be_made_is_refused_with_the_way_back(
+    project: Path,
+    session: OnDisk,
+    capsys: Capture,
+    move: Callable[[Path], None],
+    says: tuple[str, ...],
+    words: tuple[str, ...],
+) -> None:
+    move(project)
+    assert run("approve", *words) == ExitCode.BLOCKED
+    told = capsys.readouterr()
+    assert [part for part in says if part not in told.err] == []
+    assert "accepted" not in told.out
+    assert "approve" not in session.kinds
+
+
+def test_a_session_that_makes_no_commit_is_approved_wherever_head_is(project: Path) -> None:
+    session = deciding(project, commit=False)
+    switch(project)
+    assert run("approve") == ExitCode.OK
+    assert "approve" in session.kinds
+
+
+def test_an_approval_says_that_its_commit_waits_for_the_index(
+    project: Path, session: OnDisk, capsys: Capture
+) -> None:
+    lock = project / ".git" / "index.lock"
+    lock.touch()
+    assert run("approve") == ExitCode.OK
+    assert f"{lock} is there" in capsys.readouterr().err
