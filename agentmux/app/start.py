@@ -355,11 +355,14 @@ def _warnings(head: Head | None, options: Options, taken: Mapping[str, str]) -> 
         files = "1 changed file is" if len(dirty) == 1 else f"{len(dirty)} changed files are"
         found.append(f"{files} not this feature's and will be left out: " + ", ".join(dirty[:5]))
     ended = {phase.value for phase in TERMINAL} - {Phase.FAILED.value}
-    found += [
-        f"another unfinished session works in this checkout: {name}"
-        for name, phase in taken.items()
-        if phase not in ended
-    ]
+    others = [name for name, phase in taken.items() if phase not in ended]
+    if len(others) == 1:
+        found.append(f"another unfinished session works in this checkout: {others[0]}")
+    elif others:
+        found.append(
+            f"{len(others)} other unfinished sessions work in this checkout, the newest "
+            f"{others[0]}: agentmux list"
+        )
     return tuple(found)
 
 

@@ -20,7 +20,7 @@ from agentmux.app.sessions import (
     live,
     select_session,
 )
-from agentmux.app.view import look
+from agentmux.app.view import SessionView, look
 from agentmux.app.waiting import Goal, wait_for
 from agentmux.app.world import Site
 from agentmux.cli import attaching, listing, render
@@ -53,18 +53,36 @@ def list_(
 
 
 def status(ctx: typer.Context, session: SessionArg = None, json: JsonOpt = False) -> int:
-    """Show how a session is; without a name, all that are not done, else the newest."""
+    """Show how a session is; without a name, those that are not done, else the newest."""
     face: Face = ctx.obj
     site, entries = _named_or_going(face, session, command=STATUS)
     result = look(site, entries)
     if json:
         render.sessions_json(result)
         return result.exit_code
-    for number, view in enumerate(result.data):
-        lines = render.status_lines(view, colours=face.colours)
-        render.out("\n".join(["", *lines] if number else lines))
+    chosen = _in_full(result.data)
+    if chosen is not None:
+        render.out("\n".join(render.status_lines(chosen, colours=face.colours)))
+    others = [each for each in zip(result.data, entries, strict=True) if each[0] is not chosen]
+    if others:
+        _table(face, others, after=chosen is not None)
     render.show_problems(result.problems)
     return result.exit_code
+
+
+def _in_full(views: Sequence[SessionView]) -> SessionView | None:
+    """Return the one that is shown with all that is known of it: the only one, or the live one."""
+    live_ones = [view for view in views if view.live]
+    found = live_ones if len(live_ones) == 1 else views
+    return found[0] if len(found) == 1 else None
+
+
+def _table(face: Face, found: Sequence[tuple[SessionView, SessionEntry]], *, after: bool) -> None:
+    """Show a line for each of these."""
+    views, titles = [view for view, _ in found], (entry.title for _, entry in found)
+    lines = render.session_list(views, titles, cols=render.columns(), colours=face.colours)
+    render.out("\n".join(["", *lines] if after else lines))
+    render.note("all that is known of one: agentmux status SESSION")
 
 
 def logs(

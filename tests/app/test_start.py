@@ -6,6 +6,7 @@ And a start with a branch of its own: whoever finds the session finds its branch
 import os
 import shutil
 import threading
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -35,13 +36,15 @@ def studio(tmp_path: Path) -> Studio:
     return made
 
 
-def planned(studio: Studio, name: str | None = None) -> tuple[Studio, StartPlan]:
+def planned(
+    studio: Studio, name: str | None = None, taken: Mapping[str, str] | None = None
+) -> tuple[Studio, StartPlan]:
     """A start by a process of its own, which has looked and not made anything yet."""
     other = studio.again(())
     terminal: SimTerminal = other.terminal
     other.world = replace(studio.world, terminal=lambda socket: terminal)
     asked = StartRequest(feature="same", agent="demo", name=name)
-    return other, plan_start(other.world, asked, {})
+    return other, plan_start(other.world, asked, taken or {})
 
 
 def test_starts_in_the_same_second_get_a_name_each(studio: Studio) -> None:
@@ -75,6 +78,17 @@ def test_starts_in_the_same_second_get_a_name_each(studio: Studio) -> None:
     told = {each.name: [w for w in each.warnings if "another unfinished" in w] for each in begun}
     assert told[base] == []
     assert told[f"{base}-2"] == [f"another unfinished session works in this checkout: {base}"]
+
+
+def test_many_unfinished_sessions_are_warned_of_in_one_line(studio: Studio) -> None:
+    taken = {f"20260101-1015{number}-x": "architecting" for number in range(40, 9, -1)}
+    taken["20260101-101500-x"] = "done"
+    _, plan = planned(studio, taken=taken)
+    (warning,) = [each for each in plan.warnings if "unfinished" in each]
+    assert warning == (
+        "31 other unfinished sessions work in this checkout, the newest 20260101-101540-x: "
+        "agentmux list"
+    )
 
 
 def test_a_name_that_a_tmux_session_has_is_passed_over(studio: Studio) -> None:

@@ -305,6 +305,25 @@ def test_status_without_a_name(run: Run, make: Make, capsys: Capture) -> None:
     assert len(answer(capsys)["sessions"]) == 2
 
 
+def test_status_of_many_is_a_table(
+    run: Run, make: Make, tmux: TmuxTerminal, capsys: Capture
+) -> None:
+    paths = [
+        make(f"20260101-1015{number}-going", feature="Add it").path for number in range(10, 41)
+    ]
+    assert run("status") == ExitCode.OK
+    said = capsys.readouterr()
+    assert len(said.out.splitlines()) == 32
+    assert said.out.splitlines()[0].split() == ["SESSION", "PHASE", "STATUS", "UPDATED", "FEATURE"]
+    assert "agentmux status SESSION" in said.err
+    begin(tmux, paths[3])
+    assert run("status") == ExitCode.OK
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == paths[3].name  # the one that is live stands in front, in full
+    assert lines[-31].split()[0] == "SESSION"
+    assert len(lines) < 60
+
+
 def test_inside_a_session_it_is_that_one(
     run: Run, make: Make, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
