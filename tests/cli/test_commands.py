@@ -308,18 +308,18 @@ def test_status_without_a_name(run: Run, make: Make, capsys: Capture) -> None:
 def test_status_of_many_is_a_table(
     run: Run, make: Make, tmux: TmuxTerminal, capsys: Capture
 ) -> None:
-    paths = [
-        make(f"20260101-1015{number}-going", feature="Add it").path for number in range(10, 41)
-    ]
+    names = [f"20260101-1015{number}-going" for number in range(10, 41)]
+    paths = [make(name, feature="Add it").path for name in names]
     assert run("status") == ExitCode.OK
     said = capsys.readouterr()
     assert len(said.out.splitlines()) == 32
     assert said.out.splitlines()[0].split() == ["SESSION", "PHASE", "STATUS", "UPDATED", "FEATURE"]
     assert "agentmux status SESSION" in said.err
-    begin(tmux, paths[3])
+    name = layout.tmux_name(names[3])
+    tmux.create_session(name=name, uuid="other", cwd=paths[3], size=(80, 24), argv=["cat"])
     assert run("status") == ExitCode.OK
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == paths[3].name  # the one that is live stands in front, in full
+    assert lines[0] == names[3]  # the one that is live stands in front, in full
     assert lines[-31].split()[0] == "SESSION"
     assert len(lines) < 60
 
