@@ -102,7 +102,7 @@ def _spec(name: str, values: Values) -> AgentSpec:
 
 
 def _hooks(given: Values) -> Hooks:
-    return Hooks(flag=given["flag"], format=HookFormat(given.get("format", HookFormat.CLAUDE)))
+    return Hooks(**{**given, "format": HookFormat(given.get("format", HookFormat.CLAUDE))})
 
 
 def _or_none(make: Any, value: object) -> Any:  # noqa: ANN401 (any of the parts above)

@@ -109,7 +109,7 @@ AGENT: Final[schema.Schema] = {
     "unattended_args": schema.words,
     "mcp": schema.optional({"args": _template(*_SERVER)}, required="args"),
     "hooks": schema.optional(
-        {"flag": _LINE, "format": schema.choice(*HookFormat)}, required="flag"
+        {"flag": _LINE, "format": schema.choice(*HookFormat), "unless": _LINE}, required="flag"
     ),
     "turn_end": schema.choice(*TurnEnd),
     "ready": schema.optional(schema.pattern),

@@ -266,7 +266,7 @@ def _commands(world: World, report: AgentReport, name: str, strategy: Strategy) 
     model = world.settings.defaults.model if name == world.settings.defaults.agent else None
     ours = (
         *mcp_words(spec, world.programs.mcp_server, str(folder / "mcp.json")),
-        *hook_words(spec, str(folder / "hooks.json")),
+        *hook_words(spec, world.programs.hook, str(folder / "hooks.json")),
     )
     resume = None
     if strategy.resume:

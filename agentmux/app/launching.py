@@ -21,7 +21,13 @@ from agentmux.core import layout, prompts
 from agentmux.core.acceptance import working_phase
 from agentmux.core.agents import PromptBy, StrategyKind, unset_names
 from agentmux.core.artifacts import Artifacts
-from agentmux.core.command_lines import hook_document, mcp_document, needs_mcp_file
+from agentmux.core.command_lines import (
+    hook_document,
+    hook_env,
+    mcp_document,
+    needs_hook_file,
+    needs_mcp_file,
+)
 from agentmux.core.environment import MODE
 from agentmux.core.events import AgentLaunched, LaunchChosen
 from agentmux.core.frozen import dataclass
@@ -249,7 +255,7 @@ class Launcher:
             files.write(f"{folder}/{INSTRUCTIONS}", plan.full_prompt)
         if needs_mcp_file(spec):
             files.write(f"{folder}/mcp.json", mcp_document(self._world.programs.mcp_server))
-        if spec.hooks is not None:
+        if spec.hooks is not None and needs_hook_file(spec):
             files.write(
                 f"{folder}/hooks.json", hook_document(spec.hooks, self._world.programs.hook)
             )
@@ -279,10 +285,24 @@ class Launcher:
             return {**fields, "gate": self._held(plan, plan.mode)}
         return {**fields, "gate": self._gate(plan)} if stopped else fields
 
+    def _hook_env(self, plan: LaunchPlan) -> Mapping[str, str]:
+        """Return the variable by which the agent is told of our hook, where it is in no one's way.
+
+        It belongs to this launch: the record of the conversation does not have it.
+        """
+        folder = self._session.files.path / layout.launch(plan.launch)
+        spec = plan.casting.spec
+        taken = spec.hooks is not None and (
+            spec.hooks.flag in self._world.environment
+            or (spec.hooks.unless and self._session.files.has_file(spec.hooks.unless))
+        )
+        return {} if taken else hook_env(spec, str(folder / "hooks.json"))
+
     def _environment(self, plan: LaunchPlan) -> Mapping[str, str]:
         state, work = self._state, plan.work
         return {
             **plan.env,
+            **self._hook_env(plan),
             "PATH": self._world.programs.path,
             "AGENTMUX_SESSION_DIR": str(self._session.files.path),
             "AGENTMUX_SESSION_ID": state.session_id,

@@ -78,7 +78,7 @@ class Recorder:
         server = self._world.programs.mcp_server
         return (
             *mcp_words(casting.spec, server, str(folder / "mcp.json")),
-            *hook_words(casting.spec, str(folder / "hooks.json")),
+            *hook_words(casting.spec, self._world.programs.hook, str(folder / "hooks.json")),
             *casting.args,
         )
 

@@ -271,14 +271,16 @@ class Watcher:
         spec = self.spec(name)
         shown, before = switches_shown(spec, screen.text), self._switches.get(seat.launch, 0)
         self._switches[seat.launch] = shown
-        tells = spec.hooks is not None or self._strategy(name) != StrategyKind.ASSIGN
         # Before its prompt has come, an empty conversation is the one that we gave it.
-        if shown > before and seat.reached and not tells:
+        if shown > before and seat.reached and not self._tells_conversation(name, seat):
             fact = ConversationLearned(conversation="", source="screen")
             self._session.record(fact, seat=name, launch=seat.launch)
 
-    def _strategy(self, seat: str) -> object:
-        return self._session.state.agents.get(seat, {}).get("strategy")
+    def _tells_conversation(self, name: str, seat: Seat) -> bool:
+        """Whether it tells us itself which conversation it is in: its hooks have been heard."""
+        strategy = self._session.state.agents.get(name, {}).get("strategy")
+        heard = self._session.files.turn(seat.launch) is not Turn.UNKNOWN
+        return heard or strategy != StrategyKind.ASSIGN
 
     def _note_arrival(self, name: str, seat: Seat, mark: ScreenMark, screen: Screen) -> None:
         evidence = "busy mark on screen" if mark is ScreenMark.BUSY else ""

@@ -63,7 +63,7 @@ def _record(data: bytes, environ: Mapping[str, str]) -> None:
         new_id=lambda: str(uuid.uuid4()),
         poke=poke,
     )
-    if event in PROMPTED:
+    if event in PROMPTED and fields.get("prompt"):  # qwen's next step of a turn has an empty one
         note_turn(files, identity, _turn(fields.get("prompt"), identity.session_dir, over=False))
     elif event in ENDED and not any(fields.get(each) for each in _AT_WORK):
         note_turn(files, identity, Turn.ENDED)

@@ -38,6 +38,7 @@ KEPT: Final = (
     "CLAUDE_CODE_DISABLE_*",
     "CLAUDE_CODE_ENABLE_*",
     "CLAUDE_CODE_MAX_*",
+    "QWEN_CODE_SYSTEM_*",
     "CODEX_HOME",
     "CODEX_API_KEY",
 )
@@ -75,10 +76,16 @@ class StrategyKind(StrEnum):
 
 
 class HookFormat(StrEnum):
-    """How an agent wants to be told what to run: claude's settings, or an argv per event."""
+    """How an agent wants to be told what to run."""
 
     CLAUDE = "claude"
+    """A file of settings with a shell line per event."""
     ARGV = "argv"
+    """A file with an argv per event."""
+    NOTIFY = "notify"
+    """codex's setting of that name: an argv that gets each turn's end as its last word."""
+    VARIABLE = "variable"
+    """As `CLAUDE`, but a variable of the environment takes the path."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,12 +154,16 @@ class Hooks:
     """How an agent is told, for one launch alone, to call us at the ends of its turns.
 
     Attributes:
-        flag: Takes the path of a file with `hook_document`.
-        format: The form of that file.
+        flag: Takes the path of a file with `hook_document`; with `HookFormat.NOTIFY` the setting
+            itself. With `HookFormat.VARIABLE` it is the name of the variable.
+        format: The form of that.
+        unless: A file of the machine that the variable would put out of force: where it is, or
+            where the user has set the variable, the agent is told nothing.
     """
 
     flag: str
     format: HookFormat = HookFormat.CLAUDE
+    unless: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

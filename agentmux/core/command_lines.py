@@ -163,9 +163,28 @@ def mcp_document(server: Sequence[str]) -> str:
 HOOK_EVENTS: Final = ("SessionStart", "UserPromptSubmit", "Stop")
 
 
-def hook_words(spec: AgentSpec, hook_file: str) -> tuple[str, ...]:
-    """Return the words that make the agent call us; ``hook_file`` holds `hook_document`."""
-    return () if spec.hooks is None else (spec.hooks.flag, hook_file)
+def hook_words(spec: AgentSpec, command: Sequence[str], hook_file: str) -> tuple[str, ...]:
+    """Return the words that make the agent run ``command``.
+
+    ``hook_file`` is where `hook_document` lies (see `needs_hook_file`).
+    """
+    if spec.hooks is None or spec.hooks.format is HookFormat.VARIABLE:
+        return ()
+    if spec.hooks.format is HookFormat.NOTIFY:  # the value of a setting, in TOML
+        return (spec.hooks.flag, f"notify={json.dumps(list(command))}")
+    return (spec.hooks.flag, hook_file)
+
+
+def hook_env(spec: AgentSpec, hook_file: str) -> Mapping[str, str]:
+    """Return the variable that makes the agent call us; see `hook_words`."""
+    if spec.hooks is None or spec.hooks.format is not HookFormat.VARIABLE:
+        return {}
+    return {spec.hooks.flag: hook_file}
+
+
+def needs_hook_file(spec: AgentSpec) -> bool:
+    """Whether `hook_document` must be written before the launch."""
+    return spec.hooks is not None and spec.hooks.format is not HookFormat.NOTIFY
 
 
 def hook_document(hooks: Hooks, command: Sequence[str]) -> str:
@@ -174,6 +193,6 @@ def hook_document(hooks: Hooks, command: Sequence[str]) -> str:
     The event's name and the conversation's id come to the command as JSON on its stdin.
     """
     entry: Sequence[object] = list(command)
-    if hooks.format is HookFormat.CLAUDE:  # a shell line there
+    if hooks.format is not HookFormat.ARGV:  # a shell line there
         entry = [{"hooks": [{"type": "command", "command": shlex.join(command)}]}]
     return json.dumps({"hooks": dict.fromkeys(HOOK_EVENTS, entry)})

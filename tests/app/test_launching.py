@@ -226,3 +226,21 @@ def test_planning_a_launch_is_the_same_as_preparing_it(stage: Stage) -> None:
         assert made.fact.prompt_bytes == len(plan.prompt.encode())
         assert made.fact.fresh_prompt_bytes == len(plan.full_prompt.encode())
         assert made.plan.work == Work(seat=seat, role="coder", subplan=int(seat[-1]))
+
+
+VARIABLE = "agents: {told: {like: demo, hooks: {flag: HOOKS, format: variable, unless: %s}}}\n"
+
+
+@pytest.mark.parametrize("taken", ["", "by the user", "by the machine"])
+def test_a_variable_tells_the_agent_of_our_hook_where_it_is_free(stage: Stage, taken: str) -> None:
+    defaults = stage.project / "defaults.json"
+    if taken == "by the machine":
+        defaults.write_text("{}")
+    stage.config(VARIABLE % defaults + "roles: {coder: {agent: told}}")
+    world = stage.world({"HOOKS": "/theirs"} if taken == "by the user" else {})
+    for made in stage.launch(reached=False, world=world).values():
+        hooks = stage.path / "launches" / made.plan.launch / "hooks.json"
+        env = launch_file(stage, made.plan.launch)["env"]
+        assert env.get("HOOKS") == (None if taken else str(hooks))
+        assert "hook" in json.loads(hooks.read_text())["hooks"]["Stop"][0]["hooks"][0]["command"]
+        assert "HOOKS" not in str(stage.disk.state.agents[made.pane.seat]["env"])

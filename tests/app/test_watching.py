@@ -75,10 +75,17 @@ class OnePane(SimTerminal):
 class Looking:
     """A session whose architect is looked at, every few seconds of a clock that is told."""
 
-    def __init__(self, path: Path, *, agent: str = "demo", stall: StallSettings = SOON) -> None:
+    def __init__(
+        self,
+        path: Path,
+        *,
+        agent: str = "demo",
+        strategy: str = "none",
+        stall: StallSettings = SOON,
+    ) -> None:
         self.terminal = OnePane()
         disk = OnDisk(path, feature="f")
-        disk.launch("architect", record={"agent": agent, "strategy": "none"})
+        disk.launch("architect", record={"agent": agent, "strategy": strategy})
         disk.commit()
         self._now = datetime(2026, 1, 1, tzinfo=UTC)
         world = wiring.world(path.parents[2], environ=dict(os.environ))
@@ -358,3 +365,19 @@ def test_a_screen_that_has_just_changed_tells_nothing(place: Path) -> None:
         looking.look()
         looking.look()
     assert looking.watcher.to_nudge == []
+
+
+CLEARED = "(a new conversation)\n\u276f \n"
+
+
+@pytest.mark.parametrize(("turn", "unsure"), [(Turn.UNKNOWN, True), (Turn.ENDED, False)])
+def test_whose_hooks_are_heard_tells_itself_where_it_is(
+    place: Path, turn: Turn, unsure: bool
+) -> None:
+    looking = Looking(place, agent="demo-hook", strategy="assign")
+    (place / "launches" / ARCHITECT).mkdir(parents=True)
+    looking.session.files.note_turn(ARCHITECT, turn)
+    for screen in (BUSY, CLEARED):
+        looking.show(screen)
+        looking.look()
+    assert bool(looking.session.state.agents["architect"].get("unsure")) is unsure

@@ -47,6 +47,8 @@ def test_a_turn_that_we_began_is_known_to_end(agent: Agent, begins: str, ends: s
     assert agent.turn() is Turn.UNKNOWN
     agent.hook(begins, prompt=agent.ours)
     assert agent.turn() is Turn.BEGUN
+    agent.hook(begins, prompt="")
+    assert agent.turn() is Turn.BEGUN, "a step of the same turn"
     agent.hook(ends)
     assert agent.turn() is Turn.ENDED
     agent.hook(ends)

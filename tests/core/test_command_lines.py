@@ -22,6 +22,7 @@ from agentmux.core.command_lines import (
     launch_argv,
     mcp_document,
     mcp_words,
+    needs_hook_file,
     needs_mcp_file,
     prompt_words,
     resume_argv,
@@ -151,11 +152,18 @@ def test_hooks_name_our_command_in_the_agents_form() -> None:
     argv = Hooks(flag="--settings", format=HookFormat.ARGV)
     command = ("/a b/agentmux", "hook")
 
-    assert hook_words(SPEC, "/l/hooks.json") == ()
-    assert hook_words(AgentSpec(name="x", command=("x",), hooks=claude), "/l/hooks.json") == (
-        "--settings",
-        "/l/hooks.json",
-    )
+    assert hook_words(SPEC, command, "/l/hooks.json") == ()
+    told = AgentSpec(name="x", command=("x",), hooks=claude)
+    assert hook_words(told, command, "/l/hooks.json") == ("--settings", "/l/hooks.json")
+    assert (needs_hook_file(told), needs_hook_file(SPEC)) == (True, False)
     entry = {"hooks": [{"type": "command", "command": "'/a b/agentmux' hook"}]}
     assert json.loads(hook_document(claude, command))["hooks"]["Stop"] == [entry]
     assert json.loads(hook_document(argv, command))["hooks"]["SessionStart"] == list(command)
+
+
+def test_a_notification_is_a_setting_on_the_command_line() -> None:
+    notify = Hooks(flag="-c", format=HookFormat.NOTIFY)
+    spec = AgentSpec(name="x", command=("x",), hooks=notify)
+    words = hook_words(spec, ("/a b/agentmux", "hook"), "/l/hooks.json")
+    assert words == ("-c", 'notify=["/a b/agentmux", "hook"]')
+    assert not needs_hook_file(spec)

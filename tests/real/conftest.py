@@ -22,7 +22,7 @@ from tests.real.clis import CLIS, Place
 from tests.real.model_server import ModelServer
 from tests.real.run import found_here
 
-COLUMNS: Final = ("probe", "flags", "rejection", "resumed", "lost", "left", "dialogs")
+COLUMNS: Final = ("probe", "flags", "rejection", "resumed", "lost", "left", "asked", "dialogs")
 Results = dict[str, dict[str, str]]
 RESULTS: Final[pytest.StashKey[Results]] = pytest.StashKey()
 

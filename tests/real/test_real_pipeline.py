@@ -14,7 +14,7 @@ import yaml
 
 from agentmux.adapters.processes import carriers
 from agentmux.adapters.tmux import TmuxTerminal
-from agentmux.core.agents import StrategyKind
+from agentmux.core.agents import StrategyKind, TurnEnd
 from agentmux.core.command_lines import kept_file
 from agentmux.core.resume_record import ResumeRecord, decode_record
 from agentmux.core.screens import ScreenMark, read_screen
@@ -46,6 +46,8 @@ class Run:
             "tmux": {"socket_name": "real", "size": [200, 60]},
             "snapshots": {"interval": "1s"},
             "agents": {real.name: dict(entry)} if entry else {},
+            # A question within seconds would come between what these tests type.
+            "stall": {"turn_ended_after": "10m"},
             **settings,
         }
         folder = real.place.project / ".agentmux"
@@ -179,6 +181,15 @@ class Run:
         self.until(lambda: carriers(f"{TEST_ID}={test_id}") == (), "something outlived the kill")
 
 
+def architecture(run: Run) -> str:
+    """Return the command that does an architect's work, and hands it in."""
+    artifact = run.path / "02_architecting" / "architecture.md"
+    text = "# Greeting\\n\\nSay hello.\\n"
+    return (
+        f"mkdir -p {artifact.parent} && printf '{text}' >{artifact} && agentmux submit architecture"
+    )
+
+
 def children(pid: int) -> tuple[int, ...]:
     """Return all processes below ``pid``."""
     direct = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
@@ -206,11 +217,7 @@ def test_its_conversation_survives_the_death_of_everything(
     assert (dry["phase"], pane["mode"]) == ("architecting", "native"), pane["reason"]
     assert not by_id or str(told.session_ref) in " ".join(pane["argv"])
 
-    artifact = run.path / "02_architecting" / "architecture.md"
-    model.run(
-        f"mkdir -p {artifact.parent} && printf '# Greeting\\n\\nSay hello.\\n' >{artifact}"
-        " && agentmux submit architecture"
-    )
+    model.run(architecture(run))
     run.resume()
     run.until(lambda: len(model.turns) > before, "it asked nothing after the resume")
     after = model.turns[before]
@@ -269,7 +276,9 @@ def test_a_conversation_that_its_user_left_is_followed_or_unsure(
     before = run.record.session_ref
     command, *keys = CLIS[name].leaves
     run.type(command)
-    if spec.switched is None:  # it tells us its id, with a hook or in its next call to us
+    if (
+        spec.switched is None or spec.hooks is not None
+    ):  # it tells us its id, with a hook or in its next call to us
         run.until(lambda: UNKNOWN not in run.screen or keys, "it went on as before")
         run.press(*keys) if keys else None
         run.until(lambda: run.mark is not ScreenMark.WAITING, "it still asks")
@@ -314,3 +323,25 @@ def test_a_first_run_dialog_is_left_to_the_user(
     if name not in BEHIND:
         run.until(lambda: run.record.reached, "its prompt is not known to have arrived")
     run.until(lambda: run.status()["status"] != "waiting_for_user", "the dialog is still reported")
+
+
+@pytest.mark.parametrize("name", [name for name in CLIS if name not in SLOW])
+@pytest.mark.proves("asked")
+@pytest.mark.timeout(240)
+def test_a_turn_that_ended_without_a_signal_is_asked_about(
+    name: str, real: Real, wait_until: WaitUntil
+) -> None:
+    spec = real.spec
+    says = spec.turn_end is not TurnEnd.SCREEN
+    waits = {"turn_ended_after": "4s" if says else "1s"}
+    run, model = Run(real, wait_until, stall=waits), real.model
+    run.first_turn()
+    before, ended = len(model.turns), time.time()
+    model.run(architecture(run))
+    run.until(lambda: run.events("agent_nudged"), "it was not asked", 30)
+    assert run.events("agent_nudged")[0]["payload"]["result"] in {"submitted", "queued"}
+    run.until(lambda: len(model.turns) > before, "the question did not arrive")
+    assert "your work is not handed in yet" in model.turns[before].text
+    assert 3 < model.turns[before].at - ended < 30
+    run.until(lambda: run.state["phase"] != "architecting", "its work was not accepted")
+    assert len(run.events("agent_nudged")) == 1

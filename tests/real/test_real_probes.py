@@ -105,7 +105,10 @@ def words(real: Real) -> tuple[str, ...]:
     mcp, hooks = real.folder / "mcp.json", real.folder / "hooks.json"
     mcp.write_text('{"mcpServers": {}}')
     hooks.write_text("{}")
-    return (*mcp_words(real.spec, server, str(mcp)), *hook_words(real.spec, str(hooks)))
+    return (
+        *mcp_words(real.spec, server, str(mcp)),
+        *hook_words(real.spec, ("agentmux", "hook"), str(hooks)),
+    )
 
 
 def command_lines(real: Real):
