@@ -40,6 +40,8 @@ _PASTED = re.compile(r"\[Pasted ")
 _RULE = re.compile(r"^[\s╭╮╰╯┌┐└┘├┤─━═╌┄▀▄]*$")
 _SGR = re.compile(r"\x1b\[([0-9;:]*)m")
 _BORDERS: Final = "│┃║"
+_NO_WIDTH: Final = "\u200b-\u200d\u2060\ufeff"
+"""qwen draws its cursor with one of them."""
 
 
 def clean(text: str) -> str:
@@ -126,8 +128,8 @@ def find_composer(screen: Screen, spec: AgentSpec) -> Composer | None:
 
 
 def _squeezed(text: str) -> str:
-    """Without blanks and borders: agents wrap text where they like."""
-    return re.sub(rf"[\s{_BORDERS}]", "", text)
+    """Without blanks, borders and what has no width: agents wrap text where they like."""
+    return re.sub(rf"[\s{_BORDERS}{_NO_WIDTH}]", "", text)
 
 
 class _Typing:

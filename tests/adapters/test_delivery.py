@@ -265,6 +265,15 @@ def test_placeholders_are_no_text(ansi: str, text: str) -> None:
     assert undimmed(ansi) == text
 
 
+def test_what_has_no_width_ends_no_text() -> None:
+    """As qwen draws its cursor behind what was typed."""
+    row = "* and what it says.\u200b "
+    screen = Screen(ansi=row, text=row, cols=40, rows=1, cursor_row=0, cursor_col=21)
+    composer = find_composer(screen, UNKNOWN)
+    assert composer is not None
+    assert composer.body.endswith("whatitsays.")
+
+
 @pytest.mark.parametrize(
     ("rows", "draft"),
     [
