@@ -19,7 +19,8 @@ MAX_BYTES: Final = 12_000
 """Of all words in one call: every tmux refuses what goes beyond 16.3 kB (one imsg)."""
 
 MAX_WORDS: Final = 900
-"""In one call: tmux 3.8 refuses more than 1000; 3.2 to 3.7 count bytes only."""
+"""In one call: tmux refuses more than 1000 from 3.7 on (its CHANGES: "Limit MSG_COMMAND argument to
+between 0 and 1000"); 3.2 to 3.6 count bytes only."""
 
 MONITOR_COLUMNS: Final = 44
 """Width of the monitor at the left of its window."""
@@ -81,6 +82,7 @@ _PANE_OPTIONS: Final = (
 
 _LAUNCHING: Final = "launch-"
 
+_TAB: Final = 8
 _SGR = re.compile(r"\x1b\[[0-9;:]*m")
 _SHIFTED = re.compile(r"\x0e([^\x0f]*)\x0f?")
 # The DEC special graphics set, which tmux hands out between SO and SI (terminfo's acsc).
@@ -321,11 +323,12 @@ def _screen(head: str, body: str, *, colours: bool) -> tuple[str, Screen]:
 
     From 3.4 ``capture-pane -N`` fills rows up with blanks that no program wrote, and earlier ones
     keep those that were written: neither is told apart from the other, so both are taken away, up
-    to the cursor: a prompt ``> `` that waits for its user keeps its blank.
+    to the cursor: a prompt ``> `` that waits for its user keeps its blank. From 3.6 a tab that was
+    written comes as a tab.
     """
     pane, *numbers = head.split("\t")
     cols, rows, cursor_row, cursor_col = map(int, numbers)
-    ansi = trimmed(_unshifted(body.removesuffix("\n"))).split("\n")
+    ansi = trimmed(_untabbed(_unshifted(body.removesuffix("\n")))).split("\n")
     text = [(_SGR.sub("", row) if colours else row).rstrip(" ") for row in ansi]
     if cursor_row < len(text):
         blanks = " " * (cursor_col - sum(map(cell_width, text[cursor_row])))
@@ -345,6 +348,22 @@ def parse_version(text: str) -> tuple[int, int] | None:
     """Read ``tmux 3.3a`` or ``tmux next-3.6``; None for a build without a number (``master``)."""
     match = re.search(r"tmux (?:next-)?(\d+)\.(\d+)", text)
     return (int(match[1]), int(match[2])) if match else None
+
+
+def _untabbed(ansi: str) -> str:
+    """Put blanks for tabs, as many as they show while nobody moves the stops."""
+    if "\t" not in ansi:
+        return ansi
+    return "\n".join(map(_row_untabbed, ansi.split("\n")))
+
+
+def _row_untabbed(row: str) -> str:
+    done = ""
+    for number, part in enumerate(row.split("\t")):
+        if number:
+            done += " " * (_TAB - sum(map(cell_width, _SGR.sub("", done))) % _TAB)
+        done += part
+    return done
 
 
 def _unshifted(ansi: str) -> str:

@@ -173,13 +173,14 @@ def test_a_paste_is_bracketed_and_keeps_its_newlines(
     (pane,) = terminal.open_panes(session, [new(1, (sys.executable, "-c", program))]).values()
     wait_until(lambda: "ready" in terminal.capture([pane])[pane].text)
 
-    terminal.paste(pane, "a\nb\n")
-    terminal.paste(pane, "!")
+    terminal.paste(pane, "a\nb\n")  # tmux 3.7 and later look through what is pasted
+    terminal.paste(pane, r"\n \033 ^[ %1 ~")
 
     def shown() -> str:
         return terminal.capture([pane])[pane].text
 
     wait_until(lambda: r"\x1b[200~a\nb\n\x1b[201~" in shown(), what=shown)
+    assert r"\x1b[200~\\n \\033 ^[ %1 ~\x1b[201~" in shown()
 
 
 def test_typing_into_a_pane_that_is_gone_is_an_error(terminal: Terminal, tmp_path: Path) -> None:

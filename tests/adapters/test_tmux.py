@@ -295,6 +295,20 @@ def test_blanks_end_a_row_where_they_show_or_where_the_cursor_waits(
     assert re.search(r";44m +\x1b\[0m$", blue)
 
 
+def test_a_tab_is_read_as_the_blanks_that_it_shows(
+    tmux_under: TmuxTerminal, tmp_path: Path, wait_until: WaitUntil
+) -> None:
+    """From 3.6 tmux hands out the tab that a program wrote."""
+    session = create(tmux_under, tmp_path).session.id
+    script = r"printf 'a\tb\n\t\tc\n12345678\t|\n漢\033[31m\tx\033[m\ty\n'; exec cat"
+    (pane,) = tmux_under.open_panes(session, [new(1, ("sh", "-c", script))]).values()
+    wait_until(lambda: "漢" in tmux_under.capture([pane])[pane].text)
+    for colours in (True, False):
+        rows = tmux_under.capture([pane], colours=colours)[pane].text.split("\n")
+        assert rows[:2] == ["a       b", " " * 16 + "c"]
+        assert rows[2:4] == ["12345678        |", "漢      x       y"]
+
+
 def test_sizes_of_windows_are_told_apart(tmux_under: TmuxTerminal, tmp_path: Path) -> None:
     made = create(tmux_under, tmp_path)
     (pane,) = tmux_under.open_panes(made.session.id, [new(1)]).values()
