@@ -5,8 +5,10 @@ test puts there.
 """
 
 import os
+import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -45,6 +47,21 @@ class Machine:
         self.has("git")
         self.has("python3.12")
 
+    def has_python(self, name: str, *, lacks: str = "", then: str = "") -> None:
+        """Put the real Python there, under another name; it makes no virtual environments.
+
+        Args:
+            lacks: Modules that it cannot import until there is a file ``python-is-whole``.
+            then: What the shell does first.
+        """
+        whole = self.bin.parent / "python-is-whole"
+        without = f"import sys; sys.modules |= dict.fromkeys({lacks.split()!r})"
+        self.has(
+            name,
+            f'{then}\n[ "$1 $2" = "-I -c" ] && [ ! -e "{whole}" ] && exec "{sys.executable}" '
+            f'-I -c "{without}\n$3"\n[ "$3" != venv ] || exit 1\nexec "{sys.executable}" "$@"',
+        )
+
     def dev(self, *argv: str, **environment: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [str(self.project / "dev"), *argv],
@@ -81,6 +98,64 @@ def test_no_python_is_said(machine: Machine) -> None:
     done = machine.dev("setup")
     assert done.returncode == 6
     assert "no Python 3.11 or later was found" in done.stderr
+
+
+VERSION = "{}.{}".format(*sys.version_info)
+
+# What each package manager is told to install on a machine with Python and nothing else.
+BARE = {
+    "apt-get": "env DEBIAN_FRONTEND=noninteractive apt-get -y -q -o DPkg::Lock::Timeout=120 "
+    f"install --no-install-recommends tmux git python{VERSION}-venv",
+    "dnf": "dnf -y install tmux git python3",
+    "pacman": "pacman -Sy --noconfirm --needed tmux git python",
+    "apk": "apk add --no-cache tmux git python3",
+    "brew": "brew install tmux git python",
+}
+
+
+@pytest.mark.parametrize(
+    ("manager", "lacks"), [*((each, "ensurepip") for each in BARE), ("apt-get", "venv ensurepip")]
+)
+def test_a_machine_with_python_alone_gets_the_rest(
+    machine: Machine, manager: str, lacks: str
+) -> None:
+    """A Debian without python3-venv has no ensurepip; there the first command failed."""
+    machine.has_python("python3", lacks=lacks)
+    called = BARE[manager].removeprefix("env DEBIAN_FRONTEND=noninteractive ")
+    made = f"""case "{manager} $*" in "{called}")
+        printf '#!/bin/sh\\necho tmux 3.4\\n' >"{machine.bin}/tmux"
+        printf '#!/bin/sh\\n' >"{machine.bin}/git"
+        {shutil.which("chmod")} +x "{machine.bin}/tmux" "{machine.bin}/git"
+        : >"{machine.bin.parent}/python-is-whole" ;;
+    esac"""
+    machine.has("id", "echo 1000" if manager == "brew" else "echo 0")
+    machine.has(manager, made)
+    done = machine.dev("setup")
+    packages = called[called.index("tmux git") :]
+    assert f"installing {packages} with {manager}\n" in done.stderr
+    assert called in machine.calls.read_text()
+    assert f"making .venv with {machine.bin}/python3" in done.stderr
+
+
+@pytest.mark.parametrize("manager", [each for each in BARE if each != "brew"])
+def test_a_missing_venv_is_named_where_nothing_may_be_installed(
+    machine: Machine, manager: str
+) -> None:
+    machine.has_everything()
+    machine.has_python("python3.12", lacks="ensurepip")
+    machine.has(manager)
+    done = machine.dev("setup")
+    assert done.returncode == 6
+    assert "this machine lacks: venv, and installing needs root" in done.stderr
+    package = BARE[manager].rpartition(" ")[2]
+    assert re.search(rf"^hint: sudo {manager} .* {package}$", done.stderr, re.MULTILINE)
+
+
+def test_an_older_python_is_passed_over(machine: Machine) -> None:
+    machine.has_everything()
+    machine.has_python("python3.13", then='case "$3" in *version_info*) exit 1 ;; esac')
+    machine.has_python("python3.12")
+    assert f"making .venv with {machine.bin}/python3.12\n" in machine.dev("setup").stderr
 
 
 @pytest.mark.parametrize(
@@ -181,6 +256,27 @@ def test_an_installed_venv_is_left_alone_until_the_project_changes(machine: Mach
         file.write("\n# changed\n")
     assert machine.dev("setup").returncode == 0
     assert installs() == 2
+
+
+@pytest.mark.parametrize("status", [0, 1])
+def test_what_pip_is_at_is_shown(machine: Machine, status: int) -> None:
+    machine.has_everything()
+    pip = "echo Obtaining file:///x; echo Collecting rich!=1,\\>=13; echo '  Downloading rich';"
+    pip += " echo Installing collected packages: a, b; echo WARNING: x >&2; echo why >&2;"
+    pip += f" exit {status}"
+    machine.has("python3.12", f'case "$*" in *"pip install"*) {pip} ;; esac')
+    bin_folder = machine.project / ".venv/bin"
+    bin_folder.mkdir(parents=True)
+    (bin_folder / "python").symlink_to(machine.bin / "python3.12")
+    done = machine.dev("setup")
+    assert "  package 2: rich\n" in done.stderr
+    assert "  installing 2 packages\n" in done.stderr
+    assert "Downloading" not in done.stderr
+    assert "WARNING" not in done.stderr
+    assert "why\n" in done.stderr
+    assert ("error: pip could not install" in done.stderr) is (status == 1)
+    assert done.returncode == (6 if status else 0)
+    assert done.stdout == ""
 
 
 def test_the_callers_python_settings_do_not_reach_the_project(machine: Machine) -> None:

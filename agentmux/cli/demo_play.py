@@ -82,6 +82,8 @@ def run(*, keep: bool) -> ExitCode:
                 else:
                     _take_away(root, demo)
     screen.verdict(good=good)
+    if good:
+        screen.next(wiring.scripts() / "agentmux", environ.get("PATH", ""))
     return ExitCode.OK if good else ExitCode.FAILED
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import shutil
 import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -17,6 +18,7 @@ from agentmux.core.events import Resumed, ReviewDone
 from agentmux.core.phase import Phase
 
 _INDENT: Final = "    "
+_COMMAND: Final = "agentmux"
 
 
 class Screen:
@@ -83,6 +85,19 @@ class Screen:
         """Print the last line."""
         took = self.since_began(time.time()).strip()
         self.head(f"all of it holds, in {took}" if good else f"something is WRONG, after {took}")
+
+    def next(self, program: Path, path: str) -> None:
+        """Say what to do now that it works; ``program`` is agentmux, ``path`` the user's PATH."""
+        found = shutil.which(_COMMAND, path=path)
+        known = found is not None and Path(found).resolve() == program.resolve()
+        command = _COMMAND if known else shlex.quote(str(program))
+        self.head("what next: in a git repository of yours, type")
+        self.line(f"{_INDENT}{command} agents          # which coding agents are here")
+        self.line(f"{_INDENT}{command} start 'a wish'  # begin a feature with one of them")
+        self.line(f"{_INDENT}{command} --help          # the rest")
+        if not known:
+            put = f'export PATH={shlex.quote(str(program.parent))}:"$PATH"'
+            self.line(f"{_INDENT}(`{_COMMAND}` alone will do after: {put})")
 
 
 def _notes(span: Span, steps: Sequence[Step], killed_at: float) -> Iterator[str]:

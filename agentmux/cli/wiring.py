@@ -260,7 +260,7 @@ def _specs(chosen: Settings) -> Callable[[str], AgentSpec]:
 
 
 def _programs(environ: Mapping[str, str], *, keep: bool) -> Programs:
-    path = os.pathsep.join((str(_scripts()), environ.get("PATH", os.defpath)))
+    path = os.pathsep.join((str(scripts()), environ.get("PATH", os.defpath)))
     prober = _prober(path, cache_dir(environ), keep=keep)
     return Programs(
         find=_find(path),
@@ -284,7 +284,7 @@ def program() -> tuple[str, ...]:
     return (sys.executable, "-P", "-m", "agentmux")
 
 
-def _scripts() -> Path:
+def scripts() -> Path:
     """Return the folder where the program ``agentmux`` lies, as agents are to find it."""
     beside = Path(sys.executable).parent
     if (beside / "agentmux").is_file():

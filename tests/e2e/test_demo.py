@@ -75,6 +75,7 @@ def test_the_demo_without_a_terminal(scratch: Path, isolated: str) -> None:
         r"ok +the project's tests pass: Ran 6 tests$",
         r"ok +no process is left$",
         r"^all of it holds, in [\d.]+ s$",
+        r"^what next: in a git .*\n +agentmux agents +# .*\n +agentmux start '.*' +# ",
     ):
         assert re.search(said, done.stdout, re.MULTILINE), f"{said} is not in:\n{done.stdout}"
     assert "WRONG" not in done.stdout
