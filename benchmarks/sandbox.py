@@ -72,6 +72,8 @@ class Sandbox:
         (self.project / "calc.py").write_text("def add(a, b):\n    return a + b\n")
         for words in (("init", "-q"), ("add", "-A"), ("commit", "-qm", "Begin")):
             self.run("git", *words)
+        if config:
+            self.run(sys.executable, "-m", "agentmux", "trust", "--yes")
 
     def __enter__(self) -> Self:
         return self

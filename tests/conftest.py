@@ -2,6 +2,8 @@
 servers that are ended with everything they started, and waiting on conditions.
 """
 
+import contextlib
+import io
 import os
 import shutil
 import signal
@@ -10,7 +12,7 @@ import sys
 import tempfile
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -19,6 +21,7 @@ from hypothesis import HealthCheck, settings
 
 from agentmux.adapters.processes import carriers, end, is_alive
 from agentmux.adapters.tmux import TmuxTerminal
+from agentmux.cli.main import main
 from agentmux.ports.terminal import Terminal
 from tests.fakes.terminal import FakeTerminal
 
@@ -76,6 +79,14 @@ def _wait_until(
             shown = what() if callable(what) else what
             pytest.fail(f"not within {deadline_s:g} s: {shown or condition}")
         time.sleep(0.01)
+
+
+def trust(project: Path, environ: Mapping[str, str] | None = None) -> None:
+    """Trust what the project's files say now, by the command that its user would type."""
+    said = io.StringIO()
+    with contextlib.redirect_stderr(said):
+        words = ["--project", str(project), "trust", "--yes"]
+        assert main(words, os.environ if environ is None else environ) == 0, said.getvalue()
 
 
 @pytest.fixture

@@ -18,6 +18,7 @@ from agentmux.cli import wiring
 from agentmux.core.agents import choose_strategy
 from agentmux.core.command_lines import launch_argv, resume_argv
 from agentmux.core.screens import is_rejection
+from tests.conftest import trust
 
 PAGE = (Path(__file__).parent.parent / "docs/how-to/add-an-agent.md").read_text("utf-8")
 REFERENCE = (Path(__file__).parent.parent / "docs/reference/agents.md").read_text("utf-8")
@@ -59,6 +60,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "project"
     (folder / ".agentmux").mkdir(parents=True)
     (folder / ".agentmux/config.yaml").write_text(blocks()[0])
+    trust(folder)
     return folder
 
 
@@ -104,6 +106,7 @@ def test_permissions_are_set_by_the_second_block_alone(project: Path) -> None:
     first, second = (yaml.safe_load(block) for block in blocks())
     first["agents"]["parrot"] |= second["agents"]["parrot"]
     (project / ".agentmux/config.yaml").write_text(yaml.safe_dump(first))
+    trust(project)
     found = json.loads(agentmux(project, "agents", "show", "parrot", "--json"))
     assert found["agents"][0]["launch"][:2] == ["parrot", "--approve-all"]
 

@@ -16,6 +16,7 @@ import signal
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 from zlib import crc32
@@ -39,6 +40,7 @@ BUILT_IN: Final = Path(__file__).parent.parent / "agents.yaml"
 PROBE_TIMEOUT_S: Final = 10.0
 ANSWER_S: Final = 1.0
 """How long a launch waits for an answer: a program whose ``--help`` hangs must not hold it up."""
+_NOT_ASKED: Final = "it was not asked what it can do: this project is not trusted"
 _MOST_OUTPUT: Final = 200_000
 _ANSI: Final = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|.\x08")
 
@@ -160,8 +162,11 @@ def probe(
 class Prober:
     """Asks each program once in the life of a process, also where several threads want to know."""
 
-    def __init__(self, *, path_env: str, cache_dir: Path, keep: bool = True) -> None:
-        """Take what `probe` takes."""
+    def __init__(
+        self, *, path_env: str, cache_dir: Path, keep: bool = True, runs: bool = True
+    ) -> None:
+        """Take what `probe` takes; without ``runs`` only what is known of a program counts."""
+        self._runs = runs
         self._look = functools.partial(probe, path_env=path_env, cache_dir=cache_dir, keep=keep)
         self._answers: dict[object, ProbeResult] = {}
         self._asked_at: dict[object, float] = {}
@@ -180,6 +185,9 @@ class Prober:
 
     def _answer(self, spec: AgentSpec, patience_s: float) -> ProbeResult:
         key = (spec.name, spec.command)
+        if not self._runs:
+            known = self._look(spec, timeout_s=0)
+            return replace(known, problem=_NOT_ASKED) if known.path and known.problem else known
         if not self._is_ours(key, patience_s):
             return self._answers.get(key) or self._look(spec, timeout_s=0)
         try:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -198,6 +198,20 @@ class LoadedSettings:
     files: tuple[Path, ...]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layer:
+    """One file of the configuration.
+
+    Attributes:
+        values: Checked and plain, as far as they were given.
+        sources: As in `LoadedSettings`.
+    """
+
+    path: Path
+    values: Mapping[str, Any]
+    sources: Mapping[str, str]
+
+
 def load_settings(
     user_dir: Path | None, project_dir: Path, explicit: Path | None
 ) -> LoadedSettings:
@@ -209,21 +223,37 @@ def load_settings(
     Raises:
         ConfigError: Something is wrong; the message has file and line.
     """
-    merged: dict[str, object] = {}
-    sources = dict.fromkeys((key for key in schema.keys(SCHEMA) if "*" not in key), BUILT_IN)
-    found: list[Path] = []
+    return combined(read_layers(user_dir, project_dir, explicit))
+
+
+def read_layers(
+    user_dir: Path | None, project_dir: Path, explicit: Path | None
+) -> tuple[Layer, ...]:
+    """Read the files that are there, lowest layer first; as for `load_settings`."""
+    found: list[Layer] = []
     for path in _layers(user_dir, project_dir, explicit):
         content = read_text(path, name := _shown(path, project_dir))
         if content is None and path == explicit:
             raise ConfigError(f"{name}: no such file", hints=("check the path after --config",))
         if content is None:
             continue
-        found.append(path)
         node = schema.parse(content, name)
-        if node is not None:
-            merged = merge(merged, _mapping(schema.read(node, SCHEMA)))
-            sources.update(schema.leaves(node, SCHEMA))
-    return LoadedSettings(settings=_settings(merged), sources=sources, files=tuple(found))
+        values = {} if node is None else _mapping(schema.read(node, SCHEMA))
+        sources = {} if node is None else dict(schema.leaves(node, SCHEMA))
+        found.append(Layer(path=path, values=values, sources=sources))
+    return tuple(found)
+
+
+def combined(layers: Iterable[Layer]) -> LoadedSettings:
+    """Return the configuration that these layers make."""
+    merged: dict[str, object] = {}
+    sources = dict.fromkeys((key for key in schema.keys(SCHEMA) if "*" not in key), BUILT_IN)
+    found = tuple(layers)
+    for layer in found:
+        merged = merge(merged, layer.values)
+        sources.update(layer.sources)
+    files = tuple(layer.path for layer in found)
+    return LoadedSettings(settings=_settings(merged), sources=sources, files=files)
 
 
 def _layers(user_dir: Path | None, project_dir: Path, explicit: Path | None) -> Iterator[Path]:

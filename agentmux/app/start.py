@@ -298,13 +298,7 @@ def _options(
     world: World, request: StartRequest, head: Head | None, dirty: tuple[str, ...]
 ) -> Options:
     settings = world.settings
-    agents = {role: agent for role, (agent, _) in request.roles.items()}
-    models = {role: model for role, (_, model) in request.roles.items() if model}
-    unknown = sorted(set(agents) - set(ROLES))
-    if unknown:
-        raise UsageError(f"no role `{unknown[0]}`", hints=(f"roles: {', '.join(ROLES)}",))
-    if request.agent is not None:
-        agents["*"] = request.agent
+    agents, models = flags(request.agent, request.roles)
     return Options(
         agents=agents,
         models=models,
@@ -314,6 +308,24 @@ def _options(
         base=head.commit if head is not None else None,
         dirty=dirty,
     )
+
+
+def flags(
+    agent: str | None, roles: Mapping[str, tuple[str, str | None]]
+) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the flags of a start as `core.state.Options` keeps them: agents and models by role.
+
+    Raises:
+        UsageError: There is no such role.
+    """
+    agents = {role: each for role, (each, _) in roles.items()}
+    models = {role: model for role, (_, model) in roles.items() if model}
+    unknown = sorted(set(agents) - set(ROLES))
+    if unknown:
+        raise UsageError(f"no role `{unknown[0]}`", hints=(f"roles: {', '.join(ROLES)}",))
+    if agent is not None:
+        agents["*"] = agent
+    return agents, models
 
 
 def _agents(world: World, options: Options, *, product_manager: bool) -> Mapping[str, str]:

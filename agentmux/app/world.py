@@ -14,6 +14,7 @@ if TYPE_CHECKING:  # these names cost more than all that `agentmux list` does
     from agentmux.core.agents import AgentSpec, ProbeResult
     from agentmux.core.records import Json
     from agentmux.core.settings import Settings
+    from agentmux.core.trust import Known, Part
     from agentmux.ports.processes import Lock
     from agentmux.ports.repository import Repository
     from agentmux.ports.session_files import SessionFiles
@@ -137,6 +138,26 @@ class Templates:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Trust:
+    """What the project's files say that needs trust; read once, with the world that it belongs to.
+
+    Attributes:
+        parts: All of it.
+        known: What was trusted then.
+        keep: Trust exactly these from now on; with None nothing any more. Returns whether that
+            changed anything.
+        allow: The same world with the parts of these keys in effect, besides what is trusted.
+        preview: The same world with every part in effect, in which no agent's program is asked.
+    """
+
+    parts: Callable[[], tuple[Part, ...]]
+    known: Callable[[], Known]
+    keep: Callable[[Known | None], bool]
+    allow: Callable[[frozenset[str]], World]
+    preview: Callable[[], World]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class World(Site):
     """Everything an operation may touch.
 
@@ -144,6 +165,7 @@ class World(Site):
         boot: Changes when the machine starts anew; empty where unknown.
         environment: Of this process; also what agents inherit.
         new_id: A uuid, as text.
+        settings: What of the project's files needs trust is in them only where it is trusted.
         spec: The agent that plays under a name or command, with the configuration's overrides.
     """
 
@@ -157,3 +179,4 @@ class World(Site):
     claims: Claims
     templates: Templates
     repository: Repository
+    trust: Trust

@@ -6,10 +6,14 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from agentmux.app.trust import Effect, spec_of
 from agentmux.cli import render
+from agentmux.cli.trusting import TrustOpt, trusting
+from agentmux.errors import ConfigError
 
 if TYPE_CHECKING:
     from agentmux.app.agents import AgentReport
+    from agentmux.app.world import World
     from agentmux.cli.face import Face
     from agentmux.core.agents import AgentSpec, ProbeResult
 
@@ -41,6 +45,7 @@ def agents(
     everything: Annotated[
         bool, typer.Option("--all", help="Also the variants of the offline agent.")
     ] = False,
+    trust: TrustOpt = False,
     json: JsonOpt = False,
 ) -> int:
     """List the agents, and whether their conversations come back."""
@@ -51,7 +56,7 @@ def agents(
     from agentmux.cli.agents_text import NATIVE, list_lines
 
     face: Face = ctx.obj
-    world = face.world()
+    world = trusting(face, face.world(), _every, trust=trust)
     result = list_agents(world, load_registry(world.settings))
     if json:
         render.as_json(envelope(result.data, result.problems))
@@ -63,6 +68,24 @@ def agents(
         f"{NATIVE} conversations come back · * the default · more: agentmux agents show NAME"
     )
     return result.exit_code
+
+
+def _every(world: World) -> object:
+    """Return what the list shows and asks of the programs behind it."""
+    from agentmux.adapters.agents import load_registry
+
+    settings = world.settings
+    named = [settings.defaults.agent, *(each.agent or "" for each in settings.roles.values())]
+    try:
+        names = [*load_registry(settings), *filter(None, named)]
+    except ConfigError as error:
+        return error.message
+    return named, [spec_of(world, name) for name in names]
+
+
+def _one(name: str) -> Effect:
+    """Return what one agent's page shows and asks of its program."""
+    return lambda world: (spec_of(world, name), world.settings.defaults)
 
 
 def _is_shown(report: AgentReport) -> bool:
@@ -77,7 +100,7 @@ def probe_(ctx: typer.Context, name: NameArg, json: JsonOpt = False) -> int:
     from agentmux.cli.agents_text import probe_lines
 
     face: Face = ctx.obj
-    world = face.world()
+    world = trusting(face, face.world(), _one(name))
 
     def look(spec: AgentSpec) -> ProbeResult:
         return probe(spec, path_env=world.programs.path, cache_dir=None)
@@ -99,7 +122,7 @@ def show(ctx: typer.Context, name: NameArg, json: JsonOpt = False) -> int:
     from agentmux.cli.agents_text import show_lines
 
     face: Face = ctx.obj
-    found = show_agent(face.world(), name)
+    found = show_agent(trusting(face, face.world(), _one(name)), name)
     if json:
         render.as_json(envelope((found,), ()))
         return 0

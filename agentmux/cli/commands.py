@@ -30,6 +30,7 @@ _COMMANDS: Final = {
     "request-changes": "deciding:request_changes",
     "remove": "housekeeping:remove",
     "init": "housekeeping:init",
+    "trust": "trusting:trust",
     "demo": "demo:demo",
     "version": "housekeeping:show_version",
     "agents": "agents:app",

@@ -100,6 +100,7 @@ class Play:
         demo, screen = self._demo, self._screen
         screen.line(f"a small project in {demo.project}, with a tmux server of its own")
         screen.line(f"watch it from another terminal: tmux -S {demo.socket} attach -r")
+        self._command("trust", "--yes")
         self._command("start", FEATURE, "--detach")
         follower = Follower(self._session(), screen.step)
         killed_at = self._kill_in_the_middle(follower)

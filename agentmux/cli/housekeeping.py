@@ -13,6 +13,7 @@ from agentmux.cli.consent import YesOpt, require_consent
 from agentmux.cli.face import Face
 from agentmux.cli.naming import named
 from agentmux.cli.person import require_person
+from agentmux.cli.trusting import trust_own_edit
 from agentmux.cli.wiring import version
 from agentmux.errors import UsageError
 
@@ -68,6 +69,7 @@ def init(
     spec = world.spec(agent)
     beginning.write(path, agent)
     render.note(f"wrote {path}")
+    trust_own_edit(face, world)
     render.note(f"next: agentmux start FEATURE (played by {agent})")
     if world.programs.find(spec.command[0]) is None:
         render.note(f"{spec.command[0]} is not installed here: agentmux agents lists what is")

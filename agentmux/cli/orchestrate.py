@@ -23,9 +23,12 @@ from agentmux.adapters.watch import changes, gone
 from agentmux.app.driving import drive
 from agentmux.app.request import Report, Request, decode_request, failure
 from agentmux.app.tools import Tools
+from agentmux.app.trust import played_in, require_trusted
+from agentmux.app.world import World
 from agentmux.cli import render, wiring
 from agentmux.core import layout
 from agentmux.core.agents import AgentSpec
+from agentmux.core.apply import fold
 from agentmux.core.environment import change
 from agentmux.errors import AgentmuxError, ExitCode
 from agentmux.ports.display import Display
@@ -121,6 +124,7 @@ async def _drive(
     report: Callable[[Report], None],
 ) -> int:
     world = wiring.world(project, config=config, environ=environ)
+    _require_trusted(world, session)
     terminal = _own_terminal(environ) or world.terminal(None)
     server = terminal.server()
     identity = {
@@ -164,6 +168,17 @@ async def _drive(
         )
     finally:
         display.close()
+
+
+def _require_trusted(world: World, session: Path) -> None:
+    """Refuse what was changed in the project's files since the command that started us asked.
+
+    Raises:
+        NotTrustedError: Something of it would be used and is not trusted.
+    """
+    if world.trust.parts():
+        loaded = world.files(session).load()
+        require_trusted(world, played_in(fold(loaded.state, loaded.tail)))
 
 
 def _adopt(given: Mapping[str, str], environ: Mapping[str, str]) -> Mapping[str, str]:

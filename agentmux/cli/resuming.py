@@ -32,11 +32,14 @@ from agentmux.app.sessions import (
     shown_path,
 )
 from agentmux.app.stop import stop
+from agentmux.app.trust import Effect, played_in
 from agentmux.cli import attaching, outliving, render
 from agentmux.cli.consent import YesOpt, leave, require_consent
 from agentmux.cli.looking import JsonOpt, SessionArg
 from agentmux.cli.naming import meant
 from agentmux.cli.starting import AttachOpt, handing, show_begun
+from agentmux.cli.trusting import TrustOpt, foreseen, trusting
+from agentmux.core.apply import fold
 from agentmux.core.review import seat_named
 from agentmux.core.settings import policy_of
 from agentmux.errors import AgentmuxError, BlockedError, ExitCode, NotFoundError, UsageError
@@ -75,6 +78,7 @@ def resume_session(
     ] = False,
     attach: AttachOpt = None,
     yes: YesOpt = False,
+    trust: TrustOpt = False,
     json: JsonOpt = False,
 ) -> int:
     """Go on with a session where it stopped."""
@@ -94,13 +98,13 @@ def resume_session(
         entry = _chosen(world, entry, command=_RESUME)[0]
         socket = entry.text("tmux_socket") or None
         attaching.require_place(face, world.terminal(socket).socket, asked=attach)
-        begun = _reattach(face, world, entry)
+        begun = _reattach(face, world, entry, trust=trust)
     else:
         attaching.require_place(face, world.terminal(None).socket, asked=attach)
         picked = _picked(face, world, entry, seats, json=json)
         if picked is None:
             leave()
-        begun, told = _resume(face, world, picked[0], picked[1], phase, yes=yes)
+        begun, told = _resume(face, world, picked[0], picked[1], phase, yes=yes, trust=trust)
     show_begun(face, world, begun, json=json, attach=attach, told=told)
     return 0
 
@@ -135,6 +139,7 @@ def _picked(
     entries = list_resumable_sessions(world)
     if not entries:
         raise NotFoundError("nothing to resume", hints=('agentmux start "FEATURE"',))
+    world = foreseen(world, lambda each: each.settings)[0]
     there = face.interactive and picker.can_draw(face.environ) and not json
     found = picker.select_session(world, entries, interactive=there, fresh="*" in fresh)
     if found is None:
@@ -195,11 +200,12 @@ def _look(
     if entry.problem is not None:
         return unread, [entry.problem]
     try:
+        world, told = foreseen(world, _used_by(world, entry))
         plan = plan_resume(world, world.files(entry.path), fresh=fresh, phase=phase)
         require_seats(plan, fresh)
     except AgentmuxError as error:
         return unread, [problem_of(entry.name, error)]
-    warnings, problems, block = list(plan.warnings), [], None
+    warnings, problems, block = [*told, *plan.warnings], [], None
     try:
         block = blocked(world, entry, liveness)
     except AgentmuxError as error:
@@ -243,11 +249,14 @@ def _resume(
     phase: str | None,
     *,
     yes: bool,
+    trust: bool,
 ) -> tuple[Begun, tuple[str, ...]]:
     """Check all that can refuse, then hand the session over; return what was warned of too."""
     block = blocked(world, entry, live(world, (entry,))[entry.path])
     if block is not None:
         raise block
+    if not entry.is_done:
+        world = trusting(face, world, _used_by(world, entry), trust=trust)
     plan = plan_resume(world, world.files(entry.path), fresh=fresh, phase=phase)
     require_unfinished(plan)
     require_seats(plan, fresh)
@@ -274,7 +283,15 @@ def _end_survivors(face: Face, plan: ResumePlan, *, yes: bool) -> None:
     outliving.end(alive)
 
 
-def _reattach(face: Face, world: World, entry: SessionEntry) -> Begun:
+def _used_by(world: World, entry: SessionEntry) -> Effect:
+    """Return what a session would use of the project's files."""
+    if not world.trust.parts():
+        return lambda _: None
+    loaded = world.files(entry.path).load()
+    return played_in(fold(loaded.state, loaded.tail))
+
+
+def _reattach(face: Face, world: World, entry: SessionEntry, *, trust: bool) -> Begun:
     found = live(world, (entry,))[entry.path]
     tmux = own_tmux(entry, found)
     if tmux is None:
@@ -290,6 +307,7 @@ def _reattach(face: Face, world: World, entry: SessionEntry) -> Begun:
             reason="locked",
             hints=(f"agentmux attach {entry.name}",),
         )
+    world = trusting(face, world, _used_by(world, entry), trust=trust)
     state = world.files(entry.path).load().state
     return reattach(world, handing(world, face.config), entry.path, state, tmux.id)
 

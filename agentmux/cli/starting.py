@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,12 +12,14 @@ import typer
 
 from agentmux.app.handing import Begun, Handing
 from agentmux.app.sessions import list_sessions, shown_path
-from agentmux.app.start import FEATURE_MAX, StartPlan, StartRequest, plan_start, start
+from agentmux.app.start import FEATURE_MAX, StartPlan, StartRequest, flags, plan_start, start
+from agentmux.app.trust import playing
 from agentmux.cli import attaching, render, wiring
 from agentmux.cli.consent import YesOpt, require_consent
 from agentmux.cli.face import absolute
 from agentmux.cli.given import given_text
 from agentmux.cli.looking import JsonOpt
+from agentmux.cli.trusting import TrustOpt, foreseen, trust_own_edit, trusting
 from agentmux.core.environment import handed_on
 from agentmux.core.review import seat_named
 from agentmux.errors import UsageError
@@ -71,6 +74,7 @@ def start_feature(
     attach: AttachOpt = None,
     yes: YesOpt = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Check, and make nothing.")] = False,
+    trust: TrustOpt = False,
     json: JsonOpt = False,
 ) -> int:
     """Start a feature: a session with its orchestrator and first agent."""
@@ -80,7 +84,9 @@ def start_feature(
     text = read_text(feature, file, what="what to build")
     if agent is None and face.interactive and not (yes or dry_run or json):
         agent = _chosen_agent(face, world)
-        world = face.world()  # with what was just written into the configuration
+        if agent is not None:
+            trust_own_edit(face, world)
+            world = face.world()  # with what was just written into the configuration
     request = StartRequest(
         feature=text,
         name=name,
@@ -91,9 +97,16 @@ def start_feature(
         include=tuple(_real(absolute(Path(path))) for path in include or ()),
         unwatched=not _goes_there(face, attach, json=json),
     )
+    effect = playing(*flags(request.agent, request.roles), product_manager=request.product_manager)
+    told: tuple[str, ...] = ()
+    if dry_run:
+        world, told = foreseen(world, effect)
+    else:
+        world = trusting(face, world, effect, trust=trust)
     plan = plan_start(
         world, request, {each.name: each.phase or "" for each in list_sessions(world)}
     )
+    plan = replace(plan, warnings=(*told, *plan.warnings))
     for warning in plan.warnings:
         render.note(f"warning: {warning}")
     if dry_run:

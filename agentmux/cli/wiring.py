@@ -9,19 +9,23 @@ import functools
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from agentmux.adapters import session_folders
-from agentmux.app.world import Claims, Folders, Programs, Site, Templates, World
+from agentmux.app.world import Claims, Folders, Programs, Site, Templates, Trust, World
 from agentmux.core import layout
 from agentmux.errors import AgentmuxError, UsageError, of_system
 
 if TYPE_CHECKING:
     from agentmux.adapters.agents import Prober
+    from agentmux.adapters.project_files import ProjectFiles
+    from agentmux.adapters.trust_store import TrustStore
     from agentmux.core.agents import AgentSpec
     from agentmux.core.settings import Settings
+    from agentmux.core.trust import Known
     from agentmux.ports.processes import Lock
     from agentmux.ports.session_files import SessionFiles
     from agentmux.ports.terminal import Terminal
@@ -83,21 +87,28 @@ def _xdg(environ: Mapping[str, str], name: str, default: str) -> Path:
     return base / "agentmux"
 
 
-def settings(project: Path, config: Path | None, environ: Mapping[str, str]) -> Settings:
+def _project_files(project: Path, config: Path | None, environ: Mapping[str, str]) -> ProjectFiles:
     """Read the configuration.
 
     Raises:
         ConfigError: Something in it is wrong.
     """
+    from agentmux.adapters.project_files import ProjectFiles  # noqa: PLC0415 (when needed)
+
     user = config_dir(environ)
-    layers = (user / "config.yaml", project / _PROJECT_FOLDER / "config.yaml")
-    if config is None and not any(os.path.lexists(path) for path in layers):
-        from agentmux.core.settings import Settings as BuiltIn  # noqa: PLC0415 (when needed)
+    known = _trust_store(project, environ).read
+    places = (user / "config.yaml", project / _PROJECT_FOLDER / "config.yaml")
+    if config is None and not any(os.path.lexists(path) for path in places):
+        return ProjectFiles(project, (), known)
+    from agentmux.adapters.config import read_layers  # noqa: PLC0415 (loads yaml)
 
-        return BuiltIn()
-    from agentmux.adapters.config import load_settings  # noqa: PLC0415 (loads yaml)
+    return ProjectFiles(project, read_layers(user, project, config), known)
 
-    return load_settings(user, project, config).settings
+
+def _trust_store(project: Path, environ: Mapping[str, str]) -> TrustStore:
+    from agentmux.adapters.trust_store import TrustStore  # noqa: PLC0415 (looking needs none)
+
+    return TrustStore(state_dir(environ) / "trust", project)
 
 
 def site(project: Path, *, config: Path | None, environ: Mapping[str, str]) -> Site:
@@ -105,7 +116,8 @@ def site(project: Path, *, config: Path | None, environ: Mapping[str, str]) -> S
 
     @functools.cache
     def chosen() -> Settings:
-        return settings(project, config, environ)
+        # Nothing that looking needs of it is in want of trust.
+        return _project_files(project, config, environ).settings(None)
 
     return Site(
         project=project,
@@ -136,8 +148,33 @@ def world(
     """
     from agentmux.adapters.git import Git  # noqa: PLC0415 (looking at sessions needs none)
 
-    chosen = settings(project, config, environ)
-    return World(
+    files = _project_files(project, config, environ)
+    chosen = files.settings(None)
+    store = _trust_store(project, environ)
+
+    def keep(parts: Known | None) -> bool:
+        if parts is None:
+            return store.forget()
+        changes = dict(parts) != store.read()
+        if changes:
+            store.write(parts)
+        return changes
+
+    def allow(keys: frozenset[str], *, runs: bool = True) -> World:
+        there = files.trusted_and(keys)
+        chosen = files.settings(there)
+        return replace(
+            made,
+            settings=chosen,
+            spec=_specs(chosen),
+            programs=made.programs if runs else _programs(environ, keep=False, runs=False),
+            templates=_templates(files, there),
+        )
+
+    def preview() -> World:
+        return allow(frozenset(part.key for part in files.parts), runs=False)
+
+    made = World(
         project=project,
         host=os.uname().nodename,
         boot=_boot(),
@@ -148,7 +185,7 @@ def world(
         spec=_specs(chosen),
         programs=_programs(environ, keep=not read_only),
         claims=_claims(environ),
-        templates=_templates(project),
+        templates=_templates(files, None),
         folders=_folders(),
         files=_files,
         terminal=functools.cache(_terminal_at(environ, lambda: chosen)),
@@ -157,7 +194,15 @@ def world(
         default_name=lambda: chosen.defaults.session_name,
         nested=lambda: _nested(project, environ),
         repository=Git(project, environ),
+        trust=Trust(
+            parts=lambda: files.parts,
+            known=lambda: files.known,
+            keep=keep,
+            allow=allow,
+            preview=preview,
+        ),
     )
+    return made
 
 
 def _now() -> datetime:
@@ -259,9 +304,9 @@ def _specs(chosen: Settings) -> Callable[[str], AgentSpec]:
     return spec
 
 
-def _programs(environ: Mapping[str, str], *, keep: bool) -> Programs:
+def _programs(environ: Mapping[str, str], *, keep: bool, runs: bool = True) -> Programs:
     path = os.pathsep.join((str(scripts()), environ.get("PATH", os.defpath)))
-    prober = _prober(path, cache_dir(environ), keep=keep)
+    prober = _prober(path, cache_dir(environ), keep=keep, runs=runs)
     return Programs(
         find=_find(path),
         probe=lambda spec: prober().probe(spec),
@@ -302,12 +347,12 @@ def _find(path: str) -> Callable[[str], Path | None]:
     return find
 
 
-def _prober(path: str, cache: Path, *, keep: bool) -> Callable[[], Prober]:
+def _prober(path: str, cache: Path, *, keep: bool, runs: bool) -> Callable[[], Prober]:
     @functools.cache
     def prober() -> Prober:
         from agentmux.adapters.agents import Prober  # noqa: PLC0415 (not every command)
 
-        return Prober(path_env=path, cache_dir=cache, keep=keep)
+        return Prober(path_env=path, cache_dir=cache, keep=keep, runs=runs)
 
     return prober
 
@@ -334,18 +379,13 @@ def _claims(environ: Mapping[str, str]) -> Claims:
     )
 
 
-def _templates(project: Path) -> Templates:
+def _templates(project: ProjectFiles, keys: frozenset[str] | None) -> Templates:
     def template(name: str, again: bool) -> str:
         from agentmux.adapters import prompt_files  # noqa: PLC0415 (looking needs none)
 
         return prompt_files.template(name, again=again)
 
-    def extension(role: str) -> str | None:
-        from agentmux.adapters import prompt_files  # noqa: PLC0415
-
-        return prompt_files.extension(project, role)
-
-    return Templates(template=template, extension=extension)
+    return Templates(template=template, extension=lambda role: project.extension(role, keys))
 
 
 def crash_report(trace: str, environ: Mapping[str, str]) -> Path:

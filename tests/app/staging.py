@@ -18,6 +18,7 @@ from agentmux.core.events import ConversationLearned, Fact, PromptReached, Resum
 from agentmux.core.phase import Phase
 from agentmux.core.work import wanted
 from tests.app.on_disk import OnDisk
+from tests.conftest import trust
 
 NAME = "20260101-101500-add-a-greeting"
 GROUP = {
@@ -77,6 +78,7 @@ class Stage:
 
     def config(self, text: str) -> None:
         (self.project / ".agentmux" / "config.yaml").write_text(f"version: 1\n{text}\n")
+        trust(self.project, self.environ)
 
     @property
     def path(self) -> Path:

@@ -11,6 +11,7 @@ from agentmux.app.agents import AgentReport, list_agents, probe_agent, show_agen
 from agentmux.app.world import World
 from agentmux.cli import wiring
 from agentmux.errors import ExitCode
+from tests.conftest import trust
 
 HELP = "  --session-id <uuid>  id\n  -r, --resume [value]  resume\n  -c, --continue  latest\n"
 
@@ -38,6 +39,7 @@ def world(tmp_path: Path, config: str = "") -> World:
     project = tmp_path / "project"
     (project / ".agentmux").mkdir(parents=True, exist_ok=True)
     (project / ".agentmux/config.yaml").write_text(config)
+    trust(project)
     return wiring.world(project, environ=os.environ)
 
 

@@ -24,6 +24,7 @@ from agentmux.core.agents import AgentSpec, ProbeResult
 from agentmux.core.events import AgentExited, ConversationLearned, Resumed
 from agentmux.core.resume import Fresh, Guard
 from tests.app.staging import Stage, check
+from tests.conftest import trust
 
 BOTH = ("coder-1", "coder-2")
 HELD = "all guards hold"
@@ -163,6 +164,7 @@ def test_cwd(stage: Stage) -> None:
     moved = stage.project.with_name("moved")
     stage.project.rename(moved)
     before, stage.project = stage.project, moved
+    trust(moved, stage.environ)
     expect(stage, BOTH, f"recorded in the directory `{before}`, this is `{moved}`")
     assert guards(stage) == {Guard.CWD}
     for plan in stage.panes().values():  # nothing points at the old place

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from agentmux.errors import ExitCode
+from tests.conftest import trust
 
 
 @pytest.fixture
@@ -61,6 +62,7 @@ def test_a_probe_says_what_works_and_what_is_missing(project: Path, tmp_path: Pa
     (project / ".agentmux/config.yaml").write_text(
         f"agents: {{half: {{like: demo, command: {program}}}}}\n"
     )
+    trust(project)
     said = run(project, "probe", "half").stdout
     assert "found: resume; missing: assign" in said
     assert "used: none" in said
@@ -83,6 +85,7 @@ def test_a_program_that_cannot_be_run_is_named(project: Path, tmp_path: Path) ->
     (project / ".agentmux/config.yaml").write_text(
         f"agents: {{broken: {{like: demo, command: {program}}}}}\n"
     )
+    trust(project)
     assert "cannot be run" in run(project, "probe", "broken", code=ExitCode.MISSING).stderr
 
 
@@ -107,6 +110,7 @@ def test_show_says_what_an_unattended_run_needs(project: Path) -> None:
     (project / ".agentmux/config.yaml").write_text(
         "agents: {claude: {permission_args: [--careful]}}\n"
     )
+    trust(project)
     assert "it runs with --careful, as you configured it" in run(project, "show", "claude").stdout
 
 

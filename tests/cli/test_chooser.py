@@ -13,6 +13,7 @@ import yaml
 from agentmux.app.world import World
 from agentmux.cli import wiring
 from agentmux.cli.chooser import choose_agent
+from tests.conftest import trust
 
 Install = Callable[..., Path]
 
@@ -89,6 +90,7 @@ def test_unattended_words_are_named_and_written_only_when_told(
         "defaults": {"agent": "claude"},
         "agents": {"claude": {"permission_args": ["--dangerously-skip-permissions"]}},
     }
+    trust(project)  # as `start` does with what was just chosen
     assert world_of(project).spec("claude").permission_args == ("--dangerously-skip-permissions",)
 
 

@@ -39,6 +39,7 @@ from agentmux.core.picking import Choice, begin, press
 from agentmux.errors import ExitCode, NotFoundError
 from agentmux.monitor.fitting import width
 from tests.cli.picker_lab import AT, make_session
+from tests.conftest import trust
 
 WaitUntil = Callable[..., None]
 LAB = Path(__file__).with_name("picker_lab.py")
@@ -50,6 +51,7 @@ SEATS = (
     SeatOutlook(seat="coder-1", agent="claude", mode="native", reason="all guards hold"),
     SeatOutlook(seat="coder-2", agent="codex", mode="fresh", reason="no conversation was recorded"),
 )
+
 AUTH = Outlook(
     name="20260101-100000-add-auth",
     phase="implementing",
@@ -237,6 +239,7 @@ def project(tmp_path: Path, short_dir: Path, monkeypatch: pytest.MonkeyPatch) ->
     folder = tmp_path / "project"
     (folder / ".agentmux").mkdir(parents=True)
     (folder / ".agentmux/config.yaml").write_text("defaults: {agent: demo}\n")
+    trust(folder)
     return folder
 
 

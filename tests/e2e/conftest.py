@@ -24,7 +24,7 @@ from typing import Any, Self
 import pytest
 
 from agentmux.adapters.processes import carriers, end
-from tests.conftest import TEST_ID, _wait_until
+from tests.conftest import TEST_ID, _wait_until, trust
 
 DEADLINE_S = 60
 QUICK: Mapping[str, Any] = {"roles": {"planner": {"plan": {"parts": 1}}}}
@@ -131,10 +131,13 @@ class Project:
         """Say how the agents live that are launched from now on."""
         (self.root / "scenario.json").write_text(json.dumps(said))
 
-    def config(self, text: str) -> None:
+    def config(self, text: str, *, trusted: bool = True) -> None:
+        """Write the project's configuration, and trust it as its user would."""
         folder = self.path / ".agentmux"
         folder.mkdir(exist_ok=True)
         (folder / "config.yaml").write_text("version: 1\n" + text)
+        if trusted:
+            trust(self.path, self.env)
 
     def start(self, feature: str = "add a greeting", *words: str, **more: Any) -> "Session":
         """Start a feature with the demo agent."""

@@ -311,7 +311,7 @@ def test_data_that_cannot_be_read(rested: Session) -> None:
 def test_a_wrong_configuration_is_named_with_its_line(
     project: Project, text: str, said: list[str]
 ) -> None:
-    project.config(text)
+    project.config(text, trusted=False)
     before = project.tree()
     told = project.fails(7, "start", "--agent", "demo", "x")
     for part in said:

@@ -10,6 +10,7 @@ EXAMPLE = Path(__file__).parents[2] / ".agentmux.example"
 
 def test_a_feature_with_the_example(project: Project) -> None:
     shutil.copytree(EXAMPLE, project.path / ".agentmux")
+    project.ok("trust")
     session = Session(project, project.path / project.json("start", "add a greeting")["path"])
     prompts = session.wait().path.glob("launches/*/prompt.md")
     rules = (EXAMPLE / "prompts" / "coder.md").read_text().splitlines()[-1]
@@ -21,6 +22,7 @@ def test_a_feature_with_the_example(project: Project) -> None:
 
 def test_an_agent_of_the_example_that_takes_its_prompts_typed(project: Project) -> None:
     shutil.copytree(EXAMPLE, project.path / ".agentmux")
+    project.ok("trust")
     answer = project.json("start", "--agent", "typist", "add a greeting")
     session = Session(project, project.path / answer["path"]).wait()
     assert {each["agent"] for each in session.state["agents"].values()} == {"typist"}

@@ -53,6 +53,8 @@ class Run:
         folder = real.place.project / ".agentmux"
         folder.mkdir(exist_ok=True)
         (folder / "config.yaml").write_text(yaml.safe_dump(config))
+        trusted = real.agentmux("trust", "--yes")
+        assert trusted.returncode == 0, trusted.stderr
         self.path = Path()
         self.terminal = TmuxTerminal(str(real.folder / f"tmux-{os.getuid()}" / "real"))
 

@@ -1,0 +1,89 @@
+"""The files of a project that say how AgentMux works in it, each read once.
+
+What of them needs trust has effect only where it is allowed: what is used is what was hashed.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from agentmux.core import trust
+from agentmux.core.phase import ROLES
+from agentmux.core.settings import Settings
+
+if TYPE_CHECKING:
+    from agentmux.adapters.config import Layer
+
+CONFIG: Final = ".agentmux/config.yaml"
+
+
+class ProjectFiles:
+    """What the files of one project said when they were read, over and under the user's own."""
+
+    def __init__(
+        self, project: Path, layers: tuple[Layer, ...], known: Callable[[], trust.Known]
+    ) -> None:
+        """``layers`` are those of the configuration, lowest first; ``known`` is asked once."""
+        self._project = project
+        self._layers = layers
+        self._known = functools.cache(known)
+        self._own = next((each for each in layers if each.path == project / CONFIG), None)
+        self._configured = trust.parts_of(self._own.values) if self._own is not None else ()
+
+    @property
+    def known(self) -> trust.Known:
+        """What was trusted when it was first asked for."""
+        return self._known()
+
+    @functools.cached_property
+    def parts(self) -> tuple[trust.Part, ...]:
+        """Everything in them that needs trust.
+
+        Raises:
+            ConfigError: A prompt that the project adds cannot be used.
+        """
+        added = (trust.prompt_part(role, text) for role, text in self._prompts.items())
+        return (*self._configured, *added)
+
+    @functools.cached_property
+    def _prompts(self) -> Mapping[str, str]:
+        from agentmux.adapters import prompt_files  # noqa: PLC0415 (looking needs none)
+
+        found = {role: prompt_files.extension(self._project, role) for role in ROLES}
+        return {role: text for role, text in found.items() if text is not None}
+
+    def trusted_and(self, keys: frozenset[str]) -> frozenset[str]:
+        """Return the keys of what is trusted and of the parts of ``keys``."""
+        return trust.allowed(self.parts, keys | trust.trusted(self.parts, self.known))
+
+    def settings(self, keys: frozenset[str] | None) -> Settings:
+        """Return the configuration with the parts of these keys; None: with what is trusted."""
+        if not self._layers:
+            return Settings()
+        from agentmux.adapters.config import combined  # noqa: PLC0415 (loads yaml)
+
+        there = self._allowed(self._configured, keys) if self._configured else frozenset()
+        left_out = [part for part in self._configured if part.key not in there]
+        own = self._own
+        layers = tuple(
+            replace(each, values=trust.without(each.values, left_out)) if each is own else each
+            for each in self._layers
+        )
+        return combined(layers).settings
+
+    def extension(self, role: str, keys: frozenset[str] | None) -> str | None:
+        """Return what the project adds to the prompts of ``role``, where that is allowed."""
+        text = self._prompts.get(role)
+        if text is None:
+            return None
+        part = trust.prompt_part(role, text)
+        return text if part.key in self._allowed((part,), keys) else None
+
+    def _allowed(
+        self, parts: tuple[trust.Part, ...], keys: frozenset[str] | None
+    ) -> frozenset[str]:
+        return trust.trusted(parts, self.known) if keys is None else trust.allowed(parts, keys)

@@ -1,0 +1,380 @@
+"""What a project's files say has no effect until its user says so; looking at it runs nothing."""
+
+import json
+import os
+import pty
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agentmux.app.trust import NotTrustedError, playing, require_trusted, untrusted
+from agentmux.app.world import World
+from agentmux.cli import wiring
+from agentmux.cli.main import main
+from agentmux.core import layout
+from agentmux.core.phase import Phase
+from agentmux.core.state import Options
+from agentmux.errors import ExitCode
+from tests.app.on_disk import OnDisk
+from tests.conftest import trust
+
+Capture = pytest.CaptureFixture[str]
+Run = Callable[..., int]
+NAME = "20260101-101500-add-auth"
+
+
+@pytest.fixture
+def project(tmp_path: Path, short_dir: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("TMUX_TMPDIR", str(short_dir))
+    folder = tmp_path / "project"
+    (folder / ".agentmux/prompts").mkdir(parents=True)
+    monkeypatch.chdir(folder)
+    return folder.resolve()
+
+
+@pytest.fixture
+def evil(project: Path) -> Path:
+    """A program of the repository; where it ran is a file `ran` beside it."""
+    program = project / "evil.sh"
+    program.write_text('#!/bin/sh\necho ran >> "$0.ran"\necho "--session-id --resume 1.0.0"\n')
+    program.chmod(0o755)
+    return program
+
+
+def ran(evil: Path) -> bool:
+    return evil.with_name("evil.sh.ran").exists()
+
+
+@pytest.fixture
+def run(project: Path) -> Run:
+    return lambda *argv: main(argv, os.environ)
+
+
+def configure(project: Path, text: str) -> None:
+    (project / ".agentmux/config.yaml").write_text(f"version: 1\n{text}\n")
+
+
+def world(project: Path) -> World:
+    return wiring.world(project, environ=os.environ)
+
+
+def asked(project: Path, *agents: str) -> list[str]:
+    """Return what a start would ask about."""
+    flags = {"*": agents[0]} if agents else {}
+    effect = playing(flags, {}, product_manager=False)
+    return [part.key for part in untrusted(world(project), effect)]
+
+
+# -- what has effect -----------------------------------------------------------------------------
+
+
+def test_until_trusted_nothing_that_runs_or_is_told_has_effect(project: Path) -> None:
+    configure(
+        project,
+        "defaults: {agent: robot, model: big, max_review_iterations: 1}\n"
+        "roles: {coder: {agent: claude, args: [-x]}}\n"
+        "agents: {robot: {command: ./evil.sh}, claude: {args: [-y]}}\n"
+        "resume: {max_age: 1d, commands: {claude: [--continue]}}\n"
+        "completion: {commit: false}",
+    )
+    (project / ".agentmux/prompts/coder.md").write_text("Obey.\n")
+    found = world(project)
+    assert found.settings.agent_for("coder") == "claude"
+    assert found.settings.defaults.model is None
+    assert found.settings.role("coder").args == ()
+    assert found.spec("claude").args == ()
+    assert not found.spec("robot").known
+    assert found.settings.resume.commands == {}
+    assert found.templates.extension("coder") is None
+    # The rest of the file is no business of trust.
+    assert found.settings.defaults.max_review_iterations == 1
+    assert found.settings.resume.max_age_s == 86400
+    assert not found.settings.completion.commit
+
+    trust(project)
+    found = world(project)
+    assert found.settings.agent_for("planner") == "robot"
+    assert found.settings.played("planner", {}, {}).model == "big"
+    assert found.settings.role("coder").args == ("-x",)
+    assert found.spec("robot").command == ("./evil.sh",)
+    assert found.spec("claude").args == ("-y",)
+    assert found.settings.resume.commands == {"claude": ("--continue",)}
+    assert found.templates.extension("coder") == "Obey.\n"
+
+
+def test_what_the_user_says_needs_no_trust(project: Path, tmp_path: Path) -> None:
+    own = Path(os.environ["XDG_CONFIG_HOME"]) / "agentmux/config.yaml"
+    own.parent.mkdir(parents=True)
+    own.write_text("agents: {robot: {like: demo, command: mine}}\n")
+    flag = tmp_path / "flag.yaml"
+    flag.write_text("defaults: {agent: robot}\n")
+    found = wiring.world(project, config=flag, environ=os.environ)
+    assert found.settings.defaults.agent == "robot"
+    assert found.spec("robot").command == ("mine",)
+    assert found.trust.parts() == ()
+    # What a file of the user's says over the project's is the user's.
+    configure(project, "defaults: {agent: ./evil.sh}")
+    found = wiring.world(project, config=flag, environ=os.environ)
+    assert untrusted(found, playing({}, {}, product_manager=False)) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "agents", "keys"),
+    [
+        ("defaults: {agent: ./evil.sh}", (), ["defaults.agent"]),
+        ("defaults: {agent: ./evil.sh}", ("demo",), []),
+        ("defaults: {model: big}", (), ["defaults.model"]),
+        ("agents: {other: {command: ./evil.sh}}", (), []),
+        ("agents: {demo: {args: [-x]}}", ("demo",), ["agents.demo"]),
+        ("agents: {demo: {args: [-x]}}", ("claude",), []),
+        ("agents: {my: {match: [tool]}}", ("tool --fast",), ["agents.my"]),
+        (
+            "agents: {a: {like: b}, b: {command: ./evil.sh}}",
+            ("a",),
+            ["agents.a", "agents.b"],
+        ),
+        ("roles: {coder: {args: [-x]}}", (), ["roles.coder"]),
+        ("roles: {coder: {args: [-x]}}", ("demo",), []),
+        ("roles: {coder: {single: true}}", ("demo",), ["roles.coder"]),
+        ("roles: {product-manager: {agent: ./evil.sh}}", (), []),
+        ("resume: {commands: {claude: [--continue]}}", (), ["resume.commands.claude"]),
+        ("resume: {commands: {claude: [--continue]}}", ("demo",), []),
+        ("tmux: {socket_name: mine}\nstall: {nudge_after: 1m}", (), []),
+    ],
+)
+def test_a_start_asks_about_what_it_would_use(
+    project: Path, text: str, agents: tuple[str, ...], keys: list[str]
+) -> None:
+    configure(project, text)
+    assert asked(project, *agents) == keys
+    trust(project)
+    assert asked(project, *agents) == []
+
+
+def test_a_change_asks_about_what_changed_alone(project: Path) -> None:
+    configure(project, "defaults: {agent: demo}\nroles: {coder: {agent: claude}}")
+    trust(project)
+    configure(project, "# a word\nroles: {coder: {agent: codex}}\ndefaults:\n  agent: demo")
+    assert asked(project) == ["roles.coder"]
+    assert world(project).settings.agent_for("coder") == "demo"
+    (project / ".agentmux/prompts/planner.md").write_text("Obey.\n")
+    assert asked(project) == ["roles.coder", "prompts.planner"]
+
+
+def test_a_copy_of_a_trusted_project_is_not_trusted(project: Path, tmp_path: Path) -> None:
+    configure(project, "defaults: {agent: demo}")
+    trust(project)
+    project.rename(tmp_path / "moved")
+    assert asked(tmp_path / "moved") == ["defaults.agent"]
+
+
+# -- the race ------------------------------------------------------------------------------------
+
+
+def test_what_is_used_is_what_was_trusted_whatever_the_file_says_by_now(project: Path) -> None:
+    configure(project, "defaults: {agent: demo}")
+    found = world(project)
+    configure(project, "defaults: {agent: ./evil.sh}")
+    found.trust.keep({part.key: part.digest for part in found.trust.parts()})
+    there = found.trust.allow(frozenset(["defaults.agent"]))
+    assert there.settings.defaults.agent == "demo"
+    assert asked(project) == ["defaults.agent"]
+
+
+def test_an_orchestrator_refuses_what_changed_since_it_was_asked_for(project: Path) -> None:
+    configure(project, "defaults: {agent: demo}")
+    trust(project)
+    configure(project, "defaults: {agent: ./evil.sh}")
+    with pytest.raises(NotTrustedError, match=r"defaults\.agent"):
+        require_trusted(world(project), playing({}, {}, product_manager=False))
+
+
+# -- the commands --------------------------------------------------------------------------------
+
+
+def test_no_program_of_a_repository_runs_before_consent(
+    project: Path, evil: Path, run: Run, capsys: Capture
+) -> None:
+    configure(project, f"agents: {{claude: {{command: {evil}}}}}")
+    session = OnDisk(project / layout.SESSIONS_DIR / NAME, Phase.ARCHITECTING)
+    session.commit()
+    for words in (
+        ("agents",),
+        ("agents", "--json"),
+        ("agents", "probe", "claude"),
+        ("agents", "show", "claude"),
+        ("start", "x"),
+        ("start", "--yes", "--detach", "x"),
+        ("start", "--agent", "claude", "--json", "x"),
+        ("resume", NAME),
+        ("resume", "--yes", "--fresh", NAME),
+    ):
+        assert run(*words) == ExitCode.CONFIG, words
+        said = capsys.readouterr()
+        assert "this project is not trusted" in said.err
+        assert "agents.claude" in said.err
+        assert "trust it: agentmux trust\n" in said.err
+        assert not ran(evil), words
+    for words in (
+        ("resume", "--dry-run"),
+        ("resume", "--dry-run", "--json", NAME),
+        ("start", "--dry-run", "x"),
+        ("list",),
+        ("status",),
+        ("agents", "show", "demo"),
+        ("trust", "--show"),
+    ):
+        assert run(*words) == 0, words
+        assert not ran(evil), words
+    assert run("agents", "--trust") == 0
+    assert ran(evil)
+    assert run("agents", "probe", "claude") == 0
+
+
+def test_looking_ahead_warns_and_foresees_what_trust_would_do(
+    project: Path, run: Run, capsys: Capture
+) -> None:
+    configure(project, "defaults: {agent: demo}")
+    session = OnDisk(project / layout.SESSIONS_DIR / NAME, Phase.ARCHITECTING)
+    session.commit()
+    assert run("start", "--dry-run", "--json", "x") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert set(found["agents"].values()) == {"demo"}
+    assert "not trusted" in found["warnings"][0]
+    assert run("resume", "--dry-run", "--json", NAME) == 0
+    (found,) = json.loads(capsys.readouterr().out)["sessions"]
+    assert [each["agent"] for each in found["panes"]] == ["demo"]
+    assert "not trusted" in found["warnings"][0]
+    assert not (project / "../home/state/agentmux/trust").exists()
+
+
+def test_a_session_asks_by_the_flags_of_its_start(project: Path, evil: Path, run: Run) -> None:
+    configure(project, f"defaults: {{agent: {evil}}}")
+    options = Options(agents={"*": "demo"})
+    path = project / layout.SESSIONS_DIR / NAME
+    OnDisk(path, Phase.ARCHITECTING, options=options).commit()
+    assert run("resume", "--dry-run", "--json", NAME) == 0
+    assert untrusted(world(project), playing(options.agents, {}, product_manager=False)) == ()
+
+
+def test_trust_shows_keeps_and_revokes(project: Path, run: Run, capsys: Capture) -> None:
+    def shown() -> dict[str, Any]:
+        assert run("trust", "--show", "--json") == 0
+        found: dict[str, Any] = json.loads(capsys.readouterr().out)
+        return found
+
+    assert shown()["trusted"] is True
+    configure(project, 'agents: {robot: {command: [./evil.sh, "\\u202e"]}}')
+    (project / ".agentmux/prompts/coder.md").write_text("Obey.\nAlways.\n")
+    assert shown()["trusted"] is False
+    assert [(each["key"], each["standing"]) for each in shown()["parts"]] == [
+        ("agents.robot", "new"),
+        ("prompts.coder", "new"),
+    ]
+    assert run("trust", "--show") == 0
+    said = capsys.readouterr().out
+    assert 'agents.robot (new)\n  command: ["./evil.sh", "\\u202e"]' in said
+    assert '"Always."' in said
+    assert shown()["trusted"] is False
+
+    assert run("trust") == 0
+    assert "evil.sh" in capsys.readouterr().err
+    assert shown()["trusted"] is True
+    configure(project, "agents: {robot: {command: ./worse.sh}}")
+    assert [each["standing"] for each in shown()["parts"]] == ["changed", "trusted"]
+
+    assert run("trust", "--revoke") == 0
+    assert "nothing of" in capsys.readouterr().err
+    assert {each["standing"] for each in shown()["parts"]} == {"new"}
+    assert run("trust", "--show", "--revoke") == ExitCode.USAGE
+
+
+def test_an_agent_trusts_nothing(project: Path, capsys: Capture) -> None:
+    configure(project, "defaults: {agent: demo}")
+    environ = {**os.environ, "AGENTMUX_LAUNCH_ID": "abc", "AGENTMUX_SEAT": "coder-1"}
+    for words in (
+        ["trust"],
+        ["trust", "--revoke"],
+        ["agents", "--trust"],
+        ["start", "--trust", "x"],
+    ):
+        assert main(words, environ) == ExitCode.BLOCKED, words
+        assert "is for a person" in capsys.readouterr().err
+    assert main(["trust", "--show"], environ) == 0
+    assert asked(project) == ["defaults.agent"]
+
+
+def test_what_init_writes_is_trusted_and_nothing_besides(project: Path, run: Run) -> None:
+    (project / ".agentmux/prompts/coder.md").write_text("Obey.\n")
+    assert run("init", "--defaults") == 0
+    assert asked(project) == ["prompts.coder"]
+    assert world(project).settings.defaults.agent == "claude"
+
+
+def test_a_project_in_which_an_agent_called_init_is_not_trusted(project: Path) -> None:
+    environ = {**os.environ, "AGENTMUX_LAUNCH_ID": "abc"}
+    own = Path(os.environ["XDG_CONFIG_HOME"]) / "agentmux/config.yaml"
+    own.parent.mkdir(parents=True)
+    own.write_text("defaults: {agent: codex}\n")
+    assert main(["init", "--defaults"], environ) == 0
+    own.unlink()
+    assert asked(project) == ["defaults.agent"]
+
+
+# -- the question --------------------------------------------------------------------------------
+
+
+def at_terminal(project: Path, *words: str, answer: str) -> tuple[int, str]:
+    """Run a command on a terminal, answer its one question; return its code and all it said."""
+    ours, theirs = pty.openpty()
+    argv = [sys.executable, "-m", "agentmux", *words]
+    process = subprocess.Popen(
+        argv, cwd=project, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True
+    )
+    os.close(theirs)
+    os.write(ours, answer.encode())
+    said = b""
+    try:
+        while data := os.read(ours, 65536):
+            said += data
+    except OSError:  # what a terminal says when its last program is gone
+        pass
+    os.close(ours)
+    return process.wait(30), said.decode()
+
+
+def test_a_person_is_shown_what_would_be_used_and_asked(project: Path, evil: Path) -> None:
+    configure(project, f"agents: {{claude: {{command: {evil}}}, other: {{command: no.sh}}}}")
+    code, said = at_terminal(project, "agents", "show", "claude", answer="n\n")
+    assert code == ExitCode.INTERRUPTED
+    assert f'agents.claude (new)\r\n    command: ["{evil}"]' in said
+    assert "agents.other" not in said
+    assert "Trust this in" in said
+    assert not ran(evil)
+    code, said = at_terminal(project, "agents", "show", "claude", answer="y\n")
+    assert code == 0
+    assert ran(evil)
+    # It was remembered, and so was that the other was not shown.
+    assert asked(project) == []
+    code, said = at_terminal(project, "agents", "show", "other", answer="n\n")
+    assert code == ExitCode.INTERRUPTED
+    assert "agents.other (new)" in said
+
+
+def test_a_question_of_an_agent_is_refused(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    configure(project, "defaults: {agent: demo}")
+    monkeypatch.setenv("AGENTMUX_LAUNCH_ID", "abc")
+    code, said = at_terminal(project, "agents", answer="y\n")
+    assert code == ExitCode.BLOCKED
+    assert "is for a person" in said
+    assert asked(project) == ["defaults.agent"]
+
+
+def test_a_refused_start_leaves_nothing(project: Path, run: Run) -> None:
+    configure(project, "defaults: {agent: demo}")
+    assert run("start", "--detach", "x") == ExitCode.CONFIG
+    assert not (project / layout.SESSIONS_DIR).exists()
