@@ -10,16 +10,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from agentmux.app.resume import ResumePlan, blocked, plan_resume
+from agentmux.app.view import session_view
 from agentmux.core import layout
 from agentmux.core.frozen import dataclass
+from agentmux.core.wording import worded
 from agentmux.errors import AgentmuxError
 
 if TYPE_CHECKING:
     from agentmux.app.sessions import Liveness, SessionEntry
-    from agentmux.app.world import World
+    from agentmux.app.world import Site, World
 
 SNAPSHOT_MAX: Final = 4 << 20
 """Bytes; the largest screen that a terminal is likely to have, with all its colours."""
+
+LIVE: Final = "live"
 
 ReadFile = Callable[[Path, int], bytes | None]
 """The content of a regular file of at most so many bytes, else None."""
@@ -34,10 +38,10 @@ _CONTROL: Final = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeatOutlook:
-    """How one seat would come back.
+    """How one seat would come back, or how it is where its session is live.
 
     Attributes:
-        mode: ``native``, ``fresh``, ``shell`` or ``screen``.
+        mode: ``native``, ``fresh``, ``shell`` or ``screen``; of a live one what its agent does.
     """
 
     seat: str
@@ -66,11 +70,11 @@ class KeptScreen:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outlook:
-    """What a resume of one session would be.
+    """What a resume of one session would be; one that is live can be attached to.
 
     Attributes:
-        phase: Where it would go on; None where that cannot be told.
-        refused: Why it cannot be resumed now; empty when it can.
+        phase: Where it would go on, or is; None where that cannot be told.
+        refused: Why it can neither be resumed nor attached to now; empty when it can.
         kind: In a word: ``live``, ``locked``, ``unknown``, ``copy``, ``unreadable``, or empty.
         hints: What to do about that.
         screens: Of the seats that come back, then of those that were there before.
@@ -86,8 +90,13 @@ class Outlook:
     screens: tuple[KeptScreen, ...] = ()
     warnings: tuple[str, ...] = ()
 
+    @property
+    def is_live(self) -> bool:
+        """Whether it can be attached to."""
+        return self.kind == LIVE and not self.refused
 
-_KINDS: Final = {"session_live": "live", "locked": "locked", "twin": "copy"}
+
+_KINDS: Final = {"session_live": LIVE, "locked": "locked", "twin": "copy"}
 
 
 def outlook(world: World, entry: SessionEntry, liveness: Liveness, read: ReadFile) -> Outlook:
@@ -97,11 +106,13 @@ def outlook(world: World, entry: SessionEntry, liveness: Liveness, read: ReadFil
         return Outlook(
             name=entry.name, refused=problem.message, kind="unreadable", hints=problem.hints
         )
+    refused, kind = _refusal(world, entry, liveness)
+    if kind == LIVE and _is_own(entry, liveness):
+        return _attachable(world, entry, liveness, refused, read)
     try:
         plan = plan_resume(world, world.files(entry.path))
     except AgentmuxError as error:
         return Outlook(name=entry.name, refused=error.message, kind="unreadable", hints=error.hints)
-    refused, kind = _refusal(world, entry, liveness)
     # Those that come back first; then the ones that were there before.
     seats = dict.fromkeys([*(each.work.seat for each in plan.panes), *plan.state.agents])
     return Outlook(
@@ -117,8 +128,40 @@ def outlook(world: World, entry: SessionEntry, liveness: Liveness, read: ReadFil
     )
 
 
+def _is_own(entry: SessionEntry, liveness: Liveness) -> bool:
+    """Whether the tmux session that was seen is the session's own, and not one of its name."""
+    found = liveness.tmux
+    return found is not None and found.uuid in {"", entry.text("session_id")}
+
+
+def _attachable(
+    site: Site,
+    entry: SessionEntry,
+    liveness: Liveness,
+    block: AgentmuxError | None,
+    read: ReadFile,
+) -> Outlook:
+    """Say how a live session is."""
+    noted = site.folders.runtime(entry.path)
+    view = session_view(entry, liveness, noted, project=site.project, now=site.now())
+    hints = block.hints if block is not None and not liveness.locked else ()
+    return Outlook(
+        name=entry.name,
+        phase=entry.phase,
+        because=worded(view.status),
+        kind=LIVE,
+        hints=hints[:1],
+        seats=tuple(
+            SeatOutlook(seat=each.seat, agent=each.agent, mode=worded(each.status), reason="")
+            for each in view.seats
+        ),
+        screens=kept_screens(entry.path, [each.seat for each in view.seats], read),
+        warnings=view.problems,
+    )
+
+
 def _refusal(
-    world: World, entry: SessionEntry, liveness: Liveness
+    world: Site, entry: SessionEntry, liveness: Liveness
 ) -> tuple[AgentmuxError | None, str]:
     try:
         block = blocked(world, entry, liveness)

@@ -27,7 +27,7 @@ from agentmux.cli import attaching, listing, render
 from agentmux.cli.face import Face, monotonic
 from agentmux.cli.naming import named
 from agentmux.core import layout
-from agentmux.errors import UsageError
+from agentmux.errors import NotFoundError, UsageError
 
 SessionArg = Annotated[
     str | None,
@@ -38,6 +38,7 @@ SessionArg = Annotated[
     ),
 ]
 JsonOpt = Annotated[bool, typer.Option("--json", help="Answer as JSON.")]
+_ATTACH: Final = "attach SESSION"
 _EVERY_S: Final = 60.0
 
 
@@ -113,8 +114,43 @@ def logs(
 def attach(ctx: typer.Context, session: SessionArg = None) -> None:
     """Show a live session in this terminal."""
     face: Face = ctx.obj
-    site, entry = one(face, session, command="attach SESSION", only_live=True)
+    site, entries = _named_or_going(face, session, command=_ATTACH)
+    if len(entries) > 1:
+        entries = _live(site, entries)
+    there = len(entries) > 1 and face.interactive
+    entry = _picked(face, entries) if there else select_session(entries, command=_ATTACH)
     attaching.attach(face, site, entry)
+
+
+def _live(site: Site, entries: Sequence[SessionEntry]) -> Sequence[SessionEntry]:
+    """Return those that are live, as far as that can be told.
+
+    Raises:
+        NotFoundError: None is.
+    """
+    found = live(site, entries)
+    live_ones = [each for each in entries if found[each.path].live is not False]
+    if not live_ones:
+        raise NotFoundError("no session is live", hints=("agentmux resume", "agentmux list"))
+    return live_ones
+
+
+def _picked(face: Face, entries: Sequence[SessionEntry]) -> SessionEntry:
+    """Let a person pick one of several live sessions.
+
+    Raises:
+        NotFoundError: This is no terminal to pick on.
+        KeyboardInterrupt: They wanted none.
+    """
+    from agentmux.cli import picker  # noqa: PLC0415 (only where there are several)
+    from agentmux.cli.consent import leave  # noqa: PLC0415
+
+    if not picker.can_draw(face.environ):
+        return select_session(entries, command=_ATTACH)
+    found = picker.pick(face.world(read_only=True), entries, attaches=True)
+    if found is None:
+        leave()
+    return found.entry
 
 
 def wait(
@@ -160,20 +196,14 @@ def _named_or_going(
     return site, going or entries[:1] or (select_session(()),)
 
 
-def one(
-    face: Face, name: str | None, *, command: str, only_live: bool = False
-) -> tuple[Site, SessionEntry]:
+def one(face: Face, name: str | None, *, command: str) -> tuple[Site, SessionEntry]:
     """Return the one that is meant, and what looking at its project takes.
 
     Args:
         command: What hints propose to type, with ``SESSION`` where the name goes.
-        only_live: One that is live goes before those that are not.
 
     Raises:
         NotFoundError: There is none, or it could be one of several.
     """
     site, entries = _named_or_going(face, name, command=command)
-    if only_live and len(entries) > 1:
-        found = live(site, entries)
-        entries = [each for each in entries if found[each.path].live is not False] or entries
     return site, select_session(entries, command=command)

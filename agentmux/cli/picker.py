@@ -1,4 +1,4 @@
-"""Pick one session on the whole terminal; ``agentmux resume`` without a name does so.
+"""Pick one session on the whole terminal; ``resume`` and ``attach`` without a name do so.
 
 The picker draws on the terminal of stderr and reads keys from stdin, so that stdout stays free for
 data. The sessions are looked at in a thread of their own, the selected one first. Whatever ends
@@ -8,7 +8,6 @@ the picker, the terminal is then as it was.
 from __future__ import annotations
 
 import contextlib
-import functools
 import os
 import select
 import signal
@@ -24,13 +23,17 @@ from agentmux.adapters.files import read_limited
 from agentmux.app.picking import Outlook, outlook
 from agentmux.app.sessions import live
 from agentmux.app.sessions import select_session as only_one
+from agentmux.app.view import session_view
 from agentmux.cli import render
 from agentmux.cli.picker_view import Known, Line, Scene, draw, shown_names
 from agentmux.core.keys import Key, Keys, Pressed
-from agentmux.core.picking import Choice, Picker, begin, press, refuse
+from agentmux.core.picking import Choice, Picker, begin, press, refuse, tell
+from agentmux.core.wording import worded
 
 if TYPE_CHECKING:
-    from agentmux.app.sessions import SessionEntry
+    from pathlib import Path
+
+    from agentmux.app.sessions import Liveness, SessionEntry
     from agentmux.app.world import World
 
 _FALLBACK: Final = (80, 24)
@@ -47,10 +50,11 @@ _ENDING: Final = (signal.SIGTERM, signal.SIGHUP)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Picked:
-    """What a person chose."""
+    """What a person chose; ``live`` is one that can be attached to."""
 
     entry: SessionEntry
     fresh: bool = False
+    live: bool = False
 
 
 def select_session(
@@ -81,8 +85,10 @@ def can_draw(environ: Mapping[str, str]) -> bool:
     return environ.get("TERM", "dumb") != "dumb"
 
 
-def pick(world: World, entries: Sequence[SessionEntry], *, fresh: bool = False) -> Picked | None:
-    """Let a person pick one of the sessions; see `select_session`."""
+def pick(
+    world: World, entries: Sequence[SessionEntry], *, fresh: bool = False, attaches: bool = False
+) -> Picked | None:
+    """Let a person pick one of the sessions, to be resumed or attached to; see `select_session`."""
     by_name = {entry.name: entry for entry in entries}
     known = {
         entry.name: Known(
@@ -90,40 +96,65 @@ def pick(world: World, entries: Sequence[SessionEntry], *, fresh: bool = False) 
         )
         for entry in entries
     }
-    with contextlib.closing(Looker(_look(world, entries))) as looker:
+    sight = _Sight(world, entries)
+    with contextlib.closing(Looker(sight)) as looker:
 
         def scene(picker: Picker) -> Scene:
-            return Scene(picker=picker, known=known, outlooks=looker.found(), now=world.now())
+            found, now = looker.found(), world.now()
+            return Scene(
+                picker=picker, known=known, outlooks=found, now=now, statuses=sight.statuses
+            )
 
-        picker = _run(begin(_choices(entries), fresh=fresh), scene, looker)
+        choices = _choices(world.project.name, entries)
+        picker = _run(begin(choices, fresh=fresh, attaches=attaches), scene, looker)
+        known_by_now = looker.found()
     if picker.interrupted:
         raise KeyboardInterrupt
     if picker.taken is None:
         return None
-    return Picked(entry=by_name[picker.taken], fresh=picker.fresh)
+    # Who was quicker with Enter than the look means what they would have been shown.
+    seen = known_by_now.get(picker.taken) or sight(picker.taken)
+    return Picked(entry=by_name[picker.taken], fresh=picker.fresh, live=seen.is_live)
 
 
-def _choices(entries: Sequence[SessionEntry]) -> list[Choice]:
+def _choices(project: str, entries: Sequence[SessionEntry]) -> list[Choice]:
+    """Return what is picked from; the times in the names are not looked for."""
     return [
         Choice(
             name=entry.name,
-            words=f"{entry.name} {entry.phase or 'unreadable'} {entry.title}".lower(),
+            words=f"{entry.slug} {entry.title} {project} {entry.phase or 'unreadable'}".lower(),
             refused=entry.problem.message if entry.problem is not None else "",
         )
         for entry in entries
     ]
 
 
-def _look(world: World, entries: Sequence[SessionEntry]) -> Callable[[str], Outlook]:
-    """Return what looks at a session by its name; each tmux server is asked once, for all."""
-    by_name = {entry.name: entry for entry in entries}
-    lives = functools.cache(lambda: live(world, entries))
+class _Sight:
+    """Looks at a session by its name; each tmux server is asked once, for all.
 
-    def look(name: str) -> Outlook:
-        entry = by_name[name]
-        return outlook(world, entry, lives()[entry.path], read_limited)
+    Attributes:
+        statuses: In words, by name; empty until the first was looked at.
+    """
 
-    return look
+    def __init__(self, world: World, entries: Sequence[SessionEntry]) -> None:
+        self._world = world
+        self._entries = {entry.name: entry for entry in entries}
+        self._lives: Mapping[Path, Liveness] = {}
+        self.statuses: Mapping[str, str] = {}
+
+    def __call__(self, name: str) -> Outlook:
+        if not self._lives:
+            self._lives = live(self._world, self._entries.values())
+            self.statuses = {each: self._status(each) for each in self._entries}
+        entry = self._entries[name]
+        return outlook(self._world, entry, self._lives[entry.path], read_limited)
+
+    def _status(self, name: str) -> str:
+        entry, world = self._entries[name], self._world
+        found = self._lives[entry.path]
+        noted = world.folders.runtime(entry.path) if found.locked else {}
+        seen = session_view(entry, found, noted, project=world.project, now=world.now())
+        return worded(seen.status)
 
 
 class Looker:
@@ -220,6 +251,7 @@ def _turn(
     cols, rows = screen.size()
     now = scene(picker)
     picker = refuse(picker, {name: _in_short(each) for name, each in now.outlooks.items()})
+    picker = tell(picker, now.statuses)
     listed = shown_names(picker, rows)
     looker.want([name for name in dict.fromkeys((picker.at, *listed)) if name])
     picker = replace(picker, page=max(1, len(listed)))

@@ -1,9 +1,9 @@
-"""What the picker of ``agentmux resume`` looks like: lines for a terminal of any size; pure."""
+"""The picker of ``resume`` and ``attach``: lines for a terminal of any size; pure."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import Enum
 from typing import TYPE_CHECKING, Final
@@ -65,12 +65,14 @@ class Scene:
     Attributes:
         known: By name, for every session.
         outlooks: By name, for those that were looked at.
+        statuses: In words, by name; may be empty.
     """
 
     picker: Picker
     known: Mapping[str, Known]
     outlooks: Mapping[str, Outlook]
     now: datetime
+    statuses: Mapping[str, str] = field(default_factory=dict)
 
 
 def cut(text: str, cols: int) -> str:
@@ -100,7 +102,7 @@ def draw(scene: Scene, cols: int, rows: int) -> tuple[Line, ...]:
         middle += [Line("")] * (room + 1 - len(middle))
     lines = [_header(scene.picker, cols), *_list(scene, cols, listed), *middle]
     lines += [Line("")] * (rows - 1 - len(lines))
-    return (*lines[: max(rows - 1, 1)], _footer(scene.picker, cols))[:rows]
+    return (*lines[: max(rows - 1, 1)], _footer(scene, cols))[:rows]
 
 
 def _list_rows(picker: Picker, rows: int) -> int:
@@ -112,7 +114,10 @@ def _header(picker: Picker, cols: int) -> Line:
     sought = f"  /{picker.sought}▏" if picker.typing else ""
     fresh = "FRESH  " if picker.fresh else ""
     right = f"{fresh}{len(picker.found)} of {len(picker.choices)}"
-    left = f"Resume which session?{sought}" if cols >= _ROOMY else f"Resume{sought}"
+    verb, question = "Resume", "Resume which session?"
+    if picker.attaches:
+        verb, question = "Attach", "Attach to which session?"
+    left = f"{question if cols >= _ROOMY else verb}{sought}"
     return Line(_spread(left, right, cols), Look.BOLD)
 
 
@@ -186,7 +191,7 @@ def _detail(scene: Scene, cols: int, room: int) -> list[Line]:
     title = [Line(cut(known.title, cols))] if known.title else []
     if outlook is None:
         return [*title, Line(cut(f"{known.phase}; looking closer{ELLIPSIS}", cols), Look.DIM)]
-    lines = [*_refusal(outlook, cols), *title, *_phase(outlook, cols)]
+    lines = [*_refusal(outlook, cols), *title, *_phase(outlook, cols), *_way_back(outlook, cols)]
     lines += _seats(outlook.seats, cols, max(2, room // 3), fresh=scene.picker.fresh)
     lines += [Line(cut(f"! {each}", cols)) for each in outlook.warnings[:1]]
     if outlook.phase is None:
@@ -203,6 +208,12 @@ def _refusal(outlook: Outlook, cols: int) -> Iterable[Line]:
         yield Line(cut(f"  {hint}", cols))
 
 
+def _way_back(outlook: Outlook, cols: int) -> Iterable[Line]:
+    """Return what brings back the orchestrator of a live session that has lost it."""
+    for hint in outlook.hints[:1] if outlook.is_live else ():
+        yield Line(cut(f"  {hint}", cols))
+
+
 def _phase(outlook: Outlook, cols: int) -> Iterable[Line]:
     if outlook.phase is not None:
         for line in wrap(clean(f"{outlook.phase}: {outlook.because}"), cols, 2):
@@ -215,8 +226,9 @@ def _seats(seats: tuple[SeatOutlook, ...], cols: int, most: int, *, fresh: bool)
     for each in shown:
         how = _how(each, fresh=fresh)
         reason = "you want it fresh" if fresh and each.is_native else each.reason
+        about = f"{each.agent}: {reason}" if reason else each.agent
         mark = NATIVE if how == "native" else " "
-        yield Line(cut(f"{mark} {fill(each.seat, names)}  {how}  {each.agent}: {reason}", cols))
+        yield Line(cut(f"{mark} {fill(each.seat, names)}  {how}  {about}", cols))
     if len(shown) < len(seats):
         yield Line(cut(f"  and {len(seats) - len(shown)} more seats", cols))
 
@@ -236,12 +248,16 @@ def _screen(scene: Scene, screens: tuple[KeptScreen, ...], cols: int, room: int)
         yield Line(cut(f"│ {line}", cols), Look.DIM)
 
 
-def _footer(picker: Picker, cols: int) -> Line:
+def _footer(scene: Scene, cols: int) -> Line:
+    picker = scene.picker
     if picker.says:
         return Line(cut(picker.says, cols), Look.BOLD)
-    fresh = "^F" if picker.typing else "f"
+    outlook = scene.outlooks.get(picker.at)
+    attaches = picker.attaches or (outlook is not None and outlook.is_live and not picker.fresh)
+    enter = "Enter attach" if attaches else "Enter resume"
+    fresh = () if picker.attaches else ("^F fresh" if picker.typing else "f fresh",)
     escape = "Esc clear" if picker.typing else "Esc leave"
-    keys = f"↑↓ Enter · {fresh} fresh · {escape}"
+    keys = ("↑↓ Enter", *fresh, escape)
     if cols >= _ROOMY:
-        keys = f"↑↓ · type or / to search · Enter resume · {fresh} fresh · Tab screen · {escape}"
-    return Line(cut(keys, cols), Look.DIM)
+        keys = ("↑↓", "type or / to search", enter, *fresh, "Tab screen", escape)
+    return Line(cut(" · ".join(keys), cols), Look.DIM)

@@ -104,7 +104,10 @@ def resume_session(
         picked = _picked(face, world, entry, seats, json=json)
         if picked is None:
             leave()
-        begun, told = _resume(face, world, picked[0], picked[1], phase, yes=yes, trust=trust)
+        chosen, seats, is_live = picked
+        if is_live and attach is not False and phase is None and not seats:
+            attaching.attach(face, world, chosen)
+        begun, told = _resume(face, world, chosen, seats, phase, yes=yes, trust=trust)
     show_begun(face, world, begun, json=json, attach=attach, told=told)
     return 0
 
@@ -127,13 +130,13 @@ def _picked(
     fresh: frozenset[str],
     *,
     json: bool,
-) -> tuple[SessionEntry, frozenset[str]] | None:
+) -> tuple[SessionEntry, frozenset[str], bool] | None:
     """Return the session that is meant, and the seats that are to start afresh.
 
-    None where a person was asked which one, and wanted none.
+    Then whether a person picked it who saw that it is live. None where they wanted none.
     """
     if entry is not None:
-        return entry, fresh
+        return entry, fresh, False
     from agentmux.cli import picker  # noqa: PLC0415 (with a name, nothing is to be picked)
 
     entries = list_resumable_sessions(world)
@@ -144,7 +147,8 @@ def _picked(
     found = picker.select_session(world, entries, interactive=there, fresh="*" in fresh)
     if found is None:
         return None
-    return found.entry, (fresh - {"*"}) | (frozenset("*") if found.fresh else frozenset())
+    seats = (fresh - {"*"}) | (frozenset("*") if found.fresh else frozenset())
+    return found.entry, seats, found.live
 
 
 # -- looking -------------------------------------------------------------------------------------

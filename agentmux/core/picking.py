@@ -19,11 +19,13 @@ class Choice:
 
     Attributes:
         words: What typing looks for, in lower case.
+        status: The same, of what may change meanwhile.
         refused: Why it cannot be taken; empty when it can.
     """
 
     name: str
     words: str
+    status: str = ""
     refused: str = ""
 
 
@@ -33,9 +35,10 @@ class Picker:
 
     Attributes:
         choices: All of them, in their order.
-        sought: What was typed; every word of it must be in a choice's ``words``.
+        sought: What was typed; every word of it must be in a choice's ``words`` or ``status``.
         typing: A search was begun, so that every letter is text.
         at: The name that is selected; empty where nothing fits.
+        attaches: What is chosen is looked at, not resumed: there is no ``fresh``.
         fresh: No conversation is to come back.
         screen: Which of the selected one's screens is shown, counted round.
         page: How far a page goes.
@@ -48,6 +51,7 @@ class Picker:
     sought: str = ""
     typing: bool = False
     at: str = ""
+    attaches: bool = False
     fresh: bool = False
     screen: int = 0
     page: int = 5
@@ -60,7 +64,11 @@ class Picker:
     def found(self) -> tuple[Choice, ...]:
         """The choices that fit what was typed."""
         words = self.sought.lower().split()
-        return tuple(each for each in self.choices if all(word in each.words for word in words))
+        return tuple(
+            each
+            for each in self.choices
+            if all(word in each.words or word in each.status for word in words)
+        )
 
     @property
     def place(self) -> int:
@@ -74,10 +82,11 @@ class Picker:
         return self.left or self.taken is not None
 
 
-def begin(choices: Sequence[Choice], *, fresh: bool = False) -> Picker:
+def begin(choices: Sequence[Choice], *, fresh: bool = False, attaches: bool = False) -> Picker:
     """Return a picker at the first choice that can be taken; where none can, at the first."""
     free = (each.name for each in choices if not each.refused)
-    return _settled(Picker(choices=tuple(choices), fresh=fresh, at=next(free, "")))
+    at = next(free, "")
+    return _settled(Picker(choices=tuple(choices), fresh=fresh, attaches=attaches, at=at))
 
 
 def press(picker: Picker, key: Pressed) -> Picker:
@@ -98,8 +107,16 @@ def refuse(picker: Picker, reasons: Mapping[str, str]) -> Picker:
     return replace(picker, choices=choices)
 
 
+def tell(picker: Picker, statuses: Mapping[str, str]) -> Picker:
+    """Note how the choices are (by name), for who looks for that."""
+    choices = tuple(
+        replace(each, status=statuses.get(each.name, each.status)) for each in picker.choices
+    )
+    return _settled(replace(picker, choices=choices))
+
+
 def _typed(picker: Picker, char: str) -> Picker:
-    if not picker.typing and char in _LETTERS:
+    if not picker.typing and char in _LETTERS and not (picker.attaches and char == "f"):
         return _LETTERS[char](picker)
     if char == " " and not picker.sought:
         return picker
@@ -121,6 +138,10 @@ def _moved(picker: Picker, steps: int) -> Picker:
     place = min(max(picker.place + steps, 0), len(found) - 1)
     name = found[place].name
     return replace(picker, at=name, screen=picker.screen if name == picker.at else 0)
+
+
+def _freshened(picker: Picker) -> Picker:
+    return picker if picker.attaches else replace(picker, fresh=not picker.fresh)
 
 
 def _entered(picker: Picker) -> Picker:
@@ -159,7 +180,7 @@ _KEYS: Final[Mapping[Key, Callable[[Picker], Picker]]] = {
     Key.TAB: lambda picker: replace(picker, screen=picker.screen + 1),
     Key.BACKSPACE: _shortened,
     Key.CLEAR: _cleared,
-    Key.CTRL_F: lambda picker: replace(picker, fresh=not picker.fresh),
+    Key.CTRL_F: _freshened,
     Key.PASTE: lambda picker: replace(picker, typing=True),
     Key.INTERRUPT: lambda picker: replace(picker, left=True, interrupted=True),
 }

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 import pty
 import re
@@ -39,7 +40,7 @@ from agentmux.core.picking import Choice, begin, press
 from agentmux.errors import ExitCode, NotFoundError
 from agentmux.monitor.fitting import width
 from tests.cli.picker_lab import AT, make_session
-from tests.conftest import trust
+from tests.conftest import end_server, trust
 
 WaitUntil = Callable[..., None]
 LAB = Path(__file__).with_name("picker_lab.py")
@@ -65,10 +66,15 @@ AUTH = Outlook(
 LIVE = Outlook(
     name="20260101-090000-live-one",
     phase="planning",
-    because="plan.yaml is missing",
-    refused="tmux session agentmux-x is still active. Detach or kill it before resuming.",
+    because="running",
     kind="live",
-    hints=("agentmux attach live-one",),
+    seats=(SeatOutlook(seat="planner", agent="claude", mode="busy", reason=""),),
+)
+HELD = replace(
+    LIVE,
+    refused="session live-one is held by process 7",
+    kind="locked",
+    hints=("see it: agentmux status live-one",),
 )
 NAMES = (AUTH.name, LIVE.name, "20260101-080000-漢字漢字漢字漢字漢字漢字漢字漢字漢字")
 
@@ -143,10 +149,30 @@ def test_a_seat_without_an_agent_shows_what_comes_in_its_place(fresh: bool) -> N
     assert mixed[1].split()[-2] == "fresh"
 
 
-def test_a_live_session_says_why_and_what_to_do() -> None:
+def test_a_session_that_cannot_be_chosen_says_why_and_what_to_do() -> None:
+    lines = text(scene(outlooks=(AUTH, HELD), at=LIVE.name)).splitlines()
+    assert lines[5].startswith("not now: session live-one is held by process 7")
+    assert "  see it: agentmux status live-one" in lines
+
+
+def test_a_live_session_shows_how_it_is_and_can_be_attached_to() -> None:
     lines = text(scene(at=LIVE.name)).splitlines()
-    assert lines[5].startswith("not now: tmux session agentmux-x is still active.")
-    assert "  agentmux attach live-one" in lines
+    assert lines[5] == "planning: running"
+    assert lines[6] == "  planner  busy  claude"
+    assert "Enter attach" in lines[-1]
+    gone = replace(LIVE, hints=("agentmux resume --reattach live-one",))
+    shown = text(scene(outlooks=(AUTH, gone), at=LIVE.name))
+    assert "  agentmux resume --reattach live-one" in shown
+
+
+def test_where_one_is_to_be_attached_to_nothing_is_said_of_resuming() -> None:
+    lines = text(scene(at=LIVE.name, attaches=True)).splitlines()
+    assert lines[0].startswith("Attach to which session?")
+    assert "Enter attach" in lines[-1]
+    assert "fresh" not in lines[-1]
+    small = text(scene(at=LIVE.name, attaches=True), 40, 10).splitlines()
+    assert small[0].startswith("Attach ")
+    assert small[-1] == "↑↓ Enter · Esc leave"
 
 
 def test_a_session_that_was_not_looked_at_shows_its_state() -> None:
@@ -385,23 +411,89 @@ def test_real_keys_in_a_real_terminal(
     assert "Esc leave" not in pane.shown()
 
 
-def test_a_live_session_is_shown_and_cannot_be_chosen(
+@pytest.fixture
+def live_ones(sessions: Path) -> Iterator[TmuxTerminal]:
+    """Two of the three sessions have their tmux session."""
+    server = TmuxTerminal(tmux_tmpdir=os.environ["TMUX_TMPDIR"], config_file="/dev/null")
+    for name in ("20260101-100001-fix-login", "20260101-100002-rewrite-cache"):
+        state = json.loads((sessions / f".agentmux/.sessions/{name}/state.json").read_text())
+        server.create_session(
+            name=f"agentmux-{name}", uuid=state["session_id"], cwd=sessions, size=(80, 24),
+            argv=("sh", "-c", f"echo this is {name[16:]}; exec sleep 100"),
+        )  # fmt: skip
+    yield server
+    end_server(server)
+
+
+@pytest.mark.usefixtures("live_ones")
+def test_a_live_session_can_be_chosen(
     tmux: TmuxTerminal, sessions: Path, wait_until: WaitUntil
 ) -> None:
-    server = ["tmux", "-f", "/dev/null"]
-    name = "agentmux-20260101-100001-fix-login"
-    subprocess.run([*server, "new-session", "-d", "-s", name, "sleep", "100"], check=True)
-    try:
-        pane = Pane(tmux, sessions, 80, 24)
-        wait_until(lambda: "last screen of" in pane.shown(), what=pane.shown)
-        pane.press("Down")
-        wait_until(lambda: "is still active" in pane.shown(), what=pane.shown)
-        pane.press("Enter")
-        wait_until(lambda: "live: agentmux resume --reattach" in pane.shown(), what=pane.shown)
-        pane.press("Escape")
-        wait_until(lambda: "None" in pane.shown() and "code 0" in pane.shown(), what=pane.shown)
-    finally:
-        subprocess.run([*server, "kill-server"], check=False)
+    pane = Pane(tmux, sessions, 80, 24)
+    wait_until(lambda: "architecting: interrupted" in pane.shown(), what=pane.shown)
+    assert "resume --reattach 20260101-100002-rewrite-cache" in pane.shown()
+    assert "Enter attach" in pane.shown()
+    pane.press("Enter")
+    wait_until(lambda: "code 0" in pane.shown(), what=pane.shown)
+    assert "('20260101-100002-rewrite-cache', False)" in pane.shown().replace("\n", "")
+
+
+@pytest.mark.usefixtures("live_ones")
+@pytest.mark.parametrize("command", ["resume", "attach"])
+def test_a_live_session_that_was_chosen_is_attached_to(sessions: Path, command: str) -> None:
+    words = ("-m", "agentmux", "--project", str(sessions), command)
+    with on_pty(sessions, *words) as (process, fd, before):
+        read_until(fd, b"Enter attach")
+        os.write(fd, b"/fix-l\r")
+        read_until(fd, b"this is fix-login")
+        process.kill()
+        process.wait()
+        termios.tcsetattr(fd, termios.TCSANOW, before)  # type: ignore[arg-type]
+
+
+@pytest.mark.usefixtures("live_ones")
+def test_several_live_ones_are_listed_where_there_is_no_terminal(sessions: Path) -> None:
+    argv = [sys.executable, "-m", "agentmux", "--project", str(sessions), "attach"]
+    done = subprocess.run(
+        argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == ExitCode.NOT_FOUND
+    hints = [line for line in done.stderr.splitlines() if line.startswith("hint: ")]
+    assert [hint.split()[3] for hint in hints] == [
+        "20260101-100002-rewrite-cache",
+        "20260101-100001-fix-login",
+    ]
+
+
+def test_the_time_in_a_name_is_not_looked_for(project: Path) -> None:
+    for name in ("add-auth", "add-2fa", "fix-login"):
+        make_session(project, f"20260101-100000-{name}", feature=name)
+    with on_pty(project) as (process, fd, _):
+        read_until(fd, b"last screen of")
+        os.write(fd, b"2")
+        read_until(fd, header("2", "1 of 3"))
+        os.write(fd, b"\r")
+        read_until(fd, b"('20260101-100000-add-2fa', False)")
+        assert process.wait(20) == 0
+
+
+@pytest.mark.usefixtures("live_ones")
+@pytest.mark.parametrize(
+    ("typed", "found"), [("stopped", "0 of 3"), ("interr", "3 of 3"), ("project", "3 of 3")]
+)
+def test_a_session_is_found_by_status_and_project(sessions: Path, typed: str, found: str) -> None:
+    with on_pty(sessions) as (process, fd, _):
+        read_until(fd, b"Enter attach")
+        os.write(fd, typed.encode())
+        read_until(fd, header(typed, found))
+        os.write(fd, b"\x03")
+        read_until(fd, LEFT)
+        process.wait(20)
+
+
+def header(typed: str, found: str) -> bytes:
+    left = f"Resume which session?  /{typed}\u258f"
+    return f"{left:<{80 - len(found)}}{found}".encode()
 
 
 @contextmanager

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentmux.core.keys import Key, Pressed
-from agentmux.core.picking import Choice, Picker, begin, press, refuse
+from agentmux.core.picking import Choice, Picker, begin, press, refuse, tell
 
 NAMES = ("beta", "alpha", "gamma", "delta")
 
@@ -46,6 +46,19 @@ def test_typing_filters_by_words_and_keeps_what_is_selected() -> None:
     assert both.at == "fix auth"
     assert names(pressed(both, *" FIX")) == ["fix auth"]
     assert pressed(start, *"cac").at == "fix cache"
+
+
+def test_typing_looks_for_what_is_known_of_a_choice_by_then() -> None:
+    start = picker("add auth", "fix cache")
+    assert names(pressed(start, *"wait")) == []
+    told = tell(pressed(start, *"wait"), {"fix cache": "waiting for you"})
+    assert (names(told), told.at) == (["fix cache"], "fix cache")
+
+
+def test_where_nothing_is_resumed_nothing_starts_afresh() -> None:
+    start = begin([Choice(name="fork", words="fork"), Choice(name="x", words="x")], attaches=True)
+    assert not pressed(start, Key.CTRL_F).fresh
+    assert names(pressed(start, "f")) == ["fork"]
 
 
 def test_letters_that_are_keys_are_text_in_a_search() -> None:
