@@ -10,8 +10,8 @@ import json
 import os
 import re
 import time
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -97,6 +97,23 @@ def starters(path: Path) -> tuple[tuple[int, int], ...]:
             found = map(_READY.fullmatch, os.listdir(path))  # noqa: PTH208 (quick)
             return tuple((int(each[1]), int(each[2])) for each in found if each)
     return ()
+
+
+@contextmanager
+def one_at_a_time(project: Path) -> Iterator[None]:
+    """Hold the project's directory alone, for the moment in which a session begins there.
+
+    A file system without locks keeps nobody waiting.
+    """
+    import fcntl  # noqa: PLC0415 (only who begins needs it)
+
+    folder = os.open(project, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        with suppress(OSError):
+            fcntl.flock(folder, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(folder)
 
 
 def _fields(path: Path, limit: int) -> dict[str, Any] | None:

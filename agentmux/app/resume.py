@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
+from agentmux.app.checkout import require_free
 from agentmux.app.gating import unheard
 from agentmux.app.handing import Begun, Handing, hand_over
 from agentmux.app.launch_plan import LaunchPlan
@@ -182,16 +183,19 @@ def resume(world: World, handing: Handing, plan: ResumePlan, request: Request) -
     """Start an orchestrator for the session, which looks again and goes on.
 
     Raises:
-        BlockedError: It is live, or somebody holds it, by now.
+        BlockedError: It is live, or somebody holds it, or another session is at work, by now.
     """
     lock = world.lock(plan.path)
-    lock.acquire(_LOCK_WAIT_S, {"pid": 0, "since": stamp(world.now())})
-    try:
-        state = _named(world, plan)
-    finally:
-        lock.release()
+    with world.folders.one_at_a_time(world.project):
+        require_free(world, but=plan.path)
+        lock.acquire(_LOCK_WAIT_S, {"pid": 0, "since": stamp(world.now())})
+        try:
+            state = _named(world, plan)
+            pipe = handing.pipe(plan.path)
+        finally:
+            lock.release()
     named = replace(request, session_id=state.session_id, session_name=state.session_name)
-    return hand_over(world, handing, plan.path, state, named)
+    return hand_over(world, handing, plan.path, state, named, pipe=pipe)
 
 
 def require_unfinished(plan: ResumePlan) -> None:

@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
+from agentmux.app.checkout import require_free
 from agentmux.app.handing import Begun, Handing, hand_over
 from agentmux.app.request import Request
 from agentmux.app.session import stamp
@@ -80,14 +81,15 @@ def plan_start(world: World, request: StartRequest, taken: Mapping[str, str]) ->
     """Check, by reading only, all that can refuse; ``taken`` maps session names to phases.
 
     Raises:
-        AgentmuxError: tmux or an agent is missing, a name is taken, the feature is empty, the
-            project's path cannot be told to an agent.
+        AgentmuxError: tmux or an agent is missing, another session is at work here, a name is
+            taken, the feature is empty, the project's path cannot be told to an agent.
     """
     _check_path(world.project)
     feature = _feature(request)
     terminal = world.terminal(None)
     live = frozenset(each.name for each in terminal.sessions())
     name = _name(world, request, feature, taken, live)
+    require_free(world)
     top = world.repository.top_level()
     head = world.repository.head() if top is not None else None
     options = _options(world, request, head, _not_ours(world, request, top))
@@ -159,11 +161,13 @@ def _made(
         pipes: list[Handover] = []
         with ExitStack() as made:
             try:
-                files.make(
-                    _first_events(world, state),
-                    first_texts(world, plan.path, state),
-                    last=partial(_finish, world, handing, plan, made, pipes),
-                )
+                with world.folders.one_at_a_time(world.project):
+                    require_free(world)
+                    files.make(
+                        _first_events(world, state),
+                        first_texts(world, plan.path, state),
+                        last=partial(_finish, world, handing, plan, made, pipes),
+                    )
             except BlockedError as error:
                 if error.reason != NAME_TAKEN:
                     raise

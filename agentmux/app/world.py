@@ -8,6 +8,7 @@ from agentmux.core.frozen import dataclass
 
 if TYPE_CHECKING:  # these names cost more than all that `agentmux list` does
     from collections.abc import Callable, Iterator, Mapping
+    from contextlib import AbstractContextManager
     from datetime import datetime
     from pathlib import Path
 
@@ -32,6 +33,7 @@ class Folders:
         runtime: What the orchestrator last noted about panes and server; advisory, maybe empty.
         starters: The commands (pid, start time) that began to start a session, and may wait for
             its orchestrator.
+        one_at_a_time: Keep other starts and resumes of a project waiting while the block runs.
         changed_at: When a session's files were last changed, in Unix time.
         bury: Rename a session's directory out of sight, the first step of removing it; returns
             where it lies then.
@@ -46,6 +48,7 @@ class Folders:
     glance: Callable[[Path], Json | None]
     runtime: Callable[[Path], Json]
     starters: Callable[[Path], tuple[tuple[int, int], ...]]
+    one_at_a_time: Callable[[Path], AbstractContextManager[None]]
     changed_at: Callable[[Path], float]
     bury: Callable[[Path], Path]
     delete: Callable[[Path], None]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
+from agentmux.app.checkout import busy, taken
 from agentmux.app.handing import Begun, reattach
 from agentmux.app.request import Request
 from agentmux.app.restart import restart
@@ -45,6 +46,8 @@ from agentmux.core.settings import policy_of
 from agentmux.errors import AgentmuxError, BlockedError, ExitCode, NotFoundError, UsageError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from agentmux.adapters.processes import Survivor
     from agentmux.app.world import World
     from agentmux.cli.face import Face
@@ -166,12 +169,14 @@ def _dry_run(
 ) -> int:
     sessions: list[dict[str, Any]] = []
     problems: list[Problem] = []
-    lives = live(world, entries)
+    known = _known(world, entries)
+    lives = live(world, known)
+    at_work = busy(lives, known)
     resting = [each for each in entries if lives[each.path].live is False]
     free = [each for each in resting if not (each.is_done or lives[each.path].locked)]
     alive = outliving.outlived(each.text("session_id") for each in free)
     for entry in entries:
-        fields, found = _look(world, entry, lives[entry.path], fresh, phase)
+        fields, found = _look(world, entry, lives, at_work, fresh, phase)
         theirs = [each for each in alive if each.session == entry.text("session_id")]
         if theirs and fields["phase"] and not fields["blocked"]:
             _foretell(fields, entry, theirs, ends_agents=ends_agents)
@@ -194,11 +199,13 @@ def _dry_run(
 def _look(
     world: World,
     entry: SessionEntry,
-    liveness: Liveness,
+    lives: Mapping[Path, Liveness],
+    at_work: tuple[SessionEntry, ...],
     fresh: frozenset[str],
     phase: str | None,
 ) -> tuple[dict[str, Any], list[Problem]]:
     """Say what a resume would do with one session; what is wrong with it harms no other."""
+    liveness = lives[entry.path]
     place = shown_path(entry.path, world.project)
     unread = {"session": entry.name, "path": place, "phase": None, "blocked": None}
     if entry.problem is not None:
@@ -211,7 +218,7 @@ def _look(
         return unread, [problem_of(entry.name, error)]
     warnings, problems, block = [*told, *plan.warnings], [], None
     try:
-        block = blocked(world, entry, liveness)
+        block = blocked(world, entry, liveness) or taken(lives, at_work, but=entry.path)
     except AgentmuxError as error:
         problems.append(problem_of(entry.name, error))
     if liveness.error is not None and liveness.live is False:
@@ -256,7 +263,10 @@ def _resume(
     trust: bool,
 ) -> tuple[Begun, tuple[str, ...]]:
     """Check all that can refuse, then hand the session over; return what was warned of too."""
-    block = blocked(world, entry, live(world, (entry,))[entry.path])
+    known = _known(world, (entry,))
+    lives = live(world, known)
+    block = blocked(world, entry, lives[entry.path])
+    block = block or taken(lives, busy(lives, known), but=entry.path)
     if block is not None:
         raise block
     if not entry.is_done:
@@ -272,6 +282,12 @@ def _resume(
     policy = policy_of(world.settings.resume.policy, asked=face.interactive, yes=yes)
     request = Request(mode="resume", fresh=tuple(sorted(fresh)), phase=phase, policy=policy.value)
     return resume(world, handing(world, face.config), plan, request), plan.warnings
+
+
+def _known(world: World, entries: Sequence[SessionEntry]) -> tuple[SessionEntry, ...]:
+    """Return these, and all others that could be at work in the checkout."""
+    found = {each.path: each for each in (*list_resumable_sessions(world), *entries)}
+    return tuple(found.values())
 
 
 def _end_survivors(face: Face, plan: ResumePlan, *, yes: bool) -> None:

@@ -229,6 +229,7 @@ def _folders() -> Folders:
         glance=session_folders.glance,
         runtime=session_folders.runtime,
         starters=session_folders.starters,
+        one_at_a_time=session_folders.one_at_a_time,
         changed_at=session_folders.changed_at,
         bury=session_folders.bury,
         delete=session_folders.delete,

@@ -94,7 +94,7 @@ def test_many_unfinished_sessions_are_warned_of_in_one_line(studio: Studio) -> N
 def test_a_name_that_a_tmux_session_has_is_passed_over(studio: Studio) -> None:
     other, plan = planned(studio)
     begun = start(other.world, _handing(), plan)
-    # The directory is gone, or of another project; its tmux session is there.
+    shutil.rmtree(begun.path)  # or of another project; its tmux session is there
     asked = StartRequest(feature="same", agent="demo")
     assert plan_start(other.world, asked, {}).name == f"{begun.name}-2"
     with pytest.raises(BlockedError, match=f"{begun.tmux_name} exists already"):

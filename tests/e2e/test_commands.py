@@ -179,23 +179,28 @@ def test_the_message_of_a_live_session(live: Session) -> None:
     assert answer["problems"][0]["code"] == 3
 
 
-def test_another_session_in_one_checkout_is_warned_about(live: Session) -> None:
-    done = live.project.run("start", "--agent", "demo", "--dry-run", "more")
-    assert done.returncode == 0
-    assert f"another unfinished session works in this checkout: {live.name}" in done.stderr
-
-
 @pytest.mark.usefixtures("undisturbed")
-def test_a_dry_start_makes_nothing(live: Session) -> None:
-    project = live.project
+def test_beside_a_live_session_in_one_checkout_none_begins(live: Session) -> None:
     before = _settled_tree(live)
+    for more in ((), ("--dry-run",), ("--yes",)):
+        said = live.project.fails(3, "start", "--agent", "demo", *more, "x")
+        assert f"session {live.name} is live in this checkout" in said
+        assert f"agentmux attach {live.name}" in said
+        assert f"agentmux stop {live.name}" in said
+    assert live.project.sessions() == [live.path]
+    assert _settled_tree(live) == before
+
+
+def test_a_dry_start_makes_nothing(rested: Session) -> None:
+    project = rested.project
+    before, there = project.tree(), project.sessions()
     words = ("start", "--dry-run", "--agent", "demo", "--role", "logic=demo:big", "x")
     answer = project.json(*words)
     assert answer["agents"]["reviewer_logic"] == "demo"
     assert answer["phase"] == "architecting"
     assert "would start" in project.ok(*words)
-    assert project.sessions() == [live.path]
-    assert _settled_tree(live) == before
+    assert project.sessions() == there
+    assert project.tree() == before
 
 
 # -- looking at what rests -----------------------------------------------------------------------
@@ -363,6 +368,7 @@ def test_a_start_that_nobody_watches_says_what_its_agents_need(
     project.scenario({"roles": {"architect": {"silent": True}}})
     answer = project.json("start", "--agent", "demo", "x")
     assert said in answer["warnings"]
+    project.ok("stop")
     for allowed in (
         "agents: {demo: {unattended_args: [--yes], permission_args: [--some]}}\n",
         "agents: {demo: {unattended_args: [--yes], args: [--yes]}}\n",
@@ -522,17 +528,21 @@ def test_an_approval_shows_what_it_commits_until_it_is_decided(project: Project)
     assert "approved already" in again.stderr
 
 
-def test_two_features_with_the_same_name_at_once(project: Project) -> None:
+def test_a_second_feature_waits_until_the_first_one_rests(project: Project) -> None:
     project.scenario({"roles": {"architect": {"silent": True}}})
-    first, second = project.start("same"), project.start("same")
-    assert first.name != second.name
-    assert len(project.json("list")["sessions"]) == 2
-    said = project.fails(4, "stop")
-    assert first.name in said
-    assert second.name in said
-    project.ok("stop", first.name)
+    first = project.start("same").until_seat("architect")
     project.ok("stop")
-    assert {each["status"] for each in project.json("list")["sessions"]} == {"stopped"}
+    second = project.start("same").until_seat("architect")
+    assert first.name != second.name
+    for words in (("resume", first.name), ("resume", first.name, "--yes", "--detach")):
+        said = project.fails(3, *words)
+        assert f"session {second.name} is live in this checkout" in said
+    (plan,) = project.json("resume", first.name, "--dry-run", code=3)["sessions"]
+    assert plan["blocked"]["reason"] == "checkout_taken"
+    assert first.launched() == ["architect"]
+    project.ok("stop", second.name)
+    project.ok("resume", first.name, "--detach")
+    assert first.until_seat("architect").launched() == ["architect"] * 2
 
 
 def test_starts_at_the_same_moment(project: Project) -> None:
@@ -551,12 +561,12 @@ def test_starts_at_the_same_moment(project: Project) -> None:
         for _ in range(4)
     ]
     said = [each.communicate(timeout=60) for each in running]
-    assert [each.returncode for each in running] == [0] * 4, said
-    names = {json.loads(out)["session"] for out, _ in said}
-    assert names == {path.name for path in project.sessions()}
-    assert len(names) == 4
-    seen = project.json("list")["sessions"]
-    assert [(each["session"] in names, each["status"]) for each in seen] == [(True, "running")] * 4
+    assert sorted(each.returncode for each in running) == [0, 3, 3, 3], said
+    refused = [error for out, error in said if "is live in this checkout" in error]
+    assert len(refused) == 3, said
+    (path,) = project.sessions()
+    (seen,) = project.json("list")["sessions"]
+    assert (seen["session"], seen["status"]) == (path.name, "running")
 
 
 def test_a_project_is_found_from_below(project: Project) -> None:

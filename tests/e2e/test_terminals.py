@@ -281,6 +281,7 @@ def test_in_a_terminal_start_asks_before_a_second_feature(
 ) -> None:
     project.scenario({"roles": {**QUICK["roles"], "architect": {"silent": True}}})
     first = project.start("first")
+    project.ok("stop")
     words = (sys.executable, "-m", "agentmux", "start", "--agent", "demo", "--detach", "second")
     with Client(project, *words) as client:
         wait_until(lambda: "Start all the same?" in client.said, 20, lambda: client.said)

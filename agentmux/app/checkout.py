@@ -1,0 +1,76 @@
+"""One session at a time works in a checkout: who begins beside one that is live is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agentmux.app.sessions import Liveness, SessionEntry, list_resumable_sessions, live
+from agentmux.errors import BlockedError
+from agentmux.ports.terminal import TerminalUnreachableError
+
+if TYPE_CHECKING:
+    from agentmux.app.world import Site
+
+
+def require_free(site: Site, *, but: Path | None = None) -> None:
+    """Check that no session of the project, ``but`` this one, is at work.
+
+    Raises:
+        BlockedError: One is; the reason is ``checkout_taken``.
+        MissingError: A tmux server does not answer, so nobody knows.
+    """
+    entries = list_resumable_sessions(site)
+    lives = live(site, entries)
+    found = taken(lives, busy(lives, entries), but=but)
+    if found is not None:
+        raise found
+
+
+def busy(
+    lives: Mapping[Path, Liveness], entries: Iterable[SessionEntry]
+) -> tuple[SessionEntry, ...]:
+    """Return those of the sessions that are at work, or may be."""
+    return tuple(each for each in entries if _is_busy(each, lives[each.path]))
+
+
+def taken(
+    lives: Mapping[Path, Liveness], busy: Iterable[SessionEntry], *, but: Path | None
+) -> BlockedError | None:
+    """Return why nothing can begin beside these, ``but`` this one; None where none is left.
+
+    Raises:
+        MissingError: A tmux server does not answer, so nobody knows.
+    """
+    entry = next((each for each in busy if each.path != but), None)
+    if entry is None:
+        return None
+    found = lives[entry.path]
+    if found.live is None and not found.locked:
+        raise TerminalUnreachableError(
+            f"cannot tell whether session {entry.name} works in this checkout: {found.because}",
+            hints=("look at the tmux server, then try again",),
+        )
+    return _refusal(entry, found)
+
+
+def _is_busy(entry: SessionEntry, found: Liveness) -> bool:
+    if found.locked or found.starter is not None or found.live is None:
+        return not entry.is_done
+    # A tmux session that has its name alone is somebody else's.
+    ours = found.tmux is None or found.tmux.uuid == entry.text("session_id") != ""
+    return found.live and ours and not entry.is_done
+
+
+def _refusal(entry: SessionEntry, found: Liveness) -> BlockedError:
+    word = "attach" if found.starter is None else "status"
+    return BlockedError(
+        f"session {entry.name} is live in this checkout, and two must not work in one",
+        reason="checkout_taken",
+        hints=(
+            f"see it: agentmux {word} {entry.name}",
+            f"or end it for now: agentmux stop {entry.name}",
+            "or work side by side in another clone of the repository",
+        ),
+    )

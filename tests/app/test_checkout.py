@@ -1,0 +1,131 @@
+"""One session at a time in a checkout: who begins beside a live one is refused."""
+
+import os
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from agentmux.adapters.handover import ReadyPipe
+from agentmux.adapters.lock import SessionLock
+from agentmux.adapters.tmux import TmuxTerminal
+from agentmux.app.checkout import require_free
+from agentmux.app.handing import Handing
+from agentmux.app.request import Report
+from agentmux.app.start import StartRequest, plan_start, start
+from agentmux.app.world import World
+from agentmux.cli import wiring
+from agentmux.core import layout
+from agentmux.core.phase import Phase
+from agentmux.errors import AgentmuxError, BlockedError, ExitCode
+from tests.app.driver import make_project
+from tests.app.on_disk import SESSION_ID, OnDisk
+
+NAME = "20260101-101500-add-auth"
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    return make_project(tmp_path / "project")
+
+
+@pytest.fixture
+def world(project: Path, tmux: TmuxTerminal) -> World:
+    return replace(wiring.world(project, environ=dict(os.environ)), terminal=lambda socket: tmux)
+
+
+def there(project: Path, phase: Phase = Phase.ARCHITECTING) -> OnDisk:
+    return OnDisk(project / layout.SESSIONS_DIR / NAME, phase, session_name=layout.tmux_name(NAME))
+
+
+def in_tmux(tmux: TmuxTerminal, name: str, uuid: str = SESSION_ID) -> None:
+    tmux.create_session(name=name, uuid=uuid, cwd=Path("/"), size=(80, 24), argv=["sleep", "600"])
+
+
+def held(tmux: TmuxTerminal, session: OnDisk) -> Callable[[], None]:
+    lock = SessionLock(session.path)
+    lock.acquire(0, {"pid": os.getpid()})
+    return lock.release
+
+
+def starting(tmux: TmuxTerminal, session: OnDisk) -> Callable[[], None]:
+    return ReadyPipe(session.path, {}).close
+
+
+def shown(tmux: TmuxTerminal, session: OnDisk) -> Callable[[], None]:
+    in_tmux(tmux, layout.tmux_name(NAME))
+    return lambda: None
+
+
+@pytest.mark.parametrize("work", [held, starting, shown])
+def test_nothing_begins_beside_a_session_at_work(
+    project: Path,
+    world: World,
+    tmux: TmuxTerminal,
+    work: Callable[[TmuxTerminal, OnDisk], Callable[[], None]],
+) -> None:
+    session = there(project)
+    plan_start(world, StartRequest(feature="x", agent="demo"), {})
+    rest = work(tmux, session)
+    try:
+        with pytest.raises(BlockedError) as caught:
+            plan_start(world, StartRequest(feature="x", agent="demo"), {})
+    finally:
+        rest()
+    assert (caught.value.exit_code, caught.value.reason) == (ExitCode.BLOCKED, "checkout_taken")
+    assert NAME in caught.value.message
+    assert any(f"agentmux {word} {NAME}" in caught.value.hints[0] for word in ("attach", "status"))
+    require_free(world, but=session.path)
+
+
+def test_who_is_done_is_in_nobodys_way(project: Path, world: World, tmux: TmuxTerminal) -> None:
+    in_tmux(tmux, layout.tmux_name(NAME))
+    there(project, Phase.DONE)
+    require_free(world)
+
+
+def test_a_tmux_session_that_has_only_the_name_is_in_nobodys_way(
+    project: Path, world: World, tmux: TmuxTerminal
+) -> None:
+    there(project)
+    in_tmux(tmux, layout.tmux_name(NAME), uuid="another")
+    require_free(world)
+
+
+def test_of_starts_at_the_same_moment_one_begins(
+    project: Path, world: World, tmux: TmuxTerminal
+) -> None:
+    """All have looked, and seen nobody; each waits for its orchestrator until all are through."""
+    count = 4
+    plans = [plan_start(world, StartRequest(feature="x", agent="demo"), {}) for _ in range(count)]
+    ended: list[str] = []
+    over = threading.Event()
+
+    class Waits(ReadyPipe):
+        def wait(self, timeout_s: float, pid: int) -> bytes | None:  # type: ignore[explicit-override]
+            over.wait(20)
+            return Report(ok=True).encode()
+
+    handing = Handing(
+        argv=lambda path, request: ("sleep", "600"), pipe=lambda path: Waits(path, {})
+    )
+
+    def run(number: int) -> None:
+        try:
+            ended.append(start(world, handing, plans[number]).name)
+        except AgentmuxError as error:
+            ended.append(getattr(error, "reason", str(error)))
+        if len(ended) == count - 1:
+            over.set()
+
+    threads = [threading.Thread(target=run, args=(number,)) for number in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    (begun,) = (each for each in ended if each != "checkout_taken")
+    assert sorted(path.name for path in (project / layout.SESSIONS_DIR).iterdir()) == sorted(
+        [".gitignore", begun]
+    )
