@@ -10,6 +10,8 @@ import sys
 from typing import Final
 
 FOLDER: Final = "tests/real"
+RECORD: Final = "--record"
+"""As the first word: record the screens of the agents instead; the words behind it say which."""
 
 # linux/sockios.h and linux/if.h
 _SIOCGIFFLAGS: Final = 0x8913
@@ -30,6 +32,12 @@ def main(words: list[str]) -> None:
     interfaces = [name for _, name in socket.if_nameindex()]
     if interfaces == ["lo"]:
         loopback_up()
+    if words[:1] == [RECORD]:
+        if interfaces != ["lo"]:
+            sys.exit("error: the screens are recorded without a network, and here is one")
+        from tests.real.recorder import main as record  # noqa: PLC0415 (tests do without it)
+
+        sys.exit(record(words[1:]))
     own = [] if any(word.startswith(FOLDER) for word in words) else [FOLDER]
     os.execv(sys.executable, [sys.executable, "-m", "pytest", *words, *own])
 

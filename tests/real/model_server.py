@@ -5,8 +5,9 @@ and Gemini's generateContent, each whole or as a stream. Every request goes to a
 object a line, so that a test can see what an agent still knows.
 
 What it answers to a turn of a conversation: the next step of the script, where there is one (a
-shell command for the agent to run), else the code words that stand anywhere in the request. What
-agents ask beside their conversation (titles, suggestions) gets a short text; it uses up no step.
+shell command for the agent to run, or a call of any other of its tools), else the code words that
+stand anywhere in the request. What agents ask beside their conversation (titles, suggestions) gets
+a short text; it uses up no step. While a refusal is set, every request gets that instead.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, ClassVar, Final
 from urllib.parse import urlsplit
 
@@ -85,18 +87,44 @@ class Reply:
     arguments: Json = field(default_factory=dict)
 
 
-class ModelServer:
-    """Serves on a free port of 127.0.0.1 until it is closed."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """A step of the script: the agent is to call one of its tools, whichever it has.
 
-    def __init__(self, log: Path, *, think_s: float = 1.5) -> None:
-        """``think_s`` is how long every turn takes: no agent looks busy over an instant answer."""
+    Attributes:
+        tools: Names of the tool, as the agents and their versions name it; the first that is
+            offered is called.
+    """
+
+    tools: tuple[str, ...]
+    arguments: Json
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refusal:
+    """What the service says instead of an answer: a limit, an overload, a refused request."""
+
+    status: int
+    body: Json
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+class ModelServer:
+    """Serves on a port of 127.0.0.1 until it is closed."""
+
+    def __init__(self, log: Path, *, think_s: float = 1.5, port: int = 0) -> None:
+        """``think_s`` is how long every turn takes: no agent looks busy over an instant answer.
+
+        Port 0 is any that is free.
+        """
         self._log = log
         self.think_s = think_s
         self._lock = threading.Lock()
-        self._script: deque[str] = deque()
+        self._script: deque[str | Call] = deque()
+        self.refusal: Refusal | None = None
         self.seen: list[Seen] = []
         self.problems: list[str] = []
-        self._http = _Http(("127.0.0.1", 0), _Handler)
+        self._http = _Http(("127.0.0.1", port), _Handler)
         self._http.model = self
         self._thread = threading.Thread(target=self._http.serve_forever, args=(0.05,), daemon=True)
         self._thread.start()
@@ -112,10 +140,10 @@ class ModelServer:
         with self._lock:
             return [each for each in self.seen if each.is_turn]
 
-    def run(self, *commands: str) -> None:
-        """Let the agent run these commands at its next turns.
+    def run(self, *commands: str | Call) -> None:
+        """Let the agent run these commands, or call these tools, at its next turns.
 
-        ``{prompt}`` in them stands for the file that it was told last to read.
+        ``{prompt}`` in a command stands for the file that it was told last to read.
         """
         with self._lock:
             self._script.extend(commands)
@@ -143,12 +171,23 @@ class ModelServer:
             return Reply(text="A title")
         time.sleep(self.think_s)
         with self._lock:
-            if self._script:
-                name, parameters = seen.shell
-                command = self._script.popleft().replace("{prompt}", _prompt(seen.text))
-                return Reply(tool=name, arguments=_arguments(parameters, command))
+            step = self._script.popleft() if self._script else None
+        if isinstance(step, Call):
+            return self._call(step, body)
+        if step is not None:
+            name, parameters = seen.shell
+            command = step.replace("{prompt}", _prompt(seen.text))
+            return Reply(tool=name, arguments=_arguments(parameters, command))
         words = seen.code_words
         return Reply(text=f"I know: {', '.join(words)}." if words else UNKNOWN)
+
+    def _call(self, call: Call, body: Json) -> Reply:
+        offered = [name for name, _ in _tools(body)]
+        for name in call.tools:
+            if name in offered:
+                return Reply(tool=name, arguments=call.arguments)
+        self.problems.append(f"none of {call.tools} is among {offered}")
+        return Reply(text="No such tool.")
 
 
 # -- reading what came ---------------------------------------------------------------------------
@@ -391,7 +430,9 @@ class _Handler(BaseHTTPRequestHandler):
         except ValueError:
             self.server.model.problems.append(f"{path}: not JSON")
             body = {}
-        if path.endswith(("/count_tokens", ":countTokens")):
+        if (refusal := self.server.model.refusal) is not None:
+            self._refuse(refusal)
+        elif path.endswith(("/count_tokens", ":countTokens")):
             self._json({"input_tokens": 10, "totalTokens": 10})
         elif ":generateContent" in path or ":streamGenerateContent" in path:
             self._reply(gemini, path, body, is_stream=":stream" in path)
@@ -415,8 +456,21 @@ class _Handler(BaseHTTPRequestHandler):
     def _json(self, value: Json) -> None:
         self._send(json.dumps(value).encode(), "application/json")
 
-    def _send(self, data: bytes, kind: str, *, status: int = 200) -> None:
+    def _refuse(self, refusal: Refusal) -> None:
+        data, status = json.dumps(refusal.body).encode(), refusal.status
+        self._send(data, "application/json", status=status, headers=refusal.headers)
+
+    def _send(
+        self,
+        data: bytes,
+        kind: str,
+        *,
+        status: int = 200,
+        headers: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
         self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name, value)
         self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(data)))
         self.end_headers()

@@ -1,0 +1,82 @@
+"""The screens of real agents that are kept: what one file holds, and where they lie.
+
+``./dev test-real --record`` writes them, from the real programs; the fast tests read them.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final
+
+FOLDER: Final = Path(__file__).parent / "screens"
+WIDTHS: Final = (80, 120, 200)
+ROWS: Final = 45
+
+_SGR: Final = re.compile(r"\x1b\[[0-9;:]*m")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fixture:
+    """One screen of one agent, as tmux showed it.
+
+    Attributes:
+        screen: Which of those that matter; what follows a ``-`` tells apart those of one kind.
+        version: Of the program.
+        how: What brought it about, in words.
+        mark: How it has to be read.
+        says: For a limit the time of reset, for trouble its cause, as it has to be read.
+        cursor: Row and column, from 0.
+        rows: With colours; their state runs on across rows.
+    """
+
+    agent: str
+    screen: str
+    version: str
+    how: str
+    mark: str
+    says: str
+    cols: int
+    cursor: tuple[int, int]
+    rows: tuple[str, ...]
+
+    @property
+    def kind(self) -> str:
+        """Which of the screens that matter it is: ``limit`` for ``limit-session``."""
+        return self.screen.partition("-")[0]
+
+    @property
+    def ansi(self) -> str:
+        """The screen with colours."""
+        return "\n".join(self.rows)
+
+    @property
+    def text(self) -> str:
+        """The screen as plain text."""
+        return _SGR.sub("", self.ansi)
+
+    @property
+    def path(self) -> Path:
+        """Where it lies."""
+        return FOLDER / self.agent / f"{self.screen}.{self.cols}.json"
+
+    def write(self) -> None:
+        """Keep it."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        text = json.dumps(asdict(self), indent=1, ensure_ascii=False)
+        self.path.write_text(text.replace("\x1b", "\\u001b") + "\n", encoding="utf-8")
+
+
+def load(path: Path) -> Fixture:
+    """Read one."""
+    fields: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return Fixture(**{**fields, "cursor": tuple(fields["cursor"]), "rows": tuple(fields["rows"])})
+
+
+def fixtures() -> Iterator[Fixture]:
+    """Yield all that are kept."""
+    for path in sorted(FOLDER.glob("*/*.json")):
+        yield load(path)

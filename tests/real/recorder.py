@@ -1,0 +1,282 @@
+"""``./dev test-real --record``: bring the real programs to each screen that matters, and keep it.
+
+Every scene runs in a home and a folder of its own, always under the same neutral path, at each
+width: the program is started anew, so that nothing is an old screen at another size.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import uuid
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from agentmux.adapters.agents import load_registry
+from agentmux.adapters.processes import carriers
+from agentmux.core.agents import AgentSpec, StrategyKind
+from agentmux.core.command_lines import launch_argv, resume_argv
+from agentmux.core.settings import Settings
+from tests.real.clis import CLIS, Place
+from tests.real.kept import ROWS, WIDTHS, Fixture
+from tests.real.model_server import ModelServer
+from tests.real.run import found_here
+from tests.real.scenes import SCENES, Scene
+
+HOME: Final = Path("/var/tmp/agentmux")
+SESSION_ID: Final = str(uuid.UUID(int=7, version=4))
+UNKNOWN_ID: Final = str(uuid.UUID(int=8, version=4))
+_OURS: Final = ".made-by-the-recorder"
+PORT: Final = 8080
+"""Of the model server, in a network namespace of its own: some errors name it."""
+MARKER: Final = "AGENTMUX_RECORDING"
+
+_APPEARS_S: Final = 25.0
+_STILL_S: Final = 0.7
+_MOVES_S: Final = 4.0
+"""A screen that is never still (a spinner) is taken after so long."""
+
+
+@dataclass(slots=True)
+class Stage:
+    """One program in one tmux pane."""
+
+    spec: AgentSpec
+    place: Place
+    model: ModelServer
+    program: Path
+    cols: int
+    env: dict[str, str] = field(default_factory=dict)
+
+    def tmux(self, *words: str) -> str:
+        """Run tmux on the stage's own server."""
+        argv = ("tmux", "-u", "-S", str(HOME / "socket"), "-f", "/dev/null", *words)
+        env = {**self.env, "TERM": "xterm-256color"}
+        done = subprocess.run(argv, capture_output=True, text=True, check=False, env=env)
+        return done.stdout
+
+    def open(self, argv: tuple[str, ...]) -> None:
+        """Start the program in a pane of the wanted size; it stays when the program ends."""
+        size = ("-x", str(self.cols), "-y", str(ROWS), "-c", str(self.place.project))
+        keep = ("set", "-g", "remain-on-exit", "on", ";", "set", "-g", "status", "off", ";")
+        extended = ("set", "-s", "extended-keys", "on", ";")
+        self.tmux("start-server", ";", *keep, *extended, "new-session", "-d", *size, *argv)
+
+    def close(self) -> None:
+        """End the tmux server and whatever the program left behind."""
+        self.tmux("kill-server")
+        for _ in range(50):
+            left = carriers(f"{MARKER}=1")
+            if not left:
+                return
+            for pid, _ in left:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+            time.sleep(0.1)
+
+    def text(self) -> str:
+        """The screen without colours."""
+        return self.tmux("capture-pane", "-p")
+
+    def until(self, pattern: str) -> None:
+        """Wait until the screen shows ``pattern``, however its rows are broken.
+
+        Raises:
+            TimeoutError: It never did.
+        """
+        end = time.monotonic() + _APPEARS_S
+        while time.monotonic() < end:
+            text = self.text()
+            if re.search(pattern, text, re.MULTILINE) or re.search(pattern, " ".join(text.split())):
+                return
+            time.sleep(0.05)
+        said = "\n".join(self.model.problems)
+        raise TimeoutError(f"never showed {pattern!r}:\n{said}\n{self.text()}")
+
+    def settle(self) -> None:
+        """Wait until the screen stands still; a moving one is taken as it is."""
+        end, since, last = time.monotonic() + _MOVES_S, time.monotonic(), self.text()
+        while time.monotonic() < end:
+            now = self.text()
+            if now != last:
+                last, since = now, time.monotonic()
+            elif time.monotonic() - since >= _STILL_S:
+                return
+            time.sleep(0.05)
+
+    def press(self, *keys: str) -> None:
+        """Press keys, named as tmux names them."""
+        for key in keys:
+            self.tmux("send-keys", key)
+            time.sleep(0.3)
+
+    def say(self, text: str) -> None:
+        """Type a message as a person would, and send it."""
+        self.tmux("send-keys", "-l", text)
+        self.until(re.escape(text))
+        time.sleep(0.4)
+        self.press("Enter")
+
+
+def _environment(real: Path) -> dict[str, str]:
+    path = f"{real.parent}:{os.environ['PATH']}"
+    return {
+        "PATH": path,
+        "HOME": str(HOME / "user"),
+        "LANG": "C.UTF-8",
+        "TZ": "UTC",
+        "SHELL": "/bin/sh",
+        MARKER: "1",
+    }
+
+
+def _clear() -> None:
+    """Take away what an earlier scene left; never anything of somebody else's.
+
+    Raises:
+        SystemExit: The folder is there, and not ours.
+    """
+    if HOME.exists() and not (HOME / _OURS).exists():
+        raise SystemExit(f"error: {HOME} is not ours; the screens are recorded there: move it away")
+    shutil.rmtree(HOME, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def stage(scene: Scene, program: Path, cols: int) -> Iterator[Stage]:
+    """Set the stage for one scene, and clear it away."""
+    _clear()
+    project, home = HOME / "project", HOME / "home"
+    for folder in (project, home, HOME / "user"):
+        folder.mkdir(parents=True)
+    (HOME / _OURS).touch()
+    model = ModelServer(HOME / "requests.jsonl", think_s=0.3, port=PORT)
+    url = "http://127.0.0.1:9" if scene.unreachable else model.url
+    place = Place(home=home, project=project, url=url, trusted=scene.trusted)
+    spec = load_registry(Settings())[scene.agent]
+    env = {**_environment(program), **CLIS[scene.agent].prepare(place), **scene.env}
+    if scene.configure is not None:
+        scene.configure(place, env)
+    made = Stage(spec=spec, place=place, model=model, program=program, cols=cols, env=env)
+    project.joinpath("README.md").write_text("A project.\n")
+    git = ("git", "-c", "user.name=A", "-c", "user.email=a@example.org", "-C", str(project))
+    for words in (("init", "-q", "-b", "main"), ("add", "."), ("commit", "-q", "-m", "Begin")):
+        subprocess.run((*git, *words), check=True, env=env)
+    try:
+        yield made
+    finally:
+        made.close()
+        model.close()
+
+
+def argv(scene: Scene, spec: AgentSpec, *, resuming: bool) -> tuple[str, ...]:
+    """Return the command line that AgentMux would use, with the scene's own words."""
+    first = spec.strategies[0]
+    given = {"args": scene.args, "session_ref": SESSION_ID, "checkpoint_dir": str(HOME / "kept")}
+    if scene.kind == "rejected":
+        if scene.unknown:
+            return (*spec.command, *scene.unknown)
+        return resume_argv(spec, first, **{**given, "session_ref": UNKNOWN_ID})  # type: ignore[arg-type]
+    if not resuming:
+        return launch_argv(spec, first, **given)  # type: ignore[arg-type]
+    latest = next(each for each in spec.strategies if each.kind is StrategyKind.CONTINUE)
+    strategy = latest if first.kind is StrategyKind.LEARN else first
+    return resume_argv(spec, strategy, **given)  # type: ignore[arg-type]
+
+
+def play(scene: Scene, program: Path, version: str, cols: int) -> Fixture:
+    """Bring the program to the scene's screen and return it."""
+    with stage(scene, program, cols) as at:
+        line = argv(scene, at.spec, resuming=False)
+        # What it says at its end is gone with the pane's program.
+        last = ("sh", "-c", '"$@"; exec sleep 600', "sh")
+        at.open((*last, *line) if scene.kind == "rejected" else line)
+        if scene.ready:
+            at.until(scene.ready)
+            at.settle()
+            scene.script(at.model)
+            for text in scene.say:
+                at.say(text)
+        if scene.kind == "resumed" and scene.say:
+            at.until(scene.then)
+            at.settle()
+            at.tmux("kill-server")
+            time.sleep(0.5)
+            at.open(argv(scene, at.spec, resuming=True))
+        elif scene.then:
+            at.until(scene.then)
+            at.settle()
+            scene.after(at.model)
+            at.press(*scene.keys)
+            for text in scene.say_then:
+                at.say(text)
+        at.until(scene.shows)
+        at.settle()
+        at.until(scene.shows)
+        where = at.tmux("display-message", "-p", "#{cursor_y} #{cursor_x}").split()
+        ansi = at.tmux("capture-pane", "-p", "-e", "-N")
+        return Fixture(
+            agent=scene.agent,
+            screen=scene.screen,
+            version=version,
+            how=scene.how,
+            mark=scene.mark,
+            says=scene.says,
+            cols=cols,
+            cursor=(int(where[0]), int(where[1])),
+            rows=tuple(row.rstrip() for row in ansi.split("\n")),
+        )
+
+
+def wanted(names: list[str]) -> list[Scene]:
+    """Return the scenes that are named: ``claude``, ``claude/limit`` or ``claude/limit-week``."""
+
+    def is_named(scene: Scene) -> bool:
+        known = {scene.agent, f"{scene.agent}/{scene.kind}", f"{scene.agent}/{scene.screen}"}
+        return not names or not known.isdisjoint(names)
+
+    return [scene for scene in SCENES if is_named(scene)]
+
+
+def main(words: list[str]) -> int:
+    """Record what is named, or all; returns 1 if any of it failed."""
+    parser = argparse.ArgumentParser(prog="./dev test-real --record")
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--cols", type=int, action="append")
+    parser.add_argument("--show", action="store_true", help="print, keep nothing")
+    given = parser.parse_args(words)
+    found = found_here(os.environ)
+    failed = 0
+    for scene in wanted(given.names):
+        for cols in given.cols or WIDTHS:
+            failed += not record(scene, found.get(scene.agent, {}), cols, show=given.show)
+    _clear()
+    return 1 if failed or not wanted(given.names) else 0
+
+
+def record(scene: Scene, program: Mapping[str, str], cols: int, *, show: bool) -> bool:
+    """Record one scene at one width, and say what became of it."""
+    name = f"{scene.agent}/{scene.screen} {cols}"
+    if "program" not in program:
+        return _said(f"{name}: {program.get('missing', 'not installed')}", done=False)
+    try:
+        fixture = play(scene, Path(program["program"]), program["version"], cols)
+    except TimeoutError as error:
+        return _said(f"{name}: FAILED: {error}", done=False)
+    if show:
+        return _said(f"{name}: shown\n{fixture.text}", done=True)
+    fixture.write()
+    return _said(f"{name}: recorded", done=True)
+
+
+def _said(text: str, *, done: bool) -> bool:
+    print(text, file=sys.stderr, flush=True)
+    return done
