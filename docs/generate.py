@@ -139,7 +139,7 @@ def _agent(spec: AgentSpec) -> str:
 def _facts(spec: AgentSpec) -> dict[str, str]:
     seen = [
         name
-        for name in ("ready", "busy", "waiting", "trust", "limit", "rejected")
+        for name in ("ready", "busy", "waiting", "trust", "limit", "trouble", "rejected")
         if getattr(spec, name)
     ]
     again = spec.prompt_by(resuming=True)

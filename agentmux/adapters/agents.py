@@ -25,6 +25,7 @@ from agentmux.core.agents import (
     AgentSpec,
     HookFormat,
     Hooks,
+    KnownScreens,
     Mcp,
     Probe,
     ProbeResult,
@@ -94,6 +95,7 @@ def _spec(name: str, values: Values) -> AgentSpec:
         "mcp": _or_none(lambda given: Mcp(**given), values.get("mcp")),
         "hooks": _or_none(_hooks, values.get("hooks")),
         "probe": Probe(**values.get("probe", {})),
+        "screens": _or_none(lambda given: KnownScreens(**given), values.get("screens")),
         "strategies": tuple(
             Strategy(**{**each, "kind": StrategyKind(each["kind"])})
             for each in values.get("strategies", ())

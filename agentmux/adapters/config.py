@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from agentmux.adapters import schema
-from agentmux.core.agents import HookFormat, PromptBy, StrategyKind, TurnEnd
+from agentmux.core.agents import SCREENS, HookFormat, PromptBy, StrategyKind, TurnEnd
 from agentmux.core.frozen import dataclass
 from agentmux.core.phase import CODER, REVIEWERS, ROLES
 from agentmux.core.settings import Policy, RoleSettings, Settings
@@ -117,6 +117,7 @@ AGENT: Final[schema.Schema] = {
     "waiting": schema.optional(schema.pattern),
     "trust": schema.optional(schema.pattern),
     "limit": schema.optional(schema.pattern),
+    "trouble": schema.optional(schema.pattern),
     "rejected": schema.optional(schema.pattern),
     "switched": schema.optional(schema.pattern),
     "probe": {"argv": schema.words, "version": schema.optional(schema.pattern)},
@@ -125,6 +126,14 @@ AGENT: Final[schema.Schema] = {
     "env": schema.Each(_LINE, pattern=_VARIABLE),
     "unset": schema.words,
     "keep": schema.words,
+    "screens": schema.optional(
+        {
+            "version": _LINE,
+            "recorded": schema.words,
+            "none": schema.Each(_LINE, pattern="|".join(SCREENS)),
+        },
+        required="version",
+    ),
     "notes": _prose,
     "strategies": _strategies,
 }

@@ -298,7 +298,7 @@ class _Typing:
         return _said(DeliveryResult.UNKNOWN, f"Enter was sent; the screen says {mark}")
 
 
-_DIALOGS: Final = frozenset({ScreenMark.TRUST, ScreenMark.WAITING})
+_DIALOGS: Final = frozenset({ScreenMark.TRUST, ScreenMark.WAITING, ScreenMark.LIMIT})
 _NO_COMPOSER: Final = "no composer was seen"
 _BEGUN: Final = "the text is in the composer already"
 

@@ -83,6 +83,19 @@ class AgentReport:
             "strategy": self.strategy.kind.value,
             "resumes": self.resumes,
             "probe": self._probe_json(),
+            "screens": self._screens_json(),
+        }
+
+    def _screens_json(self) -> dict[str, object] | None:
+        """Which of its screens were recorded from the real program, and which are missing."""
+        known = self.spec.screens
+        if known is None:
+            return None
+        return {
+            "version": known.version,
+            "recorded": list(known.recorded),
+            "none": dict(known.none),
+            "missing": list(known.missing),
         }
 
     def _probe_json(self) -> dict[str, object]:

@@ -65,6 +65,8 @@ class SeatView:
         source: What says so: ``screen``, ``journal`` or ``exit record``.
         age_s: How long it has been so; None where unknown.
         attempt: 1, then +1 for each relaunch of the same work.
+        resets: When its usage limit ends, as the agent words it; None without one, or unknown.
+        trouble: What it says of its service last, such as an error; None where nothing is wrong.
         prompt_bytes: What was sent; ``fresh_prompt_bytes`` is what a fresh start would have sent.
     """
 
@@ -79,6 +81,8 @@ class SeatView:
     attempt: int
     prompt_bytes: int
     fresh_prompt_bytes: int
+    resets: str | None = None
+    trouble: str | None = None
 
     @property
     def left(self) -> bool:
@@ -206,7 +210,10 @@ def session_view(
     """
     noted = runtime if liveness.locked else _NOTHING
     seats = tuple(_seats(entry, liveness, noted, now))
-    problems = (*_problems(entry, liveness, noted), *_leavers(seats if liveness.locked else ()))
+    problems = (
+        *_problems(entry, liveness, noted),
+        *_told_by_seats(seats if liveness.locked else ()),
+    )
     return SessionView(
         session=entry.name,
         path=shown_path(entry.path, project),
@@ -308,6 +315,7 @@ def _seats(
         current = _mapping(panes, name).get("launch") in (None, seat.get("launch"))
         seen = _mapping(statuses, name) if current else _NOTHING
         status, source, since = _doing(seat, seen, runs=bool(liveness.live))
+        told = seen if status == _text(seen, "status") else _NOTHING
         yield SeatView(
             seat=name,
             role=_text(seat, "role"),
@@ -320,6 +328,8 @@ def _seats(
             attempt=_number(seat, "attempt", 1),
             prompt_bytes=_number(seat, "prompt_bytes", 0),
             fresh_prompt_bytes=_number(seat, "fresh_prompt_bytes", 0),
+            resets=_text(told, "resets") or None,
+            trouble=_text(told, "trouble") or None,
         )
 
 
@@ -354,8 +364,10 @@ def _problems(entry: SessionEntry, liveness: Liveness, noted: Json) -> Iterator[
         yield f"{_HELD_UP[commit['status']]}: {_text(commit, 'reason')}"
 
 
-def _leavers(seats: Iterable[SeatView]) -> Iterator[str]:
+def _told_by_seats(seats: Iterable[SeatView]) -> Iterator[str]:
     for seat in seats:
+        if seat.trouble:
+            yield f"{seat.seat} says: {seat.trouble}"
         if seat.left:
             yield f"{seat.seat} left without handing in its work ({worded(seat.status)})"
 

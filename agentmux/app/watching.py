@@ -23,8 +23,9 @@ from agentmux.core.decide import Facts, LaunchFact
 from agentmux.core.events import AgentStalled, ConversationLearned, PromptReached
 from agentmux.core.phase import ResearchKind
 from agentmux.core.screens import (
+    Reading,
     ScreenMark,
-    read_screen,
+    read,
     refuses,
     shows_prompt,
     switches_shown,
@@ -50,6 +51,8 @@ _MARKS: Final[Mapping[ScreenMark, str]] = {
     ScreenMark.TRUST: WAITING,
     ScreenMark.LIMIT: LIMIT,
 }
+
+_NOTHING_READ: Final = Reading(mark=ScreenMark.UNKNOWN)
 
 
 @dataclass(slots=True)
@@ -243,10 +246,12 @@ class Watcher:
         if seat is None:
             return
         status, source = seat.status, "journal" if seat.status == STOPPED else "exit record"
+        reading = _NOTHING_READ
         if seat.status == LAUNCHED and seat.mode not in AGENT_MODES:
             status, source = seat.mode, "journal"
         elif seat.status == LAUNCHED:
-            mark = read_screen(self.spec(name), screen.text)
+            reading = read(self.spec(name), screen.text)
+            mark = reading.mark
             status, source = _MARKS.get(mark, "unknown"), "screen"
             if mark is ScreenMark.BUSY:
                 self._worked.add(seat.launch)
@@ -254,7 +259,7 @@ class Watcher:
             if not seat.reached:
                 self._note_arrival(name, seat, mark, screen)
             self._note_switch(name, seat, screen)
-        self.note(name, status, source)
+        self.note(name, status, source, resets=reading.resets, trouble=reading.trouble)
 
     def _note_refusal(self, pane: Pane, screen: Screen, now: float) -> None:
         """See that a resumed agent which is still there says that it does not know itself."""
@@ -290,12 +295,15 @@ class Watcher:
             fact = PromptReached(evidence=evidence)
             self._session.record(fact, seat=name, launch=seat.launch)
 
-    def note(self, seat: str, status: str, source: str) -> None:
+    def note(
+        self, seat: str, status: str, source: str, *, resets: str = "", trouble: str = ""
+    ) -> None:
         """Set what a seat is seen to do; the time of the last change is kept."""
         known = self.statuses.get(seat)
         if known is None or known.status != status:
             since = stamp(self._world.now())
-            self.statuses[seat] = SeatStatus(status=status, source=source, since=since)
+            known = SeatStatus(status=status, source=source, since=since)
+        self.statuses[seat] = replace(known, resets=resets, trouble=trouble)
 
     def _keep(self, pane: Pane, screen: Screen) -> None:
         text = snapshot(self._session, pane, screen)
@@ -338,7 +346,8 @@ class Watcher:
                 self._session.record(
                     AgentStalled(idle_s=int(quiet_s)), seat=name, launch=seat.launch
                 )
-                self.note(name, "stalled", "screen")
+                trouble = self.statuses[name].trouble
+                self.note(name, "stalled", "screen", trouble=trouble)
                 self.wake()
 
     def _quiet_s(self, name: str, seat: Seat, now: float) -> float:
@@ -358,6 +367,8 @@ class Watcher:
         if seat.nudged or self._is_put_off(seat):
             return Turn.UNKNOWN
         spec, status = self.spec(name), self.statuses.get(name)
+        if status is not None and status.trouble:  # its service failed: no help in asking soon
+            return Turn.UNKNOWN
         if spec.turn_end is not TurnEnd.SCREEN:
             return self._session.files.turn(seat.launch)
         rests = status is not None and status.status == _MARKS[ScreenMark.READY]

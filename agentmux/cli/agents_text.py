@@ -86,7 +86,21 @@ def probe_lines(report: AgentReport) -> Iterator[str]:
         said += [f"missing: {', '.join(missing)}"] if missing else []
         mark = NATIVE if not missing else " "
         yield f"  {mark} {each.kind.value:<10} {'; '.join(said) or 'needs no feature'}"
+    yield from _screens(report)
     yield f"  used: {report.strategy.kind.value}, {EXPLAINED[report.strategy.kind]}"
+
+
+def _screens(report: AgentReport) -> Iterator[str]:
+    """Say which screens its patterns were held against, and which are missing."""
+    known = report.spec.screens
+    if known is None:
+        return
+    newer = "" if report.version in {"", known.version} else f", not from {report.version}"
+    yield f"  screens recorded from {known.version}{newer}: {', '.join(known.recorded) or 'none'}"
+    for kind, reason in known.none.items():
+        yield f"  it has no screen `{kind}`: {reason}"
+    if known.missing:
+        yield f"  screens missing: {', '.join(known.missing)}"
 
 
 def show_lines(found: AgentCommands) -> Iterator[str]:

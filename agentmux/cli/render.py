@@ -260,7 +260,7 @@ def _seat_table(seats: Sequence[SeatView]) -> list[str]:
         (
             seat.seat,
             seat.agent or "-",
-            worded(seat.status),
+            f"{worded(seat.status)}{f', resets {seat.resets}' if seat.resets else ''}",
             age(seat.age_s),
             f"{_NATIVE if seat.mode == 'native' else ''}{seat.mode}",
             str(seat.attempt),

@@ -166,6 +166,41 @@ class Hooks:
     unless: str = ""
 
 
+SCREENS: Final = (
+    "ready",
+    "busy",
+    "question",
+    "permission",
+    "trust",
+    "limit",
+    "trouble",
+    "resumed",
+    "rejected",
+    "update",
+)
+"""The kinds of an agent's screens that matter. Each is recorded from it, or it has none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownScreens:
+    """Which screens of an agent were recorded from the real program, to hold the patterns against.
+
+    Attributes:
+        version: Of the program.
+        recorded: Kinds of `SCREENS`.
+        none: Kinds that the agent does not have, with the reason.
+    """
+
+    version: str
+    recorded: tuple[str, ...] = ()
+    none: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """The kinds of which nothing is known."""
+        return tuple(kind for kind in SCREENS if kind not in {*self.recorded, *self.none})
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentSpec:
     """One agent CLI. Patterns are regular expressions over lines (``^`` is a line's start).
@@ -185,12 +220,16 @@ class AgentSpec:
         ready: The composer waits for input.
         waiting: It asks its user something.
         trust: A first-run dialog (trust, login, terms).
+        limit: A usage limit holds it up; the group ``resets`` is the time at which it ends.
+        trouble: What its service says went wrong, in the group ``cause``; the last that is on
+            the screen counts.
         rejected: Said of a conversation that it does not know.
         switched: Said when its user has gone on in another conversation (``/clear``); for agents
             that have no way to tell us to which.
         home_env: The variable that moves its config home; None where there is none.
         model_bound: A conversation is of use only with the model that it was started with.
         unset: Names, or prefixes with ``*``, taken out of its environment, except ``keep``.
+        screens: Which of its screens the patterns were held against.
         notes: For people.
         strategies: Best first.
     """
@@ -214,6 +253,7 @@ class AgentSpec:
     waiting: str | None = None
     trust: str | None = None
     limit: str | None = None
+    trouble: str | None = None
     rejected: str | None = None
     switched: str | None = None
     probe: Probe = Probe()
@@ -222,6 +262,7 @@ class AgentSpec:
     env: Mapping[str, str] = field(default_factory=dict)
     unset: tuple[str, ...] = NESTED_MARKS
     keep: tuple[str, ...] = KEPT
+    screens: KnownScreens | None = None
     notes: str = ""
     strategies: tuple[Strategy, ...] = ()
 

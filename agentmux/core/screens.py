@@ -7,9 +7,13 @@ from enum import StrEnum
 from typing import Final
 
 from agentmux.core.agents import AgentSpec
+from agentmux.core.frozen import dataclass
 
 LAST_ROWS: Final = 25
 """Of a screen that are read, blank ones not counted: composer, busy mark and dialogs are there."""
+
+_SAID_MAX: Final = 160
+"""Characters of what an agent says that are passed on."""
 
 _LAST_WORDS: Final = 5
 """Rows with text at the end of a screen: an error, and the hint that goes with it."""
@@ -26,14 +30,50 @@ class ScreenMark(StrEnum):
     UNKNOWN = "unknown"
 
 
-def read_screen(spec: AgentSpec, text: str) -> ScreenMark:
-    """Say what the plain text of a screen shows; a dialog wins over what stands around it.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """What one screen says.
 
-    Only the last rows count: what stands above them is talk of an earlier time.
+    Attributes:
+        resets: When its usage limit ends, as the agent words it; empty without one, or unknown.
+        trouble: What its service says went wrong last; empty where nothing did.
+    """
+
+    mark: ScreenMark
+    resets: str = ""
+    trouble: str = ""
+
+
+def read(spec: AgentSpec, text: str) -> Reading:
+    """Read all that the plain text of a screen says."""
+    mark, end = read_screen(spec, text), last_rows(text)
+    return Reading(
+        mark=mark,
+        resets=_last(spec.limit, "resets", end) if mark is ScreenMark.LIMIT else "",
+        trouble=_last(spec.trouble, "cause", end),
+    )
+
+
+def _last(pattern: str | None, group: str, text: str) -> str:
+    """Return in one line what the last match has in the group; empty where it has none."""
+    found = list(re.finditer(pattern, text, re.MULTILINE)) if pattern is not None else []
+    said = found[-1].groupdict().get(group) if found else None
+    return " ".join((said or "").split())[:_SAID_MAX]
+
+
+def last_rows(text: str) -> str:
+    """Return the end of a screen that says what the agent does now.
+
+    What stands above is talk of an earlier time.
     """
     rows = text.split("\n")
     written = [number for number, row in enumerate(rows) if row.strip()][-LAST_ROWS:]
-    text = "\n".join(rows[written[0] :]) if written else ""
+    return "\n".join(rows[written[0] :]) if written else ""
+
+
+def read_screen(spec: AgentSpec, text: str) -> ScreenMark:
+    """Say what the plain text of a screen shows; a dialog wins over what stands around it."""
+    text = last_rows(text)
     for mark, pattern in (
         (ScreenMark.TRUST, spec.trust),
         (ScreenMark.WAITING, spec.waiting),

@@ -248,6 +248,9 @@ def _seats(picture: Picture, cols: int) -> Iterator[_Ranked]:
         detail = (_Rank.DETAIL, _Rank.DETAIL)
         about = _about(picture.state, name, seat, status)
         yield from _text(about, cols, Style.DIM, ranks=detail, lines=1, indent="    ")
+        if status.trouble:
+            why = (_Rank.WHY, _Rank.WHY)
+            yield from _text(status.trouble, cols, Style.PROBLEM, ranks=why, lines=2, indent="    ")
         if seat.mode != "native":
             why = (_Rank.WHY, _Rank.WHY)
             yield from _text(seat.reason, cols, Style.DIM, ranks=why, lines=2, indent="    ")
@@ -371,7 +374,14 @@ def _askers(picture: Picture) -> Iterator[tuple[str, ...]]:
         what, hint = _TURNS.get(_status(name, picture).status, ("", ""))
         if what:
             hints = (hint.format(session=session, seat=name),) if hint else ()
-            yield (f"{name} {what}", *hints)
+            yield (f"{name} {what}{_more(_status(name, picture))}", *hints)
+
+
+def _more(status: SeatStatus) -> str:
+    """Return when a limit ends, or what went wrong before an agent went quiet."""
+    if status.resets:
+        return f", which resets {status.resets}"
+    return f" ({status.trouble})" if status.trouble and status.status == "stalled" else ""
 
 
 # -- what happened -------------------------------------------------------------------------------

@@ -22,11 +22,15 @@ class SeatStatus:
             ``stalled`` or ``unknown``; else the seat's mode, or its status in the state.
         source: What says so: ``screen``, ``journal``, ``exit record`` or ``delivery``.
         since: UTC, ISO 8601.
+        resets: When a usage limit ends, as the agent words it; empty where it is not known.
+        trouble: What the agent says of its service last (an error, another try); empty for none.
     """
 
     status: str
     source: str
     since: str
+    resets: str = ""
+    trouble: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -155,6 +155,13 @@ def test_a_draft_is_left_alone(start: Start) -> None:
     assert "> please do" in agent.text()
 
 
+def test_an_agent_at_its_limit_is_left_alone(start: Start) -> None:
+    agent = start("dialog=rm")
+    limited = replace(SPEC, waiting=None, limit="Do you want to")
+    assert agent.deliver(spec=limited).result is DeliveryResult.REFUSED_DIALOG
+    assert agent.read() == []
+
+
 def test_a_dialog_is_left_alone(start: Start) -> None:
     agent = start("dialog=rm")
     assert agent.deliver().result is DeliveryResult.REFUSED_DIALOG

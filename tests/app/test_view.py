@@ -126,8 +126,30 @@ def test_a_seat_with_all_that_is_known() -> None:
             "attempt": 2,
             "prompt_bytes": 212,
             "fresh_prompt_bytes": 9120,
+            "resets": None,
+            "trouble": None,
         }
     ]
+
+
+def test_when_a_limit_ends_and_what_went_wrong_are_told() -> None:
+    told = {"resets": "5pm", "trouble": "API error · retrying"}
+    runtime = noted("usage_limit")
+    runtime["statuses"]["coder"].update(told)
+
+    found = view(entry(seats={"coder": seat()}), WORKING, runtime)
+
+    assert (found.seats[0].resets, found.seats[0].trouble) == ("5pm", "API error · retrying")
+    assert "coder says: API error · retrying" in found.problems
+    assert any("usage limit, resets 5pm" in line for line in status_lines(found, colours=False))
+    assert found.as_json()["seats"][0]["resets"] == "5pm"  # type: ignore[index]
+
+
+def test_of_a_seat_that_is_gone_no_trouble_is_told() -> None:
+    runtime = noted("busy")
+    runtime["statuses"]["coder"]["trouble"] = "API error"
+    found = view(entry(seats={"coder": seat(status="crashed")}), WORKING, runtime)
+    assert (found.seats[0].trouble, found.problems) == (None, ())
 
 
 @pytest.mark.parametrize(

@@ -262,6 +262,54 @@ def test_who_was_nudged_is_not_nudged_again(looking: Looking) -> None:
     assert looking.watcher.to_nudge == []
 
 
+# -- what stands beside it ------------------------------------------------------------------------
+
+TROUBLE = "● API error: 529 overloaded\n"
+
+
+def test_when_a_limit_ends_is_noted(looking: Looking) -> None:
+    looking.show("You have reached your usage limit · it resets at 5pm\n\u276f \n")
+    looking.look()
+    assert looking.watcher.statuses["architect"].resets == "5pm"
+    looking.show(BUSY)
+    looking.look()
+    assert looking.watcher.statuses["architect"].resets == ""
+
+
+@pytest.mark.parametrize(("screen", "status"), [(IDLE, "idle"), (BUSY, "busy")])
+def test_trouble_is_noted_and_forgotten(looking: Looking, screen: str, status: str) -> None:
+    looking.show(f"{TROUBLE}{screen}")
+    assert looking.look() == status
+    first = looking.watcher.statuses["architect"]
+    assert first.trouble == "API error: 529 overloaded"
+    looking.show(screen)
+    looking.look()
+    assert looking.watcher.statuses["architect"] == replace(first, trouble="")
+
+
+def test_who_has_trouble_with_its_service_is_not_asked_within_seconds(place: Path) -> None:
+    looking = Looking(place, stall=TURNS)
+    looking.show(BUSY)
+    looking.look()
+    looking.show(f"{TROUBLE}{IDLE}")
+    looking.look()
+    looking.look()
+    assert looking.watcher.to_nudge == []
+    looking.show(IDLE)
+    looking.look()
+    looking.look()
+    assert looking.watcher.to_nudge == ["architect"]
+
+
+def test_trouble_stays_with_who_has_gone_quiet(place: Path) -> None:
+    looking = Looking(place, stall=StallSettings(nudge_after_s=AT_ONCE, report_after_s=AT_ONCE))
+    looking.session.record(AgentNudged(result="submitted"), seat="architect", launch=ARCHITECT)
+    looking.show(f"{TROUBLE}{IDLE}")
+    looking.look()
+    assert looking.look() == "stalled"
+    assert looking.watcher.statuses["architect"].trouble == "API error: 529 overloaded"
+
+
 # -- turns ---------------------------------------------------------------------------------------
 
 

@@ -71,6 +71,33 @@ def test_a_probe_says_what_works_and_what_is_missing(project: Path, tmp_path: Pa
     assert found["probe"]["asked"] == [str(program), "--help"]
 
 
+def test_a_probe_names_the_screens_that_were_not_recorded(project: Path, tmp_path: Path) -> None:
+    program = tmp_path / "robot"
+    program.write_text('#!/bin/sh\n[ "$1" = --version ] && echo 2.1 || echo "  --resume ID"\n')
+    program.chmod(0o755)
+    known = "{version: '2.0', recorded: [ready, busy, limit], none: {trust: it asks nothing}}"
+    strategy = "[{kind: continue, resume: [--resume], probe: {resume: --resume}}]"
+    (project / ".agentmux/config.yaml").write_text(
+        f"agents: {{robot: {{command: {program}, strategies: {strategy}, screens: {known}}}}}\n"
+    )
+    trust(project)
+
+    said = run(project, "probe", "robot").stdout
+
+    missing = ["question", "permission", "trouble", "resumed", "rejected", "update"]
+    assert "screens recorded from 2.0, not from 2.1: ready, busy, limit\n" in said
+    assert "it has no screen `trust`: it asks nothing\n" in said
+    assert f"screens missing: {', '.join(missing)}\n" in said
+    (found,) = answer(project, "probe", "robot")["agents"]
+    assert found["screens"] == {
+        "version": "2.0",
+        "recorded": ["ready", "busy", "limit"],
+        "none": {"trust": "it asks nothing"},
+        "missing": missing,
+    }
+    assert answer(project, "probe", "demo")["agents"][0]["screens"] is None
+
+
 def test_a_probe_of_nothing_is_an_error_with_its_code(project: Path) -> None:
     done = run(project, "probe", "no-such-agent", code=ExitCode.MISSING)
     assert "`no-such-agent` is not on PATH" in done.stderr

@@ -8,8 +8,10 @@ import pytest
 from agentmux.core.agents import AgentSpec
 from agentmux.core.screens import (
     LAST_ROWS,
+    Reading,
     ScreenMark,
     is_rejection,
+    read,
     read_screen,
     refuses,
     shows_prompt,
@@ -45,6 +47,31 @@ def test_a_screen_says_what_the_agent_does(screen: str, mark: ScreenMark) -> Non
     assert read_screen(spec, screen) is mark
     assert not is_rejection(spec, screen)
     assert is_rejection(spec, f"{screen}\nNo conversation found with session ID: x")
+
+
+LIMITED = AgentSpec(
+    name="x",
+    command=("x",),
+    ready="^❯ ",
+    limit=r"usage limit(?: resets (?P<resets>[^.]+)\.)?",
+    trouble="^● (?P<cause>API error [^●❯]*)",
+)
+
+
+def test_what_a_limit_says_about_its_end_is_read_over_rows() -> None:
+    assert read(LIMITED, "usage limit resets Nov 26,\n  5pm.\n❯ ").resets == "Nov 26, 5pm"
+    assert read(LIMITED, "usage limit\n❯ ") == Reading(mark=ScreenMark.LIMIT)
+    assert read(replace(LIMITED, limit="usage limit"), "usage limit\n❯ ").resets == ""
+
+
+def test_the_last_trouble_is_read_whatever_the_mark() -> None:
+    shown = "● API error 500\n● API error 529\n  overloaded\n❯ "
+    assert read(LIMITED, shown) == Reading(
+        mark=ScreenMark.READY, trouble="API error 529 overloaded"
+    )
+    assert read(replace(LIMITED, trouble="^● API.*"), shown).trouble == ""
+    assert read(replace(LIMITED, trouble=None), shown).trouble == ""
+    assert read(LIMITED, "● API error 500\n" + "talk\n" * LAST_ROWS).trouble == ""
 
 
 UNKNOWN_ID = "Error: No conversation found with session ID: 6f1b\n"

@@ -44,6 +44,14 @@ AT_WORK = picture(
     statuses={"coder-2": seen("busy"), "coder-3": seen("waiting_for_user", "10:29:20")},
     messages=("coder-3: crashed (exit 3)", "coder-3: reminded, it had gone quiet (submitted)"),
 )
+LIMITED = picture(
+    seats={"coder-2": seat(), "coder-3": seat()},
+    agents={"coder-2": {"agent": "claude"}, "coder-3": {"agent": "codex"}},
+    statuses={
+        "coder-2": replace(seen("usage_limit"), resets="Nov 26, 5pm"),
+        "coder-3": replace(seen("busy"), trouble="Connection refused · retrying"),
+    },
+)
 DECIDING = picture(
     Phase.COMPLETING,
     product_manager=True,
@@ -144,6 +152,19 @@ Your turn
 detach: prefix d""",
     ),
 }
+
+
+def test_when_a_limit_ends_and_trouble_with_a_service_are_shown() -> None:
+    shown = " ".join(text_of(LIMITED).split())
+    assert "coder-2 has reached its usage limit, which resets Nov 26, 5pm" in shown
+    assert "Connection refused · retrying" in shown
+    assert "Your turn ! coder-2" in shown
+
+
+def test_what_went_wrong_before_an_agent_went_quiet_is_told() -> None:
+    quiet = replace(seen("stalled"), trouble="API Error: 500")
+    shown = " ".join(text_of(picture(seats={"coder": seat()}, statuses={"coder": quiet})).split())
+    assert "coder has gone quiet: look at its pane (API Error: 500)" in shown
 
 
 @pytest.mark.parametrize("name", WHOLE)

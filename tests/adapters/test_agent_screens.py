@@ -1,0 +1,86 @@
+"""Every screen that was recorded from a real agent is read as what it is, at every width."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from agentmux.adapters.agents import load_registry
+from agentmux.adapters.delivery import find_composer
+from agentmux.core.agents import SCREENS
+from agentmux.core.screens import ScreenMark, read, refuses, shows_prompt
+from agentmux.core.settings import Settings
+from agentmux.ports.terminal import Screen
+from tests.real.clis import CLIS
+from tests.real.kept import WIDTHS, Fixture, fixtures
+
+REGISTRY = load_registry(Settings())
+KEPT = tuple(fixtures())
+
+TROUBLE = "trouble"
+QUIET = {"ready", "resumed"}
+"""Kinds on whose screens nothing is wrong: no trouble may be read there."""
+
+
+def named(fixture: Fixture) -> str:
+    return f"{fixture.agent}-{fixture.screen}-{fixture.cols}"
+
+
+@pytest.mark.parametrize("fixture", KEPT, ids=named)
+def test_a_recorded_screen_is_read_as_what_it_is(fixture: Fixture) -> None:
+    spec = REGISTRY[fixture.agent]
+
+    found = read(spec, fixture.text)
+
+    assert found.mark == fixture.mark
+    assert bool(found.trouble) is (fixture.kind == TROUBLE), found.trouble
+    assert bool(re.search(fixture.says, found.resets or found.trouble)), found
+    assert refuses(spec, fixture.text) is (fixture.kind == "rejected")
+    assert not shows_prompt(spec, fixture.text, "0123456789ab")
+
+
+@pytest.mark.parametrize("fixture", [each for each in KEPT if each.mark == "ready"], ids=named)
+def test_an_idle_agent_has_an_empty_composer(fixture: Fixture) -> None:
+    spec, (row, col) = REGISTRY[fixture.agent], fixture.cursor
+    screen = Screen(
+        ansi=fixture.ansi,
+        text=fixture.text,
+        cols=fixture.cols,
+        rows=len(fixture.rows),
+        cursor_row=row,
+        cursor_col=col,
+    )
+
+    composer = find_composer(screen, spec)
+
+    assert composer is not None
+    assert composer.draft == ""
+
+
+@pytest.mark.parametrize("agent", CLIS)
+def test_the_registry_says_which_screens_were_recorded(agent: str) -> None:
+    known = REGISTRY[agent].screens
+    ours = [each for each in KEPT if each.agent == agent]
+    kinds = {each.kind for each in ours}
+
+    assert known is not None
+    assert known.recorded == tuple(kind for kind in SCREENS if kind in kinds)
+    assert {each.version for each in ours} <= {known.version}
+    assert kinds.isdisjoint(known.none)
+    assert set(known.none) <= set(SCREENS)
+
+
+@pytest.mark.parametrize(("agent", "screen"), sorted({(e.agent, e.screen) for e in KEPT}))
+def test_every_screen_is_kept_at_every_width(agent: str, screen: str) -> None:
+    widths = sorted(each.cols for each in KEPT if (each.agent, each.screen) == (agent, screen))
+    assert widths == sorted(WIDTHS)
+
+
+def test_no_screen_names_the_machine_that_it_was_recorded_on() -> None:
+    machine = re.compile(r"/root\b|/home/|/work/|dummy-key|\w+@\w+")
+    assert [named(each) for each in KEPT if machine.search(each.text)] == []
+
+
+def test_every_mark_that_an_agent_can_have_was_seen() -> None:
+    assert {each.mark for each in KEPT} == {mark.value for mark in ScreenMark}
