@@ -134,6 +134,50 @@ def make_dir(path: Path) -> None:
         sync_dir(path.parent)
 
 
+def inside(root: Path, path: str, *, whole: bool = False) -> Path:
+    """Return where ``path`` lies below ``root``, for writing: no folder on the way may be a link.
+
+    A last part that is a link is no matter to whoever renames over it.
+
+    Args:
+        whole: The last part must be none either.
+
+    Raises:
+        DataError: One is a link; the message names it.
+    """
+    target = root / path
+    parts = Path(path).parts
+    for count in range(1, len(parts) + (1 if whole else 0)):
+        if (place := root.joinpath(*parts[:count])).is_symlink():
+            raise a_link(place)
+    return target
+
+
+def a_link(place: Path) -> DataError:
+    """Say that nothing is written through the link at ``place``."""
+    return DataError(
+        f"`{place}` is a link, and in a session none is followed",
+        hints=(f"put what belongs there in its place: ls -l {place}",),
+    )
+
+
+def append_only(path: Path) -> int:
+    """Open a file that is only ever added to, or make it; a link is not followed.
+
+    Raises:
+        DataError: It is a link or something else that is no file, or cannot be written.
+    """
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    if path.is_symlink():
+        raise a_link(path)
+    with explained(path):
+        fd = os.open(path, flags, FILE_MODE)
+    if stat.S_ISREG(os.fstat(fd).st_mode):
+        return fd
+    os.close(fd)
+    raise DataError(f"`{path}` is not a regular file", hints=(f"move it away: {path}",))
+
+
 def sweep(folder: Path, *, older_than_s: float = SWEEP_AGE_S) -> int:
     """Remove temporary files that killed writers left anywhere below ``folder``.
 

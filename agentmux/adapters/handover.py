@@ -109,7 +109,7 @@ def _beside(path: Path) -> Path:
 def report(path: Path, data: bytes) -> None:
     """Send the one report; nobody waiting any more is fine."""
     with suppress(OSError):
-        fd = os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        fd = os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
         try:
             os.write(fd, data[:_REPORT_MAX])
         finally:

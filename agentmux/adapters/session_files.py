@@ -185,7 +185,7 @@ class FileSession(SignalFiles):
 
     def add(self, implied: Implied) -> None:
         """Add a file whole; see `ports.session_files`."""
-        target = self._path / implied.path
+        target = files.inside(self._path, implied.path)
         data = self._content(implied)
         if data is None:
             return
@@ -209,18 +209,19 @@ class FileSession(SignalFiles):
     def archive(self, archive: Archive) -> None:
         """Move files one by one into history; see `ports.session_files`."""
         for name in self.to_archive(archive):
-            files.move(self._path / name, self._path / archive.to / name)
+            source = files.inside(self._path, name)
+            files.move(source, files.inside(self._path, f"{archive.to}/{name}"))
 
     def write(self, path: str, data: str) -> Path:
         """Write a private file; see `ports.session_files`."""
-        target = self._path / path
+        target = files.inside(self._path, path)
         files.make_dir(target.parent)
         files.replace(target, data.encode("utf-8", "surrogatepass"))
         return target
 
     def make_folder(self, path: str) -> None:
         """Make a private folder; see `ports.session_files`."""
-        files.make_dir(self._path / path)
+        files.make_dir(files.inside(self._path, path, whole=True))
 
     def sweep(self) -> None:
         """Remove temporary files; see `ports.session_files`."""

@@ -126,7 +126,7 @@ class SignalFiles:
 
     def note_turn(self, launch: str, turn: Turn) -> None:
         """Keep what a hook has told; see `ports.session_files`."""
-        path = self._path / layout.turn(launch)
+        path = files.inside(self._path, layout.turn(launch))
         if layout.is_launch(launch) and path.parent.is_dir():
             files.put(path, f"{turn}\n".encode())
 

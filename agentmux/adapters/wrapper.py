@@ -272,7 +272,11 @@ class Wrapper:
     def write(self, name: str, text: str) -> None:
         """As `leave`, but let the caller hear of what goes wrong."""
         path, data = f"{self.folder}/{name}", text.encode()
-        file = os.open(path + ".tmp", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        for place in (os.path.dirname(self.folder), self.folder):  # noqa: PTH120
+            if os.path.islink(place):  # noqa: PTH114
+                raise OSError(errno.ELOOP, f"{place} is a link")
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW
+        file = os.open(path + ".tmp", flags, 0o600)
         while data:
             data = data[os.write(file, data) :]
         os.fsync(file)
@@ -365,7 +369,7 @@ def _tell(lines: list[str]) -> None:
 def _poke(path: str) -> None:
     """Wake the orchestrator, if one is there; it looks for what was chosen by itself too."""
     try:
-        pipe = os.open(path, os.O_WRONLY | os.O_NONBLOCK)
+        pipe = os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
     except OSError:
         return
     _try(os.write, pipe, b"w\n")

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from agentmux.adapters import delivery
+from agentmux.adapters import delivery, files
 from agentmux.adapters.handover import report as send_report
 from agentmux.adapters.handover import take_environment
 from agentmux.adapters.processes import ProcessWatch, start_time
@@ -30,11 +30,18 @@ from agentmux.core import layout
 from agentmux.core.agents import AgentSpec
 from agentmux.core.apply import fold
 from agentmux.core.environment import change
+from agentmux.core.pipeline import PHASE_REGISTRY
 from agentmux.errors import AgentmuxError, ExitCode
 from agentmux.ports.display import Display
 from agentmux.ports.terminal import Delivery
 
 logger = logging.getLogger(__name__)
+
+_FOLDERS: Final = (
+    *(layout.LAUNCHES, layout.SNAPSHOTS, layout.CHECKPOINTS, layout.HISTORY, layout.RESEARCH),
+    *(each.folder for each in PHASE_REGISTRY if each.folder),
+)
+"""Where a session is written to."""
 
 _LOG_KEYS: Final = ("session", "phase", "role", "pane")
 
@@ -68,8 +75,6 @@ def main(argv: Sequence[str], environ: Mapping[str, str]) -> int:
         render.failure("nobody waits for this orchestrator any more", ("agentmux list",))
         return ExitCode.NOT_FOUND
     os.umask(0o077)
-    _log_to(session / layout.LOG)
-
     waiting = [Path(request.ready)] if request.ready else []
 
     def report(said: Report) -> None:
@@ -78,6 +83,9 @@ def main(argv: Sequence[str], environ: Mapping[str, str]) -> int:
             send_report(waiting.pop(), said.encode())
 
     try:
+        for name in _FOLDERS:
+            files.inside(session, name, whole=True)
+        _log_to(session / layout.LOG)
         given = take_environment(Path(request.ready)) if request.ready else None
         if given:
             environ = _adopt(given, environ)
@@ -206,7 +214,8 @@ def _display(*, colour: bool) -> Display:
 
 
 def _log_to(path: Path) -> None:
-    handler = logging.FileHandler(path, encoding="utf-8", errors="backslashreplace")
+    stream = os.fdopen(files.append_only(path), "a", encoding="utf-8", errors="backslashreplace")
+    handler = logging.StreamHandler(stream)
     handler.setFormatter(_JsonLines())
     logging.getLogger("agentmux").addHandler(handler)
     logging.getLogger("agentmux").setLevel(logging.INFO)

@@ -75,6 +75,17 @@ def test_refusals_change_nothing_and_leave_nobody(stopped: Session) -> None:
         assert not project.processes(), words
 
 
+def test_a_session_with_a_link_for_a_folder(stopped: Session) -> None:
+    project = stopped.project
+    (stopped.path / "launches").rename(project.root / "kept")
+    (stopped.path / "launches").symlink_to(project.root / "kept")
+    before = sorted((project.root / "kept").rglob("*"))
+    said = project.fails(5, "resume", "--yes", "--detach", stopped.name)
+    assert f"`{stopped.path / 'launches'}` is a link" in said
+    assert sorted((project.root / "kept").rglob("*")) == before
+    assert not project.processes()
+
+
 def test_a_session_that_somebody_holds(stopped: Session) -> None:
     project = stopped.project
     before = project.tree()
