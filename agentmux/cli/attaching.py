@@ -7,17 +7,24 @@ import shlex
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, NoReturn
 
-from agentmux.app.sessions import live
+import typer
+
+from agentmux.adapters import foreground
+from agentmux.app.sessions import entry_at, live
+from agentmux.app.view import look
+from agentmux.cli import render
 from agentmux.errors import AgentmuxError, BlockedError, MissingError, NotFoundError, UsageError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from agentmux.app.sessions import Liveness, SessionEntry
     from agentmux.app.world import Site
     from agentmux.cli.face import Face
 
 
 def attach(face: Face, site: Site, entry: SessionEntry) -> NoReturn:
-    """Become the tmux client that shows the session.
+    """Show the session in this terminal, and end with the status of its tmux client.
 
     Raises:
         AgentmuxError: It is not live, or this is no terminal to show it in.
@@ -25,7 +32,22 @@ def attach(face: Face, site: Site, entry: SessionEntry) -> NoReturn:
     found = live(site, (entry,))[entry.path]
     session = require_live(entry, found)
     socket = site.terminal(entry.text("tmux_socket") or None).socket
-    become(attach_argv(socket, session, face.environ, on_terminal=face.interactive))
+    argv = attach_argv(socket, session, face.environ, on_terminal=face.interactive)
+    raise typer.Exit(go(face, site, entry.path, argv))
+
+
+def go(face: Face, site: Site, path: Path, argv: tuple[str, ...]) -> int:
+    """Show the session at ``path`` in this terminal, by ``argv``; then say how it stands.
+
+    Inside tmux the client that is there goes to the session, and this does not wait for it.
+    """
+    render.flush()
+    if face.environ.get("TMUX"):
+        become(argv)
+    status = foreground.run(argv, face.environ)
+    (view,) = look(site, (entry_at(site, path),)).data
+    render.out("\n".join(render.standing(view)))
+    return status
 
 
 def require_live(entry: SessionEntry, found: Liveness) -> str:

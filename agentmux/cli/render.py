@@ -164,6 +164,19 @@ def where(view: SessionView) -> str:
     return f"{phase}{cycle}{iteration}"
 
 
+def standing(view: SessionView) -> list[str]:
+    """Return how a session stands, for who comes back from it."""
+    name = view.session
+    if view.status == "done":
+        made = f"commit {view.commit[:12]}" if view.commit else "nothing was committed"
+        return [f"session {name} is done: {made}"]
+    step = next_step(view)
+    return [
+        f"session {name} is {worded(view.status)}, in phase {where(view)}",
+        f"next: {step}" if step else f"watch it: agentmux attach {name}",
+    ]
+
+
 def table(rows: Sequence[Sequence[str]]) -> list[str]:
     """Return rows with their columns aligned, two blanks between them."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]

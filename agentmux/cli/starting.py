@@ -231,10 +231,11 @@ def show_begun(
                 "warnings": [*told, *news],
             }
         )
-    else:
+    goes_there = _goes_there(face, attach, json=json)
+    if not json and (not goes_there or face.environ.get("TMUX")):
         render.out(f"session {begun.name} is in phase {begun.phase}")
         render.out(f"watch it: agentmux attach {begun.name}")
-    if not _goes_there(face, attach, json=json):
+    if not goes_there:
         return
     try:
         argv = attaching.attach_argv(
@@ -244,5 +245,6 @@ def show_begun(
         # The session runs, and its answer is given: this is no failure any more.
         render.note(f"not attached: {error.message}")
         return
-    render.flush()
-    attaching.become(argv)
+    status = attaching.go(face, world, begun.path, argv)
+    if status:
+        raise typer.Exit(status)

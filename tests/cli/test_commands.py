@@ -455,14 +455,15 @@ def test_attaching_in_a_terminal(make: Make, tmux: TmuxTerminal, wait_until: Any
     os.close(slave)
 
     def clients() -> str:
-        found: str = tmux.run("list-clients", "-F", "#{client_pid} #{session_name}").stdout
+        found: str = tmux.run("list-clients", "-F", "#{session_name}").stdout
         return found
 
-    wait_until(
-        lambda: clients().split() == [str(process.pid), layout.tmux_name(NAME)], what=clients
-    )
-    process.kill()
-    process.wait(10)
+    wait_until(lambda: clients() == f"{layout.tmux_name(NAME)}\n", what=clients)
+    tmux.run("detach-client", "-s", layout.tmux_name(NAME))
+    assert process.wait(10) == 0
+    said = os.read(master, 65536).decode().rpartition("[detached")[2]
+    assert f"session {NAME} is interrupted, in phase architecting" in said
+    assert f"next: agentmux resume {NAME} --reattach" in said
     os.close(master)
 
 

@@ -228,6 +228,22 @@ def test_two_keys_approve_and_it_stays_until_another(
     assert project.git("log", "-1", "--format=%s") == "add a greeting\n"
 
 
+def test_who_comes_back_from_the_end_is_told_of_it(project: Project, wait_until: WaitUntil) -> None:
+    words = (sys.executable, "-m", "agentmux", "start", "--agent", "demo", "--yes", "say hello")
+    with Client(project, *words) as client:
+        wait_until(lambda: "\x1b[?1049h" in client.said, 20, lambda: client.said)  # it is shown
+        session = Session(project, project.sessions()[0]).wait()
+        project.tmux("select-pane", "-t", monitor_pane(session))
+        client.press("aa")
+        wait_until(lambda: "any key" in monitor(session), 20, lambda: monitor(session))
+        client.press("q")
+        assert client.process.wait(20) == 0
+    told = client.said.rpartition("[exited]")[2]
+    made = project.git("rev-parse", "HEAD")[:12]
+    assert told.split() == f"session {session.name} is done: commit {made}".split()
+    assert "watch it" not in client.said
+
+
 def test_changes_are_asked_for_by_keys(project: Project, wait_until: WaitUntil) -> None:
     session = project.start().wait()
     with attached(session, wait_until) as client:

@@ -1,0 +1,48 @@
+"""A program that has this terminal until it ends."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Mapping
+from types import FrameType
+from typing import Final
+
+from agentmux.errors import MissingError
+
+_PASSED_ON: Final = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT)
+
+
+def run(argv: tuple[str, ...], environ: Mapping[str, str]) -> int:
+    """Run a program in the foreground; return its exit status, as a shell tells it.
+
+    Where it stops (as a tmux client does at ``suspend-client``), this process stops with it, and a
+    shell's ``fg`` wakes both.
+
+    Raises:
+        MissingError: It cannot be started.
+    """
+    try:
+        pid = os.posix_spawnp(argv[0], argv, environ)
+    except OSError as error:
+        raise MissingError(f"{argv[0]} cannot be started: {error.strerror}") from None
+
+    def pass_on(number: int, _frame: FrameType | None) -> None:
+        os.kill(pid, number)
+
+    before = {number: signal.signal(number, pass_on) for number in _PASSED_ON}
+    try:
+        return _status(pid)
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _status(pid: int) -> int:
+    """Wait for the program's end."""
+    while True:
+        _, status = os.waitpid(pid, os.WUNTRACED)
+        if not os.WIFSTOPPED(status):
+            code = os.waitstatus_to_exitcode(status)
+            return code if code >= 0 else 128 - code
+        os.kill(os.getpid(), signal.SIGSTOP)

@@ -1,0 +1,60 @@
+"""A program in the foreground of a terminal, as a shell sees it."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from agentmux.adapters.foreground import run
+from agentmux.errors import MissingError
+from tests.conftest import WaitUntil
+
+_RUN = "import os, sys; from agentmux.adapters.foreground import run; sys.exit(run({}, os.environ))"
+
+
+def running(*argv: str) -> subprocess.Popen[bytes]:
+    return subprocess.Popen([sys.executable, "-c", _RUN.format(repr(argv))])
+
+
+def state(pid: int) -> str:
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+
+
+def child_of(pid: int) -> int:
+    found = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return int(found[0]) if found else 0
+
+
+@pytest.mark.parametrize(("script", "status"), [("exit 7", 7), ("kill -9 $$", 137), ("true", 0)])
+def test_its_status_is_told(script: str, status: int) -> None:
+    before = signal.getsignal(signal.SIGTERM)
+    assert run(("sh", "-c", script), os.environ) == status
+    assert signal.getsignal(signal.SIGTERM) is before
+
+
+def test_a_program_that_is_not_there_is_said() -> None:
+    with pytest.raises(MissingError, match="no-such-program cannot be started"):
+        run(("no-such-program",), os.environ)
+
+
+def test_it_stops_and_goes_on_with_its_program(tmp_path: Path, wait_until: WaitUntil) -> None:
+    mark = tmp_path / "went on"
+    with running("sh", "-c", f"kill -STOP $$; touch '{mark}'; exit 3") as process:
+        wait_until(lambda: state(process.pid) == "T")
+        assert not mark.exists()
+        os.kill(child_of(process.pid), signal.SIGCONT)  # as `fg` does, for the whole job
+        os.kill(process.pid, signal.SIGCONT)
+        assert process.wait(10) == 3
+    assert mark.exists()
+
+
+def test_what_ends_it_ends_its_program(tmp_path: Path, wait_until: WaitUntil) -> None:
+    mark = tmp_path / "ready"
+    script = f"trap 'exit 5' TERM; touch '{mark}'; while :; do sleep 0.01; done"
+    with running("sh", "-c", script) as process:
+        wait_until(mark.exists)
+        process.terminate()
+        assert process.wait(10) == 5
