@@ -34,6 +34,7 @@ from agentmux.core.agents import (
     StrategyKind,
     TurnEnd,
 )
+from agentmux.core.nearest import meant
 from agentmux.core.settings import Settings
 from agentmux.errors import ConfigError
 
@@ -77,10 +78,7 @@ def _whole(name: str, table: Values, seen: tuple[str, ...]) -> Values:
     if base is None:
         return own  # type: ignore[no-any-return]  # checked by the schema
     if base not in table or base in (*seen, name):
-        import difflib  # noqa: PLC0415 (only paid for when there is a mistake)
-
-        close = difflib.get_close_matches(base, [each for each in table if each != name], n=1)
-        hints = (f"did you mean `{close[0]}`?",) if close else ("agentmux agents",)
+        hints = meant(base, [each for each in table if each != name]) or ("agentmux agents",)
         raise ConfigError(f"`agents.{name}.like`: `{base}` is no other agent", hints=hints)
     return {**_whole(base, table, (*seen, name)), "match": (), **own}
 

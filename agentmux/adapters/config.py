@@ -16,6 +16,7 @@ from typing import Any, Final
 from agentmux.adapters import schema
 from agentmux.core.agents import SCREENS, HookFormat, PromptBy, StrategyKind, TurnEnd
 from agentmux.core.frozen import dataclass
+from agentmux.core.nearest import meant
 from agentmux.core.phase import CODER, REVIEWERS, ROLES
 from agentmux.core.settings import Policy, RoleSettings, Settings
 from agentmux.errors import ConfigError
@@ -49,7 +50,7 @@ def _known_places(node: schema.Node, places: tuple[str, ...]) -> None:
             schema.fail(
                 node.at,
                 f"nothing is known by `{{{place}}}`",
-                *schema.nearest(f"{{{place}}}", known),
+                *meant(f"{{{place}}}", known),
             )
 
 

@@ -15,6 +15,7 @@ from typing import Any, Final, NoReturn
 
 import yaml
 
+from agentmux.core.nearest import meant
 from agentmux.errors import ConfigError
 
 DEEPEST: Final = 16
@@ -229,15 +230,7 @@ def _field(written: str, entry: Entry, schema: Nested, path: str) -> tuple[str, 
 
 
 def _nearest(word: str, known: Iterable[str]) -> tuple[str, ...]:
-    return nearest(word, known) or (f"known: {', '.join(known)}",)
-
-
-def nearest(word: str, known: Iterable[str]) -> tuple[str, ...]:
-    """Return the hint that names what was probably meant; none where nothing is close."""
-    import difflib  # noqa: PLC0415 (only paid for when there is a mistake)
-
-    close = difflib.get_close_matches(word, list(known), n=1)
-    return (f"did you mean `{close[0]}`?",) if close else ()
+    return meant(word, known) or (f"known: {', '.join(known)}",)
 
 
 def _what(path: str) -> str:
@@ -287,7 +280,7 @@ def choice(*values: str) -> Reader:
         if not isinstance(node.value, str) or node.value not in values:
             word = node.value if isinstance(node.value, str) else ""
             wanted = "one of " + ", ".join(f"`{value}`" for value in values)
-            wrong(node, path, wanted, *nearest(word, values))
+            wrong(node, path, wanted, *meant(word, values))
         return node.value
 
     return reader

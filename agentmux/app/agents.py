@@ -24,6 +24,7 @@ from agentmux.core.command_lines import (
     strategy_env,
 )
 from agentmux.core.frozen import dataclass
+from agentmux.core.nearest import meant
 from agentmux.core.prompts import launch_line
 from agentmux.errors import ExitCode
 
@@ -217,17 +218,18 @@ def probe_agent(
     """
     spec = world.spec(name)
     report = _report(world, spec, look(spec))
-    problems = tuple(_problems(report, name))
+    problems = tuple(_problems(report, name, world.agents()))
     return OperationResult(
         data=report, problems=problems, exit_code=worst(each.code for each in problems)
     )
 
 
-def _problems(report: AgentReport, name: str) -> Iterable[Problem]:
+def _problems(report: AgentReport, name: str, agents: Iterable[str]) -> Iterable[Problem]:
     if report.probe.problem is None:
         return
     spec = report.spec
-    hints = ["see which are installed: agentmux agents"]
+    hints = [*(meant(name, agents) if not spec.known else ())]
+    hints += ["see which are installed: agentmux agents"]
     if report.probe.installed:
         hints = [f"run it by hand: {' '.join((*spec.command, *spec.probe.argv))}"]
     message = f"agent {name}: {report.probe.problem}"

@@ -8,6 +8,7 @@ from agentmux.app.session import stamp
 from agentmux.app.world import World
 from agentmux.core.apply import fold
 from agentmux.core.events import Event, SeatRestarted
+from agentmux.core.nearest import meant
 from agentmux.core.state import LAUNCHED
 from agentmux.errors import BlockedError, NotFoundError
 from agentmux.ports.session_files import SignalFiles
@@ -45,7 +46,8 @@ def restart(
         if known is None:
             seats = ", ".join(state.seats) or "none"
             raise NotFoundError(
-                f"session {name} has no seat `{seat}` now", hints=(f"seats: {seats}",)
+                f"session {name} has no seat `{seat}` now",
+                hints=(*meant(seat, state.seats), f"seats: {seats}"),
             )
         if known.status == LAUNCHED:
             raise BlockedError(

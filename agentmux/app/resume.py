@@ -23,6 +23,7 @@ from agentmux.core.events import ORCHESTRATOR, Event, Fact, PhaseSettled, Resume
 from agentmux.core.frozen import dataclass
 from agentmux.core.implied import Implied, implied, overlay
 from agentmux.core.inference import Inference, chosen_phase, infer
+from agentmux.core.nearest import meant
 from agentmux.core.phase import Phase
 from agentmux.core.records import to_fields
 from agentmux.core.resume import Fresh
@@ -267,7 +268,10 @@ def require_seats(plan: ResumePlan, fresh: frozenset[str]) -> None:
     if unknown:
         raise NotFoundError(
             f"no seat `{unknown[0]}`",
-            hints=(f"its seats: {', '.join(sorted(seats)) or 'none yet'}",),
+            hints=(
+                *meant(unknown[0], sorted(seats)),
+                f"its seats: {', '.join(sorted(seats)) or 'none yet'}",
+            ),
         )
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 from agentmux.app.result import Problem, problem_of
 from agentmux.core import layout
 from agentmux.core.frozen import dataclass
+from agentmux.core.nearest import nearest_of
 from agentmux.errors import (
     NAME_TAKEN,
     AgentmuxError,
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from agentmux.core.records import Json
 
 DONE: Final = "done"
+_MEANT_MAX: Final = 3
 _BEGINNING: Final = datetime.min.replace(tzinfo=UTC)
 
 
@@ -201,7 +203,16 @@ def resolve(site: Site, name: str, *, command: str = STATUS) -> SessionEntry:
         entries = [entry_at(site, sessions_dir(site.project) / each) for each in found]
         entries.sort(key=lambda entry: entry.name, reverse=True)
         raise _several(f"several sessions answer to `{name}`", entries, command)
-    raise NotFoundError(f"no session answers to `{name}`", hints=("agentmux list",))
+    hints = (*_meant(name, names, command), "agentmux list")
+    raise NotFoundError(f"no session answers to `{name}`", hints=hints)
+
+
+def _meant(name: str, names: Sequence[str], command: str) -> Iterator[str]:
+    """Say what to type instead of a mistyped name: a slug, one of its words, or a whole name."""
+    slugs = {each: layout.slug_of(each) for each in names}
+    spellings = {each: (each, slug, *slug.split("-")) for each, slug in slugs.items()}
+    for each in nearest_of(name, spellings)[:_MEANT_MAX]:
+        yield f"did you mean: agentmux {command.replace('SESSION', each)}"
 
 
 def _path_of(site: Site, name: str) -> Path | None:

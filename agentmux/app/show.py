@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from agentmux.app.result import OperationResult, Problem, worst
 from agentmux.core import layout
 from agentmux.core.frozen import dataclass
+from agentmux.core.nearest import meant
 from agentmux.core.painting import Cells, cell_width, paint, plain, snapshot_screen
 from agentmux.core.phase import ROLES
 from agentmux.errors import ExitCode, NotFoundError
@@ -83,7 +84,8 @@ def last_screens(
     seats = sorted(held, key=_place) if isinstance(held, Mapping) else []
     if seat is not None and seat not in seats:
         raise NotFoundError(
-            f"session {entry.name} has no seat `{seat}`", hints=(f"seats: {', '.join(seats)}",)
+            f"session {entry.name} has no seat `{seat}`",
+            hints=(*meant(seat, seats), f"seats: {', '.join(seats)}"),
         )
     found = list(_each(entry, read, seats if seat is None else [seat]))
     if not found:

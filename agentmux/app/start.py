@@ -22,6 +22,7 @@ from agentmux.core import layout
 from agentmux.core.agents import AgentSpec
 from agentmux.core.events import ORCHESTRATOR, Event, JournalCreated, SessionStarted
 from agentmux.core.frozen import dataclass
+from agentmux.core.nearest import meant
 from agentmux.core.phase import CODER, PRODUCT_MANAGER, ROLES, Phase
 from agentmux.core.pipeline import TERMINAL
 from agentmux.core.shape import is_control, writable
@@ -326,7 +327,8 @@ def flags(
     models = {role: model for role, (_, model) in roles.items() if model}
     unknown = sorted(set(agents) - set(ROLES))
     if unknown:
-        raise UsageError(f"no role `{unknown[0]}`", hints=(f"roles: {', '.join(ROLES)}",))
+        hints = (*meant(unknown[0], ROLES), f"roles: {', '.join(ROLES)}")
+        raise UsageError(f"no role `{unknown[0]}`", hints=hints)
     if agent is not None:
         agents["*"] = agent
     return agents, models
@@ -343,13 +345,17 @@ def _agents(world: World, options: Options, *, product_manager: bool) -> Mapping
         if world.programs.find(spec.command[0]) is None:
             raise MissingError(
                 f"the agent of `{role}` is not installed: `{spec.command[0]}` is not on PATH",
-                hints=(
-                    f"install {spec.name}, or choose another: agentmux start --agent NAME …",
-                    "see which are installed: agentmux agents",
-                ),
+                hints=(*_instead(world, spec), "see which are installed: agentmux agents"),
             )
         found[role] = name
     return found
+
+
+def _instead(world: World, spec: AgentSpec) -> tuple[str, ...]:
+    """Say what to do about an agent that is not here: it may be another one, mistyped."""
+    if not spec.known and (hint := meant(spec.name, world.agents())):
+        return hint
+    return (f"install {spec.name}, or choose another: agentmux start --agent NAME …",)
 
 
 def _branch(world: World, request: StartRequest, name: str, head: Head | None) -> str | None:

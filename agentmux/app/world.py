@@ -169,6 +169,7 @@ class World(Site):
         environment: Of this process; also what agents inherit.
         new_id: A uuid, as text.
         settings: What of the project's files needs trust is in them only where it is trusted.
+        agents: The names of the agent registry.
         spec: The agent that plays under a name or command, with the configuration's overrides.
     """
 
@@ -178,6 +179,7 @@ class World(Site):
     new_id: Callable[[], str]
     settings: Settings
     spec: Callable[[str], AgentSpec]
+    agents: Callable[[], tuple[str, ...]]
     programs: Programs
     claims: Claims
     templates: Templates

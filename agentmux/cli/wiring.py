@@ -150,6 +150,7 @@ def world(
 
     files = _project_files(project, config, environ)
     chosen = files.settings(None)
+    spec, agents = _specs(chosen)
     store = _trust_store(project, environ)
 
     def keep(parts: Known | None) -> bool:
@@ -163,10 +164,12 @@ def world(
     def allow(keys: frozenset[str], *, runs: bool = True) -> World:
         there = files.trusted_and(keys)
         chosen = files.settings(there)
+        spec, agents = _specs(chosen)
         return replace(
             made,
             settings=chosen,
-            spec=_specs(chosen),
+            spec=spec,
+            agents=agents,
             programs=made.programs if runs else _programs(environ, keep=False, runs=False),
             templates=_templates(files, there),
         )
@@ -182,7 +185,8 @@ def world(
         now=_now,
         new_id=_new_id,
         settings=chosen,
-        spec=_specs(chosen),
+        spec=spec,
+        agents=agents,
         programs=_programs(environ, keep=not read_only),
         claims=_claims(environ),
         templates=_templates(files, None),
@@ -291,18 +295,24 @@ def _nested(project: Path, environ: Mapping[str, str]) -> tuple[str, ...]:
         return ()
 
 
-def _specs(chosen: Settings) -> Callable[[str], AgentSpec]:
+def _specs(
+    chosen: Settings,
+) -> tuple[Callable[[str], AgentSpec], Callable[[], tuple[str, ...]]]:
+    """Return what finds an agent, and what names those of the registry."""
+
+    @functools.cache
+    def registry() -> Mapping[str, AgentSpec]:
+        from agentmux.adapters.agents import load_registry  # noqa: PLC0415 (reads yaml)
+
+        return load_registry(chosen)
+
     @functools.cache
     def spec(name: str) -> AgentSpec:
-        from agentmux.adapters.agents import load_registry  # noqa: PLC0415 (reads yaml)
-        from agentmux.core.agents import spec_for  # noqa: PLC0415
+        from agentmux.core.agents import spec_for  # noqa: PLC0415 (not every command)
 
-        if not registry:
-            registry.update(load_registry(chosen))
-        return spec_for(name, registry, resume_commands=chosen.resume.commands)
+        return spec_for(name, registry(), resume_commands=chosen.resume.commands)
 
-    registry: dict[str, AgentSpec] = {}
-    return spec
+    return spec, lambda: tuple(registry())
 
 
 def _programs(environ: Mapping[str, str], *, keep: bool, runs: bool = True) -> Programs:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from agentmux.core.acceptance import working_phase
 from agentmux.core.artifacts import Artifacts
 from agentmux.core.frozen import dataclass
+from agentmux.core.nearest import meant
 from agentmux.core.phase import Phase
 from agentmux.core.pipeline import PHASE_REGISTRY, PIPELINE, earlier
 from agentmux.core.state import SessionState
@@ -106,7 +107,9 @@ def chosen_phase(name: str, state: SessionState, inference: Inference) -> Phase:
     phases: dict[str, Phase] = {phase.value: phase for phase in PIPELINE}
     phase = phases.get(name)
     if phase is None:
-        raise UsageError(f"no phase `{name}`", hints=(f"phases: {', '.join(phases)}",))
+        raise UsageError(
+            f"no phase `{name}`", hints=(*meant(name, phases), f"phases: {', '.join(phases)}")
+        )
     if inference.phase in phases.values() and earlier(phase, inference.phase) is not phase:
         raise UsageError(f"--phase goes backwards only: `{phase}` comes after `{inference.phase}`")
     if PIPELINE[phase].takes_part(state) is False:

@@ -9,6 +9,8 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from agentmux.core.nearest import meant
+
 LARGEST: Final = 10**6
 _SHOWN: Final = 60
 _KINDS = {
@@ -39,10 +41,7 @@ def spell(value: object) -> str:
 
 def nearest(name: str, known: Iterable[str]) -> str:
     """Return ``; did you mean `x`?`` for a name close to a known one, else the empty string."""
-    from difflib import get_close_matches  # noqa: PLC0415 (only paid for when there is a mistake)
-
-    close = get_close_matches(name, list(known), n=1)
-    return f"; did you mean `{close[0]}`?" if close else ""
+    return "".join(f"; {hint}" for hint in meant(name, known))
 
 
 def writable(text: str) -> str:

@@ -93,6 +93,32 @@ def test_a_decision_of_a_person_is_refused_to_an_agent_whatever_the_phase(
     assert session.files.load() == before
 
 
+# -- mistyped names -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "hint"),
+    [
+        (("start", "--agent", "clude", "x"), 6, "did you mean `claude`?"),
+        (("start", "--role", "reviewer=demo", "x"), 2, "`reviewer_quality` or `reviewer_expert`?"),
+        (("start", "--role", "codr=demo", "x"), 2, "did you mean `coder`?"),
+        (("agents", "probe", "gemni"), 6, "did you mean `gemini`?"),
+        (("status", "atuh"), 4, f"did you mean: agentmux status {NAME}"),
+        (("resume", "add-auht"), 4, f"did you mean: agentmux resume {NAME}"),
+        (("resume", NAME, "--fresh-role", "coder-3"), 4, "did you mean `coder-1`?"),
+        (("resume", NAME, "--phase", "planing"), 2, "did you mean `planning`?"),
+        (("show", NAME, "--role", "architct"), 4, "did you mean `architect`?"),
+    ],
+)
+def test_a_mistyped_name_gets_the_nearest(
+    make: Make, run: Run, capsys: Capture, words: tuple[str, ...], code: int, hint: str
+) -> None:
+    session = make(phase=Phase.IMPLEMENTING, agents={"architect": {}, "coder-1": {}})
+    session.commit()
+    assert run(*words) == code
+    assert hint in capsys.readouterr().err
+
+
 # -- where the project is ------------------------------------------------------------------------
 
 
