@@ -12,6 +12,7 @@ import pytest
 
 from agentmux.adapters.agents import Prober, find_program, load_registry, probe
 from agentmux.adapters.config import load_settings
+from agentmux.adapters.processes import is_alive
 from agentmux.core.agents import (
     AgentSpec,
     Probe,
@@ -26,6 +27,7 @@ from agentmux.core.command_lines import launch_argv, resume_argv
 from agentmux.core.screens import ScreenMark, read_screen, switches_shown
 from agentmux.core.settings import Settings
 from agentmux.errors import ConfigError
+from tests.conftest import WaitUntil
 
 REGISTRY = load_registry(Settings())
 
@@ -361,7 +363,9 @@ def test_a_program_sees_no_terminal_and_nothing_to_read(machine: Machine) -> Non
     assert machine.probe().strategies["assign"]
 
 
-def test_a_program_that_hangs_is_ended_with_its_children(machine: Machine, tmp_path: Path) -> None:
+def test_a_program_that_hangs_is_ended_with_its_children(
+    machine: Machine, tmp_path: Path, wait_until: WaitUntil
+) -> None:
     pid = tmp_path / "pid"
     machine.install(f"sleep 300 & echo $! > '{pid}'\nwait")
     began = time.monotonic()
@@ -372,10 +376,7 @@ def test_a_program_that_hangs_is_ended_with_its_children(machine: Machine, tmp_p
     assert result.problem is not None
     assert "did not end within 1 s" in result.problem
     assert choose_strategy(ROBOT, result).kind is StrategyKind.NONE
-    child = Path("/proc") / pid.read_text().strip() / "stat"
-    until = time.monotonic() + 10
-    while child.exists() and child.read_text().split()[2] not in "ZX":
-        assert time.monotonic() < until, "the child lives"
+    wait_until(lambda: not is_alive(int(pid.read_text())), what="the child lives")
     assert not list(machine.cache.rglob("*.json"))
 
 

@@ -204,7 +204,10 @@ def architecture(run: Run) -> str:
 
 def children(pid: int) -> tuple[int, ...]:
     """Return all processes below ``pid``."""
-    direct = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    try:
+        direct = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    except OSError:  # it has ended since
+        return ()
     return tuple(each for word in direct for each in (int(word), *children(int(word))))
 
 

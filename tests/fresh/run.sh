@@ -1,0 +1,193 @@
+#!/bin/sh
+# `./dev test-fresh [--again] [--keep] [SUITE...]`: what a newcomer does, on bare Debian systems.
+#
+# For each suite: a root with python3 and git alone (made once, kept as a cache), a copy of it, in it a
+# clone of HEAD, `./dev demo`, and the whole `./dev test`. Everything runs in mount and process
+# namespaces of its own: no mount and no process is left, whatever ends this, and nothing of the
+# machine is changed. The settings that reach the network here (pip, apt, certificates) are copied.
+#
+# Exit codes: 0 all passed; 1 something failed; 2 a wrong command line; 6 something is missing here.
+set -eu
+
+here=$(cd -- "$(dirname -- "$0")" && pwd -P)
+project=$(cd -- "$here/../.." && pwd -P)
+cache=${AGENTMUX_FRESH_CACHE:-$project/.cache/fresh-roots}
+readonly here project
+
+say() { printf '%s\n' "$*" >&2; }
+
+usage() {
+  cat <<'USAGE'
+usage: ./dev test-fresh [--again] [--keep] [SUITE...]
+
+  SUITE    bookworm, trixie or sid; all three where none is given
+  --again  make the roots anew, and not from the cache
+  --keep   leave the systems in which something failed, for a look
+
+AGENTMUX_FRESH_CACHE: where the roots and the logs are (.cache/fresh-roots in the project)
+AGENTMUX_FRESH_MIRROR: where the packages come from (else from where this machine has its own)
+USAGE
+}
+
+missing() {
+  say "error: $1"
+  say "hint: $2"
+  exit 6
+}
+
+require_machine() {
+  [ "$(id -u)" -eq 0 ] || missing 'bare systems are made by root only' 'sudo ./dev test-fresh'
+  for tool in debootstrap unshare git; do
+    command -v "$tool" >/dev/null 2>&1 || missing "this machine lacks: $tool" \
+      'sudo apt-get install --no-install-recommends debootstrap util-linux git'
+  done
+  unshare --mount --pid --fork true 2>/dev/null || missing \
+    'namespaces are not to be had here: unshare --mount --pid fails' \
+    'run it on a machine, or in a container, that may mount'
+}
+
+# mirror: print from where this machine has its own Debian packages; nothing where it is no Debian.
+mirror() {
+  if [ -n "${AGENTMUX_FRESH_MIRROR:-}" ]; then
+    printf '%s\n' "$AGENTMUX_FRESH_MIRROR"
+  elif command -v apt-get >/dev/null 2>&1; then
+    apt-get indextargets --format "\$(REPO_URI)" 'Created-By: Packages' 2>/dev/null |
+      sed -n '/\/debian\/*$/p' | head -n 1
+  fi
+}
+
+# make_root SUITE: a system with python3, git and what it takes to trust a server; nothing else.
+make_root() {
+  [ ! -d "$cache/$1" ] || [ "$again" = yes ] || return 0
+  say "$1: making a bare system (log: $cache/$1.log)"
+  making=$cache/.making-$1-$$
+  # shellcheck disable=SC2046 # no word, or one
+  if ! unshare --mount --pid --fork --kill-child debootstrap --variant=minbase \
+    --include=python3,git,ca-certificates "$1" "$making" $(mirror) >"$cache/$1.log" 2>&1; then
+    tail -n 5 "$cache/$1.log" >&2
+    return 1
+  fi
+  rm -rf --one-file-system -- "${cache:?}/$1" && mv -- "$making" "$cache/$1"
+}
+
+# network_words: print every word of the caller's settings of pip and of certificates.
+network_words() {
+  env | sed -n 's/^\(PIP\|SSL\|REQUESTS\|CURL\)_[A-Z_]*=//p' | tr ' ' '\n'
+  for file in /etc/pip.conf "$HOME/.config/pip/pip.conf" "$HOME/.pip/pip.conf"; do
+    [ ! -f "$file" ] || sed -n 's/^[^#=]*= *//p' "$file" | tr ' ' '\n'
+  done
+}
+
+# furnish ROOT: give it what reaches the network here. Files are copied, folders will be bound.
+furnish() {
+  cp -L /etc/resolv.conf "$1/etc/resolv.conf"
+  if command -v apt-config >/dev/null 2>&1; then
+    apt-config dump Acquire | grep -E '^Acquire::(https?::|Check-|Retries|ForceIPv)' \
+      >"$1/etc/apt/apt.conf.d/90-caller" || :
+  fi
+  mkdir -p "$1/root/.config/pip" "$1/root/.pip"
+  [ ! -f /etc/pip.conf ] || cp -L /etc/pip.conf "$1/etc/pip.conf"
+  for file in .config/pip/pip.conf .pip/pip.conf; do
+    [ ! -f "$HOME/$file" ] || cp -L "$HOME/$file" "$1/root/$file"
+  done
+  : >"$1/.folders"
+  network_words | sed 's,^file://,,' | sort -u | while IFS= read -r path; do
+    case $path in
+      /) ;;
+      /*)
+        if [ -d "$path" ]; then
+          # The pages of an index name files beside it.
+          printf '%s\n' "${path%/simple}" >>"$1/.folders"
+        elif [ -f "$path" ]; then
+          mkdir -p "$1$(dirname -- "$path")"
+          cp -L "$path" "$1$path"
+        fi
+        ;;
+    esac
+  done
+  env | grep -E '^(PIP_|SSL_CERT|REQUESTS_CA|CURL_CA|[a-zA-Z]*_proxy=|[A-Z]*_PROXY=)' \
+    >"$1/.environment" || :
+}
+
+# try SUITE: print to the log what a newcomer sees; its status says whether all of it passed.
+try() {
+  run=$cache/.run-$1-$$
+  cp -a --reflink=auto -- "$cache/$1" "$run" || return 1
+  furnish "$run" || return 1
+  # A repository of another user is read all the same: the bundle is what root gets of it.
+  git -c safe.directory="$project" -C "$project" bundle create -q "$run/agentmux.bundle" HEAD ||
+    return 1
+  cp "$here/newcomer.sh" "$run/newcomer.sh" || return 1
+  unshare --mount --pid --fork --kill-child sh "$here/enter.sh" "$run"
+}
+
+# clean: what is left of a run; its mounts went with its namespace.
+clean() {
+  for left in "$cache"/.*-"$$"; do
+    [ ! -e "$left" ] || rm -rf --one-file-system -- "$left"
+  done
+}
+
+main() {
+  again=no keep=no suites=''
+  for word in "$@"; do
+    case $word in
+      --again) again=yes ;;
+      --keep) keep=yes ;;
+      -h | --help) usage && exit 0 ;;
+      -*) say "error: no option \`$word\`" && usage >&2 && exit 2 ;;
+      *[!a-z0-9]*) say "error: no suite \`$word\`" && usage >&2 && exit 2 ;;
+      *) suites="$suites $word" ;;
+    esac
+  done
+  require_machine
+  mkdir -p -- "$cache"
+  cache=$(cd -- "$cache" && pwd -P)
+  trap 'clean' EXIT
+  trap 'exit 130' INT
+  trap 'exit 143' TERM HUP
+  failed=no summary=''
+  for suite in ${suites:-bookworm trixie sid}; do
+    one "$suite" || failed=yes
+  done
+  say ''
+  printf '%s' "$summary" >&2
+  [ "$failed" = no ]
+}
+
+# one SUITE: make its system, try it, and add to the summary what came out.
+one() {
+  if ! make_root "$1"; then
+    summary="$summary$1: no system could be made ($cache/$1.log)
+"
+    return 1
+  fi
+  log=$cache/$1-run.log
+  say "$1: trying it (log: $log)"
+  {
+    came=0
+    try "$1" 2>&1 || came=$?
+    echo "$came" >"$cache/.status-$$" # a pipe has the status of its end
+  } | tee "$log" >&2
+  status=$(cat "$cache/.status-$$")
+  said=$(sed -n 's/^newcomer: //p' "$log" | tr '\n' ';')
+  if [ "$status" -eq 0 ]; then
+    summary="$summary$1: passed: $said
+"
+    rm -rf --one-file-system -- "$cache/.run-$1-$$"
+    return 0
+  fi
+  summary="$summary$1: FAILED: $said log: $log
+"
+  if [ "$keep" = yes ]; then
+    kept=$cache/failed-$1
+    rm -rf --one-file-system -- "$kept"
+    mv -- "$cache/.run-$1-$$" "$kept"
+    summary="$summary  look around: unshare --mount --pid --fork sh $here/enter.sh $kept sh
+"
+  fi
+  rm -rf --one-file-system -- "$cache/.run-$1-$$"
+  return 1
+}
+
+main "$@"
