@@ -27,7 +27,7 @@ from agentmux.core.events import (
 )
 from agentmux.core.phase import Phase
 from agentmux.core.plan import check_plan
-from agentmux.errors import DataError
+from agentmux.errors import DataError, SupersededError
 from tests.app.invariants import history
 from tests.app.on_disk import AT, OnDisk
 from tests.core.builders import plan, review
@@ -45,6 +45,18 @@ class Disk:
         self.count += 1
         if self.count == self.full_at:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), operation.path)
+
+
+def test_who_wakes_up_after_another_went_on_commits_nothing(tmp_path: Path) -> None:
+    files = OnDisk(tmp_path / "s").files
+    slow, quick = opened(files), opened(files)
+    slow.take_over()
+    quick.take_over()
+    quick.record(PromptReached(evidence="quick"), seat="architect", launch="nobody")
+    state = (files.path / layout.STATE).read_bytes()
+    with pytest.raises(SupersededError):
+        slow.record(PromptReached(evidence="slow"), seat="architect", launch="nobody")
+    assert (files.path / layout.STATE).read_bytes() == state
 
 
 def test_a_disk_that_is_full_at_any_operation_only_delays(

@@ -13,14 +13,22 @@ from pathlib import Path
 import pytest
 
 from agentmux.adapters.handover import ReadyPipe, report
-from agentmux.app.handing import Handing
+from agentmux.app.handing import Handing, OrchestratorFailedError
 from agentmux.app.request import Report
 from agentmux.app.resume import plan_resume
 from agentmux.app.sessions import list_sessions, live
 from agentmux.app.start import StartPlan, StartRequest, plan_start, start
 from agentmux.core import layout
 from agentmux.errors import AgentmuxError, BlockedError, ExitCode, UsageError
-from tests.app.driver import NotedRepository, SimTerminal, Studio, _handing, git, make_project
+from tests.app.driver import (
+    NotedRepository,
+    SimTerminal,
+    Studio,
+    _handing,
+    _ReadyAtOnce,
+    git,
+    make_project,
+)
 from tests.faults.operations import Operation, Operations
 
 COUNT = 4
@@ -99,6 +107,24 @@ def test_a_name_that_a_tmux_session_has_is_passed_over(studio: Studio) -> None:
     assert plan_start(other.world, asked, {}).name == f"{begun.name}-2"
     with pytest.raises(BlockedError, match=f"{begun.tmux_name} exists already"):
         plan_start(other.world, replace(asked, name="same"), {})
+
+
+class _Fails(_ReadyAtOnce):
+    """The orchestrator reports that it cannot begin."""
+
+    def wait(self, timeout_s: float, pid: int) -> bytes | None:  # type: ignore[explicit-override]
+        return Report(ok=False, exit_code=ExitCode.DATA, message="cannot begin").encode()
+
+
+def test_an_orchestrator_that_cannot_begin_leaves_no_session(studio: Studio) -> None:
+    other, plan = planned(studio)
+    handing = Handing(argv=lambda path, request: ("true",), pipe=lambda path: _Fails())
+    with pytest.raises(OrchestratorFailedError, match="cannot begin") as caught:
+        start(other.world, handing, plan)
+    assert caught.value.exit_code is ExitCode.DATA
+    assert other.world.terminal(None).sessions() == ()
+    assert not plan.path.exists()
+    assert list_sessions(other.world) == ()
 
 
 def test_a_name_that_was_given_is_not_changed(studio: Studio) -> None:
