@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
 from agentmux.adapters import files
 from agentmux.core import layout
+from agentmux.core.architecture import check_architecture
 from agentmux.core.artifacts import REVIEW_MD, Artifacts, kept_fix_request, nominations
 from agentmux.core.completion import ARCHITECTURE, EXECUTION_PLAN
 from agentmux.core.pipeline import PHASE_REGISTRY
@@ -23,7 +24,6 @@ from agentmux.core.plan import ExecutionPlan, check_execution_plan
 from agentmux.core.review import (
     ROLES,
     Verdict,
-    check_nominations,
     check_review,
     review_files,
     verdict_in,
@@ -134,13 +134,14 @@ class _Reader:
         if self._state.reviewer_nominations:
             return None
         data = self._bytes(ARCHITECTURE)
-        if not data or not data.lstrip(b"\xef\xbb\xbf").startswith(b"---"):
+        if not data:
             return None
-        from agentmux.adapters.documents import front_matter  # noqa: PLC0415 (yaml costs 20 ms)
-
-        head, _, _ = front_matter(data.decode("utf-8", "replace"))
-        nominated, problems = check_nominations(head.get("reviewers"))
-        return nominated if head.get("reviewers") and not problems else None
+        nominated, problems = check_architecture(data, _front_matter)
+        if problems:
+            self._problems[ARCHITECTURE] = f"not valid: {'; '.join(problems[:3])}"
+            del self._sizes[ARCHITECTURE]
+            return None
+        return nominated
 
     def _reviews(self, nominated: tuple[str, ...]) -> tuple[dict[str, Verdict], dict[str, Any]]:
         verdicts: dict[str, Verdict] = {}
@@ -167,3 +168,12 @@ class _Reader:
         for path in self._sizes:
             if path in roles:
                 yield path, roles[path]
+
+
+def _front_matter(text: str) -> tuple[Mapping[str, object], tuple[str, ...]]:
+    if not text.lstrip("\ufeff").startswith("---"):
+        return {}, ()
+    from agentmux.adapters.documents import front_matter  # noqa: PLC0415 (yaml costs 20 ms)
+
+    head, _, problems = front_matter(text)
+    return head, problems

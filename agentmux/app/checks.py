@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Final
 
 from agentmux.core import events, layout
 from agentmux.core.apply import fold
+from agentmux.core.architecture import check_architecture
+from agentmux.core.completion import ARCHITECTURE
 from agentmux.core.frozen import dataclass
 from agentmux.core.phase import RESEARCHERS, ResearchKind
 from agentmux.core.plan import check_plan
-from agentmux.core.review import DEFAULT_NOMINATIONS, check_nominations, check_review, review_files
+from agentmux.core.review import DEFAULT_NOMINATIONS, check_review, review_files
 from agentmux.core.review import long as long_role
 from agentmux.core.shape import writable
 
@@ -193,14 +195,11 @@ def _pm_done(desk: _Desk) -> Checked:
 
 
 def _architecture(desk: _Desk) -> Checked:
-    text = desk.text(f"{layout.ARCHITECTING}/architecture.md")
-    if text is None:
+    data = desk.data(ARCHITECTURE, TEXT_MAX)
+    if data is None:
         return desk.checked(events.ArchitectureDone())
-    head, problems = desk.files.read_front_matter(text)
-    nominated: tuple[str, ...] = DEFAULT_NOMINATIONS
-    if desk.note(problems):
-        nominated, problems = check_nominations(head.get("reviewers"))
-        desk.note(problems)
+    nominated, problems = check_architecture(data, desk.files.read_front_matter)
+    desk.note(problems)
     return desk.checked(events.ArchitectureDone(sha256=desk.sha256, reviewers=nominated))
 
 
