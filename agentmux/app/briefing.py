@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from agentmux.app.casting import Casting
@@ -9,13 +10,14 @@ from agentmux.app.session import Session
 from agentmux.app.world import World
 from agentmux.core import layout, prompts
 from agentmux.core.agents import StrategyKind
-from agentmux.core.phase import CODER, Phase
+from agentmux.core.phase import CODER, REVIEWERS, Phase, ResearchKind
 from agentmux.core.progress import handed_in
-from agentmux.core.prompts import PromptInputs
+from agentmux.core.prompts import Asked, PromptInputs
 from agentmux.core.records import Json
 from agentmux.core.resume import same_work
 from agentmux.core.resume_record import decode_record
-from agentmux.core.state import SessionState
+from agentmux.core.review import review_files
+from agentmux.core.state import RESEARCHED, SessionState
 from agentmux.core.work import Work
 
 INSTRUCTIONS = "instructions.md"
@@ -76,10 +78,40 @@ class Briefing:
             hello=learns and casting.strategy.learn != "hook",
             extension=self._world.templates.extension(work.role),
             submitted=handed_in(state),
+            asked=tuple(self._asked(work.seat)),
             instruction_file=f"{base}/{layout.launch(launch)}/{INSTRUCTIONS}",
         )
         open_items = (*prompts.artifacts(made), *prompts.signals(made))
-        return replace(made, open_items=open_items)
+        return replace(made, open_items=open_items, drafts=self._drafts(made))
+
+    def _drafts(self, inputs: PromptInputs) -> tuple[str, ...]:
+        """Return what lies where the seat is to leave its work: nobody wants the seat otherwise."""
+        files, gone = self._session.files, self._state.pending_archive
+        base = f"{files.path}/"
+        left = (*prompts.artifacts(inputs), *(base + path for path in self._reviews(inputs)))
+        there = [path for path in dict.fromkeys(left) if files.has_file(path)]
+        markers = prompts.markers(inputs)
+        there += [base + path for path in markers if files.read_artifact(path, 0)[1] != "missing"]
+        return tuple(
+            path for path in there if not any(each.takes(path.removeprefix(base)) for each in gone)
+        )
+
+    def _reviews(self, inputs: PromptInputs) -> tuple[str, ...]:
+        """Return where else the review of a reviewer may lie."""
+        if self._state.phase is not Phase.REVIEWING or inputs.role not in REVIEWERS:
+            return ()
+        alone = self._state.reviewer_nominations == (inputs.role,)
+        return tuple(f"{layout.REVIEW}/{name}" for name in review_files(inputs.role, alone=alone))
+
+    def _asked(self, seat: str) -> Iterator[Asked]:
+        """Yield the research that this seat has asked for."""
+        for kind in ResearchKind:
+            for topic, status in self._state.tasks(kind).items():
+                asked = self._state.research.get(f"{kind}-{topic}")
+                if asked is not None and seat in asked.owners:
+                    folder = f"{self._session.files.path}/{layout.research(kind, topic)}"
+                    answer = f"{folder}/summary.md" if status == RESEARCHED else ""
+                    yield Asked(kind=kind, topic=topic, question=asked.question, answer=answer)
 
     def _title(self, index: int | None) -> str:
         for group in self._state.implementation_groups:

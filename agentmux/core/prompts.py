@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Final
 
 from agentmux.core import layout
+from agentmux.core.artifacts import done_marker
 from agentmux.core.frozen import dataclass
 from agentmux.core.phase import (
     ARCHITECT,
@@ -48,6 +49,8 @@ HELLO: Final = (
 )
 FEATURE_SHOWN: Final = 600
 """Characters of the request that a prompt repeats; all of it is in ``requirements.md``."""
+QUESTION_SHOWN: Final = 200
+"""Characters of a question that is repeated; all of it is in the topic's ``request.md``."""
 
 # A name on a line of its own takes the empty line after it away when it has nothing to say.
 _NAME = re.compile(r"^\{\{(?P<block>\w+)\}\}\n(?:\n|\Z)|\{\{(?P<word>\w+)\}\}", re.MULTILINE)
@@ -63,6 +66,16 @@ _ARTIFACTS: Final = {
     PLANNER: f"{layout.PLANNING}/plan.yaml",
     DESIGNER: f"{layout.DESIGN}/design.md",
 }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """Research that a seat has asked for; ``answer`` is the path of its summary, or empty."""
+
+    kind: str
+    topic: str
+    question: str
+    answer: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +96,8 @@ class PromptInputs:
         extension: Text of the project's ``.agentmux/prompts/<role>.md``.
         submitted: For a resume: what was handed in and applied, one line each.
         open_items: For a resume: what is still to do, one line each.
+        drafts: For a resume: absolute paths of what lies where the seat is to leave its work.
+        asked: For a resume: the research that this seat has asked for.
         instruction_file: For `CONTINUE` and `NUDGE`: absolute path of the full prompt.
     """
 
@@ -105,6 +120,8 @@ class PromptInputs:
     extension: str | None = None
     submitted: tuple[str, ...] = ()
     open_items: tuple[str, ...] = ()
+    drafts: tuple[str, ...] = ()
+    asked: tuple[Asked, ...] = ()
     instruction_file: str = ""
 
 
@@ -153,6 +170,16 @@ def _artifacts(inputs: PromptInputs) -> tuple[str, ...]:
         folder = layout.research(inputs.role.partition("-")[0], inputs.topic)
         return (f"{folder}/summary.md", f"{folder}/detail.md")
     return (_ARTIFACTS[inputs.role],) if inputs.role in _ARTIFACTS else ()
+
+
+def markers(inputs: PromptInputs) -> tuple[str, ...]:
+    """Return the markers of a coder's work, relative to the session; AgentMux makes them."""
+    if inputs.role != CODER:
+        return ()
+    if inputs.phase is Phase.FIXING:
+        return (done_marker(1),)
+    own = () if inputs.subplan is None else (inputs.subplan,)
+    return tuple(done_marker(n) for n in own or (index for index, _ in inputs.subplans))
 
 
 def signals(inputs: PromptInputs) -> tuple[str, ...]:
@@ -240,6 +267,32 @@ def _change_request(inputs: PromptInputs) -> str:
     )
 
 
+def _drafts(inputs: PromptInputs) -> str:
+    if not inputs.drafts:
+        return ""
+    named = "\n".join(f"- {code_span(path)}" for path in inputs.drafts)
+    return (
+        "This is there already, but was not handed in, so it does not count, however complete it"
+        f" looks. Go over it, finish it, then hand it in:\n\n{named}"
+    )
+
+
+def _asked(inputs: PromptInputs) -> str:
+    if not inputs.asked:
+        return ""
+    lines = "\n".join(map(_asked_line, inputs.asked))
+    return f"Research that you have asked for; do not ask for it again:\n\n{lines}"
+
+
+def _asked_line(asked: Asked) -> str:
+    question = _one_line(asked.question)
+    short = question if len(question) <= QUESTION_SHOWN else question[:QUESTION_SHOWN] + " […]"
+    became = f"answered in {code_span(asked.answer)}" if asked.answer else (
+        "not answered yet; a line in your terminal tells when it is"
+    )  # fmt: skip
+    return f"- {asked.kind} research {code_span(asked.topic)} ({code_span(short)}): {became}"
+
+
 def _feature(inputs: PromptInputs) -> str:
     quoted = quote(inputs.feature, FEATURE_SHOWN)
     return f"The request begins (all of it is in `requirements.md`):\n\n{quoted}" if quoted else ""
@@ -255,9 +308,11 @@ def _extension(inputs: PromptInputs) -> str:
 
 
 NAMES: Final[dict[str, Callable[[PromptInputs], str]]] = {
+    "asked": _asked,
     "change_request": _change_request,
     "command": lambda inputs: " && ".join(signals(inputs)[:1]),
     "cycle": lambda inputs: str(inputs.cycle),
+    "drafts": _drafts,
     "extension": _extension,
     "feature": _feature,
     "file": lambda inputs: ", ".join(map(code_span, inputs.inputs[:1])),

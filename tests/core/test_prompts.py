@@ -14,7 +14,7 @@ from agentmux.adapters import prompt_files
 from agentmux.core import prompts
 from agentmux.core.phase import REVIEWERS, ROLES, Phase
 from agentmux.core.plan import check_execution_plan, check_plan
-from agentmux.core.prompts import PromptInputs, render
+from agentmux.core.prompts import Asked, PromptInputs, render
 from agentmux.core.review import check_nominations, check_review
 from agentmux.demo_agent import instructions
 from agentmux.errors import ConfigError
@@ -230,6 +230,43 @@ def test_a_resumed_agent_is_told_what_is_done_and_what_is_open(name: str) -> Non
     assert "Already handed in and applied:\n\n- research on auth\n" in text
     assert "Still open:\n\n- architecture.md\n" in text
     assert ("/l/p.md" in text) == (name == "continue")
+
+
+@pytest.mark.parametrize("name", [prompts.CONTINUE, "fresh-again"])
+def test_a_resumed_agent_is_told_of_its_draft_and_of_its_questions(name: str) -> None:
+    text = prompt_files.template(name)
+    plain = prompts.render(text, inputs())
+    assert "was not handed in" not in plain
+    assert "you have asked for" not in plain
+    asked = (
+        Asked(kind="code", topic="auth", question="How\nis it done?", answer="/s/auth/summary.md"),
+        Asked(kind="web", topic="tokens", question="x" * 300),
+    )
+    told = prompts.render(text, inputs(drafts=("/s/design.md",), asked=asked))
+    assert "was not handed in" in told
+    assert "- `/s/design.md`" in told
+    assert "do not ask for it again" in told
+    assert "- code research `auth` (`How is it done?`): answered in `/s/auth/summary.md`" in told
+    long = "x" * prompts.QUESTION_SHOWN
+    assert f"- web research `tokens` (`{long} […]`): not answered yet" in told
+    assert "\n\n\n" not in plain + told
+
+
+@pytest.mark.parametrize(
+    ("values", "paths"),
+    [
+        ({"role": "architect"}, ()),
+        ({"role": "coder", "subplan": 2, "phase": Phase.IMPLEMENTING}, ("done_2",)),
+        ({"role": "coder", "phase": Phase.FIXING}, ("done_1",)),
+        (
+            {"role": "coder", "phase": Phase.IMPLEMENTING, "subplans": ((1, "a"), (3, "b"))},
+            ("done_1", "done_3"),
+        ),
+    ],
+)
+def test_the_markers_of_a_coder(values: dict[str, Any], paths: tuple[str, ...]) -> None:
+    expected = tuple(f"06_implementation/{path}" for path in paths)
+    assert prompts.markers(inputs(**values)) == expected
 
 
 def test_the_continue_message_is_short_and_complete() -> None:
