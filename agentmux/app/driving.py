@@ -14,6 +14,7 @@ from typing import Final
 from agentmux.app.gating import Manner, unheard
 from agentmux.app.orchestrator import Orchestrator
 from agentmux.app.request import Report, Request, SessionDoneError
+from agentmux.app.resume import settled_state
 from agentmux.app.session import Session, resumed_values
 from agentmux.app.texts import first_texts
 from agentmux.app.tools import SessionGoneError, Tools
@@ -67,7 +68,8 @@ async def drive(
     session.tell, session.notice = warn, notice
     for warning in session.warnings:
         warn(warning)
-    report(Report(ok=True, phase=session.state.phase.value, warnings=session.warnings))
+    entered, _ = settled_state(world, session.state, session.artifacts())
+    report(Report(ok=True, phase=entered.phase.value, warnings=session.warnings))
     await orchestrator.run()
     logger.info("orchestrator ended: %s", orchestrator.cause)
     tools.lock.release()

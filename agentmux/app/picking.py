@@ -117,7 +117,7 @@ def outlook(world: World, entry: SessionEntry, liveness: Liveness, read: ReadFil
     seats = dict.fromkeys([*(each.work.seat for each in plan.panes), *plan.state.agents])
     return Outlook(
         name=entry.name,
-        phase=plan.inference.phase.value,
+        phase=plan.phase.value,
         because=_because(plan),
         refused=refused.message if refused is not None else "",
         kind=kind,

@@ -102,8 +102,9 @@ class Recorder:
 
     def record_fields(self, plan: LaunchPlan) -> Json:
         """Return the record of a launch; where no agent runs, the seat keeps the one it has."""
+        made = to_fields(self.record(plan))
         kept = None if plan.plays else self._state.agents.get(plan.work.seat)
-        return kept or to_fields(self.record(plan))
+        return {**kept, "place": made["place"], "handed_in": False} if kept else made
 
     def record(self, plan: LaunchPlan) -> ResumeRecord:
         """Return what the launch leaves behind so that its conversation can be found again."""
@@ -127,6 +128,7 @@ class Recorder:
             runtime=casting.runtime,
             model=casting.model,
             epoch=plan.epoch,
+            place={key: value for key, value in plan.epoch.items() if key != "files"},
             policy=self._world.settings.resume.policy or "",
             reached=kept.reached if kept else 0,
             captured_at=stamp(self._world.now()),

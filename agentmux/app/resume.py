@@ -34,8 +34,6 @@ from agentmux.ports.session_files import SessionFiles
 from agentmux.ports.terminal import TerminalUnreachableError
 
 _LOCK_WAIT_S: Final = 1.0
-# A session settles at most once per phase.
-_SETTLE_MAX: Final = 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +41,9 @@ class ResumePlan:
     """What a resume would do with one session.
 
     Attributes:
-        phase: The one that is entered: the inferred one, or an earlier one that was asked for.
+        phase: The one in which work goes on.
+        entered: The inferred one, or an earlier one that was asked for; where its outcome is there
+            already, it is settled at once, and work goes on behind it.
         state: The committed state with every unapplied event folded over it.
         resumed: The state in which agents would be launched.
         unapplied: How many events those were.
@@ -52,6 +52,7 @@ class ResumePlan:
 
     path: Path
     phase: Phase
+    entered: Phase
     state: SessionState
     state_phase: str | None
     source: str
@@ -64,10 +65,12 @@ class ResumePlan:
     @property
     def because(self) -> str:
         """What chose the phase."""
-        found = self.inference
-        if self.phase is found.phase:
-            return found.because
-        return f"--phase chose it; without it {found.phase}: {found.because}"
+        found, because = self.inference, self.inference.because
+        if self.entered is not found.phase:
+            because = f"--phase chose it; without it {found.phase}: {because}"
+        if self.entered is not self.phase:
+            because += f"; {self.entered} is settled by what is there"
+        return because
 
 
 def plan_resume(
@@ -95,8 +98,9 @@ def plan_resume(
     panes: tuple[LaunchPlan, ...] = ()
     if inference.phase is not Phase.DONE:
         entered = chosen_phase(phase, state, inference) if phase is not None else inference.phase
-        resumed = _resumed(world, state, artifacts, inference, entered)
-        if resumed.pending_archive != state.pending_archive:
+        resumed, more = _resumed(world, state, artifacts, inference, entered)
+        added = (*added, *more)
+        if more or resumed.pending_archive != state.pending_archive:
             artifacts = overlay(files.artifacts(resumed), added, resumed)
         session.state = resumed
         launcher = Launcher(world, session, fresh=fresh)
@@ -104,6 +108,8 @@ def plan_resume(
     warnings = [*session.warnings, *network_warnings(world)]
     if inference.disagreement:
         warnings.append(inference.disagreement)
+    problems, open_ = artifacts.problems, inference.evidence[-1]
+    warnings += [f"{path} is {problems[path]}" for path in open_.paths if path in problems]
     warnings += [
         f"{pane.work.seat} starts afresh: {pane.decision.reason}"
         for pane in panes
@@ -118,7 +124,8 @@ def plan_resume(
         warnings.append("your approval on record is taken back")
     return ResumePlan(
         path=files.path,
-        phase=entered,
+        phase=resumed.phase if inference.phase is not Phase.DONE else Phase.DONE,
+        entered=entered,
         state=state,
         state_phase=loaded.state.phase.value if loaded.known else None,
         source=loaded.source,
@@ -148,8 +155,11 @@ def _resumed(
     artifacts: Artifacts,
     inference: Inference,
     chosen: Phase,
-) -> SessionState:
-    """Return the state in which agents would be launched, as the orchestrator will reach it."""
+) -> tuple[SessionState, tuple[Implied, ...]]:
+    """Return the state in which agents would be launched, as the orchestrator will reach it.
+
+    With it come the files that are added on the way.
+    """
     fact = Resumed(
         phase=chosen.value,
         cycle=state.cycle,
@@ -157,16 +167,30 @@ def _resumed(
         found=resumed_values(state, artifacts, chosen),
         override=chosen is not inference.phase,
     )
-    resumed = apply(state, _event(world, fact, state))
+    resumed, added = _told(world, state, fact)
     if resumed.pending_archive:
-        return resumed  # what lies there is moved first, and then nothing is settled by it
-    for _ in range(_SETTLE_MAX):
-        settled = settlement(resumed, artifacts)
-        if settled is None:
-            break
-        found = PhaseSettled(phase=settled.phase, found=to_fields(settled.found))
-        resumed = apply(resumed, _event(world, found, resumed))
-    return resumed
+        return resumed, added  # that is moved first, and then nothing is settled by it
+    entered, more = settled_state(world, resumed, artifacts)
+    return entered, (*added, *more)
+
+
+def settled_state(
+    world: World, state: SessionState, artifacts: Artifacts
+) -> tuple[SessionState, tuple[Implied, ...]]:
+    """Return the state in which work goes on right after a resume, and the files of the way."""
+    settled = settlement(state, artifacts)
+    if settled is None:
+        return state, ()
+    found = PhaseSettled(phase=settled.phase, found=to_fields(settled.found))
+    return _told(world, state, found)
+
+
+def _told(
+    world: World, state: SessionState, fact: Fact
+) -> tuple[SessionState, tuple[Implied, ...]]:
+    event = _event(world, fact, state)
+    after = apply(state, event)
+    return after, implied(state, event, after)
 
 
 def _event(world: World, fact: Fact, state: SessionState) -> Event:

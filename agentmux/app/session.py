@@ -10,6 +10,7 @@ from datetime import datetime
 
 from agentmux.core.apply import advance, counted
 from agentmux.core.artifacts import Artifacts
+from agentmux.core.drafts import without_drafts
 from agentmux.core.events import (
     ORCHESTRATOR,
     Event,
@@ -202,7 +203,7 @@ class Session:
 
 def resumed_values(state: SessionState, artifacts: Artifacts, phase: Phase) -> dict[str, object]:
     """Return the absolute values that a ``resumed`` event records for ``phase``."""
-    values = to_fields(found(state, artifacts))
+    values = to_fields(found(state, without_drafts(state, artifacts)))
     if phase is not Phase.REVIEWING and state.reviews:
         values["reviews"] = dict(state.reviews)
         values["verdicts"] = dict(state.verdicts)

@@ -158,13 +158,21 @@ def _signalled(state: SessionState, event: Event, step: Step) -> SessionState:
     What completes the phase, or approves the result, mends it; who was lost may then try again.
     """
     working = replace(_heard(state, event), phase=working_phase(state))
-    after = step(working, event, event.fact)
+    after = _handed_in(step(working, event, event.fact), event)
     if state.phase is not Phase.FAILED:
         return after
     if after.phase is working.phase and after.approval == working.approval:
         return replace(after, phase=Phase.FAILED)
     left = {name: seat for name, seat in after.seats.items() if seat.status != CRASHED}
     return replace(after, interruption=None, seats=left)
+
+
+def _handed_in(after: SessionState, event: Event) -> SessionState:
+    """Note it in the record of a seat that its signal has set free; one of 0.1.0 has no place."""
+    record = after.agents.get(event.seat, {})
+    if event.seat in after.seats or "handed_in" not in record:
+        return after
+    return replace(after, agents={**after.agents, event.seat: {**record, "handed_in": True}})
 
 
 def _heard(state: SessionState, event: Event) -> SessionState:

@@ -11,12 +11,13 @@ from dataclasses import field
 from typing import Final, TypeAlias
 
 from agentmux.core.artifacts import Artifacts
+from agentmux.core.drafts import without_drafts
 from agentmux.core.events import LaunchChosen
 from agentmux.core.findings import Found, found
 from agentmux.core.frozen import dataclass
+from agentmux.core.inference import is_decided
 from agentmux.core.phase import Phase, ResearchKind
 from agentmux.core.pipeline import PIPELINE
-from agentmux.core.review import outcome
 from agentmux.core.state import (
     AGENT_MODES,
     CLAIM_TAKEN,
@@ -209,13 +210,12 @@ def settlement(state: SessionState, artifacts: Artifacts) -> Settle | None:
 
     Only right after a resume: later, an artifact without its signal is not finished work.
     """
-    if state.last_event != "resumed":
+    if state.last_event != "resumed" or state.phase not in PIPELINE:
         return None
-    decided = PIPELINE[state.phase].check(state, artifacts).complete
-    if state.phase is Phase.REVIEWING and not decided:
-        found_now = found(state, artifacts)
-        decided = outcome(state.reviewer_nominations, found_now.outcomes()) is not None
-    return Settle(phase=state.phase, found=found(state, artifacts)) if decided else None
+    counting = without_drafts(state, artifacts)
+    if not is_decided(state, counting, state.phase):
+        return None
+    return Settle(phase=state.phase, found=found(state, counting))
 
 
 # A seat whose launch is to have a pane.

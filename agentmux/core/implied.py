@@ -30,11 +30,13 @@ from agentmux.core.events import (
     PlanDone,
     PmDone,
     ResearchDone,
+    Resumed,
     ReviewDone,
     WebResearchDispatched,
 )
 from agentmux.core.frozen import dataclass
 from agentmux.core.phase import Phase
+from agentmux.core.pipeline import PIPELINE
 from agentmux.core.plan import check_execution_plan, check_plan, subplan_file, tasks_file
 from agentmux.core.plan_pages import plan_md, subplan_md, tasks_md
 from agentmux.core.records import Json
@@ -114,6 +116,10 @@ def _of_research(
 
 def _of_review(before: SessionState, event: Event, after: SessionState) -> tuple[Implied, ...]:
     """When reviewing is left by its verdicts: the review, and on a fail the fix request."""
+    if isinstance(event.fact, Resumed):
+        passed = before.phase in PIPELINE and before.phase is not after.phase
+        goes_on = passed and after.phase is Phase.COMPLETING and not event.fact.override
+        return _review_at(_reviews(before, event), REVIEW_MD) if goes_on else ()
     if not isinstance(event.fact, (ReviewDone, PhaseSettled)):
         return ()
     decided = after.phase in {Phase.FIXING, Phase.COMPLETING}
@@ -140,7 +146,7 @@ def _reviews(before: SessionState, event: Event) -> tuple[Review, ...]:
     given: dict[str, object] = dict(before.reviews)
     if isinstance(event.fact, ReviewDone):
         given[event.fact.role] = event.fact.review
-    if isinstance(event.fact, PhaseSettled):
+    if isinstance(event.fact, PhaseSettled | Resumed):
         found = event.fact.found.get("reviews")
         given.update(found if isinstance(found, dict) else {})
     checked = (check_review(fields, role, strict=False)[0] for role, fields in given.items())

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from agentmux.core.acceptance import working_phase
-from agentmux.core.artifacts import Artifacts
+from agentmux.core.artifacts import Artifacts, done_marker, review_outcome
+from agentmux.core.completion import PM_DONE
+from agentmux.core.drafts import without_drafts
 from agentmux.core.frozen import dataclass
 from agentmux.core.nearest import meant
 from agentmux.core.phase import Phase
-from agentmux.core.pipeline import PHASE_REGISTRY, PIPELINE, earlier
-from agentmux.core.state import SessionState
+from agentmux.core.pipeline import PHASE_REGISTRY, PIPELINE, PhaseDescriptor, earlier
+from agentmux.core.review import Verdict
+from agentmux.core.state import CAPPED, SessionState
 from agentmux.errors import UsageError
 
 
@@ -27,7 +30,8 @@ class Inference:
     """The phase to resume in.
 
     Attributes:
-        evidence: The walk in pipeline order, up to the first phase that is not complete.
+        evidence: The walk in pipeline order, up to the first phase that is not complete; where
+            the state's phase is decided, up to the first one behind it.
         artifacts_phase: What the artifacts alone say.
         because: Which rule chose between the state's word and the artifacts'.
         disagreement: Set where the two differ and no pending journal line explains it.
@@ -42,20 +46,69 @@ class Inference:
 
 def walk(state: SessionState, artifacts: Artifacts) -> tuple[Evidence, ...]:
     """Check the phases in order; the last entry is the first that is not complete."""
+    return _walk(state, artifacts, PHASE_REGISTRY)
+
+
+def _walk(
+    state: SessionState, artifacts: Artifacts, phases: tuple[PhaseDescriptor, ...]
+) -> tuple[Evidence, ...]:
     seen: list[Evidence] = []
-    for each in PHASE_REGISTRY:
-        check = each.check(state, artifacts)
-        seen.append(
-            Evidence(
-                phase=each.phase,
-                complete=check.complete,
-                because=check.because,
-                paths=check.paths,
-            )
-        )
-        if not check.complete:
+    for each in phases:
+        seen.append(_look(state, artifacts, each))
+        if not seen[-1].complete:
             break
     return tuple(seen)
+
+
+def _look(state: SessionState, artifacts: Artifacts, each: PhaseDescriptor) -> Evidence:
+    check = each.check(state, artifacts)
+    return Evidence(
+        phase=each.phase, complete=check.complete, because=check.because, paths=check.paths
+    )
+
+
+def is_decided(state: SessionState, artifacts: Artifacts, phase: Phase) -> bool:
+    """Whether the outcome of ``phase``, which the session is in, is there; no draft counts.
+
+    That it need not take place is no outcome, and a fail of one reviewer is one.
+    """
+    match phase:
+        case Phase.PRODUCT_MANAGEMENT:
+            return artifacts.exists(PM_DONE)
+        case Phase.REVIEWING:
+            return state.review_outcome == CAPPED or review_outcome(state, artifacts) is not None
+        case Phase.DESIGNING if not (artifacts.execution_plan or state.implementation_groups):
+            return False  # nothing says whether a design is needed
+        case Phase.FIXING:
+            fixed = artifacts.exists(done_marker(1)) and _holds(
+                state, artifacts, Phase.IMPLEMENTING
+            )
+            return state.review_outcome == CAPPED or fixed
+        case _:
+            return _holds(state, artifacts, phase)
+
+
+def _holds(state: SessionState, artifacts: Artifacts, phase: Phase) -> bool:
+    return PIPELINE[phase].check(state, artifacts).complete
+
+
+def _beyond(state: SessionState, artifacts: Artifacts, decided: Phase) -> tuple[Evidence, ...]:
+    """Walk on from a phase that is decided, whatever lies before it.
+
+    What an event has to settle is where the walk ends: a review that failed, whose findings are
+    to be fixed, and a fix, which no verdict from before it may follow.
+    """
+    phases = [each.phase for each in PHASE_REGISTRY]
+    at = phases.index(decided)
+    before = tuple(_look(state, artifacts, each) for each in PHASE_REGISTRY[:at])
+    if decided is Phase.FIXING or (
+        decided is Phase.REVIEWING and review_outcome(state, artifacts) is Verdict.FAIL
+    ):
+        return (*before, _look(state, artifacts, PIPELINE[decided]))
+    if decided is Phase.REVIEWING:
+        behind = (PIPELINE[decided], PIPELINE[PIPELINE[decided].next])
+        return (*before, *(_look(state, artifacts, each) for each in behind))
+    return (*before, *_walk(state, artifacts, PHASE_REGISTRY[at:]))
 
 
 def infer(
@@ -69,6 +122,7 @@ def infer(
         state_is_known: False where the phase in ``state`` is made up (no state could be read).
         pending: How many journal lines were unapplied; they explain a disagreement.
     """
+    artifacts = without_drafts(state, artifacts)
     evidence = walk(state, artifacts)
     on_disk = evidence[-1].phase
 
@@ -91,10 +145,13 @@ def infer(
         return answer(on_disk, f"the artifacts: the state says {said}")
     if said is on_disk:
         return answer(on_disk, "state and artifacts agree")
-    chosen = earlier(said, on_disk)
     difference = None
     if not pending:
         difference = f"the state says {said}, the artifacts say {on_disk}"
+    if is_decided(state, artifacts, said):
+        evidence = _beyond(state, artifacts, said)
+        return answer(evidence[-1].phase, f"the outcome of {said} is there", difference)
+    chosen = earlier(said, on_disk)
     return answer(chosen, f"{chosen} is the earlier of the state's and the artifacts'", difference)
 
 

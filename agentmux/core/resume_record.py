@@ -35,6 +35,9 @@ class ResumeRecord:
         runtime: Which program it was; see `core.runtime.encode_runtime`.
         epoch: What the conversation is about: ``phase``, ``cycle``, ``iteration``, ``subplan``,
             and ``files`` (path named in the launch prompt to SHA-256; empty where it is absent).
+        place: What the seat was last launched for, whoever plays it: ``phase``, ``cycle``,
+            ``iteration`` and ``subplan``. Empty in a record of 0.1.0, whose epoch says it.
+        handed_in: The signal of that launch was accepted; absent from a record of 0.1.0.
         reached: How often a prompt of ours is proven to have arrived in the conversation.
         captured_at: UTC, ISO 8601.
         unsure: It may have become another conversation, and nothing told us which.
@@ -66,6 +69,8 @@ class ResumeRecord:
     launch: str = ""
     checkpoint: str = ""
     restart: str = ""
+    place: Json = field(default_factory=dict)
+    handed_in: bool = False
     previous: Json | None = None
 
 

@@ -21,7 +21,7 @@ import pytest
 
 from agentmux.app.resume import pane_fields, plan_fields
 from agentmux.core.agents import AgentSpec, ProbeResult
-from agentmux.core.events import AgentExited, ConversationLearned, Resumed
+from agentmux.core.events import AgentExited, CodeDone, ConversationLearned, Resumed, ReviewDone
 from agentmux.core.resume import Fresh, Guard
 from tests.app.staging import Stage, check
 from tests.conftest import trust
@@ -401,7 +401,7 @@ def test_ambiguous_ends_when_the_id_is_learned(stage: Stage) -> None:
 @pytest.mark.parametrize("stage", ["demo-continue"], indirect=True)
 def test_ambiguous_with_one_seat_left(stage: Stage) -> None:
     """It ran beside the other one, so the latest may be the other one's, handed in or not."""
-    stage.disk.leave("06_implementation/done_1", "")
+    stage.tell("coder-1", CodeDone(subplan_index=1))
     fields = stage.plan(phase="implementing")
     assert [each.work.seat for each in fields.panes] == ["coder-2"]
     check(fields.panes[0], "fresh", "ran beside it or since")
@@ -467,7 +467,10 @@ def test_ambiguous_after_one_with_an_id(tmp_path: Path, cache: Path) -> None:
     """It has handed in, so nobody wants it now; the latest conversation may still be its own."""
     stage = reviewing(tmp_path, cache, "demo-continue", "demo")
     stage.launch()
-    stage.disk.leave("07_review/review_quality.yaml", {"verdict": "pass", "summary": "good"})
+    verdict = {"verdict": "pass", "summary": "good"}
+    stage.disk.leave("07_review/review_quality.yaml", verdict)
+    given = ReviewDone(role="reviewer_quality", verdict="pass", review=verdict)
+    stage.tell("reviewer_quality", given)
     (plan,) = stage.plan().panes
     assert plan.work.seat == "reviewer_logic"
     assert plan.mode == "fresh"
@@ -619,7 +622,7 @@ def words_for(stage: Stage, agent: str, words: str) -> None:
 
 def one_coder_left(stage: Stage) -> None:
     """Bring back the one that has not handed in, alone from then on."""
-    stage.disk.leave("06_implementation/done_1", "")
+    stage.tell("coder-1", CodeDone(subplan_index=1))
     stage.launch_resumed()
 
 

@@ -10,16 +10,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agentmux.core.acceptance import working_phase
 from agentmux.core.artifacts import (
+    Artifacts,
+    is_fix_iteration,
     kept_fix_request,
     nominations,
     review_outcome,
     subplan_count,
     verdicts,
 )
-from agentmux.core.inference import chosen_phase, infer, walk
-from agentmux.core.phase import Phase
-from agentmux.core.pipeline import PHASE_REGISTRY, PIPELINE
+from agentmux.core.inference import chosen_phase, infer, is_decided, walk
+from agentmux.core.phase import REVIEWERS, Phase
+from agentmux.core.pipeline import PHASE_REGISTRY, PIPELINE, earlier
 from agentmux.core.review import Verdict
 from agentmux.core.state import Interruption, SessionState
 from agentmux.errors import UsageError
@@ -273,16 +276,17 @@ STATES = (
     "completing", "fixing",
 )  # fmt: skip
 
-# rows: what the state says; columns: what the artifacts say; the answer. The state is behind on
-# the right of the diagonal (=), ahead on its left: the earlier of the two is the answer.
+# rows: what the state says; columns: what the artifacts say; the answer. Where the outcome of the
+# state's phase lies there (= on the right of the diagonal), the artifacts say where to go on; else
+# the earlier of the two is the answer. A fix is settled by an event, so its row stays.
 TABLE = """
                      architecting  planning      designing     implementing  reviewing     completing
 product_management   pm            pm            pm            pm            pm            pm
-architecting         =             architecting  architecting  architecting  architecting  architecting
-planning             architecting  =             planning      planning      planning      planning
-designing            architecting  planning      =             designing     designing     designing
-implementing         architecting  planning      designing     =             implementing  implementing
-reviewing            architecting  planning      designing     implementing  =             reviewing
+architecting         =             =             =             =             =             =
+planning             architecting  =             =             =             =             =
+designing            architecting  planning      =             =             =             =
+implementing         architecting  planning      designing     =             =             =
+reviewing            architecting  planning      designing     implementing  =             =
 fixing               architecting  planning      designing     implementing  fixing        fixing
 completing           architecting  planning      designing     implementing  reviewing     =
 done                 done          done          done          done          done          done
@@ -329,7 +333,8 @@ FAILED = [
     # failed in, artifacts say, pending lines, answer
     ("planning", "planning", 0, "planning"),
     ("planning", "reviewing", 0, "reviewing"),  # no pending line: the artifacts
-    ("planning", "reviewing", 1, "planning"),  # folds as the phase it failed in
+    ("planning", "reviewing", 1, "reviewing"),  # folds as the phase it failed in, and is decided
+    ("reviewing", "reviewing", 1, "reviewing"),
     ("reviewing", "implementing", 0, "implementing"),
     ("reviewing", "implementing", 2, "implementing"),
     ("", "implementing", 0, "implementing"),  # imported: nobody knows where it failed
@@ -479,25 +484,147 @@ ANY_STATE = st.builds(
 )
 
 
+def first_gap(session: SessionState, on_disk: Artifacts, behind: Phase | None = None) -> Phase:
+    order = list(PIPELINE)
+    phases = order[order.index(behind) :] if behind is not None else order
+    return next(each for each in phases if not PIPELINE[each].check(session, on_disk).complete)
+
+
 @given(ANY_STATE, DAMAGED, st.booleans(), st.integers(0, 2))
-def test_the_answer_is_never_later_than_the_first_gap(
+def test_no_work_is_skipped_and_none_is_repeated(
     session: SessionState, files: dict[str, str], known: bool, pending: int
 ) -> None:
     on_disk = artifacts(files)
     inferred = infer(session, on_disk, state_is_known=known, pending=pending)
-    checks = {each.phase: each.check(session, on_disk).complete for each in PHASE_REGISTRY}
-    gap = next(phase for phase, complete in checks.items() if not complete)
+    gap = first_gap(session, on_disk)
+    said = working_phase(session) if pending else session.phase
     if known and session.phase is Phase.DONE:
         assert inferred.phase is Phase.DONE
         return
     order = list(PIPELINE)
-    assert order.index(inferred.artifacts_phase) == order.index(gap)
-    # Fixing of iteration k comes before reviewing of iteration k, although the walk has it later.
-    if inferred.phase is Phase.FIXING and gap is Phase.REVIEWING:
-        assert session.phase is Phase.FIXING
+    assert inferred.artifacts_phase is gap
+    assert inferred.evidence[-1].phase in {inferred.phase, gap}
+    if not known or said not in PIPELINE:
+        assert inferred.phase is gap
+    elif said is gap:
+        assert inferred.phase is said
+    elif is_decided(session, on_disk, said):
+        assert inferred.phase in {said, first_gap(session, on_disk, said), Phase.COMPLETING}
+        assert order.index(inferred.phase) >= order.index(said)
     else:
-        assert order.index(inferred.phase) <= order.index(gap)
-    assert [each.complete for each in inferred.evidence] == [True] * order.index(gap) + [False]
+        assert inferred.phase in {said, gap}
+        assert order.index(inferred.phase) <= order.index(said)
+        walked = [each.complete for each in inferred.evidence]
+        assert walked == [True] * order.index(gap) + [False]
+
+
+def at_work(session: SessionState, *seats: str, phase: str = "", **more: Any) -> SessionState:
+    """The session with seats that were launched for its phase, and handed nothing in."""
+    place = {
+        "phase": phase or session.phase.value,
+        "cycle": session.cycle,
+        "iteration": session.iteration,
+    }
+    records = {seat: {"place": place, "handed_in": False, **more} for seat in seats}
+    return replace(session, agents={**session.agents, **records})
+
+
+PLAYERS = [
+    (each.phase, seat)
+    for each in PHASE_REGISTRY
+    for seat in (("coder", "coder-1", "coder-2") if each.roles == ("coder",) else each.roles)
+]
+
+
+@given(ANY_STATE, DAMAGED, st.sampled_from(PLAYERS), st.integers(0, 1))
+def test_what_its_seat_did_not_hand_in_decides_nothing(
+    session: SessionState, files: dict[str, str], player: tuple[Phase, str], pending: int
+) -> None:
+    phase, seat = player
+    session = replace(session, phase=phase, reviewer_nominations=(), review_outcome=None)
+    on_disk = artifacts(files)
+    inferred = infer(at_work(session, seat), on_disk, pending=pending)
+    working = {"coder-2": subplan_count(session, on_disk) > 1}.get(seat, True)
+    nominated = seat in nominations(session, on_disk) or seat not in REVIEWERS
+    if phase is Phase.FIXING and seat != "coder":
+        return
+    if phase is Phase.IMPLEMENTING and is_fix_iteration(session, on_disk):
+        return
+    if phase is Phase.REVIEWING and review_outcome(session, on_disk) is Verdict.FAIL:
+        return  # the fail of another one decides
+    if working and nominated:
+        assert earlier(inferred.phase, phase) is inferred.phase
+
+
+DRAFTS = [
+    # phase, files, seats at work, values, answer
+    ("product_management", "pm", ["product-manager"], {"product_manager": True}, ""),
+    ("architecting", "arch plan", ["architect"], {}, ""),
+    ("planning", "arch plan", ["planner"], {}, ""),
+    ("designing", "arch plan:design design", ["designer"], {}, ""),
+    ("implementing", BUILT, ["coder-2"], {"completed_subplans": (1,)}, ""),
+    ("implementing", BUILT, ["coder-1", "coder-2"], {"completed_subplans": (1, 2)}, "reviewing"),
+    ("implementing", BUILT, ["coder"], {"completed_subplans": (1,)}, ""),
+    ("implementing", BUILT, [], {}, "reviewing"),
+    ("fixing", f"{BUILT} fix", ["coder"], {"review_iteration": 1}, ""),
+    ("reviewing", f"{BUILT} logic+", [LOGIC], {}, ""),
+    ("reviewing", f"{BUILT} long+", [LOGIC], {}, ""),
+    ("reviewing", f"{BUILT} short+", [LOGIC], {}, ""),
+    ("reviewing", f"{BUILT} review.md+", [LOGIC], {}, ""),
+    ("reviewing", f"{BUILT} logic+", [LOGIC], {"verdicts": {LOGIC: "pass"}}, "completing"),
+    ("reviewing", f"{BUILT} logic+", [QUALITY], {}, "completing"),
+    # its work of an earlier cycle, iteration or phase is no work of now
+    ("architecting", "arch", [], {"cycle": 2}, "planning"),
+    ("reviewing", f"{BUILT} fix logic+", [], {"review_iteration": 2}, "completing"),
+    ("planning", "arch plan done_1", [], {}, "implementing"),
+]
+
+
+@pytest.mark.parametrize("older", [False, True], ids=["new", "0.1.0"])
+@pytest.mark.parametrize(
+    ("said", "files", "seats", "values", "answer"), DRAFTS, ids=[f"{r[0]}: {r[1]}" for r in DRAFTS]
+)
+def test_a_draft_decides_nothing(
+    said: str, files: str, seats: list[str], values: dict[str, Any], answer: str, older: bool
+) -> None:
+    session = at_work(state(said), "architect", LOGIC, "planner", phase="elsewhere")
+    session = at_work(replace(session, **values), *seats)
+    if older:
+        agents = {seat: {"epoch": each["place"]} for seat, each in session.agents.items()}
+        session = replace(session, agents=agents)
+    inferred = infer(session, artifacts(disk(files)))
+    assert inferred.phase == (answer or said)
+
+
+def test_a_draft_is_named_as_one() -> None:
+    inferred = infer(at_work(state("architecting"), "architect"), artifacts(disk("arch plan")))
+    assert inferred.evidence[-1].because == "architecture.md is a draft that was not handed in"
+    assert inferred.disagreement is None
+
+
+def test_what_was_handed_in_once_is_no_draft_when_it_comes_back() -> None:
+    """A lost artifact took the session back to where it was made; its user put it back."""
+    session = at_work(state("architecting"), "architect", handed_in=True)
+    assert infer(session, artifacts(disk("arch plan done_1"))).phase is Phase.IMPLEMENTING
+
+
+LOST = [
+    # the outcome of the state's phase is there, and something before it is not
+    ("planning", "plan", "implementing"),
+    ("implementing", "plan done_1 done_2", "reviewing"),
+    ("reviewing", "arch plan done_1 logic+", "completing"),
+    ("designing", "arch design", "planning"),
+    ("completing", "arch plan done_1 logic+", "implementing"),
+]
+
+
+@pytest.mark.parametrize(("said", "files", "answer"), LOST)
+def test_work_that_is_done_is_not_done_again_for_what_came_before_it(
+    said: str, files: str, answer: str
+) -> None:
+    inferred = infer(state(said, needs_design=said == "designing" or None), artifacts(disk(files)))
+    assert inferred.phase == answer
+    assert inferred.disagreement is not None
 
 
 @pytest.mark.parametrize(

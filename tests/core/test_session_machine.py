@@ -37,6 +37,7 @@ from agentmux.core.apply import advance, fold
 from agentmux.core.artifacts import Artifacts, done_marker
 from agentmux.core.completion import ARCHITECTURE, DESIGN, EXECUTION_PLAN
 from agentmux.core.decide import Exit, Facts, LaunchFact, next_actions
+from agentmux.core.drafts import without_drafts
 from agentmux.core.events import (
     AgentExited,
     AgentLaunched,
@@ -260,7 +261,7 @@ class Orchestrator:
             case decide.Launch(work=work, attempt=attempt):
                 self.record(
                     AgentLaunched(
-                        role=work.role, record={}, mode="fresh", reason="first",
+                        role=work.role, record=self.resume_record(), mode="fresh", reason="first",
                         attempt=attempt, subplan=work.subplan, topic=work.topic,
                     ),
                     work.seat, f"l{next(self.ids)}",
@@ -279,6 +280,14 @@ class Orchestrator:
                 self.commit(approval, started=started)
             case _:
                 raise AssertionError(f"no launch of this world leads to {action}")
+
+    def resume_record(self) -> dict[str, Any]:
+        here = {
+            "phase": working_phase(self.state).value,
+            "cycle": self.state.cycle,
+            "iteration": self.state.iteration,
+        }
+        return {"place": here, "handed_in": False}
 
     def finish_archive(self) -> None:
         held = {seat.launch for seat in self.state.seats.values()}
@@ -322,7 +331,7 @@ class Orchestrator:
         inferred = infer(self.state, disk, pending=pending)
         if inferred.phase is Phase.DONE:
             return
-        values = plain(found(self.state, disk))
+        values = plain(found(self.state, without_drafts(self.state, disk)))
         self.record(
             Resumed(
                 phase=inferred.phase, cycle=self.state.cycle, found=values,
@@ -403,9 +412,8 @@ class Ledger:
         origin = working_phase(before).value
         if after.phase is before.phase or fields["event"].startswith("session_"):
             return
-        if fields["event"] == "phase_settled":
-            assert fields["payload"]["phase"] == origin
-            return
+        # Somebody was launched for all that lies there: without its signal it decides nothing.
+        assert fields["event"] != "phase_settled"
         if after.phase == origin:
             return  # a failed session that is mended in its phase
         assert (origin, after.phase.value) in LEADS[fields["event"]], "a phase is skipped"
@@ -417,8 +425,7 @@ class Ledger:
     def _resumed(self, before: SessionState, after: SessionState, payload: dict[str, Any]) -> None:
         """Nothing is lost in this world, so a resume goes on where the session was."""
         assert (after.cycle, after.iteration) == (before.cycle, before.iteration)
-        if before.phase is not Phase.FAILED:
-            assert payload["phase"] == before.phase
+        assert payload["phase"] == working_phase(before)
 
     def _accepted(self, before: SessionState, fields: dict[str, Any]) -> None:
         kind, payload = fields["event"], fields["payload"]

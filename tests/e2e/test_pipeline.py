@@ -160,20 +160,25 @@ def failed_without_a_role(project: Project) -> Session:
     return session
 
 
-def test_the_only_reviewer_may_leave_a_review_without_a_role_in_its_name(project: Project) -> None:
+def test_a_verdict_that_nobody_handed_in_is_a_draft(project: Project) -> None:
     session = failed_without_a_role(project)
-
-    # Nothing was handed in yet, but the verdict is there: a resume settles the phase by it.
     project.ok("stop", session.name)
     (foreseen,) = project.json("resume", "--dry-run", session.name)["sessions"]
-    assert foreseen["evidence"][-1]["because"] == "reviewer_logic failed it"
-    assert [pane["seat"] for pane in foreseen["panes"]] == ["coder"]
+    assert (foreseen["phase"], foreseen["warnings"]) == ("reviewing", [])
+    assert foreseen["evidence"][-1]["because"] == "no verdict of reviewer_logic"
+    assert [pane["seat"] for pane in foreseen["panes"]] == ["reviewer_logic"]
     project.ok("resume", session.name, "--detach")
-    session.wait()
+    session.until_seat("reviewer_logic").settled("reviewer_logic")
+    launch = session.state["seats"]["reviewer_logic"]["launch"]
+    told = session.read(f"launches/{launch}/prompt.md")
+    assert "was not handed in" in told
+    assert f"- `{session.path}/07_review/review.yaml`" in told
 
+    session.submit("reviewer_logic", "review")
+    session.wait()
     assert session.launched() == [
-        "architect", "planner", "coder-1", "reviewer_logic", "coder", "reviewer_logic",
-        "reviewer_logic",
+        "architect", "planner", "coder-1", "reviewer_logic", "reviewer_logic", "coder",
+        "reviewer_logic", "reviewer_logic",
     ]  # fmt: skip
     assert session.read("history/1.0/07_review/review.yaml")
     assert "It is wrong." in session.read("history/1.0/07_review/fix_request.md")

@@ -1,0 +1,86 @@
+"""What lies in a phase folder and was never handed in, though a seat was launched to make it.
+
+Pure. A draft decides nothing, however complete it looks: its seat comes back, and is told of it.
+Files that nobody was launched for (of an older session, or made by hand) are none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Final
+
+from agentmux.core.acceptance import working_phase
+from agentmux.core.artifacts import REVIEW_MD, Artifacts, done_marker, nominations, subplan_count
+from agentmux.core.completion import ARCHITECTURE, DESIGN, EXECUTION_PLAN, PM_DONE
+from agentmux.core.layout import REVIEW
+from agentmux.core.phase import CODER, Phase
+from agentmux.core.pipeline import PIPELINE
+from agentmux.core.review import review_files
+from agentmux.core.state import SessionState
+
+NOT_HANDED_IN: Final = "a draft that was not handed in"
+# What one seat makes, and what decides its phase.
+_OF_ONE: Final[Mapping[Phase, str]] = {
+    Phase.PRODUCT_MANAGEMENT: PM_DONE,
+    Phase.ARCHITECTING: ARCHITECTURE,
+    Phase.PLANNING: EXECUTION_PLAN,
+    Phase.DESIGNING: DESIGN,
+    Phase.FIXING: done_marker(1),
+}
+
+
+def without_drafts(state: SessionState, artifacts: Artifacts) -> Artifacts:
+    """Return the artifacts that were handed in, or that nobody was launched for."""
+    found = frozenset(path for path in _drafts(state, artifacts) if _lies(path, artifacts))
+    if not found:
+        return artifacts
+    return replace(
+        artifacts,
+        sizes={path: size for path, size in artifacts.sizes.items() if path not in found},
+        execution_plan=None if EXECUTION_PLAN in found else artifacts.execution_plan,
+        nominations=None if ARCHITECTURE in found else artifacts.nominations,
+        verdicts={path: each for path, each in artifacts.verdicts.items() if path not in found},
+        reviews={path: each for path, each in artifacts.reviews.items() if path not in found},
+        problems={**artifacts.problems, **dict.fromkeys(sorted(found), NOT_HANDED_IN)},
+    )
+
+
+def _lies(path: str, artifacts: Artifacts) -> bool:
+    return artifacts.exists(path) or path in artifacts.verdicts
+
+
+def _drafts(state: SessionState, artifacts: Artifacts) -> Iterator[str]:
+    for phase, path in _OF_ONE.items():
+        if _owes(state, PIPELINE[phase].startup_role, phase):
+            yield path
+    for index in range(1, subplan_count(state, artifacts) + 1):
+        at_work = (_owes(state, seat, Phase.IMPLEMENTING) for seat in (CODER, f"{CODER}-{index}"))
+        if index not in state.completed_subplans and any(at_work):
+            yield done_marker(index)
+    yield from _verdicts(state, artifacts)
+
+
+def _verdicts(state: SessionState, artifacts: Artifacts) -> Iterator[str]:
+    nominated = nominations(state, artifacts)
+    at_work = [role for role in nominated if _owes(state, role, Phase.REVIEWING)]
+    for role in (role for role in at_work if role not in state.verdicts):
+        # One that speaks for all of them speaks for this one, too.
+        names = review_files(role, alone=len(nominated) == 1)
+        yield from (REVIEW_MD, *(f"{REVIEW}/{name}" for name in names))
+
+
+def _owes(state: SessionState, seat: str, phase: Phase) -> bool:
+    """Whether the seat was launched for ``phase``, here and now, and its signal is still due.
+
+    A record of 0.1.0 does not say what was handed in: of a phase that the session has left, all.
+    """
+    record = state.agents.get(seat, {})
+    place = record.get("place") or record.get("epoch")
+    if not isinstance(place, Mapping):
+        return False
+    here = {"phase": phase.value, "cycle": state.cycle, "iteration": state.iteration}
+    if any(place.get(name) != value for name, value in here.items()):
+        return False
+    handed_in = record.get("handed_in")
+    return phase is working_phase(state) if handed_in is None else handed_in is False
