@@ -10,7 +10,7 @@ import os
 import stat
 import subprocess
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Final
@@ -254,9 +254,12 @@ class TmuxTerminal:
         """Send one Enter."""
         self._must(say.join([_leave_modes(pane), ("send-keys", "-t", pane, "Enter")]))
 
-    def close_panes(self, panes: Sequence[str]) -> None:
-        """Kill these panes; those already gone are fine."""
-        groups = ([say.guarded(pane, f"kill-pane -t {pane}")] for pane in panes)
+    def close_panes(self, panes: Sequence[str], *, vacate: Collection[str] = ()) -> None:
+        """Kill these panes; those already gone are fine. Some leave their place empty."""
+        groups = (
+            [say.vacate(pane) if pane in vacate else say.guarded(pane, f"kill-pane -t {pane}")]
+            for pane in panes
+        )
         for _, reply in self._batched(groups):
             if not reply.says((*_NO_SERVER, *_SERVER_WENT)):
                 self._expect(reply)
@@ -392,17 +395,25 @@ def _leave_modes(pane: str) -> say.Command:
 
 
 def _moves(panes: Sequence[Pane], monitor: str, visible: Sequence[str]) -> list[list[say.Command]]:
-    """The moves from the panes as they are to those that shall be seen."""
-    ours = {pane.id: pane for pane in panes if pane.launch}
+    """The moves from the panes as they are to those that shall be seen.
+
+    One takes the place of another where it can: the monitor keeps its width meanwhile.
+    """
+    ours = {pane.id: pane for pane in panes if pane.launch or say.is_vacant(pane)}
     shown = [pane.id for pane in panes if pane.visible]
-    groups = [say.park(ours[pane]) for pane in shown if pane in ours and pane not in visible]
+    leaving = [ours[pane] for pane in shown if pane in ours and pane not in visible]
+    coming = [pane for pane in visible if pane in ours and pane not in shown]
+    follows = {before.id: pane for before, pane in zip(leaving, coming, strict=False)}
+    groups = [say.follow(follows[each.id], each) for each in leaving if each.id in follows]
+    for each in leaving[len(follows) :]:
+        vacant = say.is_vacant(each)
+        groups.append([("kill-pane", "-t", each.id)] if vacant else say.park(each))
+        shown.remove(each.id)
     if shown[0] != monitor:
         groups.append([("swap-pane", "-d", "-s", monitor, "-t", shown[0])])
     groups.append(say.layout(monitor))
-    stay = [pane for pane in shown if pane != monitor and (pane not in ours or pane in visible)]
-    below = stay[-1] if stay else monitor
-    for pane in visible:
-        if pane in ours and pane not in shown:
-            groups.append(say.show(pane, monitor=monitor, below=below))
-            below = pane
+    below = next((follows.get(pane, pane) for pane in reversed(shown) if pane != monitor), monitor)
+    for pane in coming[len(follows) :]:
+        groups.append(say.show(pane, monitor=monitor, below=below))
+        below = pane
     return groups

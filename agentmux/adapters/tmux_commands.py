@@ -230,6 +230,29 @@ def park(pane: Pane) -> list[Command]:
     ]
 
 
+def vacate(pane: str) -> Command:
+    """End what runs in a pane that may be gone, and leave its place empty: `is_vacant`."""
+    commands = (
+        f"respawn-pane -k -t {pane} -- sh -c :",
+        f"set-option -pu -t {pane} {LAUNCH}",
+        f"set-option -p -t {pane} {LABEL} ''",
+    )
+    return guarded(pane, " ; ".join(commands))
+
+
+def is_vacant(pane: Pane) -> bool:
+    """Whether it only keeps a place: it has a seat, and no launch any more."""
+    return bool(pane.seat) and not pane.launch
+
+
+def follow(pane: str, before: Pane) -> list[Command]:
+    """Put a pane into the place of another, which goes to a window of its own, or ends."""
+    swap = ("swap-pane", "-d", "-s", pane, "-t", before.id)
+    if is_vacant(before):
+        return [swap, ("kill-pane", "-t", before.id)]
+    return [swap, ("rename-window", "-t", before.id, literal(before.seat))]
+
+
 def show(pane: str, *, monitor: str, below: str) -> list[Command]:
     """Move a pane into the monitor's window, under ``below`` or at the right of the monitor."""
     direction = "-h" if below == monitor else "-v"

@@ -90,6 +90,7 @@ class Performer:
         self._beside = Beside(loop)
         self._messenger = Messenger(world, session, tools, watcher, loop)
         self._shown: tuple[str, ...] = ()
+        self._is_arranged = False
         self._prompted: set[str] = set()
         self._asked: set[str] = set()
         self._left_out: tuple[str, ...] = ()
@@ -125,7 +126,7 @@ class Performer:
                 await self._perform[type(action)](action, facts)
         self._nudge_quiet()
         again = bool(launches) or self._session.state.revision != before
-        if not again:  # moving panes about must not make the next agent wait
+        if not again and not held_up:  # moving panes about must not make the next agent wait
             self._arrange()
         return again
 
@@ -233,7 +234,7 @@ class Performer:
 
     def _open(self, panes: Sequence[NewPane]) -> Mapping[str, str]:
         opened = self._tools.terminal.open_panes(self._watcher.tmux_session, panes)
-        self._shown = ()
+        self._is_arranged = False
         return opened
 
     async def _open_pane(self, action: OpenPane, facts: Facts) -> None:
@@ -245,9 +246,9 @@ class Performer:
         launches = [seat.launch for seat in self._session.state.seats.values()]
         found = self._watcher.panes
         shown = tuple(found[each].id for each in launches if each in found)[:VISIBLE_MAX]
-        if shown != self._shown:
+        if shown != self._shown or not self._is_arranged:
             self._tools.terminal.arrange(self._watcher.tmux_session, shown)
-            self._shown = shown
+            self._shown, self._is_arranged = shown, True
 
     # -- the small ones ----------------------------------------------------------------------
 
@@ -281,7 +282,10 @@ class Performer:
     async def _end_panes(self, action: EndPanes, facts: Facts) -> None:
         self._watcher.look_at(action.launches)
         panes = [facts.launches[each].pane for each in action.launches]
-        self._tools.terminal.close_panes([pane for pane in panes if pane is not None])
+        # Where one agent follows another, the monitor must not grow for the moment in between.
+        self._tools.terminal.close_panes(
+            [pane for pane in panes if pane is not None], vacate=self._shown
+        )
         for launch in action.launches:
             self._watcher.panes.pop(launch, None)
 

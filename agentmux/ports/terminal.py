@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import field
 from enum import StrEnum
 from pathlib import Path
@@ -199,8 +199,14 @@ class Terminal(Protocol):
     def press_enter(self, pane: str) -> None:
         """Send one Enter."""
 
-    def close_panes(self, panes: Sequence[str]) -> None:
-        """Kill these panes; those already gone are fine."""
+    def close_panes(self, panes: Sequence[str], *, vacate: Collection[str] = ()) -> None:
+        """Kill these panes; those already gone are fine.
+
+        Args:
+            panes: By id.
+            vacate: Of these the place beside the monitor stays, empty, until `arrange` gives it
+                to another pane, or takes it away.
+        """
 
     def kill_session(self, session: str) -> None:
         """Kill the session with id ``session``; a session already gone is fine."""

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from itertools import groupby
 from pathlib import Path
 
 import libtmux
@@ -32,9 +33,13 @@ SLEEP = ("sleep", "1000")
 
 
 def create(
-    terminal: TmuxTerminal, cwd: Path, *, size: tuple[int, int] = (220, 60)
+    terminal: TmuxTerminal,
+    cwd: Path,
+    *,
+    size: tuple[int, int] = (220, 60),
+    argv: tuple[str, ...] = SLEEP,
 ) -> CreatedSession:
-    return terminal.create_session(name="agentmux-a", uuid="u", cwd=cwd, size=size, argv=SLEEP)
+    return terminal.create_session(name="agentmux-a", uuid="u", cwd=cwd, size=size, argv=argv)
 
 
 def new(number: int, argv: tuple[str, ...] = SLEEP) -> NewPane:
@@ -187,6 +192,70 @@ def test_the_monitor_keeps_its_columns_fewer_where_there_are_few(
     )
     tmux_under.arrange(made.session.id, [opened[4], opened[0]])
     assert ask(tmux_under, made.pane, "#{pane_width} #{pane_left}") == "30 0"
+
+
+SIZES = """
+import os, signal, sys
+
+def note(*_):
+    size = os.get_terminal_size()
+    with open(sys.argv[1], "a") as file:
+        print(size.columns, size.lines, file=file)
+
+signal.signal(signal.SIGWINCH, note)
+note()
+while True:
+    signal.pause()
+"""
+
+
+@pytest.mark.parametrize("closed", ["before", "after"])
+def test_while_one_pane_follows_another_the_monitor_keeps_its_width(
+    tmux_under: TmuxTerminal, tmp_path: Path, wait_until: WaitUntil, closed: str
+) -> None:
+    seen = tmp_path / "sizes"
+    made = create(tmux_under, tmp_path, argv=(sys.executable, "-c", SIZES, str(seen)))
+    session = made.session.id
+    wait_until(lambda: seen.exists() and seen.read_text().endswith("\n"))
+
+    def sizes() -> list[str]:
+        return seen.read_text().splitlines()
+
+    shown: list[str] = []
+    for step, count in enumerate((1, 1, 2, 2, 1, 3, 1)):
+        if closed == "before":
+            tmux_under.close_panes(shown, vacate=shown)
+            assert ask(tmux_under, made.pane, "#{pane_width}") == ("44" if shown else "220")
+        panes = [new(10 * step + n) for n in range(count)]
+        opened = list(tmux_under.open_panes(session, panes).values())
+        if closed == "after":
+            tmux_under.close_panes(shown, vacate=shown)
+        tmux_under.arrange(session, opened)
+        found = look(tmux_under, session)
+        assert [pane for pane in found if found[pane].visible][1:] == opened
+        assert len(found) == 1 + len(opened)
+        shown = opened
+        # Sizes that come in quick succession are told one by one, after a while.
+        rows = 50 + step
+        tmux_under.run("resize-window", "-t", made.pane, "-x", "220", "-y", f"{rows}")
+        wait_until(lambda: sizes()[-1].endswith(f" {rows - 1}"), what=seen.read_text)  # noqa: B023
+    assert [width for width, _ in groupby(sizes(), lambda size: size.split()[0])] == ["220", "44"]
+
+
+def test_a_place_that_nobody_takes_goes_with_the_next_arrangement(
+    tmux_under: TmuxTerminal, tmp_path: Path, wait_until: WaitUntil
+) -> None:
+    made = create(tmux_under, tmp_path)
+    session = made.session.id
+    first, second = tmux_under.open_panes(session, [new(1), new(2)]).values()
+    tmux_under.arrange(session, [first, second])
+    tmux_under.close_panes([first, second, "%4711"], vacate=[first, "%4711"])
+    panes = look(tmux_under, session)
+    assert panes.keys() == {made.pane, first}
+    assert (panes[first].launch, panes[first].visible) == ("", True)
+    tmux_under.arrange(session, [])
+    assert look(tmux_under, session).keys() == {made.pane}
+    assert ask(tmux_under, made.pane, "#{pane_width}") == "220"
 
 
 def test_a_parked_pane_keeps_the_full_size(tmux_under: TmuxTerminal, tmp_path: Path) -> None:

@@ -315,11 +315,14 @@ def test_a_stopped_agent_is_brought_back(start: Start, wait_until: WaitUntil, st
     assert launch.record()["status"] == 6
 
 
-def test_closing_the_pane_ends_the_agent(start: Start, wait_until: WaitUntil) -> None:
+@pytest.mark.parametrize("keeps_place", [False, True])
+def test_closing_the_pane_ends_the_agent(
+    start: Start, wait_until: WaitUntil, keeps_place: bool
+) -> None:
     launch = start("echo ready; exec sleep 1000")
     wait_until(lambda: "ready" in launch.screen())
     agent = agent_of(launch.wrapper())
-    launch.terminal.close_panes([launch.pane])
+    launch.terminal.close_panes([launch.pane], vacate=[launch.pane] if keeps_place else [])
     wait_until(launch.has_record)
     wait_until(lambda: not is_alive(agent))
     assert (launch.record()["signal"], launch.record()["hup"]) == (signal.SIGHUP, True)

@@ -133,7 +133,7 @@ class SimTerminal:
     def press_enter(self, pane: str) -> None:
         raise AssertionError("whoever types here goes through the typist")
 
-    def close_panes(self, panes: Sequence[str]) -> None:
+    def close_panes(self, panes: Sequence[str], *, vacate: Collection[str] = ()) -> None:
         for pane in panes:
             closed = self.found.pop(pane, None)
             if closed is not None:

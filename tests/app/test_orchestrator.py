@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -64,6 +64,7 @@ class Balky(FakeTerminal):
         self.broken: AgentmuxError | None = None
         self.bug: Exception | None = None
         self.stuck: AgentmuxError | None = None
+        self.vacated: list[str] = []
 
     def capture(  # type: ignore[explicit-override]
         self, panes: Sequence[str], *, colours: bool = True
@@ -81,14 +82,16 @@ class Balky(FakeTerminal):
         return super().open_panes(session, panes)
 
     def close_panes(  # type: ignore[explicit-override]
-        self, panes: Sequence[str]
+        self, panes: Sequence[str], *, vacate: Collection[str] = ()
     ) -> None:
+        shown = {pane.id: pane for pane in self.panes("$0") if pane.visible}
         if panes:
+            self.vacated += [shown[each].seat for each in panes if each in shown and each in vacate]
             self.calls.append("close_panes")
             stuck, self.stuck = self.stuck, None
             if stuck is not None:
                 raise stuck
-        super().close_panes(panes)
+        super().close_panes(panes, vacate=vacate)
 
     def kill_session(  # type: ignore[explicit-override]
         self, session: str
@@ -623,6 +626,19 @@ def test_a_snapshot_that_cannot_be_written_is_logged_and_stalls_nothing(
     assert "could not keep a screen" in caplog.text
     assert "architect.json" in caplog.text
     assert "problem" not in stage.messages()
+
+
+def test_who_is_followed_by_another_leaves_the_place_beside_the_monitor(
+    stage: Stage, balky: Balky
+) -> None:
+    async def play() -> None:
+        stage.begin()
+        async with stage.driven("reattach"):
+            await stage.until(lambda: stage.state().phase is Phase.COMPLETING)
+
+    asyncio.run(play())
+    assert balky.vacated[:2] == ["architect", "planner"]
+    assert {"coder-1", "reviewer_logic"} <= set(balky.vacated)
 
 
 def test_a_program_that_is_being_asked_holds_up_only_its_launch(stage: Stage) -> None:

@@ -14,7 +14,7 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -255,7 +255,7 @@ class FakeTerminal:
         self._type(pane, "\r")
         self._write_to(pane).typed.append("\r")
 
-    def close_panes(self, panes: Sequence[str]) -> None:
+    def close_panes(self, panes: Sequence[str], *, vacate: Collection[str] = ()) -> None:
         self._answer()
         for session in tuple(self._sessions.values()):
             for pane in panes:
