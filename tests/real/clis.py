@@ -45,6 +45,9 @@ class Cli:
         trust: Keys by which its user says that the folder is to be trusted; empty where it does
             not ask.
         leaves: What its user types to go on in a new conversation, and keys that it asks for then.
+        asks: What makes it ask before it runs a command, in place of what ``settings`` says; empty
+            where nothing does.
+        path: Folders of the cache that it finds programs in, which it would fetch itself.
         settings: What a user would put under the agent's name in the configuration of AgentMux.
     """
 
@@ -56,6 +59,8 @@ class Cli:
     forget: tuple[str, ...] = ()
     trust: tuple[str, ...] = ()
     leaves: tuple[str, ...] = ("/clear",)
+    asks: tuple[str, ...] = ()
+    path: tuple[str, ...] = ()
     settings: Mapping[str, object] | None = None
 
 
@@ -157,9 +162,11 @@ def _opencode(place: Place) -> Mapping[str, str]:
         "permission": "allow",
         "autoupdate": False,
     }
-    _write(place.home / "config" / "opencode" / "opencode.json", known)
+    _write(place.home / "opencode.json", known)
     return {
         **{f"XDG_{name}_HOME": str(place.home / name.lower()) for name in ("DATA", "CONFIG")},
+        # In a folder of its own it would fetch what plugins stand on first, and wait for it.
+        "OPENCODE_CONFIG": str(place.home / "opencode.json"),
         "OPENCODE_DISABLE_MODELS_FETCH": "1",
     }
 
@@ -184,6 +191,7 @@ CLIS: Final[Mapping[str, Cli]] = {
         prepare=_claude,
         forget=("projects",),
         trust=("Up", "Enter"),
+        asks=("--permission-mode", "default"),
         settings={"permission_args": ["--dangerously-skip-permissions"]},
     ),
     "codex": Cli(
@@ -194,6 +202,7 @@ CLIS: Final[Mapping[str, Cli]] = {
         forget=("sessions", "*.sqlite*"),
         trust=("Enter",),
         leaves=("/new", "Enter"),
+        asks=("-a", "on-request", "-s", "read-only"),
         settings={"permission_args": ["--dangerously-bypass-approvals-and-sandbox"]},
     ),
     "gemini": Cli(
@@ -204,6 +213,7 @@ CLIS: Final[Mapping[str, Cli]] = {
         prepare=_gemini,
         forget=(".gemini/tmp",),
         trust=("Enter",),
+        asks=("--approval-mode", "default"),
         settings={"permission_args": ["--approval-mode", "yolo"]},
     ),
     "qwen": Cli(
@@ -213,6 +223,7 @@ CLIS: Final[Mapping[str, Cli]] = {
         on_node=22,
         prepare=_qwen,
         forget=("projects",),
+        asks=("--approval-mode", "default"),
         settings={"permission_args": ["--approval-mode", "yolo"]},
     ),
     "copilot": Cli(
@@ -222,6 +233,7 @@ CLIS: Final[Mapping[str, Cli]] = {
         prepare=_copilot,
         forget=("session-state", "*.db*"),
         trust=("Enter",),
+        asks=("--allow-tool", "none"),
         settings={"permission_args": ["--allow-all"]},
     ),
     "opencode": Cli(
@@ -229,6 +241,8 @@ CLIS: Final[Mapping[str, Cli]] = {
         version="1.18.33",
         program="opencode-{platform}/bin/opencode",
         prepare=_opencode,
+        # Without ripgrep it waits for a download at its first turn; codex has one.
+        path=("codex/node_modules/@openai/codex-*/vendor/*/codex-path",),
     ),
     "pi": Cli(
         package="@mariozechner/pi-coding-agent",

@@ -22,9 +22,13 @@ from tests.real.clis import CLIS, Place
 from tests.real.model_server import ModelServer
 from tests.real.run import found_here
 
-COLUMNS: Final = ("probe", "flags", "rejection", "resumed", "lost", "left", "asked", "dialogs")
+COLUMNS: Final = (
+    "probe", "flags", "rejection", "resumed", "hangup", "midway", "pair", "lost", "left", "asked",
+    "permits", "dialogs",
+)  # fmt: skip
 Results = dict[str, dict[str, str]]
 RESULTS: Final[pytest.StashKey[Results]] = pytest.StashKey()
+NOTHING: Final[pytest.StashKey[bool]] = pytest.StashKey()
 
 FOUND: Final = found_here(os.environ)
 
@@ -51,12 +55,26 @@ def pytest_runtest_makereport(item, call):
     return report
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """A run in which every test was skipped has shown nothing: it does not count as passed."""
+    if not FOUND:  # another run, which collects nothing here
+        return
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    stats = reporter.stats if reporter is not None else {}
+    if stats.get("skipped") and not any(stats.get(each) for each in ("passed", "failed", "error")):
+        session.exitstatus = pytest.ExitCode.NO_TESTS_COLLECTED
+        session.config.stash[NOTHING] = True
+
+
 def pytest_terminal_summary(terminalreporter) -> None:
     results = terminalreporter.config.stash[RESULTS]
     if not FOUND:
         return
     terminalreporter.section("real agent CLIs")
-    row = "{:<10}{:<10}" + "{:<11}" * len(COLUMNS)
+    if terminalreporter.config.stash.get(NOTHING, False):
+        terminalreporter.write_line("error: every test was skipped, so that nothing was shown")
+    row = "{:<9}{:<9}" + "{:<10}" * len(COLUMNS)
     terminalreporter.write_line(row.format("CLI", "VERSION", *map(str.upper, COLUMNS)))
     for name, held in results.items():
         each = FOUND.get(name, {})
@@ -143,7 +161,9 @@ def real(
     place = Place(home=short_dir / "home", project=project, url=model.url)
     # tmux puts its default socket there; not in the way of anybody's.
     monkeypatch.setenv("TMUX_TMPDIR", str(short_dir))
-    monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+    cache = program.parents[2]
+    beside = [str(each) for glob in CLIS[name].path for each in cache.glob(glob)]
+    monkeypatch.setenv("PATH", ":".join([str(program.parent), *beside, os.environ["PATH"]]))
     made = Real(
         name=name,
         program=str(program),

@@ -17,7 +17,7 @@ import re
 import threading
 import time
 import uuid
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -28,6 +28,7 @@ from urllib.parse import urlsplit
 
 CODE_WORD: Final = re.compile(r"[Tt]he code word is ([A-Z]+-[0-9]+)")
 UNKNOWN: Final = "No code word was told."
+NO_PROMPT: Final = "/dev/null"
 
 _SHELLS: Final = ("Bash", "bash", "exec_command", "shell_command", "shell", "run_shell_command")
 """Names of the tools that run a command, as the agents name them."""
@@ -121,6 +122,8 @@ class ModelServer:
         self.think_s = think_s
         self._lock = threading.Lock()
         self._script: deque[str | Call] = deque()
+        self._each: tuple[str, ...] = ()
+        self._played: Counter[str] = Counter()
         self.refusal: Refusal | None = None
         self.seen: list[Seen] = []
         self.problems: list[str] = []
@@ -148,6 +151,15 @@ class ModelServer:
         with self._lock:
             self._script.extend(commands)
 
+    def each(self, *commands: str) -> None:
+        """Let every agent run these commands, one a turn, for the prompt that it was told to read.
+
+        One that is told to read another begins again; so do all at the next call.
+        """
+        with self._lock:
+            self._each = commands
+            self._played.clear()
+
     def close(self) -> None:
         """Stop serving."""
         self._http.shutdown()
@@ -171,15 +183,25 @@ class ModelServer:
             return Reply(text="A title")
         time.sleep(self.think_s)
         with self._lock:
-            step = self._script.popleft() if self._script else None
+            step = self._next(_prompt(seen.text))
         if isinstance(step, Call):
             return self._call(step, body)
-        if step is not None:
+        if step:
             name, parameters = seen.shell
-            command = step.replace("{prompt}", _prompt(seen.text))
-            return Reply(tool=name, arguments=_arguments(parameters, command))
+            return Reply(tool=name, arguments=_arguments(parameters, step))
         words = seen.code_words
         return Reply(text=f"I know: {', '.join(words)}." if words else UNKNOWN)
+
+    def _next(self, prompt: str) -> str | Call:
+        """Return what the agent is to run or call now; empty for nothing."""
+        if not self._script and (prompt == NO_PROMPT or self._played[prompt] >= len(self._each)):
+            return ""
+        if self._script:
+            step = self._script.popleft()
+        else:
+            step = self._each[self._played[prompt]]
+            self._played[prompt] += 1
+        return step.replace("{prompt}", prompt) if isinstance(step, str) else step
 
     def _call(self, call: Call, body: Json) -> Reply:
         offered = [name for name, _ in _tools(body)]
@@ -201,7 +223,7 @@ def _shell(body: Json) -> tuple[str, Json] | None:
 def _prompt(text: str) -> str:
     """Return the path of the latest prompt that the agent was told to read."""
     found = re.findall(r"Read the file (\S+?) and do what it says", text)
-    return found[-1] if found else "/dev/null"
+    return found[-1] if found else NO_PROMPT
 
 
 def _tools(body: Json) -> Iterable[tuple[str, Json]]:

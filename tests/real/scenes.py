@@ -835,7 +835,7 @@ QWEN: Final = (
 
 
 def _ask_first(place: Place, _env: dict[str, str]) -> None:
-    path = place.home / "config" / "opencode" / "opencode.json"
+    path = place.home / "opencode.json"
     known = json.loads(path.read_text())
     path.write_text(json.dumps({**known, "permission": {"bash": "ask"}}))
 

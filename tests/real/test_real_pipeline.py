@@ -1,10 +1,15 @@
-"""A real CLI as the architect of a pipeline: killed with everything around it, and brought back."""
+"""Real CLIs in a pipeline: killed with everything around them, and brought back."""
 
+import fcntl
 import json
 import os
 import signal
+import subprocess
+import sys
+import termios
 import time
 from collections.abc import Callable
+from copy import copy
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,33 +17,47 @@ from typing import Any
 import pytest
 import yaml
 
+from agentmux.adapters.agents import load_registry
 from agentmux.adapters.processes import carriers
 from agentmux.adapters.tmux import TmuxTerminal
 from agentmux.core.agents import StrategyKind, TurnEnd
 from agentmux.core.command_lines import kept_file, needs_hook_file
+from agentmux.core.prompts import launch_line
 from agentmux.core.resume_record import ResumeRecord, decode_record
 from agentmux.core.screens import ScreenMark, read_screen
+from agentmux.core.settings import Settings
 from agentmux.ports.terminal import Pane
 from tests.conftest import TEST_ID, WaitUntil
 from tests.real.clis import CLIS
 from tests.real.conftest import Real
-from tests.real.model_server import UNKNOWN
+from tests.real.model_server import UNKNOWN, Call
 
 CODE_WORD = "PLUM-4711"
 ARCHITECT = "architect"
 TURN_S = 60.0
-SLOW = ("opencode",)
-"""Without a network some of its turns take longer than a test may."""
+REGISTRY = load_registry(Settings())
+BY_ID = [name for name in CLIS if REGISTRY[name].strategies[0].kind is not StrategyKind.CONTINUE]
+"""Of the others the latest conversation comes back, whichever it is, or none without a word."""
+
+TELL = [n for n in CLIS if REGISTRY[n].ready or REGISTRY[n].turn_end is not TurnEnd.SCREEN]
+"""The end of their turns is known, by their own word or by their composer."""
 
 BEHIND = ("gemini",)
 """Goes on with its prompt while its dialog stands, and hides that it is busy."""
 
 
 class Run:
-    """One session whose architect is a real CLI; every other role is the offline agent."""
+    """One session with a role that a real CLI plays; every other is the offline agent's.
 
-    def __init__(self, real: Real, wait_until: WaitUntil, **settings: object) -> None:
+    Attributes:
+        seat: Whose record, screen and events are meant.
+    """
+
+    def __init__(
+        self, real: Real, wait_until: WaitUntil, *, role: str = ARCHITECT, **settings: object
+    ) -> None:
         self.real = real
+        self.role = self.seat = role
         self.wait_until = wait_until
         entry = CLIS[real.name].settings or {}
         config = {
@@ -59,25 +78,40 @@ class Run:
         self.terminal = TmuxTerminal(str(real.folder / f"tmux-{os.getuid()}" / "real"))
 
     def start(self) -> None:
+        # A launch does not wait long for what a program says of itself; here it may be slow.
+        self.real.asked("agents", "probe", self.real.name)
         begun = self.real.asked(
             "start", "Greet whoever comes", "--agent", "demo", "--role",
-            f"{ARCHITECT}={self.real.name}",
+            f"{self.role}={self.real.name}",
         )  # fmt: skip
         self.path = self.real.place.project / begun["path"]
 
-    def tell_code_word(self) -> None:
-        """Start, let the agent read its prompt, then tell it what no file of ours holds."""
-        self.first_turn()
-        self.type(f"The code word is {CODE_WORD}. Keep it.")
-        self.until(lambda: f"I know: {CODE_WORD}" in self.screen, "its second turn did not end")
+    def at(self, seat: str) -> "Run":
+        """Return the same session, seen from another seat."""
+        there = copy(self)
+        there.seat = seat
+        return there
+
+    def tell_code_word(self, word: str = CODE_WORD) -> None:
+        """Tell the agent, whose first turn has ended, what no file of ours holds."""
+        self.type(f"The code word is {word}. Keep it.")
+        self.until(lambda: f"I know: {word}" in self.screen, "its second turn did not end")
 
     def first_turn(self) -> None:
         """Start, and let the agent do what one does that reads its prompt."""
-        learns = self.real.spec.strategies[0].kind is StrategyKind.LEARN
-        self.real.model.run("cat {prompt}", *(["agentmux submit hello"] if learns else []))
+        self.real.model.run(*self.reading)
         self.start()
+        self.first_turn_ends()
+
+    def first_turn_ends(self) -> None:
         self.until(lambda: UNKNOWN in self.screen, "its first turn did not end")
         self.until(lambda: self.record.reached, "its prompt is not known to have arrived")
+
+    @property
+    def reading(self) -> tuple[str, ...]:
+        """What an agent runs that reads its prompt, and does at once what that asks first."""
+        learns = self.real.spec.strategies[0].kind is StrategyKind.LEARN
+        return ("cat {prompt}", *(("agentmux submit hello",) if learns else ()))
 
     def resume(self) -> None:
         done = self.real.agentmux("resume", "--yes", "--detach")
@@ -94,24 +128,27 @@ class Run:
     def record(self) -> ResumeRecord:
         agents = self.state["agents"]
         assert isinstance(agents, dict)
-        found = decode_record(agents[ARCHITECT])
+        found = decode_record(agents[self.seat])
         assert found is not None
         return found
 
     def status(self) -> dict[str, str]:
         (session,) = self.real.asked("status")["sessions"]
-        return next((each for each in session["seats"] if each["seat"] == ARCHITECT), {})
+        return next((each for each in session["seats"] if each["seat"] == self.seat), {})
 
     def events(self, kind: str) -> list[dict[str, Any]]:
         lines = (self.path / "tool_events.jsonl").read_text().splitlines()
         found = [json.loads(line) for line in lines]
-        return [each for each in found if each["event"] == kind and each["seat"] == ARCHITECT]
+        return [each for each in found if each["event"] == kind and each["seat"] == self.seat]
 
     @property
     def pane(self) -> Pane | None:
+        return next((pane for pane in self.panes if pane.seat == self.seat), None)
+
+    @property
+    def panes(self) -> list[Pane]:
         live = self.terminal.sessions()
-        panes = [pane for each in live for pane in self.terminal.panes(each.id)]
-        return next((pane for pane in panes if pane.seat == ARCHITECT), None)
+        return [pane for each in live for pane in self.terminal.panes(each.id)]
 
     def _shown(self, pane: Pane | None) -> str:
         found = pane and self.terminal.capture([pane.id], colours=False).get(pane.id)
@@ -127,9 +164,7 @@ class Run:
 
     @property
     def monitor(self) -> str:
-        live = self.terminal.sessions()
-        panes = [pane for each in live for pane in self.terminal.panes(each.id)]
-        shown = " ".join(self._shown(pane) for pane in panes if not pane.launch)
+        shown = " ".join(self._shown(pane) for pane in self.panes if not pane.launch)
         return " ".join(shown.split())  # it wraps
 
     def until(self, condition: Callable[[], object], what: str, deadline_s: float = TURN_S) -> None:
@@ -181,11 +216,10 @@ class Run:
         self.real.run("tmux", "-S", self.terminal.socket, "send-keys", "-t", pane.id, *keys)
 
     def kill(self, test_id: str) -> None:
-        """End agent, wrapper, orchestrator and tmux server with SIGKILL, the agent first."""
-        pane = self.pane
-        assert pane is not None
-        server = self.terminal.server().pid
-        for pid in (*children(pane.pid), pane.pid, server):
+        """End agents, wrappers, orchestrator and tmux server with SIGKILL, the agents first."""
+        pids = [pid for pane in self.panes if pane.launch for pid in children(pane.pid)]
+        assert pids
+        for pid in (*pids, *(pane.pid for pane in self.panes), self.terminal.server().pid):
             try:
                 os.kill(pid, signal.SIGKILL)
             except ProcessLookupError:
@@ -211,43 +245,176 @@ def children(pid: int) -> tuple[int, ...]:
     return tuple(each for word in direct for each in (int(word), *children(int(word))))
 
 
-@pytest.mark.parametrize("name", [name for name in CLIS if name not in SLOW])
+def comes_back(run: Run, word: str = "") -> None:
+    """Resume a session whose seat's agent has gone; see that its conversation is the same.
+
+    It is told how to go on, not again what it was told at first, and hands its work in.
+    """
+    model, told, before = run.real.model, run.record, len(run.real.model.turns)
+    by_id = "{session_id}" in " ".join(run.real.spec.strategies[0].resume)
+    (dry,) = run.real.asked("resume", "--dry-run")["sessions"]
+    (pane,) = dry["panes"]
+    assert (dry["phase"], pane["mode"]) == ("architecting", "native"), pane["reason"]
+    assert not by_id or str(told.session_ref) in " ".join(pane["argv"])
+    assert pane["prompt_bytes"] < pane["fresh_prompt_bytes"]
+
+    model.run("cat {prompt}", architecture(run))
+    run.resume()
+    run.until(lambda: len(model.turns) > before, "it asked nothing after the resume")
+    first, last = run.events("agent_launched")
+    assert not word or word in model.turns[before].code_words
+    assert line(run, first) in model.turns[before].text
+    assert line(run, last) in model.turns[before].text
+
+    run.until(lambda: run.state["phase"] != "architecting", "its work was not accepted")
+    assert [each["payload"]["mode"] for each in (first, last)] == ["fresh", "native"]
+    assert len(run.events("submit_architecture")) == 1
+    assert len(run.events("agent_launched")) == 2
+    assert_prompted_once(run, before)
+
+
+def assert_prompted_once(run: Run, before: int) -> None:
+    """See that the full prompt came once, and the line that names it: in the turns of old."""
+    turns = run.real.model.turns
+    first, last = (each["launch"] for each in run.events("agent_launched"))
+    rows = set(prompt(run, first).splitlines()) - set(prompt(run, last).splitlines())
+    known = [row for row in rows if len(row) > 50 and as_json(row) in turns[before - 1].text]
+    assert known, "it never read its prompt"
+    once = [line(run, {"launch": first}), *map(as_json, known)]
+    for turn in turns[before:]:
+        assert [turn.text.count(each) for each in once] == [
+            turns[before - 1].text.count(each) for each in once
+        ]
+
+
+def line(run: Run, launched: dict[str, Any]) -> str:
+    """Return the line by which a launch is told to read its prompt."""
+    return launch_line(str(run.path / "launches" / launched["launch"] / "prompt.md"))
+
+
+def prompt(run: Run, launch: str) -> str:
+    return (run.path / "launches" / launch / "prompt.md").read_text()
+
+
+def as_json(text: str) -> str:
+    """Return a text as it stands inside a request."""
+    return json.dumps(text, ensure_ascii=False)[1:-1]
+
+
+@pytest.mark.parametrize("name", CLIS)
 @pytest.mark.proves("resumed")
 @pytest.mark.timeout(240)
 def test_its_conversation_survives_the_death_of_everything(
     name: str, real: Real, wait_until: WaitUntil, isolated: str
 ) -> None:
     run, model = Run(real, wait_until), real.model
+    run.first_turn()
     run.tell_code_word()
-    before, told = len(model.turns), run.record
     if real.spec.mcp is not None:  # our server was started, and knew whose calls it would take
         assert "submit_architecture" in model.turns[-1].text
     by_id = "{session_id}" in " ".join(real.spec.strategies[0].resume)
-    assert (told.session_ref is not None) == by_id
-    assert told.reached == 1
-
+    assert (run.record.session_ref is not None) == by_id
+    assert run.record.reached == 1
     run.kill(isolated)
+    comes_back(run, CODE_WORD)
+
+
+@pytest.mark.parametrize("name", CLIS)
+@pytest.mark.proves("hangup")
+@pytest.mark.timeout(240)
+def test_a_hang_up_ends_no_agent_and_costs_no_conversation(
+    name: str, real: Real, wait_until: WaitUntil, isolated: str
+) -> None:
+    run = Run(real, wait_until)
+    run.first_turn()
+    run.tell_code_word()
+    pane = run.pane
+    attached_until_the_line_drops(run)
+    assert pane is not None
+    assert run.pane is not None
+    assert (run.pane.pid, run.pane.dead) == (pane.pid, False)
+    assert run.status()["status"] in {"idle", "unknown"}
+
+    # The server ends in good order: every pane is hung up.
+    run.real.run("tmux", "-S", run.terminal.socket, "kill-server")
+    run.until(lambda: carriers(f"{TEST_ID}={isolated}") == (), "something outlived the hang-up")
+    comes_back(run, CODE_WORD)
+
+
+def attached_until_the_line_drops(run: Run) -> None:
+    """Attach on a terminal of its own, as ssh does, and let that go."""
+    ours, theirs = os.openpty()
+    with subprocess.Popen(
+        [sys.executable, "-m", "agentmux", "attach"],
+        cwd=run.real.place.project,
+        env={**run.real.environment, "TERM": "xterm-256color"},
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        start_new_session=True,
+        preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # noqa: PLW1509 (no threads)
+    ) as client:
+        os.close(theirs)
+        run.until(lambda: any(each.attached for each in run.terminal.sessions()), "not attached")
+        os.close(ours)
+        client.wait(20)
+    run.until(lambda: not any(each.attached for each in run.terminal.sessions()), "still attached")
+
+
+@pytest.mark.parametrize("name", CLIS)
+@pytest.mark.proves("midway")
+@pytest.mark.timeout(240)
+def test_its_conversation_survives_a_kill_in_the_middle_of_a_command(
+    name: str, real: Real, wait_until: WaitUntil, isolated: str
+) -> None:
+    run, begun = Run(real, wait_until), real.folder / "begun"
+    run.first_turn()
+    real.model.run(f"touch {begun}; sleep 60; touch {begun}.done")
+    run.type("Now run the long command.")
+    run.until(begun.exists, "it did not run the command")
+    run.kill(isolated)
+    comes_back(run)
+    assert not begun.with_suffix(".done").exists()
+
+
+@pytest.mark.parametrize("name", CLIS)
+@pytest.mark.proves("pair")
+@pytest.mark.timeout(300)
+def test_two_at_once_get_their_own_conversations_back(
+    name: str, real: Real, wait_until: WaitUntil, isolated: str
+) -> None:
+    scenario = real.folder / "scenario.json"
+    scenario.write_text(json.dumps({"roles": {"planner": {"plan": {"parts": 2}}}}))
+    real.env["AGENTMUX_DEMO_SCENARIO"] = str(scenario)
+    run, model = Run(real, wait_until, role="coder"), real.model
+    model.each(*run.reading)
+    run.start()
+    words = {"coder-1": "PLUM-4711", "coder-2": "PEAR-1812"}
+    for seat in words:
+        run.at(seat).first_turn_ends()
+    for seat, word in words.items():
+        run.at(seat).tell_code_word(word)
+    before = len(model.turns)
+    run.kill(isolated)
+
+    latest = name not in BY_ID  # of two side by side nobody knows whose that is
     (dry,) = real.asked("resume", "--dry-run")["sessions"]
-    (pane,) = dry["panes"]
-    assert (dry["phase"], pane["mode"]) == ("architecting", "native"), pane["reason"]
-    assert not by_id or str(told.session_ref) in " ".join(pane["argv"])
-
-    model.run(architecture(run))
+    for pane in dry["panes"]:
+        assert pane["mode"] == ("fresh" if latest else "native"), pane["reason"]
+        assert ("ran beside it" in pane["reason"]) == latest
+    model.each("cat {prompt}", "agentmux submit done --subplan $AGENTMUX_SUBPLAN")
     run.resume()
-    run.until(lambda: len(model.turns) > before, "it asked nothing after the resume")
-    after = model.turns[before]
-    first, last = run.events("agent_launched")
-    assert CODE_WORD in after.code_words
-    assert f"launches/{first['launch']}/prompt.md" in after.text
-    assert f"launches/{last['launch']}/prompt.md" in after.text
-
-    run.until(lambda: run.state["phase"] != "architecting", "its work was not accepted")
-    assert [each["payload"]["mode"] for each in (first, last)] == ["fresh", "native"]
-    assert len(run.events("submit_architecture")) == 1
-    assert len(run.events("agent_launched")) == 2
+    run.until(lambda: run.state["phase"] != "implementing", "their work was not accepted", 90)
+    after = model.turns[before:]
+    for seat, word in words.items():
+        first, last = run.at(seat).events("agent_launched")
+        turn = next(each for each in after if line(run, last) in each.text)
+        assert turn.code_words == (() if latest else (word,))
+        assert (line(run, first) in turn.text) == (not latest)
+        assert len(run.at(seat).events("submit_done")) == 1
 
 
-@pytest.mark.parametrize("name", [name for name in CLIS if name not in SLOW])
+@pytest.mark.parametrize("name", BY_ID)
 @pytest.mark.proves("lost")
 @pytest.mark.timeout(240)
 def test_a_conversation_that_is_gone_begins_afresh(
@@ -268,19 +435,21 @@ def test_a_conversation_that_is_gone_begins_afresh(
     modes = [each["payload"]["mode"] for each in events]
     if kept_file(real.spec.strategies[0], lost.session_ref, "/x"):  # seen before it is started
         assert modes == ["fresh", "fresh"]
+        why = "its checkpoint is missing"
     else:
         assert modes == ["fresh", "native", "fresh"]
         assert run.events("agent_exited")[-1]["payload"]["cause"] == "rejected"
+        why = "the agent has rejected this conversation before"
     last = events[-1]["payload"]
     assert last["prompt_bytes"] == last["fresh_prompt_bytes"]
     assert run.record.session_ref != lost.session_ref
     assert f"launches/{events[-1]['launch']}/prompt.md" in model.turns[before].text
     assert f"launches/{events[0]['launch']}/prompt.md" not in model.turns[before].text
     assert run.status()["mode"] == "fresh"
-    assert run.status()["reason"] != events[0]["payload"]["reason"]
+    assert run.status()["reason"] == why
 
 
-@pytest.mark.parametrize("name", [name for name in CLIS if name not in SLOW])
+@pytest.mark.parametrize("name", BY_ID)
 @pytest.mark.proves("left")
 @pytest.mark.timeout(240)
 def test_a_conversation_that_its_user_left_is_followed_or_unsure(
@@ -291,9 +460,8 @@ def test_a_conversation_that_its_user_left_is_followed_or_unsure(
     before = run.record.session_ref
     command, *keys = CLIS[name].leaves
     run.type(command)
-    if (
-        spec.switched is None or spec.hooks is not None
-    ):  # it tells us its id, with a hook or in its next call to us
+    # It tells us its id, with a hook or in its next call to us.
+    if spec.switched is None or spec.hooks is not None:
         run.until(lambda: UNKNOWN not in run.screen or keys, "it went on as before")
         run.press(*keys) if keys else None
         run.until(lambda: run.mark is not ScreenMark.WAITING, "it still asks")
@@ -310,6 +478,37 @@ def test_a_conversation_that_its_user_left_is_followed_or_unsure(
     run.kill(isolated)
     ((pane,),) = (each["panes"] for each in real.asked("resume", "--dry-run")["sessions"])
     assert (pane["mode"], wanted[1] in pane["reason"]) == (wanted[0], True), pane["reason"]
+
+
+@pytest.mark.parametrize("name", [name for name, cli in CLIS.items() if cli.asks])
+@pytest.mark.proves("permits")
+@pytest.mark.timeout(180)
+def test_a_question_before_a_command_is_left_to_the_user(
+    name: str, real: Real, wait_until: WaitUntil
+) -> None:
+    run = Run(
+        real,
+        wait_until,
+        agents={name: {"permission_args": list(CLIS[name].asks)}},
+        stall={"turn_ended_after": "1s", "nudge_after": "5s", "report_after": "6s"},
+    )
+    ran = real.folder / "ran"
+    outside = {"sandbox_permissions": "require_escalated", "justification": "May I?"}
+    by_itself = Call(tools=("exec_command",), arguments={"cmd": f"touch {ran}", **outside})
+    real.model.run(
+        by_itself if name == "codex" else f"touch {ran}"
+    )  # codex asks when it is told to
+    run.start()
+    run.until(lambda: run.mark is ScreenMark.WAITING, "it does not ask")
+    run.until(lambda: run.status().get("status") == "waiting_for_user", "that is not seen")
+    quiet = time.monotonic() + 8  # well beyond the time after which a quiet agent is reminded
+    run.until(lambda: time.monotonic() > quiet, "time stands still", 20)
+    assert run.mark is ScreenMark.WAITING, f"somebody answered\n{run.report()}"
+    assert run.events("agent_nudged") == run.events("agent_stalled") == []
+    assert not ran.exists()
+    run.press("Enter")  # the first choice allows it, this once
+    run.until(ran.exists, "the answer did not let the command run")
+    run.until(lambda: run.status()["status"] != "waiting_for_user", "it is still said to ask")
 
 
 @pytest.mark.parametrize("name", [name for name, cli in CLIS.items() if cli.trust])
@@ -342,7 +541,7 @@ def test_a_first_run_dialog_is_left_to_the_user(
     run.until(lambda: run.status()["status"] != "waiting_for_user", "the dialog is still reported")
 
 
-@pytest.mark.parametrize("name", [name for name in CLIS if name not in SLOW])
+@pytest.mark.parametrize("name", TELL)
 @pytest.mark.proves("asked")
 @pytest.mark.timeout(240)
 def test_a_turn_that_ended_without_a_signal_is_asked_about(
