@@ -367,12 +367,19 @@ def test_approving_with_a_commit_waits_for_it() -> None:
     session = completing(options=Options(commit=True))
     approved = session.tell(Approved(), "user", id="a1")
     assert (approved.phase, approved.approval, approved.commit) == (Phase.COMPLETING, "a1", None)
-    assert approved.seats == {}, "whoever summed up has nothing to do any more"
     started = session.tell(CommitStarted(approval="a1"))
     assert started.commit == Commit(status="committing", approval="a1")
     made = session.tell(CommitMade(commit="c0ffee"))
     assert made.phase is Phase.DONE
     assert made.commit == Commit(status="made", approval="a1", commit="c0ffee")
+
+
+def test_an_approval_ends_whoever_still_writes_a_summary() -> None:
+    session = at(Phase.COMPLETING, LOGIC, options=Options(commit=True))
+    launch = session.launch(LOGIC)
+    session.tell(AgentExited(cause="finished", status=0), LOGIC, launch)
+    assert LOGIC in session.state.seats
+    assert session.tell(Approved(), "user", id="a1").seats == {}
 
 
 def test_a_commit_that_waits_keeps_its_approval() -> None:
