@@ -269,7 +269,13 @@ class TmuxTerminal:
         self._expect(self.run("source-file", "-", stdin=say.set_environment(session, change)))
 
     def kill_session(self, session: str) -> None:
-        """Kill the session with id ``session``; a session already gone is fine."""
+        """Kill the session with id ``session``; a session already gone is fine.
+
+        Clients that were in another session before go back there, and are not thrown out of tmux.
+        """
+        clients = self.run("list-clients", "-t", session, "-F", say.CLIENT_FORMAT)
+        for words in say.ways_back(clients.stdout):
+            self.run(*say.join([words]))
         reply = self.run("kill-session", "-t", session)
         if not reply.says((*_NO_SERVER, *_SERVER_WENT, *_NO_TARGET)):
             self._expect(reply)

@@ -58,6 +58,10 @@ PANE_FORMAT: Final = "\t".join(
         "window_zoomed_flag",
     )
 )
+CLIENT_FORMAT: Final = "\t".join(
+    f"#{{{name}}}"
+    for name in ("client_name", "client_created", "session_created", "client_last_session")
+)
 _SCREEN_FORMAT: Final = "\t".join(
     f"#{{{name}}}" for name in ("pane_id", "pane_width", "pane_height", "cursor_y", "cursor_x")
 )
@@ -136,6 +140,18 @@ def batches(groups: Iterable[Sequence[Command]]) -> Iterator[list[Sequence[Comma
 def guarded(pane: str, command: str, *otherwise: str) -> Command:
     """Run ``command`` only where the pane exists: a chain ends at its first failure."""
     return ("if-shell", "-F", "-t", pane, "#{pane_id}", command, *otherwise)
+
+
+def ways_back(clients: str) -> Iterator[Command]:
+    """Return how each client of a session, in `CLIENT_FORMAT`, leaves it for where it was before.
+
+    To its last session; to any other, where that is gone, which a client that is older than the
+    session must have had. One without either came from a shell, and goes back there by itself.
+    """
+    for line in clients.splitlines():
+        name, created, began, last = line.split("\t", 3)
+        if last or int(created) < int(began):
+            yield ("switch-client", "-c", name, "-l" if last else "-n")
 
 
 def window_options(target: str, options: Iterable[tuple[str, str]] = ()) -> Iterator[Command]:

@@ -111,9 +111,14 @@ def test_from_inside_tmux(project: Project, wait_until: WaitUntil) -> None:
         wait_until(switched, 20, lambda: project.tmux("capture-pane", "-p", "-t", "=mine:"))
         session = Session(project, project.sessions()[0]).wait()
         assert options(project) == before  # nothing of ours falls on the user's session
-        project.tmux("switch-client", "-t", "=mine")
         session.approve()
-    wait_until(lambda: project.tmux("list-sessions", "-F", "#{session_name}") == "mine\n")
+        project.tmux("select-pane", "-t", monitor_pane(session))
+        wait_until(lambda: "any key" in monitor(session), 20, lambda: monitor(session))
+        client.press("q")
+        wait_until(lambda: project.tmux("list-sessions", "-F", "#{session_name}") == "mine\n")
+        # Its user is where they were, and not thrown out of tmux.
+        assert project.tmux("list-clients", "-F", "#{client_session}") == "mine\n"
+        assert client.process.poll() is None
 
 
 def test_agents_have_the_environment_of_the_command(

@@ -1,0 +1,104 @@
+"""Clients that are shown a session of ours when it ends: real ones, on real terminals."""
+
+import os
+import time
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from agentmux.adapters.tmux import TmuxTerminal
+from tests.conftest import WaitUntil
+from tests.e2e.conftest import Client
+
+SLEEP = ("sleep", "600")
+
+
+class Place:
+    """A tmux server with a session of the user's, one of ours, and clients that go about."""
+
+    def __init__(self, tmux: TmuxTerminal, wait_until: WaitUntil, folder: Path) -> None:
+        self.tmux, self._wait_until = tmux, wait_until
+        env = {**os.environ, "TERM": "xterm-256color"}
+        self._project: Any = SimpleNamespace(path=folder, env=env)
+
+    def make(self, name: str) -> None:
+        done = self.tmux.run("new-session", "-d", "-s", name, "-x", "80", "-y", "24", *SLEEP)
+        assert done.returncode == 0, done.stderr
+
+    def make_ours(self) -> None:
+        made = self.tmux.create_session(
+            name="ours", uuid="u", cwd=Path("/"), size=(80, 24), argv=SLEEP
+        )
+        self.ours = made.session.id
+
+    def attach(self, name: str) -> Client:
+        count = len(self.shown())
+        client = Client(self._project, "tmux", "-S", self.tmux.socket, "attach", "-t", f"={name}")
+        self._wait_until(lambda: len(self.shown()) > count, 10, lambda: client.said)
+        return client
+
+    def shown(self) -> list[str]:
+        """Return the session that each client is shown."""
+        return self.tmux.run("list-clients", "-F", "#{client_session}").stdout.split()
+
+    def tell(self, *words: str) -> None:
+        done = self.tmux.run(*words)
+        assert done.returncode == 0, done.stderr
+
+    def older(self) -> None:
+        """Wait until what is made from now on is younger than what is there, on tmux's clock."""
+        now = int(time.time())
+        self._wait_until(lambda: int(time.time()) > now)
+
+
+@pytest.fixture
+def place(tmux: TmuxTerminal, wait_until: WaitUntil, tmp_path: Path) -> Place:
+    return Place(tmux, wait_until, tmp_path)
+
+
+def test_a_client_goes_back_to_the_session_that_it_came_from(place: Place) -> None:
+    for name in ("another", "mine"):
+        place.make(name)
+    place.make_ours()
+    with place.attach("mine") as client:
+        place.tell("switch-client", "-t", place.ours)
+        assert place.shown() == ["ours"]
+        place.tmux.kill_session(place.ours)
+        assert place.shown() == ["mine"]
+        assert client.process.poll() is None
+    assert "ours" not in [each.name for each in place.tmux.sessions()]
+
+
+def test_a_client_whose_session_is_gone_goes_to_another_one(place: Place) -> None:
+    for name in ("another", "mine"):
+        place.make(name)
+    with place.attach("mine") as client:
+        place.older()
+        place.make_ours()
+        place.tell("switch-client", "-t", place.ours)
+        place.tell("kill-session", "-t", "=mine")
+        place.tmux.kill_session(place.ours)
+        assert place.shown() == ["another"]
+        assert client.process.poll() is None
+
+
+def test_a_client_that_came_from_a_shell_goes_back_there(place: Place) -> None:
+    place.make("mine")
+    place.make_ours()
+    with place.attach("mine"), place.attach("ours") as client:
+        place.tmux.kill_session(place.ours)
+        assert client.process.wait(10) == 0
+        assert place.shown() == ["mine"]
+
+
+def test_where_there_is_no_other_session_a_client_ends(place: Place) -> None:
+    place.make("mine")
+    with place.attach("mine") as client:
+        place.older()
+        place.make_ours()
+        place.tell("switch-client", "-t", place.ours)
+        place.tell("kill-session", "-t", "=mine")
+        place.tmux.kill_session(place.ours)
+        assert client.process.wait(10) == 0
