@@ -13,10 +13,10 @@ from typing import Final, Self
 
 import agentmux
 from agentmux.adapters.processes import end
-from agentmux.adapters.tmux import TmuxTerminal
 from agentmux.ports.terminal import NewPane
 from benchmarks.rows import Row, ratio
 from benchmarks.sandbox import side_by_side, wait_until
+from tests.fakes.bench import Bench as TmuxTerminal
 
 COUNT: Final = 50
 _SIZE: Final = (220, 60)

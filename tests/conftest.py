@@ -20,9 +20,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from agentmux.adapters.processes import carriers, end, is_alive
-from agentmux.adapters.tmux import TmuxTerminal
 from agentmux.cli.main import main
-from agentmux.ports.terminal import Terminal
+from tests.fakes.bench import Bench
 from tests.fakes.terminal import FakeTerminal
 
 TMUXES = tuple(filter(None, os.environ.get("AGENTMUX_TEST_TMUX", "").split(os.pathsep)))
@@ -166,17 +165,17 @@ def tmux_config(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 
 @pytest.fixture
-def tmux(short_dir: Path, tmux_program: None) -> Iterator[TmuxTerminal]:
+def tmux(short_dir: Path, tmux_program: None) -> Iterator[Bench]:
     """A private tmux server without configuration; it starts with its first session."""
-    terminal = TmuxTerminal(str(short_dir / "s"), config_file="/dev/null", timeout_s=10)
+    terminal = Bench(str(short_dir / "s"), config_file="/dev/null", timeout_s=10)
     yield terminal
     end_server(terminal)
 
 
 @pytest.fixture
-def tmux_under(short_dir: Path, tmux_config: str, tmux_program: None) -> Iterator[TmuxTerminal]:
+def tmux_under(short_dir: Path, tmux_config: str, tmux_program: None) -> Iterator[Bench]:
     """The same, once without configuration and once with a hostile one."""
-    terminal = TmuxTerminal(str(short_dir / "s"), config_file=tmux_config, timeout_s=10)
+    terminal = Bench(str(short_dir / "s"), config_file=tmux_config, timeout_s=10)
     yield terminal
     end_server(terminal)
 
@@ -189,14 +188,14 @@ def fake_terminal() -> Iterator[FakeTerminal]:
 
 
 @pytest.fixture(params=["fake", "tmux"])
-def terminal(request: pytest.FixtureRequest, tmux_program: None) -> Terminal:
+def terminal(request: pytest.FixtureRequest, tmux_program: None) -> Bench | FakeTerminal:
     """The fake and the real one: what holds for both is the contract."""
     name = "fake_terminal" if request.param == "fake" else "tmux"
-    found: Terminal = request.getfixturevalue(name)
+    found: Bench | FakeTerminal = request.getfixturevalue(name)
     return found
 
 
-def end_server(terminal: TmuxTerminal) -> None:
+def end_server(terminal: Bench) -> None:
     subprocess.run(
         ["tmux", "-S", terminal.socket, "kill-server"], capture_output=True, check=False, timeout=10
     )

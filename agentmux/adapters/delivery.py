@@ -19,8 +19,8 @@ from agentmux.core.screens import ScreenMark, read_screen
 from agentmux.ports.terminal import (
     Delivery,
     DeliveryResult,
+    Panes,
     Screen,
-    Terminal,
     TerminalError,
     TerminalUnreachableError,
 )
@@ -137,7 +137,7 @@ class _Typing:
 
     def __init__(  # noqa: PLR0913 (what `deliver` was given)
         self,
-        terminal: Terminal,
+        panes: Panes,
         pane: str,
         text: str,
         spec: AgentSpec,
@@ -147,7 +147,7 @@ class _Typing:
         clock: Callable[[], float],
         pause: Callable[[float], Awaitable[object]],
     ) -> None:
-        self.terminal = terminal
+        self.panes = panes
         self.pane = pane
         self.text = text
         self.tail = _squeezed(text)[-_TAIL:]
@@ -163,7 +163,7 @@ class _Typing:
         self.pressed_again = False
 
     def look(self) -> Screen | None:
-        return self.terminal.capture([self.pane]).get(self.pane)
+        return self.panes.capture([self.pane]).get(self.pane)
 
     def has_time(self) -> bool:
         return self.clock() < self.deadline
@@ -190,11 +190,11 @@ class _Typing:
             return refusal
         self.typed = True
         if not self.begun:
-            self.terminal.paste(self.pane, self.text)
+            self.panes.paste(self.pane, self.text)
         missing = await self.see_text()
         if missing is not None:
             return missing
-        self.terminal.press_enter(self.pane)
+        self.panes.press_enter(self.pane)
         return await self.see_submitted()
 
     async def wait_for_room(self) -> Delivery | None:
@@ -274,7 +274,7 @@ class _Typing:
             self.held_since = self.clock()
         elif not self.pressed_again and self.clock() - self.held_since >= _STILL_THERE_S:
             self.pressed_again = True
-            self.terminal.press_enter(self.pane)
+            self.panes.press_enter(self.pane)
 
     def proof(self, screen: Screen, composer: Composer, emptied: int) -> Delivery | None:
         """What an empty composer proves, together with the rest of the screen."""
@@ -308,7 +308,7 @@ def _said(result: DeliveryResult, evidence: str) -> Delivery:
 
 
 async def deliver(  # noqa: PLR0913 (clock and pause are the environment)
-    terminal: Terminal,
+    panes: Panes,
     pane: str,
     text: str,
     spec: AgentSpec,
@@ -323,7 +323,7 @@ async def deliver(  # noqa: PLR0913 (clock and pause are the environment)
     One call per pane at a time is the caller's duty. Never presses Escape, never types twice.
 
     Args:
-        terminal: Where the pane is.
+        panes: Where the pane is.
         pane: Its id.
         text: Control characters are taken out; newlines stay newlines.
         spec: The agent that runs there.
@@ -340,7 +340,7 @@ async def deliver(  # noqa: PLR0913 (clock and pause are the environment)
     if not text or max(len(line.encode()) for line in text.split("\n")) > LINE_MAX:
         raise ValueError(f"a text to type has 1 to {LINE_MAX} bytes a line; put it into a file")
     typing = _Typing(
-        terminal,
+        panes,
         pane,
         text,
         spec,
@@ -354,7 +354,7 @@ async def deliver(  # noqa: PLR0913 (clock and pause are the environment)
     except TerminalUnreachableError as error:
         return _said(DeliveryResult.UNKNOWN, error.message + _typed(typing))
     except TerminalError as error:
-        gone = pane not in terminal.capture([pane])
+        gone = pane not in panes.capture([pane])
         result = DeliveryResult.PANE_GONE if gone else DeliveryResult.UNKNOWN
         return _said(result, error.message + _typed(typing))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import select
@@ -14,6 +15,7 @@ from typing import Final
 
 from agentmux.adapters import files
 from agentmux.adapters.processes import start_time
+from agentmux.errors import BlockedError
 
 _REPORT_MAX: Final = 1 << 16
 _STEP_S: Final = 0.5
@@ -23,7 +25,9 @@ _STEP_S: Final = 0.5
 class ReadyPipe:
     """A named pipe in a session's directory, made by the command that waits, which it names.
 
-    While that command lives, the session starts (`session_folders.starters`).
+    While that command lives, the session starts (`session_folders.starters`). One command at a time
+    hands a session over: it holds a kernel lock on the directory, which its death frees. Pipes that
+    lie there meanwhile belong to commands that were killed.
     """
 
     def __init__(self, folder: Path, environ: Mapping[str, str]) -> None:
@@ -32,11 +36,15 @@ class ReadyPipe:
         It may hold keys: no argument of a program is as private as a file that is read once.
 
         Raises:
+            BlockedError: Another command is handing this session over (reason ``locked``).
             DataError: The directory takes nothing; nothing is left there.
         """
         own = os.getpid()
         self._path = folder / f"ready-{own}-{start_time(own)}-{uuid.uuid4().hex[:16]}.fifo"
         with files.explained(self._path), ExitStack() as made:
+            self._turn = _take_turn(folder)
+            made.callback(os.close, self._turn)
+            _sweep(folder)
             made.callback(self._remove)
             os.mkfifo(self._path, 0o600)
             kept = os.open(_beside(self._path), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -78,6 +86,7 @@ class ReadyPipe:
             os.close(self._fd)
             self._fd = -1
             self._remove()
+            os.close(self._turn)
 
     def _remove(self) -> None:
         _beside(self._path).unlink(missing_ok=True)
@@ -88,6 +97,29 @@ class ReadyPipe:
             return os.read(self._fd, _REPORT_MAX)
         except BlockingIOError:
             return b""
+
+
+def _take_turn(folder: Path) -> int:
+    """Lock the directory against other handovers; return what holds the lock until it is closed."""
+    turn = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(turn, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(turn)
+        raise BlockedError(
+            f"another command is just starting the orchestrator of session `{folder.name}`",
+            reason="locked",
+            hints=(f"see how it goes: agentmux status {folder.name}",),
+        ) from None
+    except OSError:
+        pass  # a file system that locks no directories: the session's own lock still decides
+    return turn
+
+
+def _sweep(folder: Path) -> None:
+    for left in folder.glob("ready-*.fifo"):
+        with suppress(OSError):
+            left.unlink()
 
 
 def take_environment(path: Path) -> dict[str, str] | None:

@@ -10,7 +10,7 @@ from typing import Final
 
 from agentmux.core.environment import Change
 from agentmux.core.painting import cell_width, trimmed
-from agentmux.ports.terminal import NewPane, Pane, Screen, TmuxSession
+from agentmux.ports.terminal import NewPane, Pane, Screen, Target, TmuxSession
 
 Command = tuple[str, ...]
 """One tmux command, a word per element; not yet escaped."""
@@ -34,11 +34,17 @@ SEAT: Final = "@agentmux_seat"
 LAUNCH: Final = "@agentmux_launch"
 LABEL: Final = "@agentmux_label"
 UUID: Final = "@agentmux_id"
+PATH: Final = "@agentmux_path"
 MONITOR: Final = "@agentmux_monitor"
+
+ELSEWHERE: Final = "agentmux-elsewhere"
+"""In what tmux says when `guard` does not hold, followed by ``-`` and the pid of who answered."""
 
 # Between the fields of an answer stands a tab: with ``-u`` every tmux from 3.2 to 3.8 prints it as
 # it is. Any other control character is printed as ``\036`` by 3.5a.
-SESSION_FORMAT: Final = f"#{{session_id}}\t#{{{UUID}}}\t#{{session_attached}}\t#{{session_name}}"
+SESSION_FORMAT: Final = (
+    f"#{{session_id}}\t#{{{UUID}}}\t#{{session_attached}}\t#{{{PATH}}}\t#{{session_name}}"
+)
 LISTING: Final = (("list-sessions", "-F", SESSION_FORMAT), ("display-message", "-p", "#{pid}"))
 CREATED_FORMAT: Final = "\t".join(
     f"#{{{name}}}"
@@ -87,6 +93,7 @@ _PANE_OPTIONS: Final = (
 _LAUNCHING: Final = "launch-"
 
 _TAB: Final = 8
+_SPELLED = re.compile(rb"%([0-9a-f]{2})")
 _SGR = re.compile(r"\x1b\[[0-9;:]*m")
 _SHIFTED = re.compile(r"\x0e([^\x0f]*)\x0f?")
 # The DEC special graphics set, which tmux hands out between SO and SI (terminfo's acsc).
@@ -160,8 +167,75 @@ def window_options(target: str, options: Iterable[tuple[str, str]] = ()) -> Iter
         yield ("set-option", "-w", "-t", target, name, value)
 
 
+def is_ours(target: Target) -> str:
+    """Return a format that is true in the session of ours, on its own server, and nowhere else."""
+    there = f"#{{pid}} #{{session_id}} #{{{UUID}}}"
+    here = f"{target.server.pid} {target.session} {target.uuid}"
+    return f"#{{==:{there},{re.sub('[#,}]', lambda match: f'#{match[0]}', here)}}}"
+
+
+def guard(target: Target) -> Command:
+    """Print our mark, or end the chain: what follows is for this session of this server alone.
+
+    Of all commands that fail where a format says so, this one changes nothing. tmux expands the
+    name of an option (since 3.0), and what it expands to where the session is another one's is
+    none. Tried with 3.3a, 3.5a and 3.8.
+    """
+    name = f"#{{?{is_ours(target)},{UUID},{ELSEWHERE}-#{{pid}}}}"
+    return ("show-options", "-v", "-t", target.session, name)
+
+
+def client_of(socket: str) -> Command:
+    """Return a tmux client of the server at ``socket``."""
+    return ("tmux", "-u", "-S", socket)
+
+
+def goes_to(target: Target, command: str) -> Command:
+    """Show the session of ours to the client that says this; ends it where it is not that one."""
+    # Nothing is printed, which would stand on the user's screen: hence not `guard`.
+    nobody = f"show-options -v {ELSEWHERE}"
+    return (
+        "if-shell",
+        "-F",
+        "-t",
+        target.session,
+        is_ours(target),
+        f"{command} -t {target.session}",
+        nobody,
+    )
+
+
+def kill_on(pid: int, session: str) -> Command:
+    """Kill a session that bears no mark of ours yet, on the server with this pid only."""
+    return (
+        "if-shell",
+        "-F",
+        "-t",
+        session,
+        f"#{{==:#{{pid}},{pid}}}",
+        f"kill-session -t {session}",
+    )
+
+
+def mark_path(target: str, path: str) -> Command:
+    """Note where the directory of the session lies."""
+    return ("set-option", "-t", target, PATH, spelled(path))
+
+
+def spelled(path: str) -> str:
+    """Spell a path so that every tmux, in every locale, prints it as it is."""
+    plain = (chr(byte) if 0x20 < byte < 0x7F and byte != 0x25 else f"%{byte:02x}"
+             for byte in os.fsencode(path))  # fmt: skip
+    return "".join(plain)
+
+
+def unspelled(text: str) -> str:
+    """Read what `spelled` wrote."""
+    return os.fsdecode(_SPELLED.sub(lambda match: bytes([int(match[1], 16)]), text.encode()))
+
+
 def create(
-    *, name: str, uuid: str, cwd: str, size: tuple[int, int], argv: Sequence[str]
+    *, name: str, uuid: str, path: str, cwd: str, size: tuple[int, int], argv: Sequence[str]
 ) -> list[Command]:
     """Make the session and mark it.
 
@@ -177,6 +251,7 @@ def create(
         (*made, *place, "--", *argv),
         ("set-option", "-t", target, "destroy-unattached", "off"),
         ("set-option", "-t", target, UUID, uuid),
+        mark_path(target, path),
         *_monitor_options(target),
     ]
 
@@ -298,9 +373,16 @@ def capture(pane: str, *, mark: str, colours: bool) -> Command:
 def parse_listing(reply: str) -> tuple[int, tuple[TmuxSession, ...]]:
     """Read the server's pid and the lines of `SESSION_FORMAT`; the name may hold anything."""
     *lines, pid = reply.rstrip("\n").split("\n")
-    rows = (line.split("\t", 3) for line in lines if line.count("\t") >= 3)
+    rows = (line.split("\t", 4) for line in lines if line.count("\t") >= 4)
     return int(pid), tuple(
-        TmuxSession(id=row[0], uuid=row[1], attached=int(row[2] or 0), name=row[3]) for row in rows
+        TmuxSession(
+            id=row[0],
+            uuid=row[1],
+            attached=int(row[2] or 0),
+            path=unspelled(row[3]),
+            name=row[4],
+        )
+        for row in rows
     )
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from typing import Final
 
@@ -28,6 +29,7 @@ from agentmux.core.records import Json
 from agentmux.core.settings import Policy
 from agentmux.errors import ExitCode
 from agentmux.ports.session_files import SessionFiles
+from agentmux.ports.terminal import HiddenServerError, TerminalError
 
 logger = logging.getLogger(__name__)
 
@@ -51,9 +53,9 @@ async def drive(
     """
     tools.lock.acquire(_LOCK_WAIT_S, identity)
     session = Session(files, now=world.now, new_id=world.new_id)
-    begin(world, session, request, tools.terminal.socket)
-    tmux_session = _own_session(tools, session)
-    watcher = Watcher(world, session, tools, tmux_session, identity=identity)
+    begin(world, session, request, tools.terminal.target.server.socket)
+    _require_own(tools, session)
+    watcher = Watcher(world, session, tools, identity=identity)
     manner = Manner(fresh=frozenset(request.fresh), stopped=request.policy == Policy.CONFIRM)
     orchestrator = Orchestrator(world, session, tools, watcher, manner)
 
@@ -72,19 +74,31 @@ async def drive(
     report(Report(ok=True, phase=entered.phase.value, warnings=session.warnings))
     await orchestrator.run()
     logger.info("orchestrator ended: %s", orchestrator.cause)
+    if orchestrator.kills_session:
+        _note_what_stays(tools, watcher)
     tools.lock.release()
     if orchestrator.kills_session:
-        tools.terminal.kill_session(tmux_session)
+        with suppress(HiddenServerError):
+            tools.terminal.kill()
     return ExitCode.OK if orchestrator.cause == "done" else ExitCode.FAILED
 
 
-def _own_session(tools: Tools, session: Session) -> str:
-    """Return the id of the tmux session that carries our uuid; this process is in it."""
+def _note_what_stays(tools: Tools, watcher: Watcher) -> None:
+    """See that the tmux session cannot be killed since its server is hidden; its agents ended."""
+    try:
+        tools.terminal.attached()
+    except HiddenServerError as error:
+        text = "; ".join((error.message, "an empty tmux session of ours stays there", *error.hints))
+        watcher.leave_behind(text)
+    except TerminalError:
+        return
+
+
+def _require_own(tools: Tools, session: Session) -> None:
+    """Check that the tmux session that this process is in carries our uuid."""
     uuid = session.state.session_id
-    for each in tools.terminal.sessions():
-        if each.uuid == uuid:
-            return each.id
-    raise SessionGoneError(f"no tmux session carries the id {uuid}")
+    if tools.terminal.target.uuid != uuid:
+        raise SessionGoneError(f"the tmux session does not carry the id {uuid}")
 
 
 def begin(world: World, session: Session, request: Request, socket: str) -> None:

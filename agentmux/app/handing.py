@@ -14,10 +14,18 @@ from agentmux.core.frozen import dataclass
 from agentmux.core.state import SessionState
 from agentmux.errors import AgentmuxError, ExitCode
 from agentmux.ports.processes import Handover
-from agentmux.ports.terminal import Screen, ScreensUnreadableError, Terminal
+from agentmux.ports.terminal import (
+    OwnSession,
+    Pane,
+    Screen,
+    ScreensUnreadableError,
+    Target,
+    TerminalGoneError,
+)
 
 # An orchestrator is ready in half a second; a machine under load may take many times that.
 READY_WAIT_S: Final = 30.0
+_LOCK_WAIT_S: Final = 1.0
 _LAST_WORDS: Final = 15
 
 
@@ -44,13 +52,12 @@ class Handing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Begun:
-    """A session that runs: its tmux session (``$3``) and the socket, and the phase it is in."""
+    """A session that runs: its tmux session, and the phase it is in."""
 
     name: str
     path: Path
-    tmux_session: str
+    target: Target
     tmux_name: str
-    socket: str
     phase: str
     warnings: tuple[str, ...]
 
@@ -86,54 +93,63 @@ def hand_over(
         created = terminal.create_session(
             name=state.session_name,
             uuid=state.session_id,
+            path=str(path.resolve()),
             cwd=world.project,
             size=world.settings.tmux.size,
             argv=handing.argv(path, replace(request, ready=str(pipe.path))),
         )
-        session = created.session.id
+        own = terminal.own(created.target)
         with ExitStack() as made:
-            made.callback(terminal.kill_session, session)
-            report = _ready(terminal, session, pipe)
+            made.callback(own.kill)
+            report = _ready(own, pipe)
             made.pop_all()
     finally:
         pipe.close()
     return Begun(
         name=path.name,
         path=path,
-        tmux_session=session,
+        target=created.target,
         tmux_name=created.session.name,
-        socket=terminal.socket,
         phase=report.phase,
         warnings=report.warnings,
     )
 
 
 def reattach(
-    world: World, handing: Handing, path: Path, state: SessionState, session: str
+    world: World, handing: Handing, path: Path, state: SessionState, own: OwnSession
 ) -> Begun:
-    """Run a new orchestrator over the live panes of tmux session ``session``."""
-    terminal = world.terminal(state.tmux_socket or None)
+    """Run a new orchestrator over the live panes of the tmux session ``own``.
+
+    Raises:
+        BlockedError: Another orchestrator holds the session, or another command hands it over.
+        OrchestratorFailedError: It could not begin.
+    """
     pipe = handing.pipe(path)
     request = Request(mode="reattach", ready=str(pipe.path))
+    lock = world.lock(path)
     try:
-        terminal.reopen_monitor(session, cwd=world.project, argv=handing.argv(path, request))
-        report = _ready(terminal, session, pipe)
+        # What runs in the monitor's pane is ended: never the orchestrator that holds the session.
+        lock.acquire(_LOCK_WAIT_S, {"command": "resume --reattach"})
+        try:
+            own.reopen_monitor(cwd=world.project, argv=handing.argv(path, request))
+        finally:
+            lock.release()
+        report = _ready(own, pipe)
     finally:
         pipe.close()
     return Begun(
         name=path.name,
         path=path,
-        tmux_session=session,
+        target=own.target,
         tmux_name=state.session_name,
-        socket=terminal.socket,
         phase=report.phase,
         warnings=report.warnings,
     )
 
 
-def _ready(terminal: Terminal, session: str, pipe: Handover) -> Report:
+def _ready(own: OwnSession, pipe: Handover) -> Report:
     """Wait for the report of an orchestrator that could begin."""
-    report = _report(terminal, session, pipe)
+    report = _report(own, pipe)
     if not report.ok:
         raise OrchestratorFailedError(
             report.message, exit_code=report.exit_code, hints=report.hints
@@ -141,14 +157,14 @@ def _ready(terminal: Terminal, session: str, pipe: Handover) -> Report:
     return report
 
 
-def _report(terminal: Terminal, session: str, pipe: Handover) -> Report:
-    panes = [pane for pane in terminal.panes(session) if not pane.launch]
+def _report(own: OwnSession, pipe: Handover) -> Report:
+    panes = [pane for pane in _panes(own) if not pane.launch]
     data = pipe.wait(READY_WAIT_S, panes[0].pid) if panes else None
     if data is not None:
         return decode_report(data)
     screens: Mapping[str, Screen] = {}
     with suppress(ScreensUnreadableError):
-        screens = terminal.capture([pane.id for pane in panes], colours=False)
+        screens = own.capture([pane.id for pane in panes], colours=False)
     words = [line.rstrip() for each in screens.values() for line in each.text.splitlines()]
     said = "\n".join([line for line in words if line][-_LAST_WORDS:])
     return Report(
@@ -156,3 +172,10 @@ def _report(terminal: Terminal, session: str, pipe: Handover) -> Report:
         exit_code=ExitCode.FAILED,
         message=f"the orchestrator ended before it was ready\n{said}".rstrip(),
     )
+
+
+def _panes(own: OwnSession) -> tuple[Pane, ...]:
+    try:
+        return own.panes()
+    except TerminalGoneError:
+        return ()

@@ -92,7 +92,12 @@ class Messenger:
         """Type into a pane; one writer per seat at a time."""
         async with self._typing.setdefault(seat, asyncio.Lock()):
             delivery = await self._tools.type_into(
-                pane, text, self._watcher.spec(seat), deadline_s=_TYPE_S, once=once
+                self._tools.terminal,
+                pane,
+                text,
+                self._watcher.spec(seat),
+                deadline_s=_TYPE_S,
+                once=once,
             )
         logger.info("typed into %s: %s (%s)", seat, delivery.result, delivery.evidence)
         return delivery.result

@@ -20,7 +20,7 @@ from agentmux.app.performing import Performer
 from agentmux.app.session import Session, stamp
 from agentmux.app.stop import STOPPED_BY_USER
 from agentmux.app.submit import decide
-from agentmux.app.tools import SessionGoneError, Tools
+from agentmux.app.tools import Tools
 from agentmux.app.watching import Watcher
 from agentmux.app.world import World
 from agentmux.core.acceptance import Answer, takes_decision
@@ -31,7 +31,7 @@ from agentmux.core.keys import Pressed
 from agentmux.core.phase import Phase
 from agentmux.errors import AgentmuxError, SupersededError
 from agentmux.ports.display import Picture
-from agentmux.ports.terminal import TerminalError
+from agentmux.ports.terminal import HiddenServerError, TerminalGoneError
 
 logger = logging.getLogger(__name__)
 
@@ -114,7 +114,7 @@ class Orchestrator:
         with self._reporting(_STEP):
             try:
                 await self._rounds()
-            except SessionGoneError as error:
+            except TerminalGoneError as error:
                 self.end(error.message)
             except SupersededError as error:
                 self._cause = self._cause or error.message
@@ -148,13 +148,6 @@ class Orchestrator:
         else:
             self._resolved(what)
 
-    def _is_server_gone(self) -> bool:
-        """A call may fail a moment before the server's end is noticed."""
-        try:
-            return not self._tools.terminal.server().pid
-        except TerminalError:
-            return False
-
     async def _finish(self) -> None:
         """The pipeline is done: end the agents; the session stays while somebody looks at it."""
         if not self._finished:
@@ -165,15 +158,15 @@ class Orchestrator:
             self.end("done", kill_session=True)
 
     def _is_watched(self) -> bool:
-        uuid = self._session.state.session_id
-        found = self._tools.terminal.sessions()
-        return any(each.attached for each in found if each.uuid == uuid)
+        return self._tools.terminal.attached() > 0
 
     def _report(self, what: str, error: Exception) -> None:
-        if isinstance(error, TerminalError) and self._is_server_gone():
-            self.end(_SERVER_GONE)
+        if isinstance(error, TerminalGoneError):
+            self.end(error.message)
             return
         text = str(error) or type(error).__name__
+        if isinstance(error, HiddenServerError):
+            text = "; ".join((text, *error.hints))
         if text != self._problems.get(what):
             logger.error("%s failed: %s", what, text)
             self.say(f"problem: {text}")
@@ -202,9 +195,8 @@ class Orchestrator:
                 loop.add_signal_handler(number, self.end, f"the orchestrator got {number.name}")
         with suppress(ValueError, RuntimeError):
             loop.add_signal_handler(signal.SIGWINCH, self._tools.display.resized)
-        server = self._tools.terminal.server()
-        if server.pid:
-            self._tools.deaths.watch(server.pid, lambda _: self.end(_SERVER_GONE))
+        server = self._tools.terminal.target.server
+        self._tools.deaths.watch(server.pid, lambda _: self.end(_SERVER_GONE))
         return [
             asyncio.create_task(self._hints()),
             asyncio.create_task(self._ticks()),

@@ -56,7 +56,7 @@ from agentmux.core.state import AGENT_MODES, DELAYED, LAUNCHED, NATIVE, REJECTED
 from agentmux.core.work import wanted
 from agentmux.errors import AgentmuxError
 from agentmux.ports.repository import IndexBusyError
-from agentmux.ports.terminal import NewPane
+from agentmux.ports.terminal import NewPane, TerminalUnreachableError
 
 logger = logging.getLogger(__name__)
 
@@ -233,7 +233,7 @@ class Performer:
         self._bring_up(seat, spec, choice.mode, pane, f"{layout.launch(launch)}/{choice.prompt}")
 
     def _open(self, panes: Sequence[NewPane]) -> Mapping[str, str]:
-        opened = self._tools.terminal.open_panes(self._watcher.tmux_session, panes)
+        opened = self._tools.terminal.open_panes(panes)
         self._is_arranged = False
         return opened
 
@@ -247,7 +247,7 @@ class Performer:
         found = self._watcher.panes
         shown = tuple(found[each].id for each in launches if each in found)[:VISIBLE_MAX]
         if shown != self._shown or not self._is_arranged:
-            self._tools.terminal.arrange(self._watcher.tmux_session, shown)
+            self._tools.terminal.arrange(shown)
             self._shown, self._is_arranged = shown, True
 
     # -- the small ones ----------------------------------------------------------------------
@@ -384,6 +384,10 @@ class Performer:
             self._watcher.look_at(launches)
             panes = [pane.id for pane in self._watcher.panes.values()]
             self._tools.terminal.close_panes(panes)
+        except TerminalUnreachableError as error:
+            # Their panes cannot be reached: what runs in them can.
+            logger.warning("ended the agents without tmux: %s", error)
+            self._tools.end(self._watcher.processes())
         except AgentmuxError as error:
             logger.warning("could not end the agents: %s", error)
         await self._gone(launches)

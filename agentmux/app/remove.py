@@ -9,7 +9,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
-from agentmux.app.sessions import Liveness, SessionEntry, live, sessions_dir
+from agentmux.app.sessions import Liveness, SessionEntry, live, own_tmux, sessions_dir
 from agentmux.errors import AgentmuxError, BlockedError, DataError
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ def require_removable(site: Site, entry: SessionEntry) -> None:
     found = live(site, (entry,))[entry.path]
     if found.live is None:
         raise found.error or AgentmuxError(found.because)
+    own_tmux(entry, found)
     if found.live:
         raise BlockedError(
             f"session {entry.name} is live: {found.because}",
@@ -44,7 +45,7 @@ def require_removable(site: Site, entry: SessionEntry) -> None:
 
 def _how_to_end(entry: SessionEntry, found: Liveness) -> tuple[str, ...]:
     if found.tmux is None:
-        return ("make the server open its socket again: kill -USR1 <its pid>",)
+        return found.way_back
     return (f"agentmux stop {entry.name}",)
 
 

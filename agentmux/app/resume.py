@@ -14,7 +14,15 @@ from agentmux.app.launch_plan import LaunchPlan
 from agentmux.app.launching import Launcher
 from agentmux.app.request import Request, SessionDoneError
 from agentmux.app.session import Session, resumed_values, stamp
-from agentmux.app.sessions import Liveness, SessionEntry, entry_at, network_warnings, shown_path
+from agentmux.app.sessions import (
+    Liveness,
+    SessionEntry,
+    copy_blocked,
+    entry_at,
+    network_warnings,
+    shown_path,
+    stranger_hints,
+)
 from agentmux.app.world import Site, World
 from agentmux.core.apply import advance, apply
 from agentmux.core.artifacts import Artifacts
@@ -315,6 +323,8 @@ def blocked(site: Site, entry: SessionEntry, liveness: Liveness) -> BlockedError
             f"cannot tell whether session {entry.name} is live: {liveness.because}",
             hints=("look at the tmux server, then try again",),
         )
+    if liveness.copy_of is not None:
+        return copy_blocked(entry, liveness.copy_of)
     name = liveness.tmux.name if liveness.tmux is not None else entry.text("session_name")
     if liveness.live:
         return BlockedError(
@@ -343,9 +353,11 @@ def starting(entry: SessionEntry, starter: int) -> BlockedError:
 
 def _live_hints(entry: SessionEntry, liveness: Liveness) -> tuple[str, ...]:
     if liveness.tmux is None:
-        return (f"{liveness.because}; bring the socket back: kill -USR1 PID",)
+        return (liveness.because, *liveness.way_back)
+    if liveness.target is None:
+        return stranger_hints(liveness)
     hints = (f"agentmux attach {entry.name}", f"agentmux stop {entry.name}")
-    if liveness.locked:
+    if liveness.locked or liveness.moved_from is not None:
         return hints
     return (f"agentmux resume --reattach {entry.name}", *hints)
 

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import functools
 import os
+import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -24,7 +26,15 @@ from agentmux.errors import (
     MissingError,
     NotFoundError,
 )
-from agentmux.ports.terminal import Terminal, TerminalError, TmuxSession
+from agentmux.ports.terminal import (
+    Listing,
+    Server,
+    Target,
+    Terminal,
+    TerminalError,
+    TmuxSession,
+    way_back,
+)
 
 if TYPE_CHECKING:
     from agentmux.app.world import Site
@@ -90,7 +100,12 @@ class Liveness:
     Attributes:
         live: Its tmux session exists; None where its server does not answer.
         because: In words.
-        tmux: Its tmux session, where that was seen.
+        tmux: The tmux session of its mark, or of its name only, where that was seen.
+        target: Where its tmux session is; None where that is not seen, or not its own.
+        socket: Of the server that was asked.
+        copy_of: The live session that this directory is a copy of.
+        moved_from: Where its directory lay when its tmux session was made.
+        way_back: What brings back a socket that is gone, to type.
         locked: An orchestrator holds the lock.
         orchestrator: Its pid; None where nobody holds the lock, or no pid is known.
         starter: The command that starts or resumes it and waits for its orchestrator, by pid;
@@ -101,6 +116,11 @@ class Liveness:
     live: bool | None
     because: str
     tmux: TmuxSession | None = None
+    target: Target | None = None
+    socket: str = ""
+    copy_of: Path | None = None
+    moved_from: Path | None = None
+    way_back: tuple[str, ...] = ()
     locked: bool = False
     orchestrator: int | None = None
     starter: int | None = None
@@ -308,21 +328,58 @@ def live(site: Site, entries: Iterable[SessionEntry]) -> Mapping[Path, Liveness]
     return {entry.path: _liveness(site, servers, entry) for entry in entries}
 
 
-def own_tmux(entry: SessionEntry, liveness: Liveness) -> TmuxSession | None:
-    """Return the session's tmux session, for those who take it over or end it.
+def own_tmux(entry: SessionEntry, liveness: Liveness) -> Target | None:
+    """Return where the session's tmux session is, for those who go there, take it over or end it.
 
     Raises:
-        BlockedError: The one of its name is another session's: older states have no name of their
-            own.
+        BlockedError: The directory is a copy of a live session; or the tmux session only has the
+            name, and is somebody else's.
     """
-    found = liveness.tmux
-    if found is None or found.uuid in {"", entry.text("session_id")}:
-        return found
+    if liveness.copy_of is not None:
+        raise copy_blocked(entry, liveness.copy_of)
+    if liveness.target is not None or liveness.tmux is None:
+        return liveness.target
     raise BlockedError(
-        f"the tmux session {found.name} is another session's, not that of {entry.name}",
+        f"the tmux session {liveness.tmux.name} only has the name of that of {entry.name}: it is"
+        " not this session's",
         reason=NAME_TAKEN,
-        hints=("see whose it is: agentmux list",),
+        hints=stranger_hints(liveness),
     )
+
+
+def stranger_hints(liveness: Liveness) -> tuple[str, ...]:
+    """Return what the owner of a tmux session with our name can type; we do not touch it."""
+    name = liveness.tmux.name if liveness.tmux is not None else ""
+    words = ("tmux", "-S", liveness.socket, "kill-session", "-t", f"={name}")
+    return (f"if it is yours, end it or rename it: {shlex.join(words)}",)
+
+
+def copy_blocked(entry: SessionEntry, original: Path) -> BlockedError:
+    """Return why a copy of a live session is left alone."""
+    return BlockedError(
+        copy_said(entry, original),
+        reason="copy",
+        hints=(f"go there: agentmux status {shlex.quote(str(original))}",),
+    )
+
+
+def copy_said(entry: SessionEntry, original: Path) -> str:
+    """Say whose copy it is."""
+    return f"{entry.path} is a copy of the live session at {original}"
+
+
+def require_no_copy(site: Site, entry: SessionEntry) -> None:
+    """Refuse a copy of a live session; asks tmux only where the directory may be one.
+
+    Raises:
+        BlockedError: It is one.
+    """
+    noted = site.folders.runtime(entry.path).get("path")
+    if noted is None or noted == str(entry.path.resolve()):
+        return
+    found = live(site, (entry,))[entry.path]
+    if found.copy_of is not None:
+        raise copy_blocked(entry, found.copy_of)
 
 
 def tmux_name(site: Site, entry: SessionEntry) -> str:
@@ -332,9 +389,6 @@ def tmux_name(site: Site, entry: SessionEntry) -> str:
     return entry.text("session_name") or site.default_name()
 
 
-_Listing = tuple[int, tuple[TmuxSession, ...]]
-
-
 class _Servers:
     """What each tmux server says, asked for at most once, and which recorded ones run."""
 
@@ -342,9 +396,9 @@ class _Servers:
         self._site = site
         self.is_alive = functools.cache(site.is_alive)
         self._at: dict[str, Terminal] = {}
-        self._said: dict[str, _Listing | AgentmuxError] = {}
+        self._said: dict[str, Listing | AgentmuxError] = {}
 
-    def listing(self, socket: str) -> tuple[str, _Listing | AgentmuxError]:
+    def listing(self, socket: str) -> tuple[str, Listing | AgentmuxError]:
         """Return the socket's path and what is there; ``socket`` is empty for the configured."""
         if socket not in self._at:
             self._at[socket] = self._site.terminal(socket or None)
@@ -354,7 +408,7 @@ class _Servers:
         return terminal.socket, self._said[terminal.socket]
 
 
-def _asked(terminal: Terminal) -> _Listing | AgentmuxError:
+def _asked(terminal: Terminal) -> Listing | AgentmuxError:
     try:
         return terminal.listing()
     except MissingError as error:
@@ -365,51 +419,77 @@ def _liveness(site: Site, servers: _Servers, entry: SessionEntry) -> Liveness:
     socket, said = servers.listing(entry.text("tmux_socket"))
     locked, pid, error = _orchestrator(site, entry)
     starter = None if locked else _starter(site, servers, entry)
+    known = Liveness(
+        live=False, because="no tmux session", socket=socket, locked=locked, orchestrator=pid,
+        starter=starter, error=error,
+    )  # fmt: skip
     if isinstance(said, AgentmuxError):
         # Without a tmux program nothing of tmux can run; a server that is silent may well.
         silent = isinstance(said, TerminalError)
-        return Liveness(
-            live=None if silent else False,
-            because=said.message,
-            locked=locked,
-            orchestrator=pid,
-            starter=starter,
-            error=said,
-        )
-    server, sessions = said
-    name, uuid = tmux_name(site, entry), entry.text("session_id")
-    match = next((each for each in sessions if each.uuid == uuid and uuid), None)
-    match = match or next((each for each in sessions if each.name == name), None)
+        return replace(known, live=None if silent else False, because=said.message, error=said)
+    match = _match(site, entry, said.sessions)
     if match is not None:
-        because = f"tmux session {match.name} at {socket}"
-        return Liveness(
-            live=True,
-            because=because,
-            tmux=match,
-            locked=locked,
-            orchestrator=pid,
-            starter=starter,
-            error=error,
-        )
-    hidden = _hidden_server(site, servers, entry, server)
-    because = f"the tmux server {hidden} lives without its socket" if hidden else "no tmux session"
-    return Liveness(
-        live=bool(hidden),
-        because=because,
-        locked=locked,
-        orchestrator=pid,
-        starter=starter,
-        error=error,
+        return _seen(site, entry, known, said.server, match)
+    return _unseen(site, servers, entry, known, said.server)
+
+
+def _match(site: Site, entry: SessionEntry, sessions: Iterable[TmuxSession]) -> TmuxSession | None:
+    """Return the tmux session with our mark, else the one of our name."""
+    name, uuid = tmux_name(site, entry), entry.text("session_id")
+    marked = (each for each in sessions if each.uuid == uuid and uuid)
+    return next(marked, None) or next((each for each in sessions if each.name == name), None)
+
+
+def _seen(
+    site: Site, entry: SessionEntry, known: Liveness, server: Server, match: TmuxSession
+) -> Liveness:
+    """Tell whose the tmux session is that has our mark or name."""
+    uuid = entry.text("session_id")
+    found = replace(
+        known, live=True, because=f"tmux session {match.name} at {known.socket}", tmux=match
     )
+    if not uuid or match.uuid != uuid:
+        return found
+    elsewhere = _elsewhere(entry, match.path)
+    if elsewhere is not None and _is_session(site, elsewhere, uuid):
+        return replace(found, because=copy_said(entry, elsewhere), copy_of=elsewhere)
+    target = Target(server=server, session=match.id, uuid=uuid)
+    return replace(found, target=target, moved_from=elsewhere)
 
 
-def _hidden_server(site: Site, servers: _Servers, entry: SessionEntry, answering: int) -> int:
-    """Return the pid of the recorded server where that lives and does not answer; else 0."""
+def _unseen(
+    site: Site, servers: _Servers, entry: SessionEntry, known: Liveness, answering: Server
+) -> Liveness:
+    """Tell whether the recorded server lives on, hidden: its socket was removed or replaced."""
     noted = site.folders.runtime(entry.path)
     pid, started = noted.get("server_pid"), noted.get("server_started")
     if not isinstance(pid, int) or not isinstance(started, int) or not started:
-        return 0
-    return pid if pid != answering and servers.is_alive(pid, started) else 0
+        return known
+    if pid == answering.pid or not servers.is_alive(pid, started):
+        return known
+    elsewhere = _elsewhere(entry, noted.get("path"))
+    if elsewhere is not None and _is_session(site, elsewhere, entry.text("session_id")):
+        return replace(known, live=True, because=copy_said(entry, elsewhere), copy_of=elsewhere)
+    return replace(
+        known,
+        live=True,
+        because=f"the tmux server {pid} lives without its socket",
+        way_back=way_back(known.socket, pid, taken=bool(answering.pid)),
+    )
+
+
+def _elsewhere(entry: SessionEntry, noted: object) -> Path | None:
+    """Return the directory that was noted, where it is not this one; None without a note."""
+    if not isinstance(noted, str) or not noted or noted == str(entry.path.resolve()):
+        return None
+    return Path(noted)
+
+
+def _is_session(site: Site, path: Path, uuid: str) -> bool:
+    """Whether the session with this id lies at ``path``."""
+    if path.name not in site.folders.names(path.parent):
+        return False
+    return entry_at(site, path).text("session_id") == uuid
 
 
 def _starter(site: Site, servers: _Servers, entry: SessionEntry) -> int | None:

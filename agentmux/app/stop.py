@@ -17,7 +17,7 @@ from agentmux.ports.terminal import ScreensUnreadableError
 
 if TYPE_CHECKING:
     from agentmux.ports.session_files import SessionFiles
-    from agentmux.ports.terminal import Screen, Terminal
+    from agentmux.ports.terminal import OwnSession, Screen
 
 ANSWER_WAIT_S: Final = 10.0
 STOPPED_BY_USER: Final = "stopped by the user"
@@ -27,15 +27,16 @@ _LOCK_WAIT_S: Final = 1.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stopped:
-    """How a session was stopped: by its orchestrator, or from here."""
+    """How a session was stopped: by its orchestrator, or from here; and what had to stay."""
 
     by: str
+    stays: str = ""
 
 
 def stop(
     world: World,
     path: Path,
-    tmux: Callable[[], tuple[str, str]],
+    tmux: Callable[[], OwnSession],
     *,
     ask: Callable[[Path], bool],
     wait_gone: Callable[[int, int, float], bool],
@@ -45,7 +46,7 @@ def stop(
     Args:
         world: The outside world.
         path: The session's directory.
-        tmux: Returns the id of the live tmux session and its socket; raises where there is none.
+        tmux: Returns the live tmux session; raises where there is none, or none of ours.
         ask: Asks the orchestrator to stop; says whether one was there.
         wait_gone: Waits for a process (pid, start time) to end, for so many seconds.
 
@@ -57,40 +58,38 @@ def stop(
     pid, started = _number(runtime, "orchestrator_pid"), _number(runtime, "orchestrator_started")
     asked = ask(path)
     if asked and pid and wait_gone(pid, started, ANSWER_WAIT_S):
-        return Stopped(by="orchestrator")
+        return Stopped(by="orchestrator", stays=_what_stays(world.folders.runtime(path)))
     try:
-        session, socket = tmux()
+        own = tmux()
     except NotFoundError:
         # It has let go of the session, and waits for no more than a hook of its commit, say.
         if asked and not world.lock(path).is_held():
             return Stopped(by="orchestrator")
         raise
-    terminal = world.terminal(socket or None)
     # Of a session that cannot be read, or that a hung process holds, nothing can be recorded.
     with suppress(AgentmuxError):
-        _end_agents(world, world.files(path), terminal, session, wait_gone)
-    terminal.kill_session(session)
+        _end_agents(world, world.files(path), own, wait_gone)
+    own.kill()
     return Stopped(by="stop")
 
 
 def _end_agents(
     world: World,
     files: SessionFiles,
-    terminal: Terminal,
-    tmux: str,
+    own: OwnSession,
     wait_gone: Callable[[int, int, float], bool],
 ) -> None:
     """Do what an orchestrator does at its end."""
     session = Session(files, now=world.now, new_id=world.new_id)
-    panes = [pane for pane in terminal.panes(tmux) if pane.launch]
+    panes = [pane for pane in own.panes() if pane.launch]
     screens: Mapping[str, Screen] = {}
     with suppress(ScreensUnreadableError):  # no reason to leave the agents alive
-        screens = terminal.capture([pane.id for pane in panes])
+        screens = own.capture([pane.id for pane in panes])
     for pane in panes:
         text = snapshot(session, pane, screens[pane.id]) if pane.id in screens else None
         if text is not None:
             keep(files, pane.seat, text)
-    terminal.close_panes([pane.id for pane in panes])
+    own.close_panes([pane.id for pane in panes])
     for pane in panes:  # their wrappers leave the exit records
         wait_gone(pane.pid, 0, _END_S)
     lock = world.lock(files.path)
@@ -100,6 +99,13 @@ def _end_agents(
         session.record(SessionInterrupted(cause=STOPPED_BY_USER))
     finally:
         lock.release()
+
+
+def _what_stays(runtime: object) -> str:
+    """Return what the orchestrator said of a server that it could not reach any more."""
+    if not isinstance(runtime, dict) or runtime.get("server_pid") != 0:
+        return ""
+    return str(runtime.get("problem") or "")
 
 
 def _number(fields: object, name: str) -> int:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from pathlib import Path
 
 from agentmux.core.frozen import dataclass
 from agentmux.errors import AgentmuxError
 from agentmux.ports.display import Display
 from agentmux.ports.processes import Lock, ProcessWatch, WakePipe
-from agentmux.ports.terminal import Terminal, Typist
+from agentmux.ports.terminal import OwnSession, Typist
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,16 +18,19 @@ class Tools:
     """The live parts of the outside world.
 
     Attributes:
+        terminal: The tmux session in which all of it happens.
+        end: Ends processes (pid and start time each), the obstinate ones by force.
         hints: Yields when something changed below the session, until the event is set.
         gone: Returns once there is nothing at a path any more.
         index_wait_s: How long a commit waits for git's index before the user is told.
     """
 
-    terminal: Terminal
+    terminal: OwnSession
     lock: Lock
     wake: WakePipe
     deaths: ProcessWatch
     type_into: Typist
+    end: Callable[[Sequence[tuple[int, int]]], object]
     display: Display
     hints: Callable[[asyncio.Event], AsyncIterator[None]]
     gone: Callable[[Path], Awaitable[None]]

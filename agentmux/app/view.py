@@ -26,6 +26,7 @@ _LAUNCHED: Final = "launched"
 _WAITING: Final = "waiting_for_user"
 _STALLED: Final = "stalled"
 _STOPPED: Final = "stopped"
+ORCHESTRATOR_GONE: Final = "its orchestrator is gone"
 _DECIDED: Final = "your decision is on record, to be applied at the next resume"
 _LIMIT: Final = "usage_limit"
 _LEFT: Final = frozenset({"finished", "ended_by_user"})  # as `core.state.LEFT`, slow to import
@@ -103,6 +104,7 @@ class SessionView:
         path: Relative to the project where it lies in it, else absolute.
         phase: None where none can be read.
         live: None where its tmux server does not answer.
+        copy_of: The directory of the live session that this one is a copy of.
         orchestrator: Its pid; None where none is running, or it is unknown.
         decision: The user is to approve, or to request changes.
         commit: What the approval made; None before, and where nothing was to be committed.
@@ -122,6 +124,7 @@ class SessionView:
     review_outcome: str | None
     live: bool | None
     because: str
+    copy_of: str | None
     orchestrator: int | None
     tmux_session: str
     tmux_socket: str
@@ -133,6 +136,11 @@ class SessionView:
     age_s: float
     problems: tuple[str, ...]
     warnings: tuple[str, ...] = ()
+
+    @property
+    def has_lost_orchestrator(self) -> bool:
+        """Whether its panes live on, and nobody drives them."""
+        return ORCHESTRATOR_GONE in self.problems
 
     def as_json(self) -> dict[str, object]:
         """Return it as it stands in JSON answers."""
@@ -226,6 +234,7 @@ def session_view(
         review_outcome=entry.text("review_outcome") or None,
         live=liveness.live,
         because=liveness.because,
+        copy_of=str(liveness.copy_of) if liveness.copy_of is not None else None,
         orchestrator=liveness.orchestrator,
         tmux_session=liveness.tmux.name if liveness.tmux else entry.text("session_name"),
         tmux_socket=entry.text("tmux_socket"),
@@ -350,10 +359,7 @@ def _problems(entry: SessionEntry, liveness: Liveness, noted: Json) -> Iterator[
     if entry.problem is not None:
         yield entry.problem.message
     yield from entry.warnings
-    if liveness.error is not None:
-        yield liveness.error.message
-    if liveness.live and not liveness.locked and liveness.starter is None:
-        yield "its orchestrator is gone"
+    yield from _tmux_problems(liveness)
     if entry.phase == SessionStatus.FAILED:
         cause = _text(_mapping(entry.fields, "interruption"), "cause")
         yield f"it failed: {cause}" if cause else "it failed"
@@ -362,6 +368,23 @@ def _problems(entry: SessionEntry, liveness: Liveness, noted: Json) -> Iterator[
     commit = _mapping(entry.fields, "commit")
     if commit.get("status") in _HELD_UP:
         yield f"{_HELD_UP[commit['status']]}: {_text(commit, 'reason')}"
+
+
+def _is_left_alone(liveness: Liveness) -> bool:
+    """Whether its panes are there, and nobody drives them or is about to."""
+    driven = liveness.locked or liveness.starter is not None
+    return liveness.target is not None and not driven
+
+
+def _tmux_problems(liveness: Liveness) -> Iterator[str]:
+    if liveness.error is not None:
+        yield liveness.error.message
+    if liveness.copy_of is not None:
+        yield liveness.because
+    elif liveness.way_back:
+        yield "; ".join((liveness.because, *liveness.way_back))
+    elif _is_left_alone(liveness):
+        yield ORCHESTRATOR_GONE
 
 
 def _told_by_seats(seats: Iterable[SeatView]) -> Iterator[str]:

@@ -15,7 +15,7 @@ from typing import Final
 
 from agentmux.app.session import Session, stamp
 from agentmux.app.snapshot import keep, snapshot
-from agentmux.app.tools import SessionGoneError, Tools
+from agentmux.app.tools import Tools
 from agentmux.app.world import World
 from agentmux.core import layout
 from agentmux.core.agents import AgentSpec, StrategyKind, TurnEnd
@@ -75,7 +75,6 @@ class Watcher:
         world: World,
         session: Session,
         tools: Tools,
-        tmux_session: str,
         *,
         identity: Mapping[str, object],
     ) -> None:
@@ -83,7 +82,6 @@ class Watcher:
         self._world = world
         self._session = session
         self._tools = tools
-        self.tmux_session = tmux_session
         self._identity = identity
         self.wake: Callable[[], None] = _nobody
         self.problem: str | None = None
@@ -107,11 +105,10 @@ class Watcher:
         """Read the panes and the exit records, once.
 
         Raises:
-            SessionGoneError: The tmux session is not there any more.
+            TerminalGoneError: The tmux session is not there any more.
+            TerminalUnreachableError: It may be there, but nobody can tell.
         """
-        found = self._tools.terminal.panes(self.tmux_session)
-        if not found:
-            raise SessionGoneError("the tmux session is gone")
+        found = self._tools.terminal.panes()
         self.panes = {pane.launch: pane for pane in found if pane.launch}
         held = [seat.launch for seat in self._session.state.seats.values()]
         launches = dict.fromkeys((*held, *self.panes))
@@ -180,7 +177,7 @@ class Watcher:
         """Look at the panes with activity; keep their screens, note who has gone quiet."""
         now, began = asyncio.get_running_loop().time(), self._world.now().timestamp()
         self._forgive_pause(now)
-        found = self._tools.terminal.panes(self.tmux_session)
+        found = self._tools.terminal.panes()
         self.panes = {pane.launch: pane for pane in found if pane.launch}
         set_back = began < self._last_tick  # then no time of tmux's says what has moved since
         moved = [
@@ -417,7 +414,7 @@ class Watcher:
         self.statuses = {name: s for name, s in self.statuses.items() if name in held}
         fields = {
             **self._identity,
-            "session": self.tmux_session,
+            "session": self._tools.terminal.target.session,
             "panes": {
                 pane.seat: {
                     "pane": pane.id,
@@ -434,6 +431,16 @@ class Watcher:
         if fields != self._runtime:
             self._session.files.write(layout.RUNTIME, json.dumps(fields, indent=1))
             self._runtime = fields
+
+    def processes(self) -> tuple[tuple[int, int], ...]:
+        """Return the programs of the panes as they were last seen: pid and start time each."""
+        return tuple((pane.pid, self._start_of(pane)) for pane in self.panes.values())
+
+    def leave_behind(self, problem: str) -> None:
+        """Note that nothing of the session runs in its server any more, which lives on, hidden."""
+        self._identity = {**self._identity, "server_pid": 0, "server_started": 0}
+        self.panes, self.problem = {}, problem
+        self.write_runtime()
 
     def _start_of(self, pane: Pane) -> int:
         """Return when the program of a pane was started, asked once."""

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, NoReturn
 import typer
 
 from agentmux.adapters import foreground
-from agentmux.app.sessions import entry_at, live
+from agentmux.app.sessions import entry_at, live, own_tmux
 from agentmux.app.view import look
 from agentmux.cli import render
 from agentmux.errors import AgentmuxError, BlockedError, MissingError, NotFoundError, UsageError
+from agentmux.ports.terminal import Server, Target
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,10 +30,8 @@ def attach(face: Face, site: Site, entry: SessionEntry) -> NoReturn:
     Raises:
         AgentmuxError: It is not live, or this is no terminal to show it in.
     """
-    found = live(site, (entry,))[entry.path]
-    session = require_live(entry, found)
-    socket = site.terminal(entry.text("tmux_socket") or None).socket
-    argv = attach_argv(socket, session, face.environ, on_terminal=face.interactive)
+    target = require_live(entry, live(site, (entry,))[entry.path])
+    argv = attach_argv(target, face.environ, on_terminal=face.interactive)
     raise typer.Exit(go(face, site, entry.path, argv))
 
 
@@ -50,21 +49,23 @@ def go(face: Face, site: Site, path: Path, argv: tuple[str, ...]) -> int:
     return status
 
 
-def require_live(entry: SessionEntry, found: Liveness) -> str:
-    """Return the id of the session's tmux session.
+def require_live(entry: SessionEntry, found: Liveness) -> Target:
+    """Return where the session's tmux session is.
 
     Raises:
+        BlockedError: It is another one's, or this directory is a copy of a live session.
         AgentmuxError: There is none, or it cannot be reached.
     """
-    if found.tmux is not None:
-        return found.tmux.id
+    target = own_tmux(entry, found)
+    if target is not None:
+        return target
     if found.live is None:
         raise found.error or AgentmuxError(found.because)
     if found.live:
         raise BlockedError(
             f"session {entry.name} cannot be reached: {found.because}",
             reason="session_live",
-            hints=("make the server open its socket again: kill -USR1 <its pid>",),
+            hints=found.way_back,
         )
     if isinstance(found.error, MissingError):
         raise found.error
@@ -75,28 +76,27 @@ def require_live(entry: SessionEntry, found: Liveness) -> str:
 
 
 def attach_argv(
-    socket: str, session: str, environ: Mapping[str, str], *, on_terminal: bool
+    target: Target, environ: Mapping[str, str], *, on_terminal: bool
 ) -> tuple[str, ...]:
-    """Return the tmux client to become.
+    """Return the tmux client to become; it shows this session, or fails.
 
     Inside the same server it switches the client that is there; inside another one it refuses,
     since a tmux in a tmux takes its own prefix key away.
 
-    Args:
-        session: Its id, such as ``$3``.
-
     Raises:
         UsageError: This is no terminal for it; the hint is what to type in one.
     """
-    client = ("tmux", "-u", "-S", socket)
-    to_attach = (*client, "attach-session", "-t", session)
+    from agentmux.adapters.tmux_commands import client_of, goes_to  # noqa: PLC0415 (only who goes)
+
+    socket = target.server.socket
+    to_attach = (*client_of(socket), "attach-session", "-t", target.session)
     outer = environ.get("TMUX", "").rsplit(",", 2)[0]
     if not on_terminal:
         raise UsageError("there is no terminal here to attach to", hints=(shlex.join(to_attach),))
     if not outer:
-        return to_attach
+        return (*client_of(socket), *goes_to(target, "attach-session"))
     if os.path.realpath(outer) == os.path.realpath(socket):
-        return (*client, "switch-client", "-t", session)
+        return (*client_of(socket), *goes_to(target, "switch-client"))
     raise UsageError(
         f"this terminal is inside another tmux server ({outer})",
         hints=(f"detach from it first, then: {shlex.join(to_attach)}",),
@@ -112,7 +112,8 @@ def require_place(face: Face, socket: str, *, asked: bool | None) -> None:
     if not asked:
         return
     try:
-        attach_argv(socket, "", face.environ, on_terminal=face.interactive)
+        nowhere = Target(server=Server(socket=socket, pid=0, started=0), session="", uuid="")
+        attach_argv(nowhere, face.environ, on_terminal=face.interactive)
     except UsageError as error:
         hint = "say --detach, and in a terminal: agentmux attach"
         raise UsageError(error.message, hints=(hint,)) from None

@@ -10,7 +10,12 @@ import typer
 from agentmux.adapters.wake import poke
 from agentmux.app.committing import left_out, moved, preview, reason
 from agentmux.app.session import stamp
-from agentmux.app.sessions import SessionEntry, list_resumable_sessions, select_session
+from agentmux.app.sessions import (
+    SessionEntry,
+    list_resumable_sessions,
+    require_no_copy,
+    select_session,
+)
 from agentmux.app.submit import Submission, decide
 from agentmux.app.view import NESTED
 from agentmux.cli import render
@@ -123,11 +128,12 @@ def request_changes(
 def _deciding(face: Face, name: str | None, *, command: str) -> tuple[World, SessionEntry]:
     """Return the session that is meant: by name, or the only one that waits for a decision."""
     world, entry = meant(face, name, command=command)
-    if entry is not None:
-        return world, entry
-    entries = list_resumable_sessions(world)
-    waiting = [each for each in entries if each.phase == Phase.COMPLETING]
-    return world, select_session(waiting or entries, command=command)
+    if entry is None:
+        entries = list_resumable_sessions(world)
+        waiting = [each for each in entries if each.phase == Phase.COMPLETING]
+        entry = select_session(waiting or entries, command=command)
+    require_no_copy(world, entry)
+    return world, entry
 
 
 def _decide(world: World, entry: SessionEntry, fact: Decision, *, json: bool) -> int:

@@ -10,30 +10,31 @@ import sys
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Final
 
-from agentmux.adapters import delivery, files
+from agentmux.adapters import delivery, files, processes
 from agentmux.adapters.handover import report as send_report
 from agentmux.adapters.handover import take_environment
 from agentmux.adapters.processes import ProcessWatch, start_time
 from agentmux.adapters.tmux import TmuxTerminal
+from agentmux.adapters.tmux_own import OwnTmux
 from agentmux.adapters.wake import WakePipe
 from agentmux.adapters.watch import changes, gone
 from agentmux.app.driving import drive
 from agentmux.app.request import Report, Request, decode_request, failure
-from agentmux.app.tools import Tools
+from agentmux.app.tools import SessionGoneError, Tools
 from agentmux.app.trust import played_in, require_trusted
 from agentmux.app.world import World
 from agentmux.cli import render, wiring
 from agentmux.core import layout
-from agentmux.core.agents import AgentSpec
 from agentmux.core.apply import fold
 from agentmux.core.environment import change
 from agentmux.core.pipeline import PHASE_REGISTRY
 from agentmux.errors import AgentmuxError, ExitCode
 from agentmux.ports.display import Display
-from agentmux.ports.terminal import Delivery
+from agentmux.ports.terminal import Target
 
 logger = logging.getLogger(__name__)
 
@@ -43,6 +44,7 @@ _FOLDERS: Final = (
 )
 """Where a session is written to."""
 
+_END_S: Final = 4.0
 _LOG_KEYS: Final = ("session", "phase", "role", "pane")
 
 
@@ -86,10 +88,12 @@ def main(argv: Sequence[str], environ: Mapping[str, str]) -> int:
         for name in _FOLDERS:
             files.inside(session, name, whole=True)
         _log_to(session / layout.LOG)
+        own = _required(_own_session(environ))
         given = take_environment(Path(request.ready)) if request.ready else None
         if given:
-            environ = _adopt(given, environ)
-        return asyncio.run(_drive(project, session, argv[2], config, environ, report))
+            environ = _adopt(own, given, environ)
+        world = wiring.world(project, config=config, environ=environ)
+        return asyncio.run(_drive(world, session, request, own, report))
     except AgentmuxError as error:
         logger.error("could not drive the session: %s", error)  # noqa: TRY400 (no bug)
         report(failure(error))
@@ -112,55 +116,44 @@ def _given_up(session: Path, request: Request) -> bool:
 
 def _end_own_session(environ: Mapping[str, str]) -> None:
     """Kill the tmux session that was made for this process, where nothing else is in it."""
-    terminal = _own_terminal(environ)
-    if terminal is None:
-        return
-    session = f"${environ['TMUX'].rpartition(',')[2]}"
     with suppress(AgentmuxError):  # then the pane stays, and shows why
-        marked = any(each.id == session and each.uuid for each in terminal.sessions())
-        panes = [pane.id for pane in terminal.panes(session)]
-        if marked and panes == [environ.get("TMUX_PANE")]:
-            terminal.kill_session(session)
+        own = _own_session(environ)
+        if own is not None and [pane.id for pane in own.panes()] == [environ.get("TMUX_PANE")]:
+            own.kill()
 
 
 async def _drive(
-    project: Path,
+    world: World,
     session: Path,
-    request: str,
-    config: Path | None,
-    environ: Mapping[str, str],
+    request: Request,
+    own: OwnTmux,
     report: Callable[[Report], None],
 ) -> int:
-    world = wiring.world(project, config=config, environ=environ)
     _require_trusted(world, session)
-    terminal = _own_terminal(environ) or world.terminal(None)
-    server = terminal.server()
+    server = own.target.server
     identity = {
         "pid": os.getpid(),
         "host": world.host,
         "since": world.now().isoformat(timespec="seconds"),
         "orchestrator_pid": os.getpid(),
         "orchestrator_started": start_time(os.getpid()),
-        "socket": terminal.socket,
+        "path": str(session.resolve()),
+        "socket": server.socket,
         "server_pid": server.pid,
         "server_started": server.started,
     }
-    display = _display(colour="NO_COLOR" not in environ)
+    display = _display(colour="NO_COLOR" not in world.environment)
 
     def hints(stop: asyncio.Event) -> AsyncIterator[None]:
         return changes((session,), stop)
 
-    async def type_into(
-        pane: str, text: str, spec: AgentSpec, *, deadline_s: float, once: bool = False
-    ) -> Delivery:
-        return await delivery.deliver(terminal, pane, text, spec, deadline_s=deadline_s, once=once)
-
     tools = Tools(
-        terminal=terminal,
+        terminal=own,
         lock=world.lock(session),
         wake=WakePipe(session),
         deaths=ProcessWatch(asyncio.get_running_loop()),
-        type_into=type_into,
+        type_into=delivery.deliver,
+        end=partial(processes.end, grace_s=_END_S),
         display=display,
         hints=hints,
         gone=gone,
@@ -169,7 +162,7 @@ async def _drive(
         return await drive(
             world,
             world.files(session),
-            decode_request(request),
+            request,
             tools,
             identity=identity,
             report=report,
@@ -189,20 +182,37 @@ def _require_trusted(world: World, session: Path) -> None:
         require_trusted(world, played_in(fold(loaded.state, loaded.tail)))
 
 
-def _adopt(given: Mapping[str, str], environ: Mapping[str, str]) -> Mapping[str, str]:
+def _adopt(own: OwnTmux, given: Mapping[str, str], environ: Mapping[str, str]) -> Mapping[str, str]:
     """Take the environment of the command that started us, for our agents too."""
     made = change(environ, given)
-    terminal = _own_terminal(environ)
-    if not made or terminal is None:
+    if not made:
         return environ
-    terminal.set_environment(environ["TMUX_PANE"], made)
+    own.set_environment(made)
     return made.applied(environ)
 
 
-def _own_terminal(environ: Mapping[str, str]) -> TmuxTerminal | None:
-    """Return the server that this process runs in: ``$TMUX`` is ``socket,pid,session``."""
-    socket_path = environ.get("TMUX", "").rpartition(",")[0].rpartition(",")[0]
-    return TmuxTerminal(socket_path) if socket_path else None
+def _required(own: OwnTmux | None) -> OwnTmux:
+    if own is None:
+        raise SessionGoneError("this process is in no tmux session of agentmux's")
+    return own
+
+
+def _own_session(environ: Mapping[str, str]) -> OwnTmux | None:
+    """Return the tmux session that was made for this process; None where it is in none of ours.
+
+    ``$TMUX`` is ``socket,pid,session`` of the server that started it: whoever answers at the socket
+    by now may be another one.
+    """
+    place, _, number = environ.get("TMUX", "").rpartition(",")
+    socket, _, pid = place.rpartition(",")
+    if not socket:
+        return None
+    terminal = TmuxTerminal(socket)
+    found = terminal.listing()
+    for each in found.sessions if str(found.server.pid) == pid else ():
+        if each.id == f"${number}" and each.uuid:
+            return terminal.own(Target(server=found.server, session=each.id, uuid=each.uuid))
+    return None
 
 
 def _display(*, colour: bool) -> Display:

@@ -294,7 +294,9 @@ def next_step(view: SessionView) -> str:
         return f"agentmux restart {name} --role {seat}"
     if view.status in {"waiting_for_user", "stalled", "usage_limit"}:
         return f"agentmux attach {name}"
-    if view.status == "interrupted" and view.live:
+    if view.copy_of is not None:
+        return f"agentmux status {shlex.quote(view.copy_of)}"
+    if view.status == "interrupted" and view.has_lost_orchestrator:
         return f"agentmux resume {name} --reattach"
     if view.status in {"interrupted", "stopped", "failed"} and not view.live:
         return f"agentmux resume {name}"

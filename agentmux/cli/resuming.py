@@ -28,7 +28,6 @@ from agentmux.app.sessions import (
     SessionEntry,
     list_resumable_sessions,
     live,
-    own_tmux,
     select_session,
     shown_path,
 )
@@ -51,6 +50,7 @@ if TYPE_CHECKING:
     from agentmux.adapters.processes import Survivor
     from agentmux.app.world import World
     from agentmux.cli.face import Face
+    from agentmux.ports.terminal import OwnSession
 
 _RESUME: Final = "resume SESSION"
 _STOP: Final = "stop SESSION"
@@ -313,14 +313,21 @@ def _used_by(world: World, entry: SessionEntry) -> Effect:
 
 def _reattach(face: Face, world: World, entry: SessionEntry, *, trust: bool) -> Begun:
     found = live(world, (entry,))[entry.path]
-    tmux = own_tmux(entry, found)
-    if tmux is None:
+    if found.live is False:
         raise UsageError(
             f"session {entry.name} is not live, there is nothing to reattach to",
             hints=(f"agentmux resume {entry.name}",),
         )
     if found.starter is not None:
         raise starting(entry, found.starter)
+    target = attaching.require_live(entry, found)
+    if found.moved_from is not None:
+        raise BlockedError(
+            f"session {entry.name} was moved from {found.moved_from} while it ran: its agents do"
+            " not find it any more",
+            reason="session_live",
+            hints=(f"agentmux stop {entry.name}", f"then: agentmux resume {entry.name}"),
+        )
     if found.locked:
         raise BlockedError(
             f"session {entry.name} has its orchestrator: process {found.orchestrator}",
@@ -329,7 +336,8 @@ def _reattach(face: Face, world: World, entry: SessionEntry, *, trust: bool) -> 
         )
     world = trusting(face, world, _used_by(world, entry), trust=trust)
     state = world.files(entry.path).load().state
-    return reattach(world, handing(world, face.config), entry.path, state, tmux.id)
+    own = world.terminal(target.server.socket).own(target)
+    return reattach(world, handing(world, face.config), entry.path, state, own)
 
 
 def stop_session(ctx: typer.Context, session: SessionArg = None) -> int:
@@ -345,11 +353,9 @@ def stop_session(ctx: typer.Context, session: SessionArg = None) -> int:
         running = [each for each in entries if found[each.path].live is not False]
         entry = select_session(running or entries, command=_STOP)
 
-    def tmux() -> tuple[str, str]:
-        found = live(world, (entry,))[entry.path]
-        ours = own_tmux(entry, found)
-        session = ours.id if ours is not None else attaching.require_live(entry, found)
-        return session, entry.text("tmux_socket")
+    def tmux() -> OwnSession:
+        target = attaching.require_live(entry, live(world, (entry,))[entry.path])
+        return world.terminal(target.server.socket).own(target)
 
     stopped = stop(
         world,
@@ -360,6 +366,8 @@ def stop_session(ctx: typer.Context, session: SessionArg = None) -> int:
             not processes.wait_gone([(pid, started)], timeout_s=limit)
         ),
     )
+    if stopped.stays:
+        render.note(f"warning: {stopped.stays}")
     render.out(f"stopped {entry.name}" + ("" if stopped.by == "orchestrator" else " by force"))
     render.out(f"go on with it: agentmux resume {entry.name}")
     return 0

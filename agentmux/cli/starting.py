@@ -227,7 +227,7 @@ def show_begun(
                 "path": shown_path(begun.path, world.project),
                 "phase": begun.phase,
                 "tmux_session": begun.tmux_name,
-                "tmux_socket": begun.socket,
+                "tmux_socket": begun.target.server.socket,
                 "warnings": [*told, *news],
             }
         )
@@ -238,9 +238,7 @@ def show_begun(
     if not goes_there:
         return
     try:
-        argv = attaching.attach_argv(
-            begun.socket, begun.tmux_session, face.environ, on_terminal=face.interactive
-        )
+        argv = attaching.attach_argv(begun.target, face.environ, on_terminal=face.interactive)
     except UsageError as error:
         # The session runs, and its answer is given: this is no failure any more.
         render.note(f"not attached: {error.message}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import field
 from enum import StrEnum
@@ -27,6 +28,31 @@ class ScreensUnreadableError(TerminalUnreachableError):
     """The server answers, and its answer cannot be read: what its panes show is unknown."""
 
 
+class TerminalGoneError(TerminalError):
+    """What was ours there is gone: the tmux session, or its whole server."""
+
+
+class HiddenServerError(TerminalUnreachableError):
+    """Our tmux server lives, and its socket is gone or leads to another server."""
+
+    def __init__(self, socket: str, pid: int, *, taken: bool) -> None:
+        """``taken``: another server answers at the socket."""
+        self.socket, self.pid = socket, pid
+        other = "; another tmux server answers there" if taken else ""
+        super().__init__(
+            f"the tmux server {pid} lives without its socket {socket}{other}",
+            hints=way_back(socket, pid, taken=taken),
+        )
+
+
+def way_back(socket: str, pid: int, *, taken: bool) -> tuple[str, ...]:
+    """Return what brings back the socket of a server; the one that is there now keeps answering."""
+    word = shlex.quote(socket)
+    aside = f"mv {word} {word}.new && " if taken else ""
+    back = f"bring the socket back: {aside}kill -USR1 {pid}"
+    return (back, f"the other one is at `tmux -S {word}.new` then") if taken else (back,)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Server:
     """One tmux server, told apart from a later one under the same pid by its start time.
@@ -48,12 +74,36 @@ class TmuxSession:
 
     Attributes:
         attached: How many clients show it.
+        path: Real path of the session's directory, as noted on it; empty where there is no note.
     """
 
     id: str
     name: str
     uuid: str
+    path: str = ""
     attached: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listing:
+    """The server that answers at a socket (pid 0: none), and its sessions."""
+
+    server: Server
+    sessions: tuple[TmuxSession, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """A tmux session of ours, as it was made or found: every call to it checks all three.
+
+    Attributes:
+        session: Its id (``$3``), unique within its server only.
+        uuid: The mark that we set on it.
+    """
+
+    server: Server
+    session: str
+    uuid: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +113,11 @@ class CreatedSession:
     session: TmuxSession
     pane: str
     server: Server
+
+    @property
+    def target(self) -> Target:
+        """Where it is."""
+        return Target(server=self.server, session=self.session.id, uuid=self.session.uuid)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,7 +183,7 @@ class Screen:
 
 
 class Terminal(Protocol):
-    """All of one tmux server that one session needs.
+    """A tmux server: who answers, what is there, and making a session of ours.
 
     Every method raises `TerminalUnreachableError` when the server does not answer in time, and
     `TerminalError` when it refuses. A mutating call that timed out may have happened: look again.
@@ -144,42 +199,39 @@ class Terminal(Protocol):
     def sessions(self) -> tuple[TmuxSession, ...]:
         """Every session of the server; empty when no server runs."""
 
-    def listing(self) -> tuple[int, tuple[TmuxSession, ...]]:
-        """The pid of the server that answers, 0 for none, and its sessions; in one call."""
+    def listing(self) -> Listing:
+        """The server that answers and its sessions; in one call."""
+
+    def own(self, target: Target) -> OwnSession:
+        """The session of ours that is ``target``; nothing is asked yet."""
 
     def create_session(
-        self, *, name: str, uuid: str, cwd: Path, size: tuple[int, int], argv: Sequence[str]
+        self,
+        *,
+        name: str,
+        uuid: str,
+        path: str,
+        cwd: Path,
+        size: tuple[int, int],
+        argv: Sequence[str],
     ) -> CreatedSession:
         """Make a detached session whose first pane, the monitor, runs ``argv``; all in one call.
+
+        Args:
+            name: As tmux is to name it.
+            uuid: Marks it as ours.
+            path: Real path of the session's directory, noted on it.
+            cwd: Where ``argv`` runs.
+            size: Columns and rows.
+            argv: Two words or more.
 
         Raises:
             BlockedError: The name is taken (reason `NAME_TAKEN`).
         """
 
-    def reopen_monitor(self, session: str, *, cwd: Path, argv: Sequence[str]) -> str:
-        """Run ``argv`` as the monitor of a session that lives on without its orchestrator.
 
-        What still runs in the monitor's pane is ended; where that pane is gone, another is made.
-
-        Returns:
-            The id of the monitor's pane.
-        """
-
-    def panes(self, session: str) -> tuple[Pane, ...]:
-        """Every pane of the session with id ``session``; empty when the session is gone."""
-
-    def open_panes(self, session: str, panes: Sequence[NewPane]) -> Mapping[str, str]:
-        """Open each pane in a window of its own; the user's focus stays where it is.
-
-        Returns:
-            Launch id to pane id.
-        """
-
-    def arrange(self, session: str, visible: Sequence[str]) -> None:
-        """Show these panes at the right of the monitor, park every other pane of ours.
-
-        Does nothing while the user has zoomed a pane, and touches no pane that is not ours.
-        """
+class Panes(Protocol):
+    """Panes of a session of ours, by their ids."""
 
     def label(self, labels: Mapping[str, str]) -> None:
         """Set the text in the border of each pane (pane id to label)."""
@@ -208,8 +260,52 @@ class Terminal(Protocol):
                 to another pane, or takes it away.
         """
 
-    def kill_session(self, session: str) -> None:
-        """Kill the session with id ``session``; a session already gone is fine."""
+
+class OwnSession(Panes, Protocol):
+    """One tmux session of ours; every call makes sure that it is this one which answers.
+
+    Every method raises `TerminalGoneError` where it, or its server, is not there any more and the
+    method does not say that this is fine; `TerminalUnreachableError` where its server lives and
+    does not answer in time, or another one answers in its place (`HiddenServerError`);
+    `TerminalError` where tmux refuses. A mutating call that timed out may have happened: look
+    again.
+    """
+
+    @property
+    def target(self) -> Target:
+        """Which session of which server this is."""
+
+    def attached(self) -> int:
+        """How many clients show it."""
+
+    def reopen_monitor(self, *, cwd: Path, argv: Sequence[str]) -> str:
+        """Run ``argv`` as the monitor of a session that lives on without its orchestrator.
+
+        What still runs in the monitor's pane is ended; where that pane is gone, another is made.
+        Only who holds the session's lock may do that.
+
+        Returns:
+            The id of the monitor's pane.
+        """
+
+    def panes(self) -> tuple[Pane, ...]:
+        """Every pane of the session."""
+
+    def open_panes(self, panes: Sequence[NewPane]) -> Mapping[str, str]:
+        """Open each pane in a window of its own; the user's focus stays where it is.
+
+        Returns:
+            Launch id to pane id.
+        """
+
+    def arrange(self, visible: Sequence[str]) -> None:
+        """Show these panes at the right of the monitor, park every other pane of ours.
+
+        Does nothing while the user has zoomed a pane, and touches no pane that is not ours.
+        """
+
+    def kill(self) -> None:
+        """Kill the session; one that is gone already is fine."""
 
 
 class DeliveryResult(StrEnum):
@@ -239,11 +335,19 @@ class Typist(Protocol):
     """Types into panes and proves that the text arrived."""
 
     async def __call__(
-        self, pane: str, text: str, spec: AgentSpec, *, deadline_s: float, once: bool = False
+        self,
+        panes: Panes,
+        pane: str,
+        text: str,
+        spec: AgentSpec,
+        *,
+        deadline_s: float,
+        once: bool = False,
     ) -> Delivery:
         """Type ``text`` to the agent of a pane, press Enter, and say what became of it.
 
         Args:
+            panes: Where the pane is.
             pane: Its id.
             text: What to type.
             spec: The agent that runs there.

@@ -16,10 +16,12 @@ from agentmux.adapters.delivery import (
     find_composer,
     undimmed,
 )
-from agentmux.adapters.tmux import TmuxTerminal
 from agentmux.core.agents import AgentSpec, spec_for
-from agentmux.ports.terminal import Delivery, DeliveryResult, NewPane, Screen, Terminal
+from agentmux.ports.terminal import Delivery, DeliveryResult, NewPane, Screen
 from tests.conftest import WaitUntil
+from tests.fakes.bench import Bench as TmuxTerminal
+from tests.fakes.bench import Flat
+from tests.fakes.terminal import FakeTerminal
 
 COMPOSER = Path(__file__).parent.parent / "fakes" / "composer.py"
 SPEC = AgentSpec(
@@ -38,7 +40,7 @@ TEXT = "Read the file /tmp/a b/prompt.md and do what it says; then #(stop)."
 class Agent:
     """A composer program in a pane."""
 
-    def __init__(self, terminal: Terminal, pane: str, log: Path) -> None:
+    def __init__(self, terminal: Flat, pane: str, log: Path) -> None:
         self.terminal = terminal
         self.pane = pane
         self.log = log
@@ -196,8 +198,8 @@ def test_a_pane_that_is_gone_is_said(start: Start) -> None:
     assert agent.deliver().result is DeliveryResult.PANE_GONE
 
 
-def test_a_server_that_does_not_answer_leaves_it_unknown(fake_terminal: Terminal) -> None:
-    fake_terminal.freeze()  # type: ignore[attr-defined]
+def test_a_server_that_does_not_answer_leaves_it_unknown(fake_terminal: FakeTerminal) -> None:
+    fake_terminal.freeze()
     agent = Agent(fake_terminal, "%1", Path("/nowhere"))
     delivery = agent.deliver()
     assert delivery.result is DeliveryResult.UNKNOWN
@@ -251,7 +253,7 @@ def test_a_program_that_has_drawn_nothing_yet_gets_nothing(
 
 
 @pytest.mark.parametrize("text", ["", " \x1b\x00\n", "x" * (LINE_MAX + 1)])
-def test_a_text_that_cannot_be_typed_is_refused(fake_terminal: Terminal, text: str) -> None:
+def test_a_text_that_cannot_be_typed_is_refused(fake_terminal: Flat, text: str) -> None:
     with pytest.raises(ValueError, match="a text to type"):
         Agent(fake_terminal, "%1", Path("/nowhere")).deliver(text)
 

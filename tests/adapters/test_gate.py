@@ -13,10 +13,10 @@ import pytest
 
 from agentmux.adapters.gate import Line, overlay
 from agentmux.adapters.processes import is_alive
-from agentmux.adapters.tmux import TmuxTerminal
 from agentmux.core.painting import plain
 from agentmux.ports.terminal import NewPane
 from tests.conftest import WRAPPER, WaitUntil
+from tests.fakes.bench import Bench as TmuxTerminal
 
 LAUNCH = "0123456789ab"
 SEES = "printf '%s-ready\\n' {}; cat > {}; exit 3"

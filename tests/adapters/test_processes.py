@@ -21,8 +21,8 @@ from agentmux.adapters.processes import (
     start_time,
     survivors,
 )
-from agentmux.adapters.tmux import TmuxTerminal
 from tests.conftest import WaitUntil
+from tests.fakes.bench import Bench as TmuxTerminal
 
 SESSION = str(uuid.uuid4())
 """Of this test process alone: others run beside it."""

@@ -1,14 +1,25 @@
 """What every terminal promises, the fake one included."""
 
+import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from agentmux.adapters.processes import is_alive
+from agentmux.adapters.processes import is_alive, start_time
 from agentmux.errors import BlockedError
-from agentmux.ports.terminal import CreatedSession, NewPane, Terminal, TerminalError
+from agentmux.ports.terminal import (
+    CreatedSession,
+    HiddenServerError,
+    NewPane,
+    Server,
+    Target,
+    TerminalError,
+    TerminalGoneError,
+)
 from tests.conftest import WaitUntil
+from tests.fakes.bench import Flat
 
 SLEEP = ("sleep", "1000")
 
@@ -17,7 +28,7 @@ def sh(script: str) -> tuple[str, ...]:
     return ("/bin/sh", "-c", script)
 
 
-def create(terminal: Terminal, cwd: Path, name: str = "agentmux-a") -> CreatedSession:
+def create(terminal: Flat, cwd: Path, name: str = "agentmux-a") -> CreatedSession:
     return terminal.create_session(name=name, uuid=f"u-{name}", cwd=cwd, size=(220, 60), argv=SLEEP)
 
 
@@ -26,21 +37,65 @@ def new(number: int, argv: tuple[str, ...] = SLEEP) -> NewPane:
     return NewPane(seat=f"coder-{number}", launch=f"{number:012}", label=f"c {number}", argv=argv)
 
 
-def test_without_a_server_there_is_nothing(terminal: Terminal) -> None:
+def test_without_a_server_there_is_nothing(terminal: Flat) -> None:
     assert terminal.server().pid == 0
     assert terminal.sessions() == ()
-    assert terminal.panes("$0") == ()
-    assert terminal.capture(["%0"]) == {}
-    terminal.close_panes(["%0"])
-    terminal.kill_session("$0")
+    check_gone(terminal, Target(server=terminal.server(), session="$0", uuid="u"))
 
 
-def test_opening_without_a_server_is_an_error(terminal: Terminal) -> None:
-    with pytest.raises(TerminalError):
-        terminal.open_panes("$0", [new(1)])
+def check_gone(terminal: Flat, target: Target) -> None:
+    """What is fine where nothing of ours is left, and what is an error."""
+    own = terminal.own(target)
+    assert own.capture(["%0"]) == {}
+    own.close_panes(["%0"])
+    own.kill()
+    for call in (own.panes, own.attached, lambda: own.open_panes([new(1)]),
+                 lambda: own.arrange(["%0"]), lambda: own.paste("%0", "x"),
+                 lambda: own.press_enter("%0"),
+                 lambda: own.reopen_monitor(cwd=Path("/"), argv=SLEEP)):  # fmt: skip
+        with pytest.raises(TerminalGoneError):
+            call()
 
 
-def test_a_session_is_found_by_its_uuid(terminal: Terminal, tmp_path: Path) -> None:
+@pytest.mark.parametrize("differs", ["session", "uuid"])
+def test_another_session_of_our_server_is_left_alone(
+    terminal: Flat, tmp_path: Path, differs: str
+) -> None:
+    made = create(terminal, tmp_path)
+    (pane,) = terminal.open_panes(made.session.id, [new(1)]).values()
+    before = terminal.panes(made.session.id)
+    other = {"session": "$4711"} if differs == "session" else {"uuid": "4711"}
+    check_gone(terminal, replace(made.target, **other))  # type: ignore[arg-type]  # text only
+    assert terminal.own(made.target).panes() == before
+    assert {each.id for each in before} == {made.pane, pane}
+
+
+@pytest.mark.parametrize("lives", [True, False], ids=["ours lives", "ours is gone"])
+def test_another_server_at_our_socket_is_left_alone(
+    terminal: Flat, tmp_path: Path, *, lives: bool
+) -> None:
+    """Ids are unique within one server: there, ``$0`` and ``%0`` are somebody else's."""
+    made = create(terminal, tmp_path)
+    with subprocess.Popen(["sleep", "1000"]) as process:
+        if not lives:
+            process.kill()
+            process.wait()
+        old = Server(socket=terminal.socket, pid=process.pid, started=start_time(process.pid))
+        target = replace(made.target, server=old)
+        if lives:
+            own = terminal.own(target)
+            for call in (own.panes, own.kill, lambda: own.open_panes([new(1)]),
+                         lambda: own.close_panes([made.pane]), lambda: own.capture([made.pane]),
+                         lambda: own.press_enter(made.pane)):  # fmt: skip
+                with pytest.raises(HiddenServerError, match=f"server {process.pid} lives without"):
+                    call()
+        else:
+            check_gone(terminal, target)
+        process.kill()
+    assert [each.id for each in terminal.own(made.target).panes()] == [made.pane]
+
+
+def test_a_session_is_found_by_its_uuid(terminal: Flat, tmp_path: Path) -> None:
     made = create(terminal, tmp_path)
     create(terminal, tmp_path, name="agentmux-ab")
 
@@ -50,7 +105,7 @@ def test_a_session_is_found_by_its_uuid(terminal: Terminal, tmp_path: Path) -> N
     assert is_alive(made.server.pid, made.server.started)
 
 
-def test_a_taken_name_is_refused_and_nothing_changes(terminal: Terminal, tmp_path: Path) -> None:
+def test_a_taken_name_is_refused_and_nothing_changes(terminal: Flat, tmp_path: Path) -> None:
     made = create(terminal, tmp_path)
 
     with pytest.raises(BlockedError) as raised:
@@ -63,7 +118,7 @@ def test_a_taken_name_is_refused_and_nothing_changes(terminal: Terminal, tmp_pat
 
 
 def test_the_monitor_runs_in_the_directory(
-    terminal: Terminal, tmp_path: Path, wait_until: WaitUntil
+    terminal: Flat, tmp_path: Path, wait_until: WaitUntil
 ) -> None:
     folder = tmp_path / "a dir #(touch pwned)"
     folder.mkdir()
@@ -73,7 +128,7 @@ def test_the_monitor_runs_in_the_directory(
     wait_until(lambda: str(folder) in terminal.capture([made.pane])[made.pane].text)
 
 
-def test_panes_open_with_their_marks_and_out_of_sight(terminal: Terminal, tmp_path: Path) -> None:
+def test_panes_open_with_their_marks_and_out_of_sight(terminal: Flat, tmp_path: Path) -> None:
     session = create(terminal, tmp_path).session.id
 
     opened = terminal.open_panes(session, [new(1), new(2)])
@@ -89,7 +144,7 @@ def test_panes_open_with_their_marks_and_out_of_sight(terminal: Terminal, tmp_pa
 
 
 def test_a_program_that_ends_at_once_keeps_its_pane(
-    terminal: Terminal, tmp_path: Path, wait_until: WaitUntil
+    terminal: Flat, tmp_path: Path, wait_until: WaitUntil
 ) -> None:
     session = create(terminal, tmp_path).session.id
     opened = terminal.open_panes(session, [new(1, sh("echo last words; exit 3"))])
@@ -100,7 +155,7 @@ def test_a_program_that_ends_at_once_keeps_its_pane(
     assert "last words" in terminal.capture([pane])[pane].text
 
 
-def test_arranging_shows_some_and_parks_the_others(terminal: Terminal, tmp_path: Path) -> None:
+def test_arranging_shows_some_and_parks_the_others(terminal: Flat, tmp_path: Path) -> None:
     session = create(terminal, tmp_path).session.id
     first, second, third = terminal.open_panes(session, [new(1), new(2), new(3)]).values()
 
@@ -118,7 +173,7 @@ def test_arranging_shows_some_and_parks_the_others(terminal: Terminal, tmp_path:
 
 
 def test_capture_keeps_every_row_and_leaves_out_the_gone(
-    terminal: Terminal, tmp_path: Path, wait_until: WaitUntil
+    terminal: Flat, tmp_path: Path, wait_until: WaitUntil
 ) -> None:
     session = create(terminal, tmp_path).session.id
     script = r"printf 'one\n\n\033[31mred\033[0m'; exec sleep 1000"
@@ -137,7 +192,7 @@ def test_capture_keeps_every_row_and_leaves_out_the_gone(
 
 
 def test_a_screen_keeps_the_blank_at_which_a_program_waits(
-    terminal: Terminal, tmp_path: Path, wait_until: WaitUntil
+    terminal: Flat, tmp_path: Path, wait_until: WaitUntil
 ) -> None:
     session = create(terminal, tmp_path).session.id
     (pane,) = terminal.open_panes(session, [new(1, sh("printf 'old  \\n> '; exec cat"))]).values()
@@ -148,7 +203,7 @@ def test_a_screen_keeps_the_blank_at_which_a_program_waits(
 
 
 def test_a_paste_is_typed_and_enter_is_a_thing_of_its_own(
-    terminal: Terminal, tmp_path: Path, wait_until: WaitUntil
+    terminal: Flat, tmp_path: Path, wait_until: WaitUntil
 ) -> None:
     session = create(terminal, tmp_path).session.id
     script = 'IFS= read -r line; echo "got <$line>"; exec sleep 1000'
@@ -162,7 +217,7 @@ def test_a_paste_is_typed_and_enter_is_a_thing_of_its_own(
 
 
 def test_a_paste_is_bracketed_and_keeps_its_newlines(
-    terminal: Terminal, tmp_path: Path, wait_until: WaitUntil
+    terminal: Flat, tmp_path: Path, wait_until: WaitUntil
 ) -> None:
     session = create(terminal, tmp_path).session.id
     program = (
@@ -183,7 +238,7 @@ def test_a_paste_is_bracketed_and_keeps_its_newlines(
     assert r"\x1b[200~\\n \\033 ^[ %1 ~\x1b[201~" in shown()
 
 
-def test_typing_into_a_pane_that_is_gone_is_an_error(terminal: Terminal, tmp_path: Path) -> None:
+def test_typing_into_a_pane_that_is_gone_is_an_error(terminal: Flat, tmp_path: Path) -> None:
     create(terminal, tmp_path)
     with pytest.raises(TerminalError):
         terminal.paste("%4711", "x")
@@ -191,14 +246,14 @@ def test_typing_into_a_pane_that_is_gone_is_an_error(terminal: Terminal, tmp_pat
         terminal.press_enter("%4711")
 
 
-def test_labels_may_hold_anything_and_name_the_gone(terminal: Terminal, tmp_path: Path) -> None:
+def test_labels_may_hold_anything_and_name_the_gone(terminal: Flat, tmp_path: Path) -> None:
     made = create(terminal, tmp_path)
     terminal.label({"%4711": "x", made.pane: "a; #(touch pwned) \n;"})
     assert terminal.sessions() == (made.session,)
 
 
 def test_closed_panes_and_sessions_take_their_programs_along(
-    terminal: Terminal, tmp_path: Path, wait_until: WaitUntil
+    terminal: Flat, tmp_path: Path, wait_until: WaitUntil
 ) -> None:
     made = create(terminal, tmp_path)
     other = create(terminal, tmp_path, name="agentmux-ab")
@@ -211,12 +266,13 @@ def test_closed_panes_and_sessions_take_their_programs_along(
     assert {pane.id for pane in terminal.panes(made.session.id)} == {made.pane, second}
     terminal.kill_session(made.session.id)
     wait_until(lambda: not any(is_alive(pid) for pid in pids.values()))
-    assert terminal.panes(made.session.id) == ()
+    with pytest.raises(TerminalGoneError):
+        terminal.own(made.target).panes()
     assert terminal.sessions() == (other.session,)
 
 
 def test_the_server_goes_with_its_last_session(
-    terminal: Terminal, tmp_path: Path, wait_until: WaitUntil
+    terminal: Flat, tmp_path: Path, wait_until: WaitUntil
 ) -> None:
     made = create(terminal, tmp_path)
     terminal.kill_session(made.session.id)
@@ -227,7 +283,7 @@ def test_the_server_goes_with_its_last_session(
 
 
 def test_a_monitor_can_be_opened_again(
-    terminal: Terminal, tmp_path: Path, wait_until: WaitUntil
+    terminal: Flat, tmp_path: Path, wait_until: WaitUntil
 ) -> None:
     made = create(terminal, tmp_path)
     session = made.session.id

@@ -16,7 +16,7 @@ import pytest
 
 from agentmux.adapters import tmux_commands
 from agentmux.adapters.processes import is_alive
-from agentmux.adapters.tmux import MINIMUM_VERSION, TmuxTerminal, socket_path, version
+from agentmux.adapters.tmux import MINIMUM_VERSION, socket_path, version
 from agentmux.core.painting import paint, plain
 from agentmux.errors import MissingError
 from agentmux.ports.terminal import (
@@ -25,9 +25,11 @@ from agentmux.ports.terminal import (
     Pane,
     ScreensUnreadableError,
     TerminalError,
+    TerminalGoneError,
     TerminalUnreachableError,
 )
 from tests.conftest import WaitUntil
+from tests.fakes.bench import Bench as TmuxTerminal
 
 SLEEP = ("sleep", "1000")
 
@@ -548,9 +550,8 @@ def test_a_dead_servers_socket_is_no_server(
     wait_until(lambda: not is_alive(made.server.pid))
     assert Path(tmux_under.socket).exists()
     assert tmux_under.server().pid == 0
-    assert tmux_under.panes(made.session.id) == ()
-    with pytest.raises(TerminalUnreachableError):
-        tmux_under.open_panes(made.session.id, [new(1)])
+    with pytest.raises(TerminalGoneError):
+        tmux_under.own(made.target).open_panes([new(1)])
     assert create(tmux_under, tmp_path).server.pid != made.server.pid
 
 
@@ -584,9 +585,9 @@ def test_a_server_of_another_version_is_unreachable_and_the_way_out_is_said(
 
 
 def test_a_refusal_has_the_words_of_tmux(tmux_under: TmuxTerminal, tmp_path: Path) -> None:
-    create(tmux_under, tmp_path)
+    own = tmux_under.own(create(tmux_under, tmp_path).target)
     with pytest.raises(TerminalError, match="can't find"):
-        tmux_under.open_panes("$77", [new(1)])
+        own.press_enter("%77")
 
 
 def test_a_server_that_ends_when_nobody_looks_is_named(short_dir: Path, tmp_path: Path) -> None:

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from agentmux.adapters.tmux import TmuxTerminal
 from tests.conftest import WaitUntil
 from tests.e2e.conftest import Client
+from tests.fakes.bench import Bench as TmuxTerminal
 
 SLEEP = ("sleep", "600")
 

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from agentmux.adapters.processes import is_alive
-from agentmux.adapters.tmux import TmuxTerminal
 from agentmux.ports.terminal import NewPane
 from tests.conftest import WRAPPER, WaitUntil
+from tests.fakes.bench import Bench as TmuxTerminal
 
 
 class Launch:

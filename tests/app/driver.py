@@ -45,10 +45,14 @@ from agentmux.ports.terminal import (
     CreatedSession,
     Delivery,
     DeliveryResult,
+    Listing,
     NewPane,
     Pane,
+    Panes,
     Screen,
     Server,
+    Target,
+    TerminalGoneError,
     TmuxSession,
 )
 
@@ -87,21 +91,40 @@ class SimTerminal:
     def sessions(self) -> tuple[TmuxSession, ...]:
         return () if self.session is None else (self.session,)
 
-    def listing(self) -> tuple[int, tuple[TmuxSession, ...]]:
-        return 0, self.sessions()
+    def listing(self) -> Listing:
+        return Listing(server=self.server(), sessions=self.sessions())
+
+    def own(self, target: Target) -> SimTerminal:
+        assert self.target == target
+        return self
+
+    @property
+    def target(self) -> Target:
+        assert self.session is not None
+        return Target(server=self.server(), session=self.session.id, uuid=self.session.uuid)
+
+    def attached(self) -> int:
+        return 0
 
     def create_session(
-        self, *, name: str, uuid: str, cwd: Path, size: tuple[int, int], argv: Sequence[str]
+        self,
+        *,
+        name: str,
+        uuid: str,
+        path: str,
+        cwd: Path,
+        size: tuple[int, int],
+        argv: Sequence[str],
     ) -> CreatedSession:
-        self.session = TmuxSession(id="$0", name=name, uuid=uuid)
+        self.session = TmuxSession(id="$0", name=name, uuid=uuid, path=path)
         return CreatedSession(session=self.session, pane="%0", server=self.server())
 
-    def reopen_monitor(self, session: str, *, cwd: Path, argv: Sequence[str]) -> str:
+    def reopen_monitor(self, *, cwd: Path, argv: Sequence[str]) -> str:
         return "%0"
 
-    def panes(self, session: str) -> tuple[Pane, ...]:
+    def panes(self) -> tuple[Pane, ...]:
         if self.session is None:
-            return ()
+            raise TerminalGoneError("the tmux session is gone")
         found = (("%0", "", ""), *((p.id, p.seat, p.launch) for p in self.found.values()))
         return tuple(
             Pane(id=pane, window="@0", pid=1, dead=False, seat=seat, launch=launch, visible=True,
@@ -109,7 +132,7 @@ class SimTerminal:
             for pane, seat, launch in found
         )  # fmt: skip
 
-    def open_panes(self, session: str, panes: Sequence[NewPane]) -> Mapping[str, str]:
+    def open_panes(self, panes: Sequence[NewPane]) -> Mapping[str, str]:
         made = [SimPane(f"%{next(self._numbers)}", new.seat, new.launch) for new in panes]
         for pane in made:
             self.found[pane.id] = pane
@@ -117,7 +140,7 @@ class SimTerminal:
             self.begin(pane)
         return {pane.launch: pane.id for pane in made}
 
-    def arrange(self, session: str, visible: Sequence[str]) -> None:
+    def arrange(self, visible: Sequence[str]) -> None:
         pass
 
     def label(self, labels: Mapping[str, str]) -> None:
@@ -139,7 +162,7 @@ class SimTerminal:
             if closed is not None:
                 self.hang_up(closed)
 
-    def kill_session(self, session: str) -> None:
+    def kill(self) -> None:
         self.close_panes(tuple(self.found))
         self.session = None
 
@@ -159,6 +182,10 @@ class NobodyDies:
 
     def close(self) -> None:
         pass
+
+
+def ends_nobody(processes: Sequence[tuple[int, int]]) -> None:
+    raise AssertionError("nothing runs here")
 
 
 class _ReadyAtOnce:
@@ -277,6 +304,7 @@ class Studio:
             hints=no_hints,
             gone=self.gone,
             index_wait_s=self.index_wait_s,
+            end=ends_nobody,
         )
         try:
             return await drive(
@@ -317,7 +345,14 @@ class Studio:
         pane.step = "over" if agent.work(told=told) else "waiting"
 
     async def _type_into(
-        self, pane: str, text: str, spec: AgentSpec, *, deadline_s: float, once: bool = False
+        self,
+        panes: Panes,
+        pane: str,
+        text: str,
+        spec: AgentSpec,
+        *,
+        deadline_s: float,
+        once: bool = False,
     ) -> Delivery:
         found = self.terminal.found.get(pane)
         if found is None:

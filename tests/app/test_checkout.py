@@ -10,7 +10,6 @@ import pytest
 
 from agentmux.adapters.handover import ReadyPipe
 from agentmux.adapters.lock import SessionLock
-from agentmux.adapters.tmux import TmuxTerminal
 from agentmux.app.checkout import require_free
 from agentmux.app.handing import Handing
 from agentmux.app.request import Report
@@ -22,6 +21,7 @@ from agentmux.core.phase import Phase
 from agentmux.errors import AgentmuxError, BlockedError, ExitCode
 from tests.app.driver import make_project
 from tests.app.on_disk import SESSION_ID, OnDisk
+from tests.fakes.bench import Bench as TmuxTerminal
 
 NAME = "20260101-101500-add-auth"
 

@@ -13,6 +13,7 @@ import threading
 from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +21,8 @@ import pytest
 
 from agentmux.adapters import delivery
 from agentmux.adapters.lock import SessionLock
-from agentmux.adapters.processes import ProcessWatch, is_alive, start_time
+from agentmux.adapters.processes import ProcessWatch, end, is_alive, start_time
 from agentmux.adapters.session_files import FileSession
-from agentmux.adapters.tmux import TmuxTerminal
 from agentmux.adapters.wake import STOP, WakePipe, poke
 from agentmux.adapters.watch import gone
 from agentmux.app.driving import drive
@@ -43,9 +43,11 @@ from agentmux.core.state import SessionState
 from agentmux.errors import AgentmuxError, BlockedError, ExitCode, MissingError
 from agentmux.ports.display import Picture
 from agentmux.ports.repository import Head
-from agentmux.ports.terminal import Delivery, NewPane, Pane, Screen, Terminal, TerminalError
+from agentmux.ports.terminal import Delivery, NewPane, Pane, Panes, Screen, TerminalError
 from tests.app.driver import NotedRepository, _ReadyAtOnce, make_project
 from tests.app.invariants import check_journal
+from tests.fakes.bench import Bench as TmuxTerminal
+from tests.fakes.bench import Flat
 from tests.fakes.terminal import FakeTerminal
 
 DEADLINE_S = 20.0
@@ -153,7 +155,7 @@ class Stage:
     def __init__(
         self,
         root: Path,
-        terminal: Terminal,
+        terminal: Flat,
         *,
         stall: StallSettings | None = None,
         interval_s: float = 0.2,
@@ -184,7 +186,8 @@ class Stage:
         plan = plan_start(self.world, StartRequest(feature="add a greeting", agent=self.agent), {})
         self.path = plan.path
         argv = (sys.executable, "-c", "import time; time.sleep(1e6)")
-        start(self.world, Handing(argv=lambda *_: argv, pipe=lambda _: _ReadyAtOnce()), plan)
+        handing = Handing(argv=lambda *_: argv, pipe=lambda _: _ReadyAtOnce())
+        self.target = start(self.world, handing, plan).target
 
     @asynccontextmanager
     async def driven(self, mode: str = "start") -> AsyncIterator[asyncio.Task[ExitCode]]:
@@ -196,12 +199,16 @@ class Stage:
         lock = SessionLock(self.path)
 
         async def type_into(
-            pane: str, text: str, spec: AgentSpec, *, deadline_s: float, once: bool = False
+            panes: Panes,
+            pane: str,
+            text: str,
+            spec: AgentSpec,
+            *,
+            deadline_s: float,
+            once: bool = False,
         ) -> Delivery:
             self.typed.append(text)
-            return await delivery.deliver(
-                self.terminal, pane, text, spec, deadline_s=deadline_s, once=once
-            )
+            return await delivery.deliver(panes, pane, text, spec, deadline_s=deadline_s, once=once)
 
         async def hints(stop: asyncio.Event) -> AsyncIterator[None]:
             await stop.wait()
@@ -209,8 +216,9 @@ class Stage:
                 yield
 
         tools = Tools(
-            terminal=self.terminal, lock=lock, wake=wake, deaths=deaths,
+            terminal=self.terminal.own(self.target), lock=lock, wake=wake, deaths=deaths,
             type_into=type_into, display=self.display, hints=hints, gone=gone,
+            end=partial(end, grace_s=1),
         )  # fmt: skip
         driving = asyncio.create_task(
             drive(

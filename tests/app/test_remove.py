@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 
 from agentmux.adapters.lock import SessionLock
-from agentmux.adapters.tmux import TmuxTerminal
 from agentmux.app.remove import finish_removals, remove_session, require_removable
 from agentmux.app.sessions import SessionEntry, entry_at, list_sessions, sessions_dir
 from agentmux.app.world import Site
 from agentmux.cli import wiring
 from agentmux.errors import BlockedError, DataError
 from tests.app.on_disk import SESSION_ID, OnDisk
+from tests.fakes.bench import Bench as TmuxTerminal
 
 NAME = "20260101-101500-add-auth"
 

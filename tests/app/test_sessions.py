@@ -14,7 +14,6 @@ import pytest
 from agentmux.adapters.handover import ReadyPipe
 from agentmux.adapters.lock import SessionLock
 from agentmux.adapters.processes import start_time
-from agentmux.adapters.tmux import TmuxTerminal
 from agentmux.app.resume import blocked
 from agentmux.app.sessions import (
     Liveness,
@@ -32,8 +31,9 @@ from agentmux.cli import wiring
 from agentmux.core import layout
 from agentmux.core.phase import Phase
 from agentmux.errors import ExitCode, MissingError, NotFoundError
-from agentmux.ports.terminal import Terminal, TerminalUnreachableError
+from agentmux.ports.terminal import Listing, Terminal, TerminalUnreachableError
 from tests.app.on_disk import SESSION_ID, OnDisk
+from tests.fakes.bench import Bench as TmuxTerminal
 
 NAME = "20260101-101500-add-auth"
 SLEEP = ["sleep", "600"]
@@ -374,15 +374,15 @@ def test_each_server_is_asked_once(
     calls: list[str | None] = []
 
     class Counting(TmuxTerminal):
-        def run(self, *words: str, stdin: str | None = None) -> Any:  # type: ignore[explicit-override]
-            calls.append(words[0])
-            return super().run(*words, stdin=stdin)
+        def listing(self) -> Listing:  # type: ignore[explicit-override]
+            calls.append(self.socket)
+            return super().listing()
 
     counted = replace(site, terminal=lambda socket: Counting(socket or tmux.socket))
     found = live(counted, list_sessions(counted))
     assert len(found) == 6
     assert sum(each.live is True for each in found.values()) == 6  # one uuid in all of them
-    assert calls == ["list-sessions"]
+    assert calls == [tmux.socket]
 
 
 def test_a_silent_server_leaves_it_open(

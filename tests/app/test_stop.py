@@ -10,6 +10,7 @@ from agentmux.app.stop import Stopped, stop
 from agentmux.app.world import World
 from agentmux.cli import wiring
 from agentmux.errors import NotFoundError
+from agentmux.ports.terminal import OwnSession
 from tests.app.on_disk import OnDisk
 
 
@@ -26,7 +27,7 @@ def world(tmp_path: Path) -> World:
 def stopped(world: World, session: OnDisk, *, asked: bool) -> Stopped:
     """The orchestrator is there still, and no tmux session any more."""
 
-    def gone() -> tuple[str, str]:
+    def gone() -> OwnSession:
         raise NotFoundError("it does not run")
 
     return stop(world, session.path, gone, ask=lambda _: asked, wait_gone=lambda *_: False)

@@ -14,7 +14,7 @@ from agentmux.core.acceptance import takes_approval
 from agentmux.core.phase import Phase
 from agentmux.core.state import Commit, Interruption, Seat, SessionState, encode
 from agentmux.errors import ExitCode
-from agentmux.ports.terminal import TerminalUnreachableError, TmuxSession
+from agentmux.ports.terminal import Server, Target, TerminalUnreachableError, TmuxSession
 
 PROJECT = Path("/project")
 PATH = PROJECT / ".agentmux/.sessions/20260101-101500-add-auth"
@@ -25,10 +25,16 @@ WORKING = Liveness(
     live=True, because="tmux session x", tmux=TmuxSession(id="$1", name="x", uuid="u"),
     locked=True, orchestrator=42,
 )  # fmt: skip
-LEFT = Liveness(live=True, because="tmux session x")
+SERVER = Server(socket="/s", pid=1, started=1)
+TARGET = Target(server=SERVER, session="$0", uuid="u")
+LEFT = Liveness(live=True, because="tmux session x", target=TARGET)
 GONE = Liveness(live=False, because="no tmux session")
-COMING = Liveness(live=True, because="tmux session x", starter=7)
+COMING = Liveness(live=True, because="tmux session x", target=TARGET, starter=7)
 SOON = Liveness(live=False, because="no tmux session", starter=7)
+COPY = Liveness(live=True, because="a copy of the live session at /p", copy_of=Path("/p"))
+HIDDEN = Liveness(
+    live=True, because="the tmux server 7 lives without its socket", way_back=("kill -USR1 7",)
+)
 SILENT = Liveness(live=None, because="silence", error=TerminalUnreachableError("silence"))
 
 
@@ -203,6 +209,8 @@ def test_an_unreadable_session_says_why() -> None:
         (entry(), LEFT, {}, "its orchestrator is gone"),
         (entry(), WORKING, {"problem": "odd"}, "odd"),
         (entry(), SILENT, {}, "silence"),
+        (entry(), COPY, {}, "a copy of the live session at /p"),
+        (entry(), HIDDEN, {}, "lives without its socket; kill -USR1 7"),
         (entry(commit=Commit(status="failed", reason="a hook")), GONE, {}, "a hook"),
         (entry(commit=Commit(status="delayed", reason="a lock")), GONE, {}, "waits: a lock"),
     ],

@@ -28,8 +28,15 @@ from agentmux.core.events import (
 from agentmux.core.phase import Phase
 from agentmux.core.settings import StallSettings
 from agentmux.core.stall import Turn
-from agentmux.ports.terminal import Delivery, Pane, Screen, ScreensUnreadableError, TerminalError
-from tests.app.driver import NobodyDies, SimTerminal, no_hints
+from agentmux.ports.terminal import (
+    Delivery,
+    Pane,
+    Screen,
+    ScreensUnreadableError,
+    TerminalError,
+    TmuxSession,
+)
+from tests.app.driver import NobodyDies, SimTerminal, ends_nobody, no_hints
 from tests.app.on_disk import OnDisk
 from tests.app.test_orchestrator import Silent
 
@@ -51,7 +58,7 @@ class OnePane(SimTerminal):
     slow = False
     unread = False
 
-    def panes(self, session: str) -> tuple[Pane, ...]:  # type: ignore[explicit-override]
+    def panes(self) -> tuple[Pane, ...]:  # type: ignore[explicit-override]
         return (
             Pane(
                 id="%1", window="@0", pid=os.getpid(), dead=False, seat="architect",
@@ -84,6 +91,7 @@ class Looking:
         stall: StallSettings = SOON,
     ) -> None:
         self.terminal = OnePane()
+        self.terminal.session = TmuxSession(id="$0", name="agentmux-x", uuid="u")
         disk = OnDisk(path, feature="f")
         disk.launch("architect", record={"agent": agent, "strategy": strategy})
         disk.commit()
@@ -95,9 +103,9 @@ class Looking:
         tools = Tools(
             terminal=self.terminal, lock=world.lock(path), wake=WakePipe(path),
             deaths=NobodyDies(), type_into=never_typed, display=Silent(), hints=no_hints,
-            gone=gone,
+            gone=gone, end=ends_nobody,
         )  # fmt: skip
-        self.watcher = Watcher(world, self.session, tools, "$0", identity={})
+        self.watcher = Watcher(world, self.session, tools, identity={})
 
     def show(self, text: str) -> None:
         """Let the screen change, a moment before the next look."""

@@ -20,7 +20,6 @@ import pytest
 
 from agentmux.adapters.config import load_settings
 from agentmux.adapters.lock import SessionLock
-from agentmux.adapters.tmux import TmuxTerminal
 from agentmux.adapters.wake import WakePipe
 from agentmux.app.sessions import sessions_dir
 from agentmux.cli import render, wiring
@@ -32,7 +31,9 @@ from agentmux.core.phase import Phase
 from agentmux.core.settings import Settings
 from agentmux.errors import ExitCode, UsageError
 from agentmux.monitor.fitting import width
+from agentmux.ports.terminal import Server, Target
 from tests.app.on_disk import SESSION_ID, OnDisk
+from tests.fakes.bench import Bench as TmuxTerminal
 
 NAME = "20260101-101500-add-auth"
 Run = Callable[..., int]
@@ -437,16 +438,18 @@ def test_logs_go_on(make: Make, project: Path, wait_until: Any) -> None:
 
 def test_where_attaching_leads() -> None:
     client = ("tmux", "-u", "-S", "/run/s")
-    assert attach_argv("/run/s", "$3", {}, on_terminal=True) == (
-        *client, "attach-session", "-t", "$3",
-    )  # fmt: skip
+    server = Server(socket="/run/s", pid=123, started=1)
+    target = Target(server=server, session="$3", uuid="u")
+    guard = ("if-shell", "-F", "-t", "$3", "#{==:#{pid} #{session_id} #{@agentmux_id},123 $3 u}")
+    *argv, nobody = attach_argv(target, {}, on_terminal=True)
+    assert argv == [*client, *guard, "attach-session -t $3"]
+    assert "elsewhere" in nobody
     same = {"TMUX": "/run/s,123,0"}
-    assert attach_argv("/run/s", "$3", same, on_terminal=True) == (
-        *client, "switch-client", "-t", "$3",
-    )  # fmt: skip
+    *argv, _ = attach_argv(target, same, on_terminal=True)
+    assert argv == [*client, *guard, "switch-client -t $3"]
     for environ, on_terminal in (({"TMUX": "/run/other,1,0"}, True), ({}, False)):
         with pytest.raises(UsageError) as raised:
-            attach_argv("/run/s", "$3", environ, on_terminal=on_terminal)
+            attach_argv(target, environ, on_terminal=on_terminal)
         command = shlex.join((*client, "attach-session", "-t", "$3"))
         assert command in raised.value.hints[0]
 

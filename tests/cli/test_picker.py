@@ -22,7 +22,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentmux.adapters.files import read_limited
-from agentmux.adapters.tmux import TmuxTerminal
 from agentmux.app.picking import (
     KeptScreen,
     Outlook,
@@ -41,6 +40,7 @@ from agentmux.errors import ExitCode, NotFoundError
 from agentmux.monitor.fitting import width
 from tests.cli.picker_lab import AT, make_session
 from tests.conftest import end_server, trust
+from tests.fakes.bench import Bench as TmuxTerminal
 
 WaitUntil = Callable[..., None]
 LAB = Path(__file__).with_name("picker_lab.py")

@@ -15,18 +15,23 @@ import subprocess
 import threading
 import time
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from agentmux.adapters.processes import start_time
+from agentmux.adapters.processes import is_alive, start_time
 from agentmux.errors import BlockedError
 from agentmux.ports.terminal import (
     CreatedSession,
+    HiddenServerError,
+    Listing,
     NewPane,
     Pane,
     Screen,
     Server,
+    Target,
     TerminalError,
+    TerminalGoneError,
     TerminalUnreachableError,
     TmuxSession,
 )
@@ -149,7 +154,7 @@ class FakeTerminal:
         """A pane with all that was done to it; KeyError where it is gone."""
         return next(one.panes[pane] for one in self._sessions.values() if pane in one.panes)
 
-    # The protocol.
+    # The protocol; what `OwnSession` has goes by the id of the session here.
 
     @property
     def socket(self) -> str:
@@ -164,18 +169,28 @@ class FakeTerminal:
         self._answer()
         return tuple(session.facts for session in self._sessions.values())
 
-    def listing(self) -> tuple[int, tuple[TmuxSession, ...]]:
-        return self.server().pid, self.sessions()
+    def listing(self) -> Listing:
+        return Listing(server=self.server(), sessions=self.sessions())
+
+    def own(self, target: Target) -> FakeOwn:
+        return FakeOwn(self, target)
 
     def create_session(
-        self, *, name: str, uuid: str, cwd: Path, size: tuple[int, int], argv: Sequence[str]
+        self,
+        *,
+        name: str,
+        uuid: str,
+        path: str = "",
+        cwd: Path,
+        size: tuple[int, int],
+        argv: Sequence[str],
     ) -> CreatedSession:
         self._answer()
         if any(session.facts.name == name for session in self._sessions.values()):
             raise BlockedError(f"a tmux session named {name} exists already", reason="name_taken")
         if self._server is None:
             self._server = subprocess.Popen(["sleep", "1000000"], start_new_session=True)
-        facts = TmuxSession(id=f"${next(self._numbers)}", name=name, uuid=uuid)
+        facts = TmuxSession(id=f"${next(self._numbers)}", name=name, uuid=uuid, path=path)
         monitor = self._start(argv, size=size, cwd=cwd)
         self._sessions[facts.id] = FakeSession(
             facts=facts, panes={monitor.id: monitor}, monitor=monitor.id, size=size
@@ -322,6 +337,67 @@ class FakeTerminal:
 
     def _type(self, pane: str, keys: str) -> None:
         os.write(self._write_to(pane).master, keys.encode())
+
+
+class FakeOwn:
+    """`agentmux.ports.terminal.OwnSession` in memory."""
+
+    def __init__(self, terminal: FakeTerminal, target: Target) -> None:
+        self._terminal = terminal
+        self._target = target
+
+    @property
+    def target(self) -> Target:
+        return self._target
+
+    def attached(self) -> int:
+        return self._checked().sessions()[0].attached
+
+    def reopen_monitor(self, *, cwd: Path, argv: Sequence[str]) -> str:
+        return self._checked().reopen_monitor(self._target.session, cwd=cwd, argv=argv)
+
+    def panes(self) -> tuple[Pane, ...]:
+        return self._checked().panes(self._target.session)
+
+    def open_panes(self, panes: Sequence[NewPane]) -> Mapping[str, str]:
+        return self._checked().open_panes(self._target.session, panes)
+
+    def arrange(self, visible: Sequence[str]) -> None:
+        self._checked().arrange(self._target.session, visible)
+
+    def label(self, labels: Mapping[str, str]) -> None:
+        self._checked().label(labels)
+
+    def capture(self, panes: Sequence[str], *, colours: bool = True) -> Mapping[str, Screen]:
+        with suppress(TerminalGoneError):
+            return self._checked().capture(panes, colours=colours)
+        return {}
+
+    def paste(self, pane: str, text: str) -> None:
+        self._checked().paste(pane, text)
+
+    def press_enter(self, pane: str) -> None:
+        self._checked().press_enter(pane)
+
+    def close_panes(self, panes: Sequence[str], *, vacate: Collection[str] = ()) -> None:
+        with suppress(TerminalGoneError):
+            self._checked().close_panes(panes, vacate=vacate)
+
+    def kill(self) -> None:
+        with suppress(TerminalGoneError):
+            self._checked().kill_session(self._target.session)
+
+    def _checked(self) -> FakeTerminal:
+        """Return the terminal, where it still is the one, and has our session."""
+        server, ours = self._terminal.server(), self._target.server
+        if server != ours:
+            if is_alive(ours.pid, ours.started):
+                raise HiddenServerError(ours.socket, ours.pid, taken=bool(server.pid))
+            raise TerminalGoneError("the tmux server is gone")
+        mine = (self._target.session, self._target.uuid)
+        if mine not in [(each.id, each.uuid) for each in self._terminal.sessions()]:
+            raise TerminalGoneError("the tmux session is gone")
+        return self._terminal
 
 
 def _screen(pane: FakePane, *, colours: bool) -> Screen:

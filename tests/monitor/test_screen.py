@@ -18,11 +18,11 @@ from typing import TextIO
 
 import pytest
 
-from agentmux.adapters.tmux import TmuxTerminal
 from agentmux.core.keys import Key, Pressed
 from agentmux.monitor.screen import PlainDisplay, TerminalDisplay
 from agentmux.monitor.view import render
 from agentmux.ports.display import Display
+from tests.fakes.bench import Bench as TmuxTerminal
 from tests.monitor.pictures import picture, seat, seen
 
 SHOWN = picture(

@@ -14,10 +14,10 @@ from typing import Any, Final
 import pytest
 
 from agentmux.adapters.agents import load_registry
-from agentmux.adapters.tmux import TmuxTerminal
 from agentmux.core.agents import AgentSpec
 from agentmux.core.settings import Settings
 from tests.conftest import WaitUntil
+from tests.fakes.bench import Bench as TmuxTerminal
 from tests.real.clis import CLIS, Place
 from tests.real.model_server import ModelServer
 from tests.real.run import found_here

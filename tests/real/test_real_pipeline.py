@@ -19,7 +19,6 @@ import yaml
 
 from agentmux.adapters.agents import load_registry
 from agentmux.adapters.processes import carriers
-from agentmux.adapters.tmux import TmuxTerminal
 from agentmux.core.agents import StrategyKind, TurnEnd
 from agentmux.core.command_lines import kept_file, needs_hook_file
 from agentmux.core.prompts import launch_line
@@ -28,6 +27,7 @@ from agentmux.core.screens import ScreenMark, read_screen
 from agentmux.core.settings import Settings
 from agentmux.ports.terminal import Pane
 from tests.conftest import TEST_ID, WaitUntil
+from tests.fakes.bench import Bench as TmuxTerminal
 from tests.real.clis import CLIS
 from tests.real.conftest import Real
 from tests.real.model_server import UNKNOWN, Call

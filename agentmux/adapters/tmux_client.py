@@ -1,0 +1,127 @@
+"""One run of the ``tmux`` program: everything that is said to any server goes through here.
+
+Who may say what: ``tmux.TmuxTerminal`` looks at servers and makes sessions, ``tmux_own.OwnTmux``
+works in a session of ours, and checks in every call that it is this one which answers.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Sequence
+from typing import Final
+
+from agentmux.core.frozen import dataclass
+from agentmux.errors import MissingError
+from agentmux.ports.terminal import TerminalError, TerminalUnreachableError
+
+INSTALL: Final = "install it: `apt install tmux`, `dnf install tmux` or `brew install tmux`"
+
+# tmux's own words (client.c, cmd-find.c, spawn.c, cmd-join-pane.c), the same from 3.2 to 3.8.
+NO_SERVER: Final = ("no server running on", "No such file or directory", "Connection refused")
+SERVER_WENT: Final = ("server exited unexpectedly", "lost server", "server exited")
+NO_TARGET: Final = (
+    "can't find",
+    "no such session",
+    "no such window",
+    "no such pane",
+    "no current",
+)
+NO_SPACE: Final = ("no space for", "too small")
+TOO_LONG: Final = ("command too long", "failed to send command")
+_OTHER_VERSION: Final = "protocol version mismatch"
+_UNREACHABLE: Final = ("error connecting to", "access not allowed", _OTHER_VERSION)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """What one run of tmux said."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+    def says(self, words: Sequence[str]) -> bool:
+        """Whether it failed, and with some of these words."""
+        return self.returncode != 0 and any(word in self.stderr for word in words)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TmuxClient:
+    """Talks with the server at one socket.
+
+    Attributes:
+        socket: Absolute path.
+        config_file: Read instead of the user's when a call starts the server.
+        timeout_s: For each call.
+    """
+
+    socket: str
+    config_file: str | None = None
+    timeout_s: float = 5.0
+
+    def say(self, *words: str, stdin: str | None = None, timeout_s: float | None = None) -> Reply:
+        """Run tmux once; words are passed as they are (`tmux_commands.join` escapes).
+
+        Raises:
+            TerminalUnreachableError: No answer in time. The command may still be carried out.
+        """
+        config = ["-f", self.config_file] if self.config_file else []
+        argv = ["tmux", "-u", *config, "-S", self.socket, *words]
+        return call(argv, stdin=stdin, timeout_s=timeout_s or self.timeout_s)
+
+    def expect(self, reply: Reply) -> Reply:
+        """Return a reply that is no refusal.
+
+        Raises:
+            TerminalUnreachableError: Nobody answers.
+            TerminalError: tmux refused.
+        """
+        if reply.returncode == 0:
+            return reply
+        words = reply.stderr.strip() or f"exit status {reply.returncode}"
+        if reply.says((*NO_SERVER, *SERVER_WENT, *_UNREACHABLE)):
+            hint = f"look at it: `tmux -S {self.socket} list-sessions`"
+            if reply.says((_OTHER_VERSION,)):
+                hint = "tmux was upgraded: finish what runs there with the version that started it"
+            raise TerminalUnreachableError(
+                f"the tmux server at {self.socket} cannot be reached: {words}", hints=(hint,)
+            )
+        raise TerminalError(f"tmux refused: {words}")
+
+
+def call(argv: list[str], *, timeout_s: float, stdin: str | None = None) -> Reply:
+    """Run tmux once.
+
+    Raises:
+        MissingError: It is not installed.
+        TerminalUnreachableError: No answer in time.
+    """
+    try:
+        done = subprocess.run(
+            [_encoded(word) for word in argv],
+            input=(stdin or "").encode(),
+            capture_output=True,
+            timeout=timeout_s,
+            check=False,
+        )
+    except FileNotFoundError:
+        raise MissingError("tmux is not installed", hints=(INSTALL,)) from None
+    except subprocess.TimeoutExpired:
+        raise TerminalUnreachableError(
+            f"tmux did not answer within {timeout_s:g} s: {' '.join(argv[:5])}",
+            hints=("a stopped server goes on with `kill -CONT <its pid>`",),
+        ) from None
+    return Reply(
+        returncode=done.returncode,
+        stdout=done.stdout.decode(errors="replace"),
+        stderr=done.stderr.decode(errors="replace"),
+    )
+
+
+def _encoded(word: str) -> bytes:
+    """Encode as the system does, for paths; what that cannot say is ours, and tmux reads UTF-8."""
+    try:
+        return os.fsencode(word)
+    except UnicodeEncodeError:
+        return word.encode()

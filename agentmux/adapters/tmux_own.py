@@ -1,0 +1,276 @@
+"""A tmux session of ours: whatever is asked of it or done to it goes through one place.
+
+Every call begins with a guard (`tmux_commands.guard`): tmux itself compares its process id, the id
+of the session and our mark on it with those that were recorded, in the same breath as the commands
+that follow, which it leaves out where they differ. Ids such as ``$0`` and ``%7`` are unique within
+one server only, and the socket may lead to another one by now.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+from typing import Final
+
+from agentmux.adapters import tmux_commands as say
+from agentmux.adapters.processes import wait_gone
+from agentmux.adapters.tmux_client import (
+    NO_SERVER,
+    NO_SPACE,
+    NO_TARGET,
+    SERVER_WENT,
+    TOO_LONG,
+    Reply,
+    TmuxClient,
+)
+from agentmux.core.environment import Change
+from agentmux.ports.terminal import (
+    HiddenServerError,
+    NewPane,
+    Pane,
+    Screen,
+    ScreensUnreadableError,
+    Target,
+    TerminalGoneError,
+)
+
+_ARRANGE_TRIES: Final = 3
+_GOING_S: Final = 0.2
+_ELSEWHERE = re.compile(rf"{say.ELSEWHERE}-(\d+)")
+
+
+class OwnTmux:
+    """`agentmux.ports.terminal.OwnSession` on a real tmux server."""
+
+    def __init__(self, client: TmuxClient, target: Target) -> None:
+        self._client = client
+        self._target = target
+
+    @property
+    def target(self) -> Target:
+        """Which session of which server this is."""
+        return self._target
+
+    def attached(self) -> int:
+        """How many clients show it."""
+        words = ("display-message", "-p", "-t", self._target.session, "#{session_attached}")
+        return int(self._must(words).stdout.strip() or 0)
+
+    def reopen_monitor(self, *, cwd: Path, argv: Sequence[str]) -> str:
+        """Run ``argv`` in the monitor's pane, ending what runs there; make it where it is gone."""
+        _, monitor, _ = self._look()
+        if monitor:
+            place = ("-c", say.literal(str(cwd)), "-t", monitor)
+            self._must(say.join([("respawn-pane", "-k", *place, "--", *argv)]))
+            return monitor
+        made = say.monitor_window(self._target.session, str(cwd), argv)
+        return self._must(say.join(made)).stdout.strip()
+
+    def panes(self) -> tuple[Pane, ...]:
+        """Every pane of the session."""
+        return self._look()[0]
+
+    def open_panes(self, panes: Sequence[NewPane]) -> Mapping[str, str]:
+        """Open each pane in a window of its own; the user's focus stays where it is."""
+        made: dict[str, str] = {}
+        groups = (say.open_pane(self._target.session, pane) for pane in panes)
+        for _, reply in self._batched(groups):
+            made.update(say.parse_opened(self._client.expect(reply).stdout))
+        return made
+
+    def arrange(self, visible: Sequence[str]) -> None:
+        """Show these panes at the right of the monitor, park every other pane of ours.
+
+        Panes for which there is no room stay parked.
+        """
+        for _ in range(_ARRANGE_TRIES):
+            panes, monitor, zoomed = self._look()
+            if not monitor or zoomed:
+                return
+            groups = _moves(panes, monitor, visible)
+            replies = (reply for _, reply in self._batched(groups))
+            failed = next((reply for reply in replies if reply.returncode), None)
+            if failed is None or failed.says(NO_SPACE):
+                return
+            if not failed.says(NO_TARGET):
+                self._client.expect(failed)
+            # A pane went away between the look and the moves: look again.
+
+    def label(self, labels: Mapping[str, str]) -> None:
+        """Set the text in the border of each pane; panes that are gone are left out."""
+        groups = (
+            [("set-option", "-pq", "-t", pane, say.LABEL, say.printable(label))]
+            for pane, label in labels.items()
+        )
+        for _, reply in self._batched(groups):
+            self._client.expect(reply)
+
+    def capture(self, panes: Sequence[str], *, colours: bool = True) -> Mapping[str, Screen]:
+        """The screens of these panes in one call; panes that are gone are left out."""
+        mark, left = os.urandom(16).hex(), iter(panes)
+        screens: dict[str, Screen] = {}
+        groups = ([say.capture(pane, mark=mark, colours=colours)] for pane in panes)
+        with suppress(TerminalGoneError):
+            for number, reply in self._batched(groups):
+                asked = [*islice(left, number)]
+                found = self._client.expect(reply)
+                screens.update(self._screens(found, mark, asked, colours=colours))
+        return screens
+
+    def _screens(
+        self, reply: Reply, mark: str, asked: Sequence[str], *, colours: bool
+    ) -> Mapping[str, Screen]:
+        try:
+            return say.parse_screens(reply.stdout, mark=mark, asked=asked, colours=colours)
+        except ValueError as error:
+            raise self._unreadable(error) from error
+
+    def _unreadable(self, why: object) -> ScreensUnreadableError:
+        return ScreensUnreadableError(
+            f"the answer of the tmux server at {self._client.socket} cannot be read: {why}",
+            hints=("see its version: `tmux -V` (3.2 to 3.8 are known to work)",),
+        )
+
+    def paste(self, pane: str, text: str) -> None:
+        """Put ``text`` into the pane as one bracketed paste, newlines kept; no Enter."""
+        buffer = f"agentmux-{os.getpid()}-{pane}"
+        words = say.join(
+            [
+                _leave_modes(pane),
+                ("load-buffer", "-b", buffer, "-"),
+                ("paste-buffer", "-p", "-r", "-d", "-b", buffer, "-t", pane),
+            ]
+        )
+        reply = self._say(words, stdin=text)
+        if reply.returncode:
+            self._say(("delete-buffer", "-b", buffer))
+        self._client.expect(reply)
+
+    def press_enter(self, pane: str) -> None:
+        """Send one Enter."""
+        self._must(say.join([_leave_modes(pane), ("send-keys", "-t", pane, "Enter")]))
+
+    def close_panes(self, panes: Sequence[str], *, vacate: Collection[str] = ()) -> None:
+        """Kill these panes; those already gone are fine. Some leave their place empty."""
+        groups = (
+            [say.vacate(pane) if pane in vacate else say.guarded(pane, f"kill-pane -t {pane}")]
+            for pane in panes
+        )
+        with suppress(TerminalGoneError):
+            for _, reply in self._batched(groups):
+                self._expect_end(reply)
+
+    def set_environment(self, change: Change) -> None:
+        """Change what panes made from now on have; no value stands in an argument on the way."""
+        lines = say.set_environment(self._target.session, change)
+        self._must(("source-file", "-"), stdin=lines)
+
+    def keep_layout(self, window: str) -> None:
+        """Bring the monitor back to its width when a client changes its size.
+
+        Comfort only, and unknown to tmux before 3.3: a refusal changes nothing else.
+        """
+        self._say(say.join([say.repair_hook(window)]))
+
+    def kill(self) -> None:
+        """Kill the session; one that is gone already is fine.
+
+        Clients that were in another session before go back there, and are not thrown out of tmux.
+        """
+        with suppress(TerminalGoneError):
+            clients = ("list-clients", "-t", self._target.session, "-F", say.CLIENT_FORMAT)
+            for words in say.ways_back(self._say(clients).stdout):
+                self._say(say.join([words]))
+            self._expect_end(self._say(("kill-session", "-t", self._target.session)))
+
+    def _look(self) -> tuple[tuple[Pane, ...], str, bool]:
+        """The panes of the session, its monitor, and whether that is zoomed."""
+        words = ("list-panes", "-s", "-t", self._target.session, "-F", say.PANE_FORMAT)
+        return say.parse_panes(self._must(words).stdout)
+
+    def _must(self, words: Sequence[str], *, stdin: str | None = None) -> Reply:
+        return self._client.expect(self._say(words, stdin=stdin))
+
+    def _batched(self, groups: Iterable[Sequence[say.Command]]) -> Iterator[tuple[int, Reply]]:
+        """Say groups of commands in as few calls as fit; how many were in each, and its reply."""
+        for batch in say.batches(groups):
+            yield from self._halved(batch)
+
+    def _halved(self, batch: Sequence[Sequence[say.Command]]) -> Iterator[tuple[int, Reply]]:
+        """Say them in one call, or in two where this tmux takes less: it refuses a whole call."""
+        reply = self._say(say.join(command for group in batch for command in group))
+        if len(batch) > 1 and reply.says(TOO_LONG):
+            half = len(batch) // 2
+            yield from self._halved(batch[:half])
+            yield from self._halved(batch[half:])
+        else:
+            yield len(batch), reply
+
+    def _expect_end(self, reply: Reply) -> None:
+        """Take a reply to what may have taken the whole server along."""
+        if not reply.says((*SERVER_WENT, *NO_TARGET)):
+            self._client.expect(reply)
+
+    def _say(self, words: Sequence[str], *, stdin: str | None = None) -> Reply:
+        """Say something to our session, and to no other.
+
+        Raises:
+            TerminalGoneError: It is not there any more, or its server is not.
+            TerminalUnreachableError: Its server lives, and does not answer here.
+        """
+        seen = f"{self._target.uuid}\n"
+        reply = self._client.say(*say.join([say.guard(self._target)]), ";", *words, stdin=stdin)
+        if reply.stdout.startswith(seen):
+            return replace(reply, stdout=reply.stdout.removeprefix(seen))
+        if reply.says(TOO_LONG):  # nothing of it was carried out
+            return reply
+        raise self._missed(reply)
+
+    def _missed(self, reply: Reply) -> Exception:
+        """Return what it means that somebody else answered, or nobody."""
+        server = self._target.server
+        other = _ELSEWHERE.search(reply.stderr)
+        if other is not None and int(other[1]) == server.pid:
+            return TerminalGoneError("the tmux session is gone")
+        if other is None and not reply.says((*NO_SERVER, *SERVER_WENT)):
+            self._client.expect(reply)
+            return self._unreadable("our mark is not in it")
+        # One that is just going answers no more, and may still be there for a moment.
+        if not wait_gone([(server.pid, server.started)], timeout_s=_GOING_S):
+            return TerminalGoneError("the tmux server is gone")
+        return HiddenServerError(server.socket, server.pid, taken=other is not None)
+
+
+def _leave_modes(pane: str) -> say.Command:
+    """Leave copy mode, where keys would go to tmux and not to the program."""
+    return ("if-shell", "-F", "-t", pane, "#{pane_in_mode}", f"copy-mode -q -t {pane}")
+
+
+def _moves(panes: Sequence[Pane], monitor: str, visible: Sequence[str]) -> list[list[say.Command]]:
+    """The moves from the panes as they are to those that shall be seen.
+
+    One takes the place of another where it can: the monitor keeps its width meanwhile.
+    """
+    ours = {pane.id: pane for pane in panes if pane.launch or say.is_vacant(pane)}
+    shown = [pane.id for pane in panes if pane.visible]
+    leaving = [ours[pane] for pane in shown if pane in ours and pane not in visible]
+    coming = [pane for pane in visible if pane in ours and pane not in shown]
+    follows = {before.id: pane for before, pane in zip(leaving, coming, strict=False)}
+    groups = [say.follow(follows[each.id], each) for each in leaving if each.id in follows]
+    for each in leaving[len(follows) :]:
+        vacant = say.is_vacant(each)
+        groups.append([("kill-pane", "-t", each.id)] if vacant else say.park(each))
+        shown.remove(each.id)
+    if shown[0] != monitor:
+        groups.append([("swap-pane", "-d", "-s", monitor, "-t", shown[0])])
+    groups.append(say.layout(monitor))
+    below = next((follows.get(pane, pane) for pane in reversed(shown) if pane != monitor), monitor)
+    for pane in coming[len(follows) :]:
+        groups.append(say.show(pane, monitor=monitor, below=below))
+        below = pane
+    return groups

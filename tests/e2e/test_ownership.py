@@ -1,0 +1,241 @@
+"""What is not ours stays as it is: the user's tmux server and sessions, and the original of a copy.
+
+Every test has a tmux server of its own that plays the user's.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from agentmux.adapters.processes import is_alive
+from tests.conftest import WaitUntil
+from tests.e2e.conftest import Project, Session
+
+SILENT = {"roles": {"architect": {"silent": True}}}
+
+
+@pytest.fixture
+def session(project: Project) -> Session:
+    """A session whose architect says nothing, looked at every second."""
+    project.config("snapshots: {interval: 1s}\n")
+    project.scenario(SILENT)
+    return project.start().until_seat("architect").settled("architect")
+
+
+def driver(session: Session) -> int:
+    return int(json.loads(session.read("session.lock.json"))["pid"])
+
+
+def kill_driver(session: Session, wait_until: WaitUntil) -> None:
+    pid = driver(session)
+    os.kill(pid, signal.SIGKILL)
+    wait_until(lambda: not is_alive(pid), 10)
+
+
+def windows(project: Project) -> str:
+    """All that there is on the server at the default socket."""
+    return project.tmux(
+        "list-panes", "-aF", "#{pid} #{session_id} #{session_name} #{window_id} #{pane_id}"
+    )
+
+
+def replace_server(project: Project) -> str:
+    """Lose the socket, and open the user's own tmux there; return what is in it."""
+    Path(project.tmux("display-message", "-p", "#{socket_path}").strip()).unlink()
+    project.tmux("new-session", "-d", "-s", "mine", "sleep 1000")
+    return windows(project)
+
+
+# -- another server at our socket ----------------------------------------------------------------
+
+
+def test_the_users_own_server_is_left_alone_by_stop(
+    project: Project, session: Session, wait_until: WaitUntil
+) -> None:
+    old = int(project.tmux("display-message", "-p", "#{pid}"))
+    agent = session.runtime["panes"]["architect"]["pid"]
+    theirs = replace_server(project)
+    # Its orchestrator says what is wrong, and what mends it.
+    wait_until(lambda: f"kill -USR1 {old}" in project.run("status").stdout, 10)
+
+    done = project.run("stop", session.name)
+
+    assert windows(project) == theirs
+    assert done.returncode == 0, done.stderr
+    assert not is_alive(agent)
+    assert f"{old}" in done.stderr  # where the empty session of the old server is
+    assert session.state["interruption"]["cause"] == "stopped by the user"
+    # Nothing of it runs in the old server: it goes on in the one that is there.
+    project.ok("resume", "--yes", "--detach", session.name)
+    assert "mine" in windows(project)
+    project.ok("stop", session.name)
+    assert windows(project) == theirs
+    os.kill(old, signal.SIGKILL)
+
+
+def test_no_pane_opens_in_the_users_own_server(
+    project: Project, session: Session, wait_until: WaitUntil
+) -> None:
+    old = int(project.tmux("display-message", "-p", "#{pid}"))
+    theirs = replace_server(project)
+    design = session.path / "02_architecting" / "architecture.md"
+    design.parent.mkdir(exist_ok=True)
+    design.write_text("# Architecture\n")
+    session.submit("architect", "architecture")
+    wait_until(lambda: f"kill -USR1 {old}" in str(session.runtime["problem"]), 10)
+    assert windows(project) == theirs
+    # The user gives the socket back: what waited goes on in our own server.
+    socket = project.tmux("display-message", "-p", "#{socket_path}").strip()
+    Path(socket).rename(f"{socket}.mine")
+    os.kill(old, signal.SIGUSR1)
+    session.wait("decision")
+    done = subprocess.run(
+        ["tmux", "-S", f"{socket}.mine", "list-panes", "-aF",
+         "#{pid} #{session_id} #{session_name} #{window_id} #{pane_id}"],
+        capture_output=True, text=True, check=True, env=project.env,
+    )  # fmt: skip
+    assert done.stdout == theirs
+    project.ok("stop", session.name)
+    subprocess.run(["tmux", "-S", f"{socket}.mine", "kill-server"], check=True, env=project.env)
+
+
+def test_a_session_without_its_orchestrator_is_not_looked_for_in_another_server(
+    project: Project, session: Session, wait_until: WaitUntil
+) -> None:
+    kill_driver(session, wait_until)
+    old = int(project.tmux("display-message", "-p", "#{pid}"))
+    theirs = replace_server(project)
+    for words in (("stop",), ("resume", "--reattach", "--detach"), ("resume", "--yes", "--detach"),
+                  ("remove", "--yes"), ("attach",)):  # fmt: skip
+        said = project.fails(3, *words, session.name)
+        assert f"kill -USR1 {old}" in said
+        assert windows(project) == theirs
+    os.kill(old, signal.SIGKILL)
+
+
+# -- a session that has only the name ------------------------------------------------------------
+
+
+def test_a_tmux_session_that_only_has_the_name_is_not_ours(project: Project) -> None:
+    folder = project.path / ".agentmux" / ".sessions" / "20260101-101500-old"
+    folder.mkdir(parents=True)
+    (folder / "state.json").write_text('{"phase": "failed"}')
+    project.tmux("new-session", "-d", "-s", "agentmux", "sleep 1000")
+    theirs = windows(project)
+
+    said = project.fails(3, "resume", "--yes", "--detach")
+    assert "tmux session agentmux is still active" in said
+    assert "agentmux stop" not in said
+    socket = project.tmux("display-message", "-p", "#{socket_path}").strip()
+    ends = f"tmux -S {socket} kill-session -t =agentmux"
+    assert ends in said
+    (plan,) = project.json("resume", "--dry-run", code=3)["sessions"]
+    assert [ends in hint for hint in plan["blocked"]["hints"]] == [True]
+    for words in (("stop",), ("resume", "--reattach", "--detach"), ("remove", "--yes")):
+        said = project.fails(3, *words, folder.name)
+        assert ends in said
+    assert windows(project) == theirs
+
+
+# -- a copy of a project -------------------------------------------------------------------------
+
+
+def copied(project: Project) -> Path:
+    copy = project.root / "copy"
+    assert project.program("cp", "-a", str(project.path), str(copy)).returncode == 0
+    return copy
+
+
+@pytest.mark.parametrize("driven", [True, False], ids=["driven", "without its orchestrator"])
+def test_a_copy_of_a_live_session_is_refused_everywhere(
+    project: Project, session: Session, wait_until: WaitUntil, driven: bool
+) -> None:
+    if not driven:
+        kill_driver(session, wait_until)
+    copy = copied(project)
+    before, panes = project.tree(), windows(project)
+    name = session.name
+    for words in (
+        ("stop", name), ("resume", "--reattach", "--detach", name), ("attach", name),
+        ("resume", "--yes", "--detach", name), ("remove", "--yes", name),
+        ("approve", "--yes", name), ("request-changes", "--session", name, "more"),
+    ):  # fmt: skip
+        said = project.fails(3, *words, cwd=copy)
+        assert f"copy of the live session at {session.path}" in said, words
+        assert windows(project) == panes, words
+    (plan,) = project.json("resume", "--dry-run", cwd=copy, code=3)["sessions"]
+    assert plan["blocked"]["reason"] == "copy"
+    (view,) = project.json("status", cwd=copy)["sessions"]
+    assert any(str(session.path) in each for each in view["problems"])
+    said = project.ok("status", session.name, cwd=copy)
+    assert f"copy of the live session at {session.path}" in said
+    assert "--reattach" not in said
+    if driven:
+        assert is_alive(driver(session))
+    else:
+        assert project.tree() == before
+    project.ok("stop", session.name)
+
+
+def test_a_copy_goes_on_when_the_original_does_not_run(
+    project: Project, session: Session, wait_until: WaitUntil
+) -> None:
+    project.ok("stop", session.name)
+    copy = copied(project)
+    project.ok("resume", "--yes", "--detach", session.name, cwd=copy)
+    other = Session(project, copy / session.path.relative_to(project.path))
+    other.until_seat("architect")
+    assert other.runtime["path"] == str(other.path)
+    # Now it is the copy that runs, and the original that is refused.
+    said = project.fails(3, "resume", "--yes", "--detach", session.name)
+    assert f"copy of the live session at {other.path}" in said
+    assert project.fails(3, "stop", session.name)
+    project.ok("stop", session.name, cwd=copy)
+    project.ok("resume", "--yes", "--detach", session.name)
+    project.ok("stop", session.name)
+
+
+def test_a_session_that_was_moved_while_it_ran_is_stopped_where_it_is_now(
+    project: Project, session: Session, wait_until: WaitUntil
+) -> None:
+    kill_driver(session, wait_until)
+    moved = project.root / "moved"
+    project.path.rename(moved)
+    said = project.fails(3, "resume", "--reattach", "--detach", session.name, cwd=moved)
+    assert f"was moved from {session.path}" in said
+    project.ok("stop", session.name, cwd=moved)
+    project.ok("resume", "--yes", "--detach", session.name, cwd=moved)
+    project.ok("stop", session.name, cwd=moved)
+    moved.rename(project.path)
+
+
+# -- two at once ---------------------------------------------------------------------------------
+
+
+def test_of_two_that_reattach_at_once_one_is_refused_at_once(
+    project: Project, session: Session, wait_until: WaitUntil
+) -> None:
+    kill_driver(session, wait_until)
+    argv = (sys.executable, "-m", "agentmux", "resume", "--reattach", "--detach", session.name)
+
+    def begun() -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            argv, cwd=project.path, env=project.env, text=True, stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        )  # fmt: skip
+
+    both = [begun(), begun()]
+    told = [each.communicate(timeout=20) for each in both]
+    codes = sorted(each.returncode for each in both)
+    assert codes == [0, 3], told
+    loser = next(said for each, said in zip(both, told, strict=True) if each.returncode == 3)
+    words = ("starting", "is held by", "has its orchestrator")
+    assert any(each in loser[1] for each in words), loser
+    assert is_alive(driver(session))
+    assert session.kinds("session_reattached") == ["session_reattached"]
+    project.ok("stop", session.name)

@@ -1,0 +1,154 @@
+"""Every call to tmux: what concerns a session of ours checks, in that call, who answers.
+
+A program of that name stands before the real one on PATH and notes what is said to it.
+"""
+
+import json
+import os
+import re
+import shutil
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from agentmux.adapters.processes import is_alive
+from agentmux.adapters.tmux_commands import guard, is_ours
+from agentmux.ports.terminal import Server, Target
+from tests.conftest import WaitUntil
+from tests.e2e.conftest import Client, Project
+
+# Looks at a whole server, and what makes a session: neither takes an id for granted.
+FREE = {
+    ("list-sessions",), ("display-message",), ("list-sessions", "display-message"),
+    ("list-clients",), ("-V",),
+}  # fmt: skip
+
+
+def commands(words: list[str]) -> list[list[str]]:
+    """Tear one call apart into its commands, without the options of the client."""
+    while words and words[0] in {"-u", "-S"}:
+        words = words[2:] if words[0] == "-S" else words[1:]
+    found: list[list[str]] = [[]]
+    for word in words:
+        if word == ";":
+            found.append([])
+        else:
+            found[-1].append(word)
+    return found
+
+
+def goes_around(words: list[str], ours: Target) -> bool:
+    """Whether a call could reach what is not ours."""
+    said = commands(words)
+    names = tuple(each[0] for each in said)
+    if names in FREE:
+        return any("-t" in each for each in said)
+    if names[0] == "new-session":
+        # What follows goes by the name that it was just given: the call ends where that is taken.
+        made = said[0][said[0].index("-s") + 1]
+        return any(each[each.index("-t") + 1] != f"={made}:" for each in said[1:])
+    if names[0] == "if-shell" and len(said) == 1:
+        return is_ours(ours) not in said[0]
+    return said[0] != list(guard(ours))
+
+
+def test_what_goes_around_is_seen() -> None:
+    ours = Target(server=Server(socket="/s", pid=7, started=1), session="$0", uuid="u")
+    mine, theirs = (
+        list(guard(ours)),
+        list(guard(Target(server=ours.server, session="$1", uuid="u"))),
+    )
+    end = ["kill-session", "-t", "$0"]
+    assert not goes_around(["-u", "-S", "/s", *mine, ";", *end], ours)
+    assert goes_around(["-u", "-S", "/s", *theirs, ";", *end], ours)
+    assert goes_around(["-u", "-S", "/s", *end, ";", *mine], ours)
+    assert goes_around(["-S", "/s", *end], ours)
+    assert goes_around(["list-panes", "-s", "-t", "$0"], ours)
+    assert goes_around(["display-message", "-p", "-t", "%0", "x"], ours)
+    assert not goes_around(["list-sessions", "-F", "x", ";", "display-message", "-p", "x"], ours)
+    made = ["new-session", "-s", "n", ";", "set-option", "-t"]
+    assert not goes_around([*made, "=n:"], ours)
+    assert goes_around([*made, "$0"], ours)
+
+
+@pytest.fixture
+def calls(project: Project) -> Iterator[Path]:
+    """Where the words of each call are noted."""
+    folder, real = project.root / "calls", shutil.which("tmux")
+    program = project.root / "bin" / "tmux"
+    for each in (folder, program.parent):
+        each.mkdir()
+    program.write_text(
+        f'#!/bin/sh\nf=$(mktemp {folder}/XXXXXXXX)\nprintf \'%s\\0\' "$@" >"$f"\nexec {real} "$@"\n'
+    )
+    program.chmod(0o755)
+    return_path = project.env["PATH"]
+    project.env["PATH"] = f"{program.parent}:{return_path}"
+    yield folder
+    project.env["PATH"] = return_path
+
+
+def said(calls: Path) -> list[list[str]]:
+    found = [each.read_bytes().decode().split("\0")[:-1] for each in calls.iterdir()]
+    return [each for each in found if each]
+
+
+def test_no_call_goes_around_the_gateway(
+    project: Project, calls: Path, wait_until: WaitUntil
+) -> None:
+    """Start, look, type, attach, lose the orchestrator, reattach, ask for changes, stop."""
+    life = {"plan": {"parts": 2, "groups": [{"mode": "parallel", "plans": [1, 2]}]}}
+    project.scenario({"roles": {"planner": life, "architect": {"silent": True}}})
+    session = project.start("add a greeting", "--role", "planner=demo-paste")
+    session.until_seat("architect")
+    with Client(project, "agentmux", "attach", session.name) as client:
+        wait_until(lambda: "architect" in client.said, 20)
+    driver = int(json.loads(session.read("session.lock.json"))["pid"])
+    os.kill(driver, signal.SIGKILL)
+    wait_until(lambda: not is_alive(driver), 10)
+    project.env["CHANGED_SINCE"] = "1"
+    project.ok("resume", "--reattach", "--detach", session.name)
+    design = session.path / "02_architecting" / "architecture.md"
+    design.parent.mkdir(exist_ok=True)
+    design.write_text("# Architecture\n")
+    session.submit("architect", "architecture")
+    session.wait("decision")
+    project.ok("status", session.name)
+    runtime = session.runtime
+    project.ok("stop", session.name)
+
+    server = Server(
+        socket=runtime["socket"], pid=runtime["server_pid"], started=runtime["server_started"]
+    )
+    ours = Target(server=server, session=runtime["session"], uuid=session.state["session_id"])
+    found = said(calls)
+    assert [words for words in found if goes_around(words, ours)] == []
+    kinds = {each[0] for words in found for each in commands(words)}
+    assert {"list-panes", "new-window", "respawn-pane", "paste-buffer", "send-keys", "kill-session",
+            "select-layout", "source-file", "if-shell", "set-hook"} <= kinds  # fmt: skip
+
+
+# -- in the code ---------------------------------------------------------------------------------
+
+PACKAGE = Path(__file__).parents[2] / "agentmux"
+
+
+def test_one_file_runs_tmux_and_two_may_ask_it_to() -> None:
+    """Whoever wants something of a session of ours has no other way than `OwnTmux`."""
+    client = re.compile(r"tmux_client import|TmuxClient|tmux_client\.")
+    users = {path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*.py")
+             if client.search(path.read_text())}  # fmt: skip
+    assert users == {f"adapters/{name}.py" for name in ("tmux_client", "tmux", "tmux_own")}
+    own = (PACKAGE / "adapters" / "tmux_own.py").read_text()
+    assert own.count("_client.say(") == 1
+    runs = re.compile(r"""[\[(]\s*["']tmux["']""")
+    runners = {path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*.py")
+               if runs.search(path.read_text())}  # fmt: skip
+    # `client_of` is for who becomes a client (attach), `sessions` says what a person can type; the
+    # demo makes a folder of that name.
+    assert runners == {
+        "adapters/tmux.py", "adapters/tmux_client.py", "adapters/tmux_commands.py",
+        "app/sessions.py", "cli/demo_project.py",
+    }  # fmt: skip

@@ -1,0 +1,89 @@
+"""A real tmux terminal whose sessions tests name by their ids.
+
+What a session of ours can do goes through `agentmux.adapters.tmux_own.OwnTmux`, as in the program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+
+from agentmux.adapters.tmux import TmuxTerminal
+from agentmux.adapters.tmux_client import Reply
+from agentmux.adapters.tmux_own import OwnTmux
+from agentmux.core.environment import Change
+from agentmux.ports.terminal import CreatedSession, NewPane, Pane, Screen, Target
+from tests.fakes.terminal import FakeTerminal
+
+
+class Bench(TmuxTerminal):
+    """A private tmux server; a pane is reached through the session that was made last."""
+
+    _last: Target | None = None
+
+    def create_session(  # type: ignore[explicit-override]
+        self,
+        *,
+        name: str,
+        uuid: str,
+        path: str = "",
+        cwd: Path,
+        size: tuple[int, int],
+        argv: Sequence[str],
+    ) -> CreatedSession:
+        made = super().create_session(
+            name=name, uuid=uuid, path=path, cwd=cwd, size=size, argv=argv
+        )
+        self._last = made.target
+        return made
+
+    def run(self, *words: str, stdin: str | None = None) -> Reply:
+        """Say anything to the server."""
+        return self._client.say(*words, stdin=stdin)
+
+    def of(self, session: str) -> OwnTmux:
+        """The session with this id; where there is none, one that is not there."""
+        listing = self.listing()
+        uuid = next((each.uuid for each in listing.sessions if each.id == session), "-")
+        return self.own(Target(server=listing.server, session=session, uuid=uuid))
+
+    def last(self) -> OwnTmux:
+        """The session that was made last."""
+        return self.of("$0") if self._last is None else self.own(self._last)
+
+    def reopen_monitor(self, session: str, *, cwd: Path, argv: Sequence[str]) -> str:
+        return self.of(session).reopen_monitor(cwd=cwd, argv=argv)
+
+    def panes(self, session: str) -> tuple[Pane, ...]:
+        return self.of(session).panes()
+
+    def open_panes(self, session: str, panes: Sequence[NewPane]) -> Mapping[str, str]:
+        return self.of(session).open_panes(panes)
+
+    def arrange(self, session: str, visible: Sequence[str]) -> None:
+        self.of(session).arrange(visible)
+
+    def set_environment(self, session: str, change: Change) -> None:
+        self.of(session).set_environment(change)
+
+    def kill_session(self, session: str) -> None:
+        self.of(session).kill()
+
+    def label(self, labels: Mapping[str, str]) -> None:
+        self.last().label(labels)
+
+    def capture(self, panes: Sequence[str], *, colours: bool = True) -> Mapping[str, Screen]:
+        return self.last().capture(panes, colours=colours)
+
+    def paste(self, pane: str, text: str) -> None:
+        self.last().paste(pane, text)
+
+    def press_enter(self, pane: str) -> None:
+        self.last().press_enter(pane)
+
+    def close_panes(self, panes: Sequence[str], *, vacate: Collection[str] = ()) -> None:
+        self.last().close_panes(panes, vacate=vacate)
+
+
+Flat = Bench | FakeTerminal
+"""A terminal whose sessions go by their ids: the real one, or the fake."""
