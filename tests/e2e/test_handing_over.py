@@ -54,13 +54,14 @@ def test_a_session_that_is_done_is_not_resumed(project: Project) -> None:
 
 def test_an_orchestrator_reports_once(project: Project) -> None:
     session = project.start().wait().approve().gone()
-    project.tmux("new-session", "-d", "-s", "another")
+    project.tmux("new-session", "-d", "-s", "another", ";", "set-option", "@agentmux_id", "u")
+    place = project.tmux("display-message", "-p", "#{socket_path},#{pid},0").strip()
     pipe = session.path / "ready-test.fifo"
     os.mkfifo(pipe)
     reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
     request = json.dumps({"mode": "resume", "ready": str(pipe)})
     words = ("-m", "agentmux", "_orchestrate", str(project.path), str(session.path), request)
-    done = project.program(sys.executable, *words)
+    done = project.program(sys.executable, *words, env={"TMUX": place})
     said = os.read(reader, 1 << 16).decode()
     os.close(reader)
     assert done.returncode == 4

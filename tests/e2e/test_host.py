@@ -179,7 +179,8 @@ def test_a_copy_of_a_project_has_no_conversations(project: Project, wait_until: 
     assert (plan["mode"], plan["cwd"]) == ("fresh", str(copy))
     # They share an id: while one is live, the other one is not resumed.
     project.ok("resume", "--yes", "--detach")
-    assert "is still active" in project.fails(3, "resume", "--yes", "--detach", cwd=copy)
+    said = project.fails(3, "resume", "--yes", "--detach", cwd=copy)
+    assert f"is a copy of the live session at {project.path}" in said
 
 
 # -- conversations -------------------------------------------------------------------------------
