@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import field
@@ -47,9 +48,9 @@ class HiddenServerError(TerminalUnreachableError):
 
 def way_back(socket: str, pid: int, *, taken: bool) -> tuple[str, ...]:
     """Return what brings back the socket of a server; the one that is there now keeps answering."""
-    word = shlex.quote(socket)
-    aside = f"mv {word} {word}.new && " if taken else ""
-    back = f"bring the socket back: {aside}kill -USR1 {pid}"
+    word, folder = shlex.quote(socket), shlex.quote(os.path.dirname(socket))  # noqa: PTH120
+    room = f"mv {word} {word}.new" if taken else f"mkdir -p -m 700 {folder}"
+    back = f"bring the socket back: {room} && kill -USR1 {pid}"
     return (back, f"the other one is at `tmux -S {word}.new` then") if taken else (back,)
 
 

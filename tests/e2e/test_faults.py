@@ -147,6 +147,21 @@ def test_what_temporary_folders_held_is_not_needed_to_resume(
     session.until_seat("architect")
 
 
+def test_a_socket_folder_that_was_removed_comes_back_by_what_the_refusal_says(
+    project: Project, silent: Session, wait_until: WaitUntil
+) -> None:
+    shutil.rmtree(project.root / f"tmux-{os.getuid()}")
+
+    said = project.fails(3, "resume", silent.name, "--yes", "--detach")
+    (hint,) = [line for line in said.splitlines() if "kill -USR1" in line]
+    done = project.program("/bin/sh", "-c", hint.partition(": bring the socket back: ")[2])
+
+    assert done.returncode == 0, done.stderr
+    project.tmux("has-session", "-t", f"={silent.state['session_name']}")
+    wait_until(lambda: project.json("status")["sessions"][0]["status"] == "running", 20)
+    assert silent.launched() == ["architect"]
+
+
 # -- floods and freezes --------------------------------------------------------------------------
 
 
