@@ -9,6 +9,7 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
+import stat
 import tempfile
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -19,6 +20,7 @@ from agentmux.adapters.git_program import (
     GitProgram,
     decoded,
     encoded,
+    failed,
     joined,
     refused,
     split,
@@ -35,6 +37,10 @@ from agentmux.ports.repository import (
 
 OWN_FOLDER: Final = ".agentmux"
 _SCRATCH: Final = "agentmux-commit-"
+_MARK: Final = "lock"
+_LOCK: Final = "index.lock"
+_SETTLE_TRIES: Final = 2
+"""A git that is killed is no reason to leave an index behind."""
 
 # Not for `git commit`: hooks inherit it, and theirs are patterns.
 _LITERAL: Final = {"GIT_LITERAL_PATHSPECS": "1"}
@@ -86,7 +92,9 @@ class Git:
 
     def index_lock(self) -> Path | None:
         """Return git's lock of the user's index while somebody holds it, or a crash left it."""
-        lock = self._git_dir() / "index.lock"
+        git_dir = self._git_dir()
+        _unlock(git_dir)
+        lock = git_dir / _LOCK
         return lock if os.path.lexists(lock) else None
 
     def require_head(self, expected: Head) -> None:
@@ -258,38 +266,44 @@ class Git:
         Raises:
             IndexBusyError: Somebody else holds the index, or git cannot write it.
         """
-        try:
-            _sweep(self._git_dir())
-            listed = self._git.must_read(
-                "list the commit's files",
-                *("diff-tree", "--root", "-r", "-z", "--no-renames", "--no-commit-id"),
-                *("--name-only", commit),
-            )
-            if listed.out:
-                self._reset(listed.out)
-        except IndexBusyError:
-            raise
-        except (AgentmuxError, OSError) as error:
-            raise IndexBusyError(None, said=str(error)) from error
+        said = ""
+        for _ in range(_SETTLE_TRIES):
+            try:
+                self._settle(commit)
+            except IndexBusyError:
+                raise
+            except (AgentmuxError, OSError) as error:
+                said = str(error)
+            else:
+                return
+        raise IndexBusyError(None, said=said)
 
     # --- inside ------------------------------------------------------------------------------
 
-    def _reset(self, paths: bytes) -> None:
-        """Make the index hold what HEAD has of these paths."""
-        said = ""
-        for _ in range(2):  # the lock that was in the way may be gone when we look for it
-            lock = self.index_lock()
-            if lock is not None:
-                raise IndexBusyError(lock)
+    def _settle(self, commit: str) -> None:
+        git_dir = self._git_dir()
+        _sweep(git_dir)
+        listed = self._git.must_read(
+            "list the commit's files",
+            *("diff-tree", "--root", "-r", "-z", "--no-renames", "--no-commit-id", "--name-only"),
+            commit,
+        )
+        if not listed.out:
+            return
+        with _scratch(git_dir) as (scratch, _), _locked(git_dir, scratch):
+            index, theirs = scratch / "index", git_dir / "index"
+            with suppress(FileNotFoundError):
+                shutil.copyfile(theirs, index)
             reply = self._git.run(
                 *("reset", "-q", "--pathspec-from-file=-", "--pathspec-file-nul", "HEAD"),
-                stdin=paths,
-                extra=_LITERAL,
+                stdin=listed.out,
+                extra={**_LITERAL, "GIT_INDEX_FILE": str(index)},
             )
-            if reply.status == 0:
-                return
-            said = reply.err.strip() or f"exit {reply.status}"
-        raise IndexBusyError(self.index_lock(), said=said)
+            if reply.status != 0:
+                raise failed("update the index after the commit", reply)
+            with suppress(FileNotFoundError):
+                index.chmod(stat.S_IMODE(theirs.stat().st_mode))
+            index.replace(theirs)
 
     def _changes(self) -> list[str]:
         reply = self._git.must_read(
@@ -387,8 +401,52 @@ def _sweep(git_dir: Path) -> None:
     """Remove what killed commits left, unless a commit of ours is under way there."""
     with suppress(OSError), _opened(git_dir) as alone:
         fcntl.flock(alone, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        _unlock(git_dir)
         for left in git_dir.glob(f"{_SCRATCH}*"):
             shutil.rmtree(left, ignore_errors=True)
+
+
+@contextmanager
+def _locked(git_dir: Path, scratch: Path) -> Iterator[None]:
+    """Hold the user's index as git does, by a lock that is known to be ours: see `_unlock`.
+
+    Raises:
+        IndexBusyError: Somebody else holds it.
+    """
+    lock, mark = git_dir / _LOCK, scratch / _MARK
+    with mark.open("xb") as held:
+        with suppress(OSError):
+            fcntl.flock(held, fcntl.LOCK_EX)
+        try:
+            _link(lock, mark)
+        except FileExistsError:
+            raise IndexBusyError(lock) from None
+        try:
+            yield
+        finally:
+            lock.unlink(missing_ok=True)
+
+
+def _link(lock: Path, mark: Path) -> None:
+    try:
+        lock.hardlink_to(mark)
+    except FileExistsError:
+        raise
+    except OSError:  # a file system without links
+        lock.touch(exist_ok=False)
+
+
+def _unlock(git_dir: Path) -> None:
+    """Take away the lock of the index that a killed process of ours has left.
+
+    It is another name of the mark in its scratch folder, which nobody alive has locked any more.
+    """
+    lock = git_dir / _LOCK
+    for mark in git_dir.glob(f"{_SCRATCH}*/{_MARK}"):
+        with suppress(OSError), mark.open("rb") as left:
+            fcntl.flock(left, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if lock.samefile(mark):
+                lock.unlink()
 
 
 @contextmanager

@@ -471,6 +471,68 @@ def test_an_index_that_nobody_locks_and_git_refuses_is_said(
     assert caught.value.lock is None
 
 
+SETTLE = """
+import os, sys, pathlib
+from agentmux.adapters.git import Git
+Git(pathlib.Path(sys.argv[1]), os.environ).settle_index(sys.argv[2])
+"""
+
+
+def test_a_lock_that_a_killed_process_of_ours_left_is_in_nobodys_way(
+    started: Path,
+    git: Git,
+    environment: dict[str, str],
+    run: Run,
+    tmp_path: Path,
+    wait_until: WaitUntil,
+) -> None:
+    (started / "agent.txt").write_text("x\n")
+    made = git.commit("Add", ["agent.txt"], trailer=TRAILER)
+    run("rm", "-q", "--cached", "agent.txt")
+    (started / "mine.txt").write_text("staged\n")
+    run("add", "mine.txt")
+    stubs = tmp_path / "stubs"
+    stubs.mkdir()
+    reached, go_on = tmp_path / "reached", tmp_path / "go on"
+    os.mkfifo(go_on)
+    (stubs / "git").write_text(
+        f"#!/bin/sh\nPATH=${{PATH#*:}}\n"
+        f"case $1 in reset) touch '{reached}'; read line <'{go_on}';; esac\nexec git \"$@\"\n"
+    )
+    (stubs / "git").chmod(0o755)
+    slow = {**environment, "PATH": f"{stubs}:{environment['PATH']}"}
+    argv = (sys.executable, "-c", SETTLE, str(started), made)
+    with subprocess.Popen(argv, env=slow) as child:
+        wait_until(reached.exists)
+        assert git.index_lock() == started / ".git/index.lock", "it is held"
+        with pytest.raises(IndexBusyError):
+            git.settle_index(made)
+        child.kill()
+    assert (started / ".git/index.lock").exists()
+    assert git.index_lock() is None
+    go_on.write_text("go\n")
+    git.settle_index(made)
+    assert run("status", "--porcelain") == "M  mine.txt\n"
+    assert not (started / ".git/index.lock").exists()
+
+
+def test_a_git_that_is_killed_leaves_no_index_behind(
+    started: Path, environment: dict[str, str], run: Run, tmp_path: Path
+) -> None:
+    stubs, killed = tmp_path / "stubs", tmp_path / "killed"
+    stubs.mkdir()
+    (stubs / "git").write_text(
+        f"#!/bin/sh\nPATH=${{PATH#*:}}\n"
+        f"[ $1 = reset ] && mkdir '{killed}' 2>/dev/null && kill -9 $$\nexec git \"$@\"\n"
+    )
+    (stubs / "git").chmod(0o755)
+    (started / "agent.txt").write_text("x\n")
+    git = Git(started, {**environment, "PATH": f"{stubs}:{environment['PATH']}"})
+    git.commit("Add", ["agent.txt"], trailer=TRAILER)
+    assert killed.exists()
+    assert run("status", "--porcelain") == ""
+
+
 def left_behind(repo: Path) -> list[str]:
     return [path.name for path in (repo / ".git").glob("agentmux-*")]
 
