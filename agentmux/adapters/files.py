@@ -178,6 +178,15 @@ def append_only(path: Path) -> int:
     raise DataError(f"`{path}` is not a regular file", hints=(f"move it away: {path}",))
 
 
+def sweep_named(folder: Path, pattern: str, *, older_than_s: float) -> None:
+    """Remove files of a name that only killed writers leave for so long; others stay."""
+    newest = time.time() - older_than_s
+    for path in folder.glob(pattern):
+        with suppress(OSError):
+            if path.lstat().st_mtime < newest:
+                path.unlink()
+
+
 def sweep(folder: Path, *, older_than_s: float = SWEEP_AGE_S) -> int:
     """Remove temporary files that killed writers left anywhere below ``folder``.
 

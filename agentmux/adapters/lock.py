@@ -77,6 +77,12 @@ class SessionLock:
         except OSError:
             return False
 
+    def is_deleted(self) -> bool:
+        """Whether the file that we hold was deleted, and no other one is at its path."""
+        if self._witness < 0 or os.path.lexists(self._path):
+            return False
+        return os.fstat(self._witness).st_nlink == 0
+
     def holder(self) -> dict[str, Any] | None:
         """Return the note of the last holder; None without a readable one."""
         data = files.read_limited(self._holder, _HOLDER_MAX)

@@ -34,6 +34,7 @@ class Survivor:
         launch: Its launch id; empty where its environment has none.
         seat: Empty where its environment has none.
         argv0: How it was called.
+        folder: The directory of its session; empty where its environment has none.
     """
 
     session: str
@@ -42,6 +43,7 @@ class Survivor:
     launch: str
     seat: str
     argv0: str
+    folder: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -283,6 +285,7 @@ def _survivor(pid: int, wanted: frozenset[str]) -> Survivor | None:
         launch=_value(environ, b"AGENTMUX_LAUNCH_ID"),
         seat=_value(environ, b"AGENTMUX_SEAT"),
         argv0=argv0.decode(errors="replace"),
+        folder=_value(environ, b"AGENTMUX_SESSION_DIR"),
     )
 
 

@@ -29,11 +29,14 @@ from agentmux.core.records import FieldError, from_fields
 from agentmux.core.resume import CheckpointState
 from agentmux.core.state import Archive, SessionState
 from agentmux.core.state import encode as encode_state
-from agentmux.errors import NAME_TAKEN, BlockedError
+from agentmux.errors import NAME_TAKEN, BlockedError, DataError
 from agentmux.ports.session_files import LaunchRecord
 
 _DIGEST_MAX: Final = 64 << 20
 _IGNORE: Final = ".gitignore"
+
+_WRAPPER_S: Final = 60.0
+"""Longer than a wrapper takes for one small file."""
 
 
 class FileSession(SignalFiles):
@@ -185,7 +188,7 @@ class FileSession(SignalFiles):
 
     def add(self, implied: Implied) -> None:
         """Add a file whole; see `ports.session_files`."""
-        target = files.inside(self._path, implied.path)
+        target = self._place(implied.path)
         data = self._content(implied)
         if data is None:
             return
@@ -210,23 +213,35 @@ class FileSession(SignalFiles):
         """Move files one by one into history; see `ports.session_files`."""
         for name in self.to_archive(archive):
             source = files.inside(self._path, name)
-            files.move(source, files.inside(self._path, f"{archive.to}/{name}"))
+            files.move(source, self._place(f"{archive.to}/{name}"))
 
     def write(self, path: str, data: str) -> Path:
         """Write a private file; see `ports.session_files`."""
-        target = files.inside(self._path, path)
+        target = self._place(path)
         files.make_dir(target.parent)
         files.replace(target, data.encode("utf-8", "surrogatepass"))
         return target
 
     def make_folder(self, path: str) -> None:
         """Make a private folder; see `ports.session_files`."""
-        files.make_dir(files.inside(self._path, path, whole=True))
+        files.make_dir(self._place(path, whole=True))
+
+    def _place(self, path: str, *, whole: bool = False) -> Path:
+        """Return where to write; folders are made in a session, and none in the place of one.
+
+        Raises:
+            DataError: The session's directory is not there any more.
+        """
+        if not self._path.is_dir():
+            raise DataError(f"the session's directory `{self._path}` is gone")
+        return files.inside(self._path, path, whole=whole)
 
     def sweep(self) -> None:
         """Remove temporary files; see `ports.session_files`."""
         # Who holds the lock is the only one who makes them here: none has a writer left.
         files.sweep(self._path, older_than_s=0)
+        # Wrappers may live, and write theirs at this very moment.
+        files.sweep_named(self._path / layout.LAUNCHES, "*/*.tmp", older_than_s=_WRAPPER_S)
 
 
 def _rename_to_free(made: Path, path: Path) -> None:

@@ -111,6 +111,8 @@ class Orchestrator:
 
     async def _step(self) -> None:
         """Do all that is to be done; an exception is reported, never swallowed in silence."""
+        if self._has_lost_session():
+            return
         with self._reporting(_STEP):
             try:
                 await self._rounds()
@@ -119,6 +121,16 @@ class Orchestrator:
             except SupersededError as error:
                 self._cause = self._cause or error.message
                 self._ending.set()
+
+    def _has_lost_session(self) -> bool:
+        """See that the session is not ours any more; what was deleted has no agents either."""
+        if self._tools.lock.still_mine():
+            return False
+        if self._tools.lock.is_deleted():
+            self.end("the session's directory was deleted", kill_session=True)
+        else:
+            self.end("another process has taken the session over")
+        return True
 
     async def _rounds(self) -> None:
         for _ in range(_MAX_ROUNDS):
@@ -289,8 +301,7 @@ class Orchestrator:
         while True:
             await asyncio.sleep(self._world.settings.snapshots.interval_s)
             with self._reporting("a look at the screens"):
-                if not self._tools.lock.still_mine():
-                    self.end("another process has taken the session over")
+                if self._has_lost_session():
                     return
                 await self._watcher.tick()
             if _STEP in self._problems or self._finished:

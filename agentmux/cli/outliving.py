@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from agentmux.adapters import processes
@@ -16,14 +17,27 @@ _DYING_S: Final = 4.0
 some."""
 
 
-def outlived(session_ids: Iterable[str]) -> tuple[Survivor, ...]:
+def outlived(sessions: Iterable[tuple[str, Path]]) -> tuple[Survivor, ...]:
     """Return the agents of sessions that are not live, once those that are ending have ended.
 
     Reads only; waits some seconds where there are any.
+
+    Args:
+        sessions: The id of each, and its directory: a copy has the same id, and other agents.
     """
-    found = processes.survivors(*session_ids)
+    places = tuple(sessions)
+    alive = processes.survivors(*(uuid for uuid, _ in places))
+    found = [each for each in alive if _is_of(each, places)]
     left = processes.wait_gone([(each.pid, each.started) for each in found], timeout_s=_DYING_S)
     return tuple(each for each in found if each.pid in left)
+
+
+def _is_of(survivor: Survivor, places: Iterable[tuple[str, Path]]) -> bool:
+    """Whether it works in one of these, or in a directory that is gone: its session was moved."""
+    if not Path(survivor.folder or "/nowhere").is_dir():
+        return True
+    here = Path(survivor.folder).resolve()
+    return any(survivor.session == uuid and here == path.resolve() for uuid, path in places)
 
 
 def listed(alive: Iterable[Survivor]) -> str:

@@ -174,7 +174,7 @@ def _dry_run(
     at_work = busy(lives, known)
     resting = [each for each in entries if lives[each.path].live is False]
     free = [each for each in resting if not (each.is_done or lives[each.path].locked)]
-    alive = outliving.outlived(each.text("session_id") for each in free)
+    alive = outliving.outlived((each.text("session_id"), each.path) for each in free)
     for entry in entries:
         fields, found = _look(world, entry, lives, at_work, fresh, phase)
         theirs = [each for each in alive if each.session == entry.text("session_id")]
@@ -292,7 +292,7 @@ def _known(world: World, entries: Sequence[SessionEntry]) -> tuple[SessionEntry,
 
 def _end_survivors(face: Face, plan: ResumePlan, *, yes: bool) -> None:
     """End agents that outlived their tmux server, with consent."""
-    alive = outliving.outlived([plan.state.session_id])
+    alive = outliving.outlived([(plan.state.session_id, plan.path)])
     if not alive:
         return
     if not yes and not face.interactive:

@@ -45,6 +45,9 @@ class Lock(Protocol):
     def still_mine(self) -> bool:
         """Whether the file that we hold is still the one at the path."""
 
+    def is_deleted(self) -> bool:
+        """Whether the file that we hold was deleted, and no other one is at its path."""
+
     def is_held(self) -> bool:
         """Whether somebody holds it; changes nothing."""
 

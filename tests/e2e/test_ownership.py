@@ -5,6 +5,7 @@ Every test has a tmux server of its own that plays the user's.
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -238,4 +239,33 @@ def test_of_two_that_reattach_at_once_one_is_refused_at_once(
     assert any(each in loser[1] for each in words), loser
     assert is_alive(driver(session))
     assert session.kinds("session_reattached") == ["session_reattached"]
+    project.ok("stop", session.name)
+
+
+# -- the session's directory goes ----------------------------------------------------------------
+
+
+def test_a_session_that_was_deleted_while_it_ran_ends_and_leaves_nothing(
+    project: Project, session: Session, wait_until: WaitUntil
+) -> None:
+    project.tmux("new-session", "-d", "-s", "mine", "sleep 1000")
+    agent = session.runtime["panes"]["architect"]["pid"]
+    shutil.rmtree(project.path / ".agentmux")
+    wait_until(lambda: not is_alive(agent), 15)
+    wait_until(lambda: project.tmux("list-sessions", "-F", "#S") == "mine\n", 15)
+    assert not (project.path / ".agentmux").exists()
+
+
+def test_what_killed_commands_left_is_swept(
+    project: Project, session: Session, wait_until: WaitUntil
+) -> None:
+    launch = session.state["seats"]["architect"]["launch"]
+    project.ok("stop", session.name)
+    os.mkfifo(session.path / "ready-0123456789abcdef.fifo")
+    left = session.path / "launches" / launch / "exit.json.tmp"
+    left.write_text("{")
+    os.utime(left, (1, 1))
+    project.ok("resume", "--yes", "--detach", session.name)
+    wait_until(lambda: not list(session.path.glob("ready-*")), 5)
+    assert not left.exists()
     project.ok("stop", session.name)

@@ -1,0 +1,25 @@
+"""Agents that outlived their server: whose they are."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+from agentmux.cli import outliving
+
+
+def test_the_agents_of_the_original_are_not_those_of_a_copy(tmp_path: Path) -> None:
+    """They share the id of the session: the copy must not end them."""
+    original, copy = tmp_path / "original", tmp_path / "copy"
+    original.mkdir()
+    copy.mkdir()
+    uuid = f"uuid-of-{tmp_path}"
+    place = {"AGENTMUX_SESSION_ID": uuid, "AGENTMUX_SESSION_DIR": str(original)}
+    with subprocess.Popen(["sleep", "1000"], env={**os.environ, **place}) as agent:
+        assert outliving.outlived([(uuid, copy)]) == ()
+        (found,) = outliving.outlived([(uuid, copy), (uuid, original)])
+        assert found.pid == agent.pid
+        shutil.rmtree(original)
+        (found,) = outliving.outlived([(uuid, copy)])  # it was moved
+        assert found.pid == agent.pid
+        agent.kill()
