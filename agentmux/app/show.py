@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from agentmux.app.result import OperationResult, Problem, worst
 from agentmux.core import layout
 from agentmux.core.frozen import dataclass
 from agentmux.core.nearest import meant
 from agentmux.core.painting import Cells, cell_width, paint, plain, snapshot_screen
 from agentmux.core.phase import ROLES
-from agentmux.errors import ExitCode, NotFoundError
+from agentmux.errors import NotFoundError
 
 if TYPE_CHECKING:
     from agentmux.app.sessions import SessionEntry
@@ -70,15 +70,19 @@ class LastScreen:
         }
 
 
-def last_screens(
-    entry: SessionEntry, read: ReadFile, *, seat: str | None = None
-) -> OperationResult[tuple[LastScreen, ...]]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LastScreens:
+    """The screens that there are; what cannot be read counts as none, and is a warning."""
+
+    screens: tuple[LastScreen, ...]
+    warnings: tuple[str, ...]
+
+
+def last_screens(entry: SessionEntry, read: ReadFile, *, seat: str | None = None) -> LastScreens:
     """Return the last screens of a session; its seats stand in the order of the pipeline.
 
-    One that cannot be read is a problem, and not among them.
-
     Raises:
-        NotFoundError: The session has none, or knows no such seat.
+        NotFoundError: The session has no file of one, or knows no such seat.
     """
     held = entry.fields.get("agents")
     seats = sorted(held, key=_place) if isinstance(held, Mapping) else []
@@ -91,11 +95,9 @@ def last_screens(
     if not found:
         whose = f"`{seat}` of session {entry.name}" if seat else f"session {entry.name}"
         raise NotFoundError(f"{whose} has no last screen", hints=(f"agentmux status {entry.name}",))
-    problems = tuple(each for each in found if isinstance(each, Problem))
-    return OperationResult(
-        data=tuple(each for each in found if isinstance(each, LastScreen)),
-        problems=problems,
-        exit_code=worst(each.code for each in problems),
+    return LastScreens(
+        screens=tuple(each for each in found if isinstance(each, LastScreen)),
+        warnings=tuple(each for each in found if isinstance(each, str)),
     )
 
 
@@ -107,17 +109,12 @@ def _place(seat: str) -> tuple[int, int, str]:
     return place, int(number) if number.isdecimal() else 0, seat
 
 
-def _each(entry: SessionEntry, read: ReadFile, seats: list[str]) -> Iterator[LastScreen | Problem]:
+def _each(entry: SessionEntry, read: ReadFile, seats: list[str]) -> Iterator[LastScreen | str]:
     for seat in seats:
         path = entry.path / layout.snapshot(seat)
-        if path.exists():
+        if os.path.lexists(path):
             data = read(path, SNAPSHOT_MAX)
-            yield _screen(seat, data) or Problem(
-                session=entry.name,
-                code=ExitCode.DATA,
-                message=f"the last screen of `{seat}` cannot be read",
-                hints=(f"it is of no further use: {path}",),
-            )
+            yield _screen(seat, data) or f"the last screen of `{seat}` cannot be read: {path}"
 
 
 def _screen(seat: str, data: bytes | None) -> LastScreen | None:

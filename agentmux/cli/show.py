@@ -10,12 +10,13 @@ import typer
 from wcwidth import wcwidth
 
 from agentmux.adapters import files
-from agentmux.app.result import OperationResult, envelope
+from agentmux.app.result import envelope
 from agentmux.app.sessions import SessionEntry, shown_path
-from agentmux.app.show import LastScreen, last_screens
+from agentmux.app.show import LastScreen, LastScreens, last_screens
 from agentmux.cli import render
 from agentmux.cli.looking import JsonOpt, SessionArg, one
 from agentmux.core.review import seat_named
+from agentmux.errors import ExitCode
 
 if TYPE_CHECKING:
     from agentmux.app.world import Site
@@ -35,23 +36,25 @@ def show(
     face: Face = ctx.obj
     site, entry = one(face, session, command="show SESSION")
     seat = None if role is None else seat_named(role)
-    result = last_screens(entry, files.read_limited, seat=seat)
+    found = last_screens(entry, files.read_limited, seat=seat)
     if json:
-        render.as_json(envelope([_fields(site, entry, result)], result.problems))
-        return result.exit_code
-    for place, screen in enumerate(result.data):
+        render.as_json(envelope([_fields(site, entry, found)], ()))
+        return ExitCode.OK
+    for place, screen in enumerate(found.screens):
         render.out(("\n" if place else "") + _heading(screen, site.now()))
         render.screen(_rows(face, screen, plain=plain))
-    render.show_problems(result.problems)
-    return result.exit_code
+    for warning in found.warnings:
+        render.note(f"warning: {warning}")
+    return ExitCode.OK
 
 
-def _fields(
-    site: Site, entry: SessionEntry, result: OperationResult[tuple[LastScreen, ...]]
-) -> dict[str, object]:
-    path = shown_path(entry.path, site.project)
-    screens = [screen.as_json() for screen in result.data]
-    return {"session": entry.name, "path": path, "screens": screens}
+def _fields(site: Site, entry: SessionEntry, found: LastScreens) -> dict[str, object]:
+    return {
+        "session": entry.name,
+        "path": shown_path(entry.path, site.project),
+        "screens": [screen.as_json() for screen in found.screens],
+        "warnings": list(found.warnings),
+    }
 
 
 def _heading(screen: LastScreen, now: datetime) -> str:

@@ -193,13 +193,17 @@ def _behind(ground: _Ground, parameters: str) -> _Ground:
     return style.bg, style.marks - _UNSEEN_ON_BLANKS
 
 
+# Cells; larger than any terminal, small enough to be painted.
+_LARGEST: Final = 10_000
+
+
 def snapshot_screen(fields: object) -> str | None:
     """Return the screen in the fields of a snapshot; None where they are none."""
     if not isinstance(fields, Mapping):
         return None
     ansi = fields.get("ansi")
     sizes = (fields.get("cols"), fields.get("rows"))
-    whole = all(type(size) is int and size > 0 for size in sizes)
+    whole = all(type(size) is int and 0 < size <= _LARGEST for size in sizes)
     return ansi if isinstance(ansi, str) and whole else None
 
 

@@ -103,16 +103,50 @@ def test_json_holds_text_and_colours(run: Run, session: OnDisk, capsys: Capture)
     assert second["captured_at"] == "2026-01-01T10:15:00.000Z"
 
 
-@pytest.mark.parametrize("content", ["{", "[]", '{"ansi": 1}', b"\xff"])
-def test_a_corrupt_screen_is_said_and_not_shown(
-    run: Run, session: OnDisk, capsys: Capture, content: str | bytes
+CORRUPT = [
+    "", "{", "[]", "null", '{"ansi": 1}', b"\xff", "[" * 100_000,
+    {"ansi": "x", "cols": 10**12, "rows": 10**12}, {"ansi": "x", "cols": True, "rows": -1},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("content", CORRUPT, ids=range(len(CORRUPT)))
+def test_a_corrupt_screen_counts_as_none_and_is_said(
+    run: Run, session: OnDisk, capsys: Capture, content: Any
 ) -> None:
     session.leave("snapshots/architect.json", content)
-    assert run("show", NAME, "--plain") == 5
+    path = session.path / "snapshots" / "architect.json"
+    warning = f"the last screen of `architect` cannot be read: {path}"
+    assert run("show", NAME, "--plain") == 0
     said = capsys.readouterr()
-    assert "the last screen of `architect` cannot be read" in said.err
+    assert said.err == f"warning: {warning}\n"
     assert "architect" not in said.out
     assert "世界" in said.out
+    assert run("show", NAME, "--json") == 0
+    answer = json.loads(capsys.readouterr().out)
+    (found,) = answer["sessions"]
+    assert [each["seat"] for each in found["screens"]] == ["planner"]
+    assert (found["warnings"], answer["problems"]) == ([warning], [])
+    (session.path / "snapshots" / "planner.json").unlink()
+    assert run("show", NAME) == 0
+    said = capsys.readouterr()
+    assert (said.out, said.err) == ("", f"warning: {warning}\n")
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"ansi": "\ud800\x1b[999999999999m"}, {"agent": ["x"]}, {"captured_at": 10**400},
+        {"captured_at": "0001-01-01T00:00:00+23:59"}, {"exit_status": "\x1b[2J"},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_what_is_odd_in_a_screen_harms_no_other(
+    run: Run, session: OnDisk, capsys: Capture, values: dict[str, Any]
+) -> None:
+    keep(session, "architect", **{"ansi": "red", **values})
+    assert run("show", NAME) == 0
+    assert "世界" in capsys.readouterr().out
+    assert run("show", NAME, "--json") == 0
 
 
 def test_a_seat_without_a_screen_is_not_found(run: Run, session: OnDisk, capsys: Capture) -> None:
