@@ -72,7 +72,10 @@ def _built_in() -> Mapping[str, Any]:
 
 
 def _whole(name: str, table: Values, seen: tuple[str, ...]) -> Values:
-    """Return the entry with what it takes over from the one it is ``like``, except ``match``."""
+    """Return the entry with what it takes over from the one it is ``like``, except ``match``.
+
+    A command that it took over means the other one; a command of its own means this one.
+    """
     own = table[name]
     base = own.get("like")
     if base is None:
@@ -80,7 +83,10 @@ def _whole(name: str, table: Values, seen: tuple[str, ...]) -> Values:
     if base not in table or base in (*seen, name):
         hints = meant(base, [each for each in table if each != name]) or ("agentmux agents",)
         raise ConfigError(f"`agents.{name}.like`: `{base}` is no other agent", hints=hints)
-    return {**_whole(base, table, (*seen, name)), "match": (), **own}
+    taken = {**_whole(base, table, (*seen, name)), "match": ()}
+    if "command" in own:
+        del taken["match"]
+    return {**taken, **own}
 
 
 def _spec(name: str, values: Values) -> AgentSpec:

@@ -215,6 +215,26 @@ def test_the_configuration_changes_and_adds_agents(tmp_path: Path) -> None:
     assert list(registry)[: len(REGISTRY)] == list(REGISTRY)
 
 
+def test_a_command_of_its_own_means_an_agent_that_is_like_another(tmp_path: Path) -> None:
+    registry = load_registry(
+        settings_of(
+            tmp_path,
+            "agents:\n"
+            "  robot: {like: demo, command: robot}\n"
+            "  quiet: {like: robot}\n"
+            "  named: {like: demo, command: other, match: [mine]}\n"
+            "  twin: {like: claude, command: /opt/claude}\n",
+        )
+    )
+    matches = [registry[name].match for name in ("robot", "quiet", "named", "twin")]
+    assert matches == [("robot",), (), ("mine",), ("claude",)]
+    typed = spec_for("robot --foo", registry)
+    assert (typed.name, typed.command) == ("robot", ("robot", "--foo"))
+    assert typed.strategies == registry["demo"].strategies
+    assert spec_for("claude --foo", registry).name == "claude"
+    assert not spec_for("other", registry).known
+
+
 @pytest.mark.parametrize(
     ("text", "hint"),
     [
