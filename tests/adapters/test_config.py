@@ -314,6 +314,8 @@ def test_the_example_configuration_is_sound() -> None:
     loaded = load_settings(None, REPOSITORY, REPOSITORY / ".agentmux.example" / "config.yaml")
 
     assert {loaded.settings.agent_for(role) for role in ROLES} == {"demo"}
+    # Whoever copies it and names a real agent is asked before it comes back.
+    assert loaded.settings.resume.policy is None
 
 
 def test_the_reference_names_every_key() -> None:
