@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Final
 
 from agentmux.app.casting import Casting
+from agentmux.app.checks import QUESTION_MAX
 from agentmux.app.session import Session
 from agentmux.app.world import World
 from agentmux.core import layout, prompts
@@ -22,6 +24,14 @@ from agentmux.core.work import Work
 
 INSTRUCTIONS = "instructions.md"
 """In a launch's folder: the full prompt, where ``prompt.md`` is a short message."""
+
+
+# Bytes of a prompt that somebody may have written by hand.
+_KEPT_MAX: Final = 1 << 20
+
+
+def _research_folder(work: Work) -> str:
+    return layout.research(work.role.partition("-")[0], work.topic)
 
 
 class Briefing:
@@ -41,7 +51,37 @@ class Briefing:
         name = prompts.template_for(self._state.phase, work.role, single=self._is_single(work))
         text = self._world.templates.template
         full = prompts.render(text(name, again), inputs)
+        kept = self._kept_prompt(work)
+        if kept and kept != prompts.render(text(name, False), inputs):
+            full = self._around(kept, inputs, again=again)
         return full, prompts.render(text(prompts.CONTINUE, False), inputs)
+
+    def _kept_prompt(self, work: Work) -> str:
+        """Return the prompt that lies in the folder of a research, as its user may have changed it.
+
+        A project that was moved since has other paths.
+        """
+        if not work.topic:
+            return ""
+        path = f"{_research_folder(work)}/prompt.md"
+        text = (self._session.files.read_artifact(path, _KEPT_MAX)[0] or b"").decode(
+            "utf-8", "replace"
+        )
+        record = decode_record(self._state.agents.get(work.seat))
+        if record is None or len(record.cwd) < 2:
+            return text
+        return text.replace(f"{record.cwd}/", f"{self._world.project}/")
+
+    def _around(self, kept: str, inputs: PromptInputs, *, again: bool) -> str:
+        """Return a prompt that is used as it is, with what an agent has to know besides."""
+        text = self._world.templates.template
+        hello = inputs.hello and prompts.HELLO not in kept
+        before = [text("opening", False), *([text("fresh-again", False)] if again else [])]
+        head = prompts.render("".join(before), replace(inputs, hello=hello))
+        told = (*prompts.artifacts(inputs), *prompts.signals(inputs))
+        ending = "" if all(each in kept for each in told) else text("ending", False)
+        tail = prompts.render(ending, inputs)
+        return "\n\n".join(part.strip() for part in (head, kept, tail) if part.strip()) + "\n"
 
     def is_again(self, work: Work) -> bool:
         """Whether the seat was started for this very work before."""
@@ -125,7 +165,11 @@ class Briefing:
         if not work.topic:
             return ""
         asked = self._state.research.get(f"{work.role.partition('-')[0]}-{work.topic}")
-        return asked.question if asked is not None else ""
+        if asked is not None and asked.question.strip():
+            return asked.question
+        path = f"{_research_folder(work)}/request.md"  # as an older session asked
+        data = self._session.files.read_artifact(path, QUESTION_MAX)[0] or b""
+        return data.decode("utf-8", "replace").removeprefix(f"# {work.topic}").strip()
 
     def epoch(self, work: Work, paths: tuple[str, ...]) -> Json:
         """Return what a conversation about ``work`` is about; see `core.resume.ResumeRecord`."""

@@ -80,7 +80,7 @@ class Launcher:
     def plan(self, work: Work, artifacts: Artifacts) -> LaunchPlan:
         """Decide how ``work`` is started now; reads, but writes nothing."""
         casting = self.office.cast(work)
-        paths = reading(self._state, work, artifacts)
+        paths = self._reading(work, artifacts)
         epoch = self._briefing.epoch(work, paths)
         record = self._recorder.recorded(work, casting)
         decision = self.office.decide(work, casting, epoch, record)
@@ -104,6 +104,15 @@ class Launcher:
             signals=prompts.signals(inputs),
         )
         return replace(made, argv=self._recorder.argv(made)) if made.plays else made
+
+    def _reading(self, work: Work, artifacts: Artifacts) -> tuple[str, ...]:
+        """Return what there is to read; an older session may not have kept what was asked."""
+        paths = reading(self._state, work, artifacts)
+        if not work.topic:
+            return paths
+        files = self._session.files
+        lies = {path: files.has_file(str(files.path / path)) for path in paths}
+        return tuple(path for path in paths if artifacts.has_content(path) or lies[path])
 
     def prepare(
         self, work: Work, attempt: int, artifacts: Artifacts, *, stopped: bool = False
@@ -261,7 +270,9 @@ class Launcher:
             )
         if plan.work.topic:
             kind = ResearchKind(plan.work.role.partition("-")[0])
-            files.write(f"{layout.research(kind, plan.work.topic)}/prompt.md", plan.full_prompt)
+            kept = f"{layout.research(kind, plan.work.topic)}/prompt.md"
+            if not files.has_file(str(files.path / kept)):  # it may be another's, or changed
+                files.write(kept, plan.full_prompt)
         files.write(f"{folder}/{PROMPT}", plan.prompt)
         if plan.casting.strategy.private:
             files.make_folder(layout.checkpoint(plan.work.seat))

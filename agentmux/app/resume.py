@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -37,11 +38,15 @@ from agentmux.core.records import to_fields
 from agentmux.core.resume import Fresh
 from agentmux.core.state import SessionState
 from agentmux.core.work import wanted
-from agentmux.errors import BlockedError, NotFoundError
+from agentmux.errors import AgentmuxError, BlockedError, NotFoundError
 from agentmux.ports.session_files import SessionFiles
 from agentmux.ports.terminal import TerminalUnreachableError
 
 _LOCK_WAIT_S: Final = 1.0
+_NO_COMMIT: Final = (
+    "this session makes no commit: it is of an older form, or did not begin in a git repository; "
+    "what it makes stays in the working tree"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,24 +118,7 @@ def plan_resume(
         session.state = resumed
         launcher = Launcher(world, session, fresh=fresh)
         panes = tuple(launcher.plan(work, artifacts) for work in wanted(resumed))
-    warnings = [*session.warnings, *network_warnings(world)]
-    if inference.disagreement:
-        warnings.append(inference.disagreement)
-    problems, open_ = artifacts.problems, inference.evidence[-1]
-    warnings += [f"{path} is {problems[path]}" for path in open_.paths if path in problems]
-    warnings += [
-        f"{pane.work.seat} starts afresh: {pane.decision.reason}"
-        for pane in panes
-        if isinstance(pane.decision, Fresh) and pane.decision.warns
-    ]
-    if entered is not inference.phase:
-        warnings.append(
-            f"goes back from {inference.phase} to {entered} (--phase): what lies there and in "
-            "later phases moves to history first"
-        )
-    if state.approval and not resumed.approval:
-        warnings.append("your approval on record is taken back")
-    return ResumePlan(
+    plan = ResumePlan(
         path=files.path,
         phase=resumed.phase if inference.phase is not Phase.DONE else Phase.DONE,
         entered=entered,
@@ -141,8 +129,39 @@ def plan_resume(
         resumed=resumed,
         unapplied=len(loaded.tail),
         panes=panes,
-        warnings=tuple(warnings),
+        warnings=session.warnings,
     )
+    return replace(plan, warnings=(*plan.warnings, *_warnings(world, plan, artifacts)))
+
+
+def _warnings(world: World, plan: ResumePlan, artifacts: Artifacts) -> Iterator[str]:
+    yield from network_warnings(world)
+    inference, problems = plan.inference, artifacts.problems
+    if inference.disagreement:
+        yield inference.disagreement
+    open_ = (path for path in inference.evidence[-1].paths if path in problems)
+    yield from (f"{path} is {problems[path]}" for path in open_)
+    for pane in plan.panes:
+        if isinstance(pane.decision, Fresh) and pane.decision.warns:
+            yield f"{pane.work.seat} starts afresh: {pane.decision.reason}"
+    if plan.entered is not inference.phase:
+        yield (
+            f"goes back from {inference.phase} to {plan.entered} (--phase): what lies there and in "
+            "later phases moves to history first"
+        )
+    if plan.state.approval and not plan.resumed.approval:
+        yield "your approval on record is taken back"
+    if _lacks_commit(world, plan.state):
+        yield _NO_COMMIT
+
+
+def _lacks_commit(world: World, state: SessionState) -> bool:
+    """Whether no commit is made though git is there, and the configuration wants one."""
+    if state.options.commit or not world.settings.completion.commit or state.phase is Phase.DONE:
+        return False
+    with suppress(AgentmuxError, OSError):  # without git there is none to be expected
+        return world.repository.top_level() is not None
+    return False
 
 
 def _folded(

@@ -267,6 +267,16 @@ def _change_request(inputs: PromptInputs) -> str:
     )
 
 
+def _question(inputs: PromptInputs) -> str:
+    quoted = quote(inputs.question)
+    if quoted:
+        return f"The question:\n\n{quoted}"
+    return (
+        "The question was not kept, only its topic. Answer what somebody who designs or plans this"
+        " feature has to know about it, and say in the summary that the question was lost."
+    )
+
+
 def _drafts(inputs: PromptInputs) -> str:
     if not inputs.drafts:
         return ""
@@ -321,7 +331,7 @@ NAMES: Final[dict[str, Callable[[PromptInputs], str]]] = {
     "iteration": lambda inputs: str(inputs.iteration),
     "open_items": lambda inputs: _list(inputs.open_items, "all of it"),
     "project_dir": lambda inputs: code_span(inputs.project_dir),
-    "question": lambda inputs: quote(inputs.question),
+    "question": _question,
     "read": _read,
     "requirements": lambda inputs: code_span(f"{inputs.session_dir}/{layout.REQUIREMENTS}"),
     "session_dir": lambda inputs: code_span(inputs.session_dir),

@@ -182,7 +182,13 @@ def test_what_a_user_wrote_is_neither_a_template_nor_an_instruction() -> None:
 
 def test_a_byte_that_was_taken_for_text_makes_no_prompt_impossible() -> None:
     text = render("{{question}}", inputs(question="what \udcff is"))
-    assert text.encode() == b"> what ? is\n"
+    assert text.encode() == b"The question:\n\n> what ? is\n"
+
+
+def test_a_question_that_was_lost_is_said_to_be() -> None:
+    text = render(prompt_files.template("code-researcher"), inputs(topic="auth", question=" \n"))
+    assert "The question was not kept, only its topic." in text
+    assert "The question:" not in text
 
 
 def test_a_long_request_is_shown_by_its_beginning() -> None:

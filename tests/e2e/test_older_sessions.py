@@ -84,8 +84,14 @@ def test_a_phase_and_some_artifacts_are_enough(project: Project) -> None:
     )  # fmt: skip
     assert [pane["seat"] for pane in plan["panes"]] == ["planner"]
     assert plan["unapplied_events"] == 0
+    (said,) = [each for each in plan["warnings"] if "makes no commit" in each]
+    assert "of an older form" in said
     assert "no session" not in project.fails(5, "approve", session.name, "--yes")
 
+    assert f"warning: {said}\n" in project.run("resume", session.name, "--detach").stderr
+    session.wait()
+    project.ok("stop", session.name)
+    assert said in foreseen(session)["warnings"]  # it is imported by now, and still makes none
     project.ok("resume", session.name, "--detach")
     session.wait()
     assert session.kinds()[:3] == ["journal_created", "session_imported", "resumed"]
@@ -114,6 +120,46 @@ def test_what_prompts_name_is_there_after_an_import(project: Project) -> None:
     assert session.read("requirements.md") == "add a greeting\n"
     assert str(session.path) in session.read("context.md")
     assert (session.path / "context.md").stat().st_mode & 0o777 == 0o600
+
+
+SILENT = {"silent": True}
+RESEARCH = {
+    "03_research/code-auth/prompt.md": "# Find out\n\nHow do we log in? Write both files.\n",
+}
+
+
+@pytest.mark.parametrize("more", [{}, {"03_research/code-auth/request.md": "# auth\n\nHow?\n"}])
+def test_the_prompt_of_research_under_way_is_used_as_it_lies_there(
+    project: Project, more: Mapping[str, str]
+) -> None:
+    project.scenario({"roles": {"architect": SILENT, "code-researcher": SILENT}})
+    state = {"phase": "architecting", "research_tasks": {"auth": "dispatched"}}
+    session = older(project, state, {**RESEARCH, **more})
+    for words in (("--detach",), ("--detach", "--fresh")):
+        project.ok("resume", session.name, *words)
+        seat = "code-researcher-auth"
+        session.until_seat(seat)
+        launch = session.state["seats"][seat]["launch"]
+        ((path, text),) = RESEARCH.items()
+        assert session.read(path) == text
+        prompt = session.read(f"launches/{launch}/prompt.md")
+        assert text in prompt
+        assert "agentmux submit research-done --topic auth" in prompt
+        assert "The question:" not in prompt
+        assert "request.md" not in prompt
+        project.ok("stop", session.name)
+
+
+def test_research_without_a_prompt_gets_one(project: Project) -> None:
+    project.scenario({"roles": {"architect": SILENT, "code-researcher": SILENT}})
+    state = {"phase": "architecting", "research_tasks": {"auth": "dispatched"}}
+    asked = {"03_research/code-auth/request.md": "# auth\n\nHow do we log in?\n"}
+    session = older(project, state, asked)
+    project.ok("resume", session.name, "--detach")
+    session.until_seat("code-researcher-auth")
+    text = session.read("03_research/code-auth/prompt.md")
+    assert "The question:\n\n> How do we log in?\n" in text
+    assert "agentmux submit research-done --topic auth" in text
 
 
 def test_what_an_older_session_says_of_itself_is_kept(project: Project) -> None:
