@@ -61,7 +61,10 @@ class ReadyPipe:
     def wait(self, timeout_s: float, pid: int) -> bytes | None:
         """Return the report; None when the time is up or process ``pid`` ended without one."""
         deadline = time.monotonic() + timeout_s
-        gone = _pidfd(pid)
+        try:
+            gone = _pidfd(pid)
+        except ProcessLookupError:
+            return self._read() or None
         try:
             while (left := deadline - time.monotonic()) > 0:
                 watched = [self._fd] if gone is None else [self._fd, gone]
@@ -149,9 +152,18 @@ def report(path: Path, data: bytes) -> None:
 
 
 def _pidfd(pid: int) -> int | None:
+    """Return what becomes readable at the end of the process; None where the kernel has no such.
+
+    Raises:
+        ProcessLookupError: It has ended, or ``pid`` is nobody: tmux 3.8 knows none of a dead pane.
+    """
+    if pid < 1:
+        raise ProcessLookupError
     if not hasattr(os, "pidfd_open"):
         return None
     try:
         return os.pidfd_open(pid)
+    except ProcessLookupError:
+        raise
     except OSError:
         return None

@@ -145,7 +145,7 @@ class Pane:
 
     Attributes:
         id: ``%7``; stable for the pane's life.
-        pid: Of the program tmux started there.
+        pid: Of the program tmux started there; 0 where that has ended and tmux no longer knows it.
         dead: The program has gone and the pane shows its last screen.
         seat: Empty for panes that are not ours.
         launch: The launch id; empty for panes that are not ours.

@@ -6,6 +6,8 @@ import errno
 import json
 import os
 import stat
+import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -27,6 +29,21 @@ def test_an_environment_is_taken_once_and_nobody_else_may_read_it(short_dir: Pat
     assert pipe.wait(5, os.getpid()) == b"ready"
     pipe.close()
     assert list(short_dir.iterdir()) == []
+
+
+@pytest.mark.parametrize("nobody", [0, "ended"])
+def test_a_process_that_has_ended_is_not_waited_for(short_dir: Path, nobody: object) -> None:
+    """tmux 3.8 says of a dead pane no process at all."""
+    with subprocess.Popen(["true"]) as process:
+        process.wait()
+    pid = 0 if nobody == 0 else process.pid
+    pipe = ReadyPipe(short_dir, ENVIRON)
+    began = time.monotonic()
+    assert pipe.wait(20, pid) is None
+    report(pipe.path, b"failed")  # what it said before it ended is heard
+    assert pipe.wait(20, pid) == b"failed"
+    assert time.monotonic() - began < 10
+    pipe.close()
 
 
 def test_what_nobody_took_goes_with_the_pipe_or_is_swept(short_dir: Path) -> None:

@@ -119,7 +119,7 @@ def test_every_end_is_called_back_once(started: list[subprocess.Popen[bytes]]) -
 def test_a_kernel_without_process_descriptors_is_asked_now_and_then(
     started: list[subprocess.Popen[bytes]], monkeypatch: pytest.MonkeyPatch, number: int
 ) -> None:
-    def refused(pid: int) -> int:
+    def refused(pid: int, flags: int = 0) -> int:
         raise OSError(number, os.strerror(number))
 
     monkeypatch.setattr(os, "pidfd_open", refused)

@@ -98,7 +98,8 @@ class Pair:
         form = "#{@agentmux_seat}\t#{pane_id}\t#{pane_pid}"
         done = self.project.program("tmux", "list-panes", "-a", "-F", form)
         rows = [line.split("\t") for line in done.stdout.splitlines()]
-        return {seat: (pane, int(pid)) for seat, pane, pid in rows if seat in SEATS}
+        # tmux 3.8 says no process of a pane whose program has ended.
+        return {seat: (pane, int(pid or 0)) for seat, pane, pid in rows if seat in SEATS}
 
     def screen(self, seat: str) -> str:
         """Everything in the pane of a seat; empty where it has none, or it has just gone."""
