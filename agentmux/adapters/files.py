@@ -120,6 +120,18 @@ def remove(path: Path) -> bool:
         return True
 
 
+def is_folder(path: Path) -> bool:
+    """Whether a directory, or a link to one, is there.
+
+    Raises:
+        OSError: That cannot be said. From Python 3.14 on ``Path.is_dir`` calls this False.
+    """
+    try:
+        return stat.S_ISDIR(path.stat().st_mode)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+
+
 def make_dir(path: Path) -> None:
     """Make the directory and the missing ones above it, each 0700; one that is there stays."""
     if path.is_dir():

@@ -79,7 +79,7 @@ class SignalFiles:
             DataError: As `load`; also for a session of an older form that nobody has resumed yet.
             BlockedError: Another process kept the journal for long.
         """
-        if not self._path.is_dir():
+        if not files.is_folder(self._path):
             raise NotFoundError(
                 f"there is no session at `{self._path}`", hints=("see all: agentmux list",)
             )

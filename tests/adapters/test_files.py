@@ -444,3 +444,15 @@ def test_json_comes_back_as_it_went_and_equal_fields_give_equal_bytes(
     assert files.json_fields(data) == fields
     assert files.json_bytes(dict(reversed(fields.items()))) == data
     assert files.json_bytes(fields, indent=None).count(b"\n") == 1
+
+
+def test_a_folder_that_cannot_be_looked_at_is_not_taken_for_none(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    (tmp_path / "link").symlink_to(tmp_path)
+    assert files.is_folder(tmp_path)
+    assert files.is_folder(tmp_path / "link")
+    assert not files.is_folder(tmp_path / "file")
+    assert not files.is_folder(tmp_path / "none" / "at all")
+    assert not files.is_folder(tmp_path / "file" / "below")
+    with pytest.raises(OSError, match="too long"):
+        files.is_folder(tmp_path / ("n" * 300))

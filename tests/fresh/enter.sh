@@ -6,6 +6,7 @@ shift
 [ $# -gt 0 ] || set -- sh /newcomer.sh
 
 mount -t proc proc "$root/proc"
+mount -t sysfs -o ro sysfs "$root/sys"
 mkdir -p "$root/dev/pts" "$root/dev/shm"
 mount -t devpts -o newinstance,ptmxmode=0666,mode=0620,gid=5 devpts "$root/dev/pts"
 mount -t tmpfs -o mode=1777 tmpfs "$root/dev/shm"
