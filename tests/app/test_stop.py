@@ -5,13 +5,17 @@ from pathlib import Path
 
 import pytest
 
+from agentmux.adapters import processes
 from agentmux.adapters.lock import SessionLock
+from agentmux.adapters.tmux import TmuxTerminal
 from agentmux.app.stop import Stopped, stop
 from agentmux.app.world import World
 from agentmux.cli import wiring
 from agentmux.errors import NotFoundError
-from agentmux.ports.terminal import OwnSession
-from tests.app.on_disk import OnDisk
+from agentmux.ports.terminal import NewPane, OwnSession
+from tests.app.on_disk import SESSION_ID, OnDisk
+
+SLEEP = ("sleep", "600")
 
 
 @pytest.fixture
@@ -31,6 +35,31 @@ def stopped(world: World, session: OnDisk, *, asked: bool) -> Stopped:
         raise NotFoundError("it does not run")
 
     return stop(world, session.path, gone, ask=lambda _: asked, wait_gone=lambda *_: False)
+
+
+def test_without_an_orchestrator_the_agents_end_before_their_tmux_session(
+    world: World, session: OnDisk, tmux: TmuxTerminal
+) -> None:
+    created = tmux.create_session(
+        name="ours", uuid=SESSION_ID, path=str(session.path), cwd=session.path, size=(80, 24),
+        argv=SLEEP,
+    )  # fmt: skip
+    own = tmux.own(created.target)
+    own.open_panes([
+        NewPane(seat="architect", launch="l1", label="architect", argv=SLEEP)
+    ])  # fmt: skip
+    ended: list[tuple[bool, int]] = []
+
+    def wait_gone(pid: int, started: int, limit_s: float) -> bool:
+        gone = not processes.wait_gone([(pid, started)], timeout_s=limit_s)
+        ended.append((gone, len(tmux.sessions())))
+        return gone
+
+    done = stop(world, session.path, lambda: own, ask=lambda _: False, wait_gone=wait_gone)
+    assert done == Stopped(by="stop")
+    assert ended == [(True, 1)], "the agent went, while its tmux session was still there"
+    assert tmux.sessions() == ()
+    assert session.kinds[-1] == "session_interrupted"
 
 
 def test_an_orchestrator_that_still_commits_has_stopped_the_session(
