@@ -232,7 +232,7 @@ def _meant(name: str, names: Sequence[str], command: str) -> Iterator[str]:
     slugs = {each: layout.slug_of(each) for each in names}
     spellings = {each: (each, slug, *slug.split("-")) for each, slug in slugs.items()}
     for each in nearest_of(name, spellings)[:_MEANT_MAX]:
-        yield f"did you mean: agentmux {command.replace('SESSION', each)}"
+        yield f"did you mean: agentmux {command.replace('SESSION', each, 1)}"
 
 
 def _path_of(site: Site, name: str) -> Path | None:

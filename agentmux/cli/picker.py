@@ -58,7 +58,12 @@ class Picked:
 
 
 def select_session(
-    world: World, entries: Sequence[SessionEntry], *, interactive: bool, fresh: bool = False
+    world: World,
+    entries: Sequence[SessionEntry],
+    *,
+    interactive: bool,
+    fresh: bool = False,
+    command: str = "resume SESSION",
 ) -> Picked | None:
     """Return the session to resume; None when a person wants none of them.
 
@@ -67,6 +72,7 @@ def select_session(
     Args:
         interactive: stdin and stderr are a terminal that can be drawn on.
         fresh: No conversation is to come back; the person may change that.
+        command: What the hints propose to type, with ``SESSION`` where the name goes.
 
     Raises:
         NotFoundError: There is none, or there are several and nobody is there.
@@ -74,7 +80,7 @@ def select_session(
     """
     if len(entries) > 1 and interactive:
         return pick(world, entries, fresh=fresh)
-    entry = only_one(entries, command="resume SESSION")
+    entry = only_one(entries, command=command)
     ago = render.age(max(0.0, (world.now() - entry.updated).total_seconds()))
     render.note(f"session {entry.name}: {entry.phase or 'unreadable'}, {ago} ago")
     return Picked(entry=entry, fresh=fresh)

@@ -86,10 +86,15 @@ def resume_session(
 ) -> int:
     """Go on with a session where it stopped."""
     face: Face = ctx.obj
-    world, entry = meant(face, session, command=_RESUME, read_only=dry_run or explain)
+    switches = {
+        "--dry-run": dry_run, "--explain": explain, "--fresh": fresh, "--reattach": reattach,
+        "--attach": attach is True, "--detach": attach is False, "--json": json,
+    }  # fmt: skip
+    command = _as_typed(_RESUME, switches, {"--fresh-role": fresh_role or (), "--phase": phase})
+    world, entry = meant(face, session, command=command, read_only=dry_run or explain)
     seats = frozenset([*map(seat_named, fresh_role or ()), *(("*",) if fresh else ())])
     if dry_run or explain:
-        entries = _chosen(world, entry, everything=everything, command=_RESUME)
+        entries = _chosen(world, entry, everything=everything, command=command)
         ends_agents = yes or face.interactive
         return _dry_run(
             world, entries, seats, phase, ends_agents=ends_agents, explain=explain, json=json
@@ -98,13 +103,13 @@ def resume_session(
         raise UsageError("--all goes with --dry-run", hints=("agentmux resume --all --dry-run",))
     told: tuple[str, ...] = ()
     if reattach:
-        entry = _chosen(world, entry, command=_RESUME)[0]
+        entry = _chosen(world, entry, command=command)[0]
         socket = entry.text("tmux_socket") or None
         attaching.require_place(face, world.terminal(socket).socket, asked=attach)
         begun = _reattach(face, world, entry, trust=trust)
     else:
         attaching.require_place(face, world.terminal(None).socket, asked=attach)
-        picked = _picked(face, world, entry, seats, json=json)
+        picked = _picked(face, world, entry, seats, command=command, json=json)
         if picked is None:
             leave()
         chosen, seats, is_live = picked
@@ -113,6 +118,20 @@ def resume_session(
         begun, told = _resume(face, world, chosen, seats, phase, yes=yes, trust=trust)
     show_begun(face, world, begun, json=json, attach=attach, told=told)
     return 0
+
+
+def _as_typed(
+    command: str, switches: Mapping[str, bool], values: Mapping[str, Sequence[str] | str | None]
+) -> str:
+    """Return what hints propose: the same command, so that pasting one does no more than this.
+
+    Only a consent is to be given anew.
+    """
+    words = [name for name, given in switches.items() if given]
+    for name, given in values.items():
+        each = [given] if isinstance(given, str) else given or ()
+        words += [f"{name} {shlex.quote(value)}" for value in each]
+    return " ".join((command, *words))
 
 
 def _chosen(
@@ -132,6 +151,7 @@ def _picked(
     entry: SessionEntry | None,
     fresh: frozenset[str],
     *,
+    command: str,
     json: bool,
 ) -> tuple[SessionEntry, frozenset[str], bool] | None:
     """Return the session that is meant, and the seats that are to start afresh.
@@ -147,7 +167,9 @@ def _picked(
         raise NotFoundError("nothing to resume", hints=('agentmux start "FEATURE"',))
     world = foreseen(world, lambda each: each.settings)[0]
     there = face.interactive and picker.can_draw(face.environ) and not json
-    found = picker.select_session(world, entries, interactive=there, fresh="*" in fresh)
+    found = picker.select_session(
+        world, entries, interactive=there, fresh="*" in fresh, command=command
+    )
     if found is None:
         return None
     seats = (fresh - {"*"}) | (frozenset("*") if found.fresh else frozenset())
@@ -392,7 +414,8 @@ def restart_seat(
     face: Face = ctx.obj
     if not role:
         raise UsageError("say which seat: --role SEAT", hints=("agentmux status",))
-    command = f"restart SESSION --role {shlex.quote(role)}"
+    switches = {"--resume": native is True, "--fresh": native is False}
+    command = _as_typed("restart SESSION", switches, {"--role": role})
     world, named = meant(face, session, command=command)
     entry = _chosen(world, named, command=command)[0]
     files = world.files(entry.path)
