@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import pytest
 
-from agentmux.adapters.agents import load_registry
+from agentmux.adapters.agents import load_registry, probe
 from agentmux.core.agents import AgentSpec
 from agentmux.core.settings import Settings
 from tests.conftest import WaitUntil
@@ -123,6 +123,13 @@ class Real:
         done = self.agentmux(*words, "--json")
         assert done.returncode == 0, f"{words}: {done.stdout}{done.stderr}"
         return json.loads(done.stdout)
+
+    def let_it_answer(self) -> None:
+        """Have the CLI say what it can do: a launch does not wait for one that is slow here."""
+        cache = Path(self.environment["XDG_CACHE_HOME"]) / "agentmux"
+        path_env = self.environment["PATH"]
+        found = probe(self.spec, path_env=path_env, cache_dir=cache, timeout_s=120)
+        assert found.problem is None
 
     def forget(self) -> None:
         """Let the CLI lose every conversation, as a cleaned home would."""

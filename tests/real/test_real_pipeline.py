@@ -34,7 +34,7 @@ from tests.real.model_server import UNKNOWN, Call
 
 CODE_WORD = "PLUM-4711"
 ARCHITECT = "architect"
-TURN_S = 60.0
+TURN_S = 120.0
 REGISTRY = load_registry(Settings())
 BY_ID = [name for name in CLIS if REGISTRY[name].strategies[0].kind is not StrategyKind.CONTINUE]
 """Of the others the latest conversation comes back, whichever it is, or none without a word."""
@@ -44,6 +44,10 @@ TELL = [n for n in CLIS if REGISTRY[n].ready or REGISTRY[n].turn_end is not Turn
 
 BEHIND = ("gemini",)
 """Goes on with its prompt while its dialog stands, and hides that it is busy."""
+
+
+REPEATS = ("gemini",)
+"""Says the answers of its tools to itself once more when it resumes."""
 
 
 class Run:
@@ -78,8 +82,7 @@ class Run:
         self.terminal = TmuxTerminal(str(real.folder / f"tmux-{os.getuid()}" / "real"))
 
     def start(self) -> None:
-        # A launch does not wait long for what a program says of itself; here it may be slow.
-        self.real.asked("agents", "probe", self.real.name)
+        self.real.let_it_answer()
         begun = self.real.asked(
             "start", "Greet whoever comes", "--agent", "demo", "--role",
             f"{self.role}={self.real.name}",
@@ -281,10 +284,11 @@ def assert_prompted_once(run: Run, before: int) -> None:
     known = [row for row in rows if len(row) > 50 and as_json(row) in turns[before - 1].text]
     assert known, "it never read its prompt"
     once = [line(run, {"launch": first}), *map(as_json, known)]
-    for turn in turns[before:]:
-        assert [turn.text.count(each) for each in once] == [
-            turns[before - 1].text.count(each) for each in once
-        ]
+    told, *after = ([turn.text.count(each) for each in once] for turn in turns[before - 1 :])
+    assert told[0] == 1
+    if run.real.name in REPEATS:
+        told = [told[0], *after[0][1:]]
+    assert after == [told] * len(after)
 
 
 def line(run: Run, launched: dict[str, Any]) -> str:
@@ -303,7 +307,7 @@ def as_json(text: str) -> str:
 
 @pytest.mark.parametrize("name", CLIS)
 @pytest.mark.proves("resumed")
-@pytest.mark.timeout(240)
+@pytest.mark.timeout(480)
 def test_its_conversation_survives_the_death_of_everything(
     name: str, real: Real, wait_until: WaitUntil, isolated: str
 ) -> None:
@@ -321,7 +325,7 @@ def test_its_conversation_survives_the_death_of_everything(
 
 @pytest.mark.parametrize("name", CLIS)
 @pytest.mark.proves("hangup")
-@pytest.mark.timeout(240)
+@pytest.mark.timeout(480)
 def test_a_hang_up_ends_no_agent_and_costs_no_conversation(
     name: str, real: Real, wait_until: WaitUntil, isolated: str
 ) -> None:
@@ -363,7 +367,7 @@ def attached_until_the_line_drops(run: Run) -> None:
 
 @pytest.mark.parametrize("name", CLIS)
 @pytest.mark.proves("midway")
-@pytest.mark.timeout(240)
+@pytest.mark.timeout(480)
 def test_its_conversation_survives_a_kill_in_the_middle_of_a_command(
     name: str, real: Real, wait_until: WaitUntil, isolated: str
 ) -> None:
@@ -379,7 +383,7 @@ def test_its_conversation_survives_a_kill_in_the_middle_of_a_command(
 
 @pytest.mark.parametrize("name", CLIS)
 @pytest.mark.proves("pair")
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(480)
 def test_two_at_once_get_their_own_conversations_back(
     name: str, real: Real, wait_until: WaitUntil, isolated: str
 ) -> None:
@@ -416,7 +420,7 @@ def test_two_at_once_get_their_own_conversations_back(
 
 @pytest.mark.parametrize("name", BY_ID)
 @pytest.mark.proves("lost")
-@pytest.mark.timeout(240)
+@pytest.mark.timeout(480)
 def test_a_conversation_that_is_gone_begins_afresh(
     name: str, real: Real, wait_until: WaitUntil, isolated: str
 ) -> None:
@@ -451,7 +455,7 @@ def test_a_conversation_that_is_gone_begins_afresh(
 
 @pytest.mark.parametrize("name", BY_ID)
 @pytest.mark.proves("left")
-@pytest.mark.timeout(240)
+@pytest.mark.timeout(480)
 def test_a_conversation_that_its_user_left_is_followed_or_unsure(
     name: str, real: Real, wait_until: WaitUntil, isolated: str
 ) -> None:
@@ -482,7 +486,7 @@ def test_a_conversation_that_its_user_left_is_followed_or_unsure(
 
 @pytest.mark.parametrize("name", [name for name, cli in CLIS.items() if cli.asks])
 @pytest.mark.proves("permits")
-@pytest.mark.timeout(180)
+@pytest.mark.timeout(480)
 def test_a_question_before_a_command_is_left_to_the_user(
     name: str, real: Real, wait_until: WaitUntil
 ) -> None:
@@ -513,7 +517,7 @@ def test_a_question_before_a_command_is_left_to_the_user(
 
 @pytest.mark.parametrize("name", [name for name, cli in CLIS.items() if cli.trust])
 @pytest.mark.proves("dialogs")
-@pytest.mark.timeout(180)
+@pytest.mark.timeout(480)
 def test_a_first_run_dialog_is_left_to_the_user(
     name: str, real: Real, wait_until: WaitUntil
 ) -> None:
@@ -543,7 +547,7 @@ def test_a_first_run_dialog_is_left_to_the_user(
 
 @pytest.mark.parametrize("name", TELL)
 @pytest.mark.proves("asked")
-@pytest.mark.timeout(240)
+@pytest.mark.timeout(480)
 def test_a_turn_that_ended_without_a_signal_is_asked_about(
     name: str, real: Real, wait_until: WaitUntil
 ) -> None:
