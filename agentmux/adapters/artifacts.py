@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
 from agentmux.adapters import files
+from agentmux.adapters.front_matter import read_front_matter
 from agentmux.core import layout
 from agentmux.core.architecture import check_architecture
 from agentmux.core.artifacts import REVIEW_MD, Artifacts, kept_fix_request, nominations
@@ -136,7 +137,7 @@ class _Reader:
         data = self._bytes(ARCHITECTURE)
         if not data:
             return None
-        nominated, problems = check_architecture(data, _front_matter)
+        nominated, problems = check_architecture(data, read_front_matter)
         if problems:
             self._problems[ARCHITECTURE] = f"not valid: {'; '.join(problems[:3])}"
             del self._sizes[ARCHITECTURE]
@@ -168,12 +169,3 @@ class _Reader:
         for path in self._sizes:
             if path in roles:
                 yield path, roles[path]
-
-
-def _front_matter(text: str) -> tuple[Mapping[str, object], tuple[str, ...]]:
-    if not text.lstrip("\ufeff").startswith("---"):
-        return {}, ()
-    from agentmux.adapters.documents import front_matter  # noqa: PLC0415 (yaml costs 20 ms)
-
-    head, _, problems = front_matter(text)
-    return head, problems

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from agentmux.adapters import files
+from agentmux.adapters.front_matter import read_front_matter
 from agentmux.adapters.journal import FileJournal, HeldJournal, Line, parse_line
 from agentmux.adapters.state_store import StateStore
 from agentmux.core import layout
@@ -109,12 +110,7 @@ class SignalFiles:
 
     def read_front_matter(self, text: str) -> tuple[Mapping[str, object], tuple[str, ...]]:
         """Return the mapping at the head of a Markdown text, and every problem with its line."""
-        if not text.startswith(("---", "\ufeff---")):
-            return {}, ()
-        from agentmux.adapters.documents import front_matter  # noqa: PLC0415 (yaml costs 20 ms)
-
-        head, _, problems = front_matter(text)
-        return head, problems
+        return read_front_matter(text)
 
     def turn(self, launch: str) -> Turn:
         """Return what a launch's hooks have told of its turn; see `ports.session_files`."""

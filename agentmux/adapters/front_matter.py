@@ -1,0 +1,24 @@
+"""The head of an ``architecture.md``; YAML is loaded only for one that is not the plainest."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+_PLAIN: Final = re.compile(r"---\nreviewers: \[([a-z_]+(?:, [a-z_]+)*)\]\n---\n")
+_NO_TEXT: Final = frozenset({"null", "true", "false"})
+
+
+def read_front_matter(text: str) -> tuple[Mapping[str, object], tuple[str, ...]]:
+    """Return the mapping at the head of a text, and its problems; see `documents.front_matter`."""
+    if not text.startswith(("---", "\ufeff---")):
+        return {}, ()
+    plain = _PLAIN.match(text)
+    names = plain[1].split(", ") if plain is not None else []
+    if names and not _NO_TEXT.intersection(names):
+        return {"reviewers": names}, ()
+    from agentmux.adapters.documents import front_matter  # noqa: PLC0415 (yaml costs 20 ms)
+
+    head, _, problems = front_matter(text)
+    return head, problems
