@@ -297,6 +297,14 @@ def open_pane(session: str, pane: NewPane) -> list[Command]:
     name = f"{_LAUNCHING}{pane.launch}"
     target = f"{session}:={name}"
     made = ("new-window", "-d", "-n", name, "-t", f"{session}:")
+    return [
+        (*made, "-P", "-F", "#{window_name}\t#{pane_id}", "--", *pane.argv),
+        *mark_pane(target, pane),
+    ]
+
+
+def mark_pane(target: str, pane: NewPane) -> list[Command]:
+    """Set on a new pane what tells it, and name its window."""
     options = (
         *_PANE_OPTIONS,
         # Its "Pane is dead" would push a row of the last screen out, and can lack the status.
@@ -306,7 +314,6 @@ def open_pane(session: str, pane: NewPane) -> list[Command]:
         (LABEL, printable(pane.label)),
     )
     return [
-        (*made, "-P", "-F", "#{window_name}\t#{pane_id}", "--", *pane.argv),
         *(("set-option", "-pq", "-t", target, option, value) for option, value in options),
         *window_options(target),
         ("rename-window", "-t", target, literal(pane.seat)),

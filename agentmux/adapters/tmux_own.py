@@ -78,10 +78,25 @@ class OwnTmux:
     def open_panes(self, panes: Sequence[NewPane]) -> Mapping[str, str]:
         """Open each pane in a window of its own; the user's focus stays where it is."""
         made: dict[str, str] = {}
-        groups = (say.open_pane(self._target.session, pane) for pane in panes)
-        for _, reply in self._batched(groups):
-            made.update(say.parse_opened(self._client.expect(reply).stdout))
+        left = tuple(panes)
+        while left:
+            seen = len(made)
+            groups = (say.open_pane(self._target.session, pane) for pane in left)
+            for _, reply in self._batched(groups):
+                made.update(say.parse_opened(reply.stdout))
+                if reply.returncode:
+                    if len(made) == seen or not reply.says(NO_TARGET):
+                        self._client.expect(reply)
+                    # A hook of the user's renamed the window before it was marked.
+                    self._mark([pane for pane in left if pane.launch in made], made)
+                    break
+            left = tuple(pane for pane in left if pane.launch not in made)
         return made
+
+    def _mark(self, panes: Sequence[NewPane], made: Mapping[str, str]) -> None:
+        """Mark panes by their ids."""
+        for _, reply in self._batched(say.mark_pane(made[pane.launch], pane) for pane in panes):
+            self._client.expect(reply)
 
     def arrange(self, visible: Sequence[str]) -> None:
         """Show these panes at the right of the monitor, park every other pane of ours.

@@ -693,3 +693,15 @@ def test_libtmux_sees_what_was_made(tmux: TmuxTerminal, tmp_path: Path) -> None:
     (session,) = server.sessions
     assert (session.session_id, session.session_name) == (made.session.id, "agentmux-a")
     assert session.show_option("@agentmux_id") == "u"
+
+
+def test_panes_are_marked_where_a_hook_gives_windows_another_name(
+    tmux_under: TmuxTerminal, tmp_path: Path
+) -> None:
+    session = create(tmux_under, tmp_path).session.id
+    tmux_under.run("set-hook", "-g", "after-new-window", "rename-window mine")
+    opened = tmux_under.open_panes(session, [new(number) for number in range(3)])
+    assert len(opened) == 3
+    assert {pane.launch: pane.id for pane in tmux_under.panes(session) if pane.launch} == opened
+    kept = tmux_under.run("list-panes", "-s", "-t", session, "-F", "#{remain-on-exit} #W").stdout
+    assert sorted(kept.split("\n")) == ["", "on agentmux", *(f"on coder-{n}" for n in range(3))]

@@ -61,6 +61,9 @@ CONFIGURATIONS = {
     "hooks": "set-hook -g after-new-session 'set -g @made 1'\n"
     "set-hook -g after-new-window 'kill-pane -a'\nset -g mouse on\n",
 }
+CONFIGURATIONS["all"] = (
+    "".join(CONFIGURATIONS.values()) + "set-hook -ga after-new-window 'rename-window mine'\n"
+)
 
 
 @pytest.mark.parametrize("text", CONFIGURATIONS.values(), ids=CONFIGURATIONS.keys())
