@@ -5,6 +5,7 @@ The lock alone decides; what is said about its holder is for messages.
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import hashlib
 import os
@@ -23,6 +24,19 @@ class ClaimFolder:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
+
+    def prepare(self) -> None:
+        """Make the folder, and see that something may be written in it.
+
+        Raises:
+            DataError: It may not: no agent could be launched.
+        """
+        files.make_dir(self._folder)
+        with files.explained(self._folder / "*.lock"):
+            if not os.access(self._folder, os.W_OK | os.X_OK):
+                read_only = os.statvfs(self._folder).f_flag & os.ST_RDONLY
+                number = errno.EROFS if read_only else errno.EACCES
+                raise OSError(number, os.strerror(number))
 
     def path(self, program: str, home: str, conversation: str) -> Path:
         """Return the claim file of a conversation; nothing is made."""

@@ -58,6 +58,25 @@ def replace(path: Path, data: bytes, mode: int = FILE_MODE) -> None:
             _replace(path, data, mode)
 
 
+def write_over(path: Path, data: bytes) -> None:
+    """Write ``data`` into a file that is there, padded to its size: that takes no room.
+
+    It is not durable, and a reader may see half of it: for what is only advisory.
+
+    Raises:
+        DataError: There is no such file, or it is smaller.
+    """
+    with explained(path):
+        fd = os.open(path, os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        try:
+            found = os.fstat(fd)
+            if not stat.S_ISREG(found.st_mode) or len(data) > found.st_size:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            os.pwrite(fd, data.ljust(found.st_size), 0)
+        finally:
+            os.close(fd)
+
+
 def put(path: Path, data: bytes, *, keep: bool = False) -> bool:
     """Make sure that ``path`` holds ``data``, with its directories; safe to repeat.
 

@@ -222,6 +222,11 @@ class FileSession(SignalFiles):
         files.replace(target, data.encode("utf-8", "surrogatepass"))
         return target
 
+    def write_over(self, path: str, data: str) -> None:
+        """Write over a file where it lies; see `ports.session_files`."""
+        target = files.inside(self._path, path)
+        files.write_over(target, data.encode("utf-8", "surrogatepass"))
+
     def make_folder(self, path: str) -> None:
         """Make a private folder; see `ports.session_files`."""
         files.make_dir(self._place(path, whole=True))

@@ -33,10 +33,16 @@ from agentmux.core.screens import (
 from agentmux.core.stall import Patience, Turn, nudge_after, patience
 from agentmux.core.state import AGENT_MODES, LAUNCHED, NATIVE, RESEARCHED, STOPPED, Seat
 from agentmux.core.work import is_under_way
+from agentmux.errors import AgentmuxError, DataError
 from agentmux.ports.display import SeatStatus
 from agentmux.ports.terminal import Pane, Screen, ScreensUnreadableError, TerminalError
 
 logger = logging.getLogger(__name__)
+
+_NOTE_ROOM: Final = 2048
+"""Bytes that the note on what runs has at least: a full disk is said in them."""
+
+_PROBLEM_MAX: Final = 800
 
 # How soon after a launch its screen is looked at for proof that the prompt arrived, in seconds.
 _LOOKS_S: Final = (0.2, 0.3, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0)
@@ -429,7 +435,12 @@ class Watcher:
             "problem": self.problem,
         }
         if fields != self._runtime:
-            self._session.files.write(layout.RUNTIME, json.dumps(fields, indent=1))
+            try:
+                text = json.dumps(fields, indent=1).ljust(_NOTE_ROOM)
+                self._session.files.write(layout.RUNTIME, text)
+            except DataError:
+                self._say_in_place()
+                raise
             self._runtime = fields
 
     def processes(self) -> tuple[tuple[int, int], ...]:
@@ -441,6 +452,20 @@ class Watcher:
         self._identity = {**self._identity, "server_pid": 0, "server_started": 0}
         self.panes, self.problem = {}, problem
         self.write_runtime()
+
+    def _say_in_place(self) -> None:
+        """Say that nothing can be written, in what was written before: that takes no room."""
+        self._runtime = None
+        if self.problem is None:
+            return
+        problem = self.problem[:_PROBLEM_MAX]
+        fields = {
+            **self._identity,
+            "session": self._tools.terminal.target.session,
+            "problem": problem,
+        }
+        with suppress(AgentmuxError, OSError):
+            self._session.files.write_over(layout.RUNTIME, json.dumps(fields))
 
     def _start_of(self, pane: Pane) -> int:
         """Return when the program of a pane was started, asked once."""

@@ -382,6 +382,7 @@ def _claims(environ: Mapping[str, str]) -> Claims:
 
     folder = ClaimFolder(state_dir(environ) / "claims")
     return Claims(
+        prepare=folder.prepare,
         path=folder.path,
         is_held=folder.is_held,
         holder=folder.holder,

@@ -155,6 +155,13 @@ class SessionFiles(SignalFiles, Protocol):
     def write(self, path: str, data: str) -> Path:
         """Write a private file at a path relative to the session; returns where it lies."""
 
+    def write_over(self, path: str, data: str) -> None:
+        """Write over a file where it lies, padded to its size: not durable, but takes no room.
+
+        Raises:
+            DataError: It is not there, is too small, or cannot be written.
+        """
+
     def make_folder(self, path: str) -> None:
         """Make a private folder at a path relative to the session, unless it is there."""
 

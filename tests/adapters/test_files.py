@@ -456,3 +456,22 @@ def test_a_folder_that_cannot_be_looked_at_is_not_taken_for_none(tmp_path: Path)
     assert not files.is_folder(tmp_path / "file" / "below")
     with pytest.raises(OSError, match="too long"):
         files.is_folder(tmp_path / ("n" * 300))
+
+
+def test_writing_over_takes_no_room_and_makes_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "note"
+    with pytest.raises(DataError):
+        files.write_over(path, b"x")
+    assert not path.exists()
+    path.write_bytes(b"0123456789")
+    before = path.stat().st_ino
+    files.write_over(path, b"abc")
+    assert path.read_bytes() == b"abc       "
+    assert path.stat().st_ino == before
+    with pytest.raises(DataError, match="no space left"):
+        files.write_over(path, b"longer than that")
+    assert path.read_bytes() == b"abc       "
+    link = tmp_path / "link"
+    link.symlink_to(path)
+    with pytest.raises(DataError):
+        files.write_over(link, b"x")

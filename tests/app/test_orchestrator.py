@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 
-from agentmux.adapters import delivery
+from agentmux.adapters import delivery, session_folders
 from agentmux.adapters.lock import SessionLock
 from agentmux.adapters.processes import ProcessWatch, end, is_alive, start_time
 from agentmux.adapters.session_files import FileSession
@@ -720,6 +720,40 @@ def full_disk(stage: Stage) -> Iterator[None]:
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+@contextmanager
+def no_room(stage: Stage) -> Iterator[None]:
+    """No file of the session can be made meanwhile; what is there can be written over."""
+    real = os.open
+
+    def full(path: Any, flags: int, *more: Any, **other: Any) -> int:
+        if flags & os.O_CREAT and str(path).startswith(str(stage.path)):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+        return real(path, flags, *more, **other)
+
+    os.open = full
+    try:
+        yield
+    finally:
+        os.open = real
+
+
+def test_a_full_disk_is_told_to_whoever_asks_for_the_status(stage: Stage) -> None:
+    def problem() -> str:
+        noted = session_folders.runtime(stage.path)
+        return str(noted.get("problem") or "") if noted else "half a note"
+
+    async def play() -> None:
+        stage.scenario({"architect": {"think": 0.3}})
+        async with stage.driven():
+            await stage.until(lambda: session_folders.runtime(stage.path).get("statuses"))
+            with no_room(stage):
+                await stage.until(lambda: "no space left on device" in problem())
+            await stage.until(lambda: not problem())
+            await stage.until(lambda: stage.facts("submit_architecture"))
+
+    asyncio.run(play())
 
 
 def draft(stage: Stage) -> str | None:

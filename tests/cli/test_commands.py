@@ -94,6 +94,20 @@ def test_a_decision_of_a_person_is_refused_to_an_agent_whatever_the_phase(
     assert session.files.load() == before
 
 
+def test_a_home_that_takes_nothing_refuses_before_anything_is_made(
+    project: Path, make: Make, run: Run, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = make()
+    session.commit()
+    (project / "state").write_text("in the way")
+    monkeypatch.setenv("XDG_STATE_HOME", str(project / "state"))
+    for words in (["start", "--agent", "demo", "--detach", "x"], ["resume", "--detach", NAME]):
+        assert run(*words) == ExitCode.DATA
+        assert f"cannot write `{project.resolve() / 'state'}" in capsys.readouterr().err
+    assert [each.name for each in sessions_dir(project).iterdir() if each.name != NAME] == []
+    assert session.kinds == ["journal_created", "session_started"]
+
+
 # -- mistyped names -------------------------------------------------------------------------------
 
 
