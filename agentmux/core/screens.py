@@ -15,8 +15,8 @@ LAST_ROWS: Final = 25
 _SAID_MAX: Final = 160
 """Characters of what an agent says that are passed on."""
 
-_LAST_WORDS: Final = 5
-"""Rows with text at the end of a screen: an error, and the hint that goes with it."""
+_LAST_WORDS: Final = 8
+"""Rows with text at the end of a screen: an error, and the hints that go with it (copilot: six)."""
 
 
 class ScreenMark(StrEnum):

@@ -85,7 +85,8 @@ UNKNOWN_ID = "Error: No conversation found with session ID: 6f1b\n"
         (f"● It said: {UNKNOWN_ID}\n❯ \n", False),  # a conversation came back that holds it
         (f"● It said: {UNKNOWN_ID}✻ Working… (1s · esc to interrupt)\n", False),
         (f"{UNKNOWN_ID}\n ❯ 1. Start anew\n", False),  # its user is asked
-        (UNKNOWN_ID + "talk\n" * 5, False),
+        (UNKNOWN_ID + "hint\n" * 6, True),
+        (UNKNOWN_ID + "talk\n" * 8, False),
         ("", False),
     ],
 )

@@ -40,7 +40,6 @@ PORT: Final = 8080
 """Of the model server, in a network namespace of its own: some errors name it."""
 MARKER: Final = "AGENTMUX_RECORDING"
 
-_APPEARS_S: Final = 25.0
 _STILL_S: Final = 0.7
 _MOVES_S: Final = 4.0
 """A screen that is never still (a spinner) is taken after so long."""
@@ -55,6 +54,7 @@ class Stage:
     model: ModelServer
     program: Path
     cols: int
+    patience_s: float
     env: dict[str, str] = field(default_factory=dict)
 
     def tmux(self, *words: str) -> str:
@@ -75,7 +75,7 @@ class Stage:
         """End the tmux server and whatever the program left behind."""
         self.tmux("kill-server")
         for _ in range(50):
-            left = carriers(f"{MARKER}=1")
+            left = carriers(f"{MARKER}={os.getpid()}")
             if not left:
                 return
             for pid, _ in left:
@@ -93,7 +93,7 @@ class Stage:
         Raises:
             TimeoutError: It never did.
         """
-        end = time.monotonic() + _APPEARS_S
+        end = time.monotonic() + self.patience_s
         while time.monotonic() < end:
             text = self.text()
             if re.search(pattern, text, re.MULTILINE) or re.search(pattern, " ".join(text.split())):
@@ -127,15 +127,17 @@ class Stage:
         self.press("Enter")
 
 
-def _environment(real: Path) -> dict[str, str]:
-    path = f"{real.parent}:{os.environ['PATH']}"
+def _environment(name: str, program: Path) -> dict[str, str]:
+    cache = program.parent.parent.parent
+    more = (str(each) for pattern in CLIS[name].path for each in cache.glob(pattern))
+    path = ":".join((str(program.parent), *more, os.environ["PATH"]))
     return {
         "PATH": path,
         "HOME": str(HOME / "user"),
         "LANG": "C.UTF-8",
         "TZ": "UTC",
         "SHELL": "/bin/sh",
-        MARKER: "1",
+        MARKER: str(os.getpid()),
     }
 
 
@@ -162,10 +164,18 @@ def stage(scene: Scene, program: Path, cols: int) -> Iterator[Stage]:
     url = "http://127.0.0.1:9" if scene.unreachable else model.url
     place = Place(home=home, project=project, url=url, trusted=scene.trusted)
     spec = load_registry(Settings())[scene.agent]
-    env = {**_environment(program), **CLIS[scene.agent].prepare(place), **scene.env}
+    env = {**_environment(scene.agent, program), **CLIS[scene.agent].prepare(place), **scene.env}
     if scene.configure is not None:
         scene.configure(place, env)
-    made = Stage(spec=spec, place=place, model=model, program=program, cols=cols, env=env)
+    made = Stage(
+        spec=spec,
+        place=place,
+        model=model,
+        program=program,
+        cols=cols,
+        patience_s=scene.patience_s,
+        env=env,
+    )
     project.joinpath("README.md").write_text("A project.\n")
     git = ("git", "-c", "user.name=A", "-c", "user.email=a@example.org", "-C", str(project))
     for words in (("init", "-q", "-b", "main"), ("add", "."), ("commit", "-q", "-m", "Begin")):

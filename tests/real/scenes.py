@@ -32,6 +32,7 @@ class Scene:
         then: Once this is shown, ``after``, ``keys`` and ``say_then`` follow.
         shows: The screen is complete once this is shown.
         unknown: Words that name a conversation which does not exist, where the registry's do not.
+        patience_s: How long each of what is to be shown may take.
         unreachable: The service refuses connections.
     """
 
@@ -54,6 +55,7 @@ class Scene:
     trusted: bool = True
     unreachable: bool = False
     unknown: tuple[str, ...] = ()
+    patience_s: float = 25
 
     @property
     def kind(self) -> str:
@@ -383,6 +385,15 @@ CLAUDE: Final = (
         script=_failed(401, "authentication_error", "invalid x-api-key"),
         env=_ONE_TRY,
     ),
+    _claude_asked(
+        "ready-interrupted",
+        "ready",
+        "Interrupted",
+        "its user interrupted it",
+        script=_slow,
+        then="esc to interrupt",
+        keys=("Escape",),
+    ),
     _claude_asked("resumed", "ready", "No code word", "resumed after its end", then="No code word"),
     _claude("rejected", "unknown", "No conversation found", "an unknown conversation", ready=""),
 )
@@ -576,6 +587,15 @@ CODEX: Final = (
         configure=_knows_newer,
         env={"CODEX_MANAGED_BY_NPM": "1"},
     ),
+    _codex_asked(
+        "ready-interrupted",
+        "ready",
+        "nterrupted",
+        "its user interrupted it",
+        script=_slow,
+        then="esc to interrupt",
+        keys=("Escape",),
+    ),
     _codex_asked("resumed", "ready", "No code word", "resumed after its end", then="No code word"),
     _codex("rejected", "unknown", "No saved session found", "an unknown conversation", ready=""),
 )
@@ -586,10 +606,6 @@ _ASKS: Final = {"questions": [{**_WAY, "type": "choice"}]}
 _PER_DAY: Final[dict[str, object]] = {
     "@type": "type.googleapis.com/google.rpc.QuotaFailure",
     "violations": [{"quotaId": "GenerateRequestsPerDayPerProjectPerModel"}],
-}
-_RETRY: Final[dict[str, object]] = {
-    "@type": "type.googleapis.com/google.rpc.RetryInfo",
-    "retryDelay": "7000s",
 }
 
 
@@ -613,7 +629,6 @@ _GEMINI_READY: Final = "Type your message"
 _gemini = _maker("gemini", _GEMINI_READY)
 _gemini_asked = _asked("gemini", _GEMINI_READY)
 _NO_RETRY: Final = _gemini_settings(general={"maxAttempts": 1})
-_TELLS_ALL: Final = _gemini_settings(ui={"errorVerbosity": "full"})
 
 GEMINI: Final = (
     _gemini("ready", "ready", _GEMINI_READY, "started"),
@@ -640,14 +655,6 @@ GEMINI: Final = (
         script=_google(429, "Quota exceeded", "RESOURCE_EXHAUSTED", _PER_DAY),
     ),
     _gemini_asked(
-        "limit-time",
-        "limit",
-        "Usage limit",
-        "HTTP 429, requests per day, with a time",
-        says="",
-        script=_google(429, "Quota exceeded", "RESOURCE_EXHAUSTED", _PER_DAY, _RETRY),
-    ),
-    _gemini_asked(
         "limit-stopped",
         "limit",
         "Request cancelled|Usage limit|quota|Quota",
@@ -656,41 +663,6 @@ GEMINI: Final = (
         script=_google(429, "Quota exceeded", "RESOURCE_EXHAUSTED", _PER_DAY),
         then="Keep trying",
         keys=("Down", "Enter"),
-    ),
-    _gemini_asked(
-        "trouble-slow",
-        "busy",
-        "still on it",
-        "HTTP 500, again and again",
-        says="taking a bit longer",
-        script=_google(500, "Internal error", "INTERNAL"),
-    ),
-    _gemini_asked(
-        "trouble-retrying",
-        "busy",
-        "Attempt",
-        "HTTP 500, set to tell of it",
-        says="Trying to reach",
-        script=_google(500, "Internal error", "INTERNAL"),
-        configure=_TELLS_ALL,
-    ),
-    _gemini_asked(
-        "trouble-throttled",
-        "ready",
-        "✕",
-        "HTTP 429 without a limit, its tries are over",
-        says="API Error",
-        script=_google(429, "Resource has been exhausted", "RESOURCE_EXHAUSTED"),
-        configure=_NO_RETRY,
-    ),
-    _gemini_asked(
-        "trouble-error",
-        "ready",
-        "✕",
-        "HTTP 500, its tries are over",
-        says="API Error",
-        script=_google(500, "Internal error", "INTERNAL"),
-        configure=_NO_RETRY,
     ),
     _gemini_asked(
         "trouble-rejected",
@@ -736,6 +708,7 @@ _COPILOT_ASKS: Final = {
     },
 }
 
+_COPILOT_DONE: Final = r"✗ (?s:.)*Manual Approval"
 _COPILOT_READY: Final = r"^❯|/ commands"
 _copilot = _maker("copilot", _COPILOT_READY)
 _copilot_asked = _asked("copilot", _COPILOT_READY)
@@ -761,21 +734,44 @@ COPILOT: Final = (
         ready="",
         trusted=False,
     ),
-    _copilot_asked("limit-quota", "limit", "quota", "HTTP 429, insufficient_quota", script=_QUOTA),
+    _copilot_asked(
+        "limit-quota",
+        "limit",
+        _COPILOT_DONE,
+        "HTTP 429, insufficient_quota",
+        script=_QUOTA,
+        patience_s=150,
+    ),
     _copilot_asked(
         "limit-paid",
         "limit",
-        "quota",
+        _COPILOT_DONE,
         "HTTP 402, quota_exceeded",
         script=_openai(402, "You have no quota", "quota_exceeded"),
     ),
     _copilot_asked(
-        "trouble-throttled", "busy", "etry|rate|rror", "HTTP 429 without a limit", script=_THROTTLED
+        "trouble-error",
+        "busy",
+        "etry|rror",
+        "HTTP 500",
+        script=_BROKEN,
+        says="^Request failed due to a transient API error",
     ),
-    _copilot_asked("trouble-error", "busy", "etry|rror", "HTTP 500", script=_BROKEN),
-    _copilot_asked("trouble-rejected", "ready", "bad request", "HTTP 400", script=_BAD),
     _copilot_asked(
-        "trouble-refused", "busy", "etry|rror", "the connection is refused", unreachable=True
+        "trouble-rejected",
+        "ready",
+        _COPILOT_DONE,
+        "HTTP 400",
+        script=_BAD,
+        says="^400 bad request$",
+    ),
+    _copilot_asked(
+        "trouble-refused",
+        "busy",
+        "etry|rror",
+        "the connection is refused",
+        unreachable=True,
+        says="^Response was interrupted due to a server error",
     ),
     _copilot_asked(
         "resumed", "ready", "No code word", "resumed after its end", then="No code word"
@@ -784,8 +780,18 @@ COPILOT: Final = (
 )
 
 _QWEN_READY: Final = "Type your message"
-_qwen = _maker("qwen", _QWEN_READY, "--auth-type", "openai")
-_qwen_asked = _asked("qwen", _QWEN_READY, "--auth-type", "openai")
+_QWEN_ARGS: Final = ("--auth-type", "openai", "--approval-mode", "default")
+
+
+def _qwen_settings(**sections: object) -> Callable[[Place, dict[str, str]], None]:
+    """Its own search instead of a program: whose place it would tell where it cannot run it."""
+
+    def configure(place: Place, _env: dict[str, str]) -> None:
+        path = place.home / "settings.json"
+        known = {**json.loads(path.read_text()), "tools": {"useRipgrep": False}, **sections}
+        path.write_text(json.dumps(known))
+
+    return configure
 
 
 def _no_provider(place: Place, env: dict[str, str]) -> None:
@@ -794,9 +800,21 @@ def _no_provider(place: Place, env: dict[str, str]) -> None:
         del env[name]
 
 
+_QWEN_ONCE: Final = _qwen_settings(model={"generationConfig": {"maxRetries": 0}})
+
+
+def _qwen(screen: str, mark: str, shows: str, how: str, **more: object) -> Scene:
+    made = _maker("qwen", _QWEN_READY, *_QWEN_ARGS)
+    return made(screen, mark, shows, how, **{"configure": _qwen_settings(), **more})
+
+
+def _qwen_asked(screen: str, mark: str, shows: str, how: str, **more: object) -> Scene:
+    return _qwen(screen, mark, shows, how, say=(HELLO,), **more)
+
+
 QWEN: Final = (
     _qwen("ready", "ready", _QWEN_READY, "started"),
-    _qwen_asked("busy", "busy", "esc to cancel", "asked, no answer yet", script=_slow),
+    _qwen_asked("busy", "busy", r"esc\s+to\s+cancel", "asked, no answer yet", script=_slow),
     _qwen_asked(
         "question",
         "waiting",
@@ -805,11 +823,7 @@ QWEN: Final = (
         script=_runs(Call(tools=("ask_user_question",), arguments=_ASKS)),
     ),
     _qwen_asked(
-        "permission",
-        "waiting",
-        "Allow execution|Do you",
-        "a command",
-        script=_runs("touch hello.txt"),
+        "permission", "waiting", "Allow execution", "a command", script=_runs("touch hello.txt")
     ),
     _qwen(
         "trust",
@@ -820,14 +834,31 @@ QWEN: Final = (
         args=(),
         configure=_no_provider,
     ),
-    _qwen_asked("limit", "limit", "quota", "HTTP 429, insufficient_quota", script=_QUOTA),
     _qwen_asked(
-        "trouble-throttled", "busy", "etrying", "HTTP 429 without a limit", script=_THROTTLED
+        "limit",
+        "limit",
+        "quota",
+        "HTTP 429, insufficient_quota, its tries are over",
+        script=_QUOTA,
+        configure=_QWEN_ONCE,
+        patience_s=180,
     ),
-    _qwen_asked("trouble-error", "busy", "etrying|rror", "HTTP 500", script=_BROKEN),
-    _qwen_asked("trouble-rejected", "ready", "bad request", "HTTP 400", script=_BAD),
     _qwen_asked(
-        "trouble-refused", "busy", "etrying|rror", "the connection is refused", unreachable=True
+        "trouble-rejected",
+        "ready",
+        "bad request",
+        "HTTP 400",
+        says="^API Error: 400 bad request$",
+        script=_BAD,
+    ),
+    _qwen_asked(
+        "trouble-refused",
+        "ready",
+        "rror",
+        "the connection is refused, its tries are over",
+        says="^API Error: Connection error",
+        unreachable=True,
+        configure=_QWEN_ONCE,
     ),
     _qwen_asked("resumed", "ready", "No code word", "resumed after its end", then="No code word"),
     _qwen("rejected", "unknown", "No saved session found", "an unknown conversation", ready=""),
@@ -840,12 +871,20 @@ def _ask_first(place: Place, _env: dict[str, str]) -> None:
     path.write_text(json.dumps({**known, "permission": {"bash": "ask"}}))
 
 
-_OPENCODE_READY: Final = "Ask anything"
-_opencode = _maker("opencode", _OPENCODE_READY)
-_opencode_asked = _asked("opencode", _OPENCODE_READY)
+_OPENCODE_READY: Final = "Ask anything|ctrl\\+p"
+
+
+def _opencode(screen: str, mark: str, shows: str, how: str, **more: object) -> Scene:
+    made = _maker("opencode", _OPENCODE_READY)
+    return made(screen, mark, shows, how, **{"patience_s": 60, **more})
+
+
+def _opencode_asked(screen: str, mark: str, shows: str, how: str, **more: object) -> Scene:
+    return _opencode(screen, mark, shows, how, say=(HELLO,), **more)
+
 
 OPENCODE: Final = (
-    _opencode("ready", "ready", _OPENCODE_READY, "started"),
+    _opencode("ready", "unknown", _OPENCODE_READY, "started"),
     _opencode_asked("busy", "busy", "esc interrupt", "asked, no answer yet", script=_slow),
     _opencode_asked(
         "question",
@@ -891,14 +930,45 @@ _pi_asked = _asked("pi", _PI_READY)
 PI: Final = (
     _pi("ready", "ready", _PI_READY, "started"),
     _pi_asked("busy", "busy", "Working", "asked, no answer yet", script=_slow),
-    _pi_asked("limit", "limit", "quota", "HTTP 429, insufficient_quota", script=_QUOTA),
     _pi_asked(
-        "trouble-throttled", "busy", "etry|ate limit", "HTTP 429 without a limit", script=_THROTTLED
+        "limit",
+        "limit",
+        r"(?:(?s:.*?)Error: 429){4}",
+        "HTTP 429, insufficient_quota, its tries are over",
+        script=_QUOTA,
+        patience_s=60,
     ),
-    _pi_asked("trouble-error", "busy", "etry|rror", "HTTP 500", script=_BROKEN),
-    _pi_asked("trouble-rejected", "ready", "bad request", "HTTP 400", script=_BAD),
     _pi_asked(
-        "trouble-refused", "busy", "etry|rror", "the connection is refused", unreachable=True
+        "trouble-throttled",
+        "busy",
+        "Retrying",
+        "HTTP 429 without a limit",
+        says="^429 Rate limit reached$",
+        script=_THROTTLED,
+    ),
+    _pi_asked(
+        "trouble-error",
+        "busy",
+        "Retrying",
+        "HTTP 500",
+        says="^500 Internal server error$",
+        script=_BROKEN,
+    ),
+    _pi_asked(
+        "trouble-rejected",
+        "ready",
+        "bad request",
+        "HTTP 400",
+        says="^400 bad request$",
+        script=_BAD,
+    ),
+    _pi_asked(
+        "trouble-refused",
+        "busy",
+        "Retrying",
+        "the connection is refused",
+        says="onnection",
+        unreachable=True,
     ),
     _pi_asked("resumed", "ready", "No code word", "resumed after its end", then="No code word"),
     _pi(
