@@ -60,8 +60,10 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> World:
     """A project in which the offline agent plays every role."""
     project = make_project(tmp_path_factory.mktemp("phase") / "p")
     (project / ".agentmux").mkdir()
-    (project / ".agentmux" / "config.yaml").write_text("version: 1\ndefaults: {agent: demo}\n")
-    return wiring.world(project, environ=dict(os.environ))
+    config = project / ".agentmux" / "config.yaml"
+    config.write_text("version: 1\ndefaults: {agent: demo}\n")
+    # As the file of --config it is the user's own, and needs no trust.
+    return wiring.world(project, config=config, environ=dict(os.environ))
 
 
 @dataclass
