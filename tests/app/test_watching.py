@@ -437,3 +437,29 @@ def test_whose_hooks_are_heard_tells_itself_where_it_is(
         looking.show(screen)
         looking.look()
     assert bool(looking.session.state.agents["architect"].get("unsure")) is unsure
+
+
+def test_a_screen_of_a_new_conversation_means_nothing_before_a_prompt_has_come(
+    place: Path,
+) -> None:
+    """An empty conversation is then the one that it was given."""
+    looking = Looking(place, agent="demo-hook", strategy="assign")
+    for screen in (IDLE, CLEARED):
+        looking.show(screen)
+        looking.look()
+    assert not looking.session.state.seats["architect"].reached
+    assert not looking.session.state.agents["architect"].get("unsure")
+
+
+@pytest.mark.parametrize(("lived_s", "early"), [(0, True), (15, True), (16, False), (3600, False)])
+def test_what_fails_late_did_not_fail_on_its_conversation(
+    looking: Looking, lived_s: int, early: bool
+) -> None:
+    """As long as `resume.reject_after`, which is 15 s."""
+    state = looking.session.state
+    since = datetime(2026, 1, 1, tzinfo=UTC) - timedelta(seconds=lived_s)
+    seat = replace(
+        state.seats["architect"], mode="native", since=since.isoformat(timespec="milliseconds")
+    )
+    looking.session.state = replace(state, seats={"architect": seat})
+    assert looking.watcher.probe().launches[ARCHITECT].early is early
