@@ -3,7 +3,7 @@
 import asyncio
 import sys
 from ast import literal_eval
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,7 +17,13 @@ from agentmux.adapters.delivery import (
     undimmed,
 )
 from agentmux.core.agents import AgentSpec, spec_for
-from agentmux.ports.terminal import Delivery, DeliveryResult, NewPane, Screen
+from agentmux.ports.terminal import (
+    Delivery,
+    DeliveryResult,
+    NewPane,
+    Screen,
+    TerminalUnreachableError,
+)
 from tests.conftest import WaitUntil
 from tests.fakes.bench import Bench as TmuxTerminal
 from tests.fakes.bench import Flat
@@ -346,3 +352,56 @@ def test_the_draft_of_another_stays_one(start: Start) -> None:
     agent = start("draft=please do")
     assert agent.deliver(once=True).result is DeliveryResult.REFUSED_DRAFT
     assert agent.read() == []
+
+
+class Frames:
+    """A pane whose screens come one after the other; the last stays."""
+
+    def __init__(self, *texts: str, paste: str = "", enter: str = "") -> None:
+        self._texts = list(texts)
+        self._fails = {"paste": paste, "enter": enter}
+        self.done: list[str] = []
+
+    def capture(self, panes: Sequence[str], *, colours: bool = True) -> Mapping[str, Screen]:
+        text = self._texts.pop(0) if len(self._texts) > 1 else self._texts[0]
+        row = len(text.split("\n")) - 1
+        screen = Screen(ansi=text, text=text, cols=80, rows=24, cursor_row=row, cursor_col=2)
+        return dict.fromkeys(panes, screen)
+
+    def paste(self, pane: str, text: str) -> None:
+        self._do("paste")
+
+    def press_enter(self, pane: str) -> None:
+        self._do("enter")
+
+    def _do(self, what: str) -> None:
+        if self._fails[what]:
+            raise TerminalUnreachableError(self._fails[what])
+        self.done.append(what)
+
+    def deliver(self) -> Delivery:
+        typing = deliver(self, "%1", "go on", SPEC, deadline_s=0.3)  # type: ignore[arg-type]  # all it asks
+        return asyncio.run(typing)
+
+
+def test_one_look_at_an_empty_composer_is_not_enough() -> None:
+    """Somebody may just have begun to type."""
+    frames = Frames("> ", "> my own", "> my own")
+    assert frames.deliver().result is DeliveryResult.REFUSED_DRAFT
+    assert frames.done == []
+
+
+@pytest.mark.parametrize(
+    ("fails", "done", "says"),
+    [
+        ({"enter": "no answer"}, ["paste"], "no answer; the text may have been typed"),
+        ({"paste": "no answer"}, [], "no answer; the text may have been typed"),
+    ],
+)
+def test_a_server_that_goes_silent_at_the_paste_may_have_the_text(
+    fails: dict[str, str], done: list[str], says: str
+) -> None:
+    frames = Frames("> ", "> ", "> go on", **fails)
+    delivery = frames.deliver()
+    assert (delivery.result, delivery.evidence) == (DeliveryResult.UNKNOWN, says)
+    assert frames.done == done
