@@ -242,6 +242,7 @@ def _folders() -> Folders:
     )
 
 
+@functools.cache  # asked of each session of a project, and each time all mounts are read
 def _network(path: Path) -> str:
     from agentmux.adapters.mounts import network_type  # noqa: PLC0415 (only a start or resume asks)
 

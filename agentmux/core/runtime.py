@@ -6,6 +6,7 @@ another program of it. Its base name does.
 
 from __future__ import annotations
 
+import functools
 import re
 from pathlib import PurePath
 from typing import Final
@@ -83,6 +84,7 @@ def update_of(then: Runtime, now: Runtime) -> str:
     return f"{now.name} was updated" if then.file != now.file else ""
 
 
+@functools.lru_cache(maxsize=64)
 def _behind(command: str, path: str) -> str:
     """Return the base name of the program at ``path``; ``command``'s where it has none."""
     called = _spelled(PurePath(command).name)
