@@ -380,10 +380,10 @@ def _warnings(head: Head | None, options: Options, taken: Mapping[str, str]) -> 
     ended = {phase.value for phase in TERMINAL} - {Phase.FAILED.value}
     others = [name for name, phase in taken.items() if phase not in ended]
     if len(others) == 1:
-        found.append(f"another unfinished session works in this checkout: {others[0]}")
+        found.append(f"another unfinished session began in this checkout: {others[0]}")
     elif others:
         found.append(
-            f"{len(others)} other unfinished sessions work in this checkout, the newest "
+            f"{len(others)} other unfinished sessions began in this checkout, the newest "
             f"{others[0]}: agentmux list"
         )
     return tuple(found)

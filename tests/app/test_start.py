@@ -85,7 +85,7 @@ def test_starts_in_the_same_second_get_a_name_each(studio: Studio) -> None:
     # Who came first is not in the checkout alone any more, and the others are told.
     told = {each.name: [w for w in each.warnings if "another unfinished" in w] for each in begun}
     assert told[base] == []
-    assert told[f"{base}-2"] == [f"another unfinished session works in this checkout: {base}"]
+    assert told[f"{base}-2"] == [f"another unfinished session began in this checkout: {base}"]
 
 
 def test_many_unfinished_sessions_are_warned_of_in_one_line(studio: Studio) -> None:
@@ -94,7 +94,7 @@ def test_many_unfinished_sessions_are_warned_of_in_one_line(studio: Studio) -> N
     _, plan = planned(studio, taken=taken)
     (warning,) = [each for each in plan.warnings if "unfinished" in each]
     assert warning == (
-        "31 other unfinished sessions work in this checkout, the newest 20260101-101540-x: "
+        "31 other unfinished sessions began in this checkout, the newest 20260101-101540-x: "
         "agentmux list"
     )
 
