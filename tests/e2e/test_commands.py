@@ -161,10 +161,11 @@ def _settled_tree(live: Session) -> str:
     for folder, folders, names in os.walk(live.project.path):  # passes over folders that have gone
         folders[:] = sorted(set(folders) - own)
         for name in sorted(set(names) - own):
-            # What is being written has a name of its own until it is whole.
-            if not name.startswith(".tmp-"):
+            path = Path(folder, name)
+            # What is being written has a name of its own until it is whole; reading a pipe waits.
+            if not name.startswith(".tmp-") and path.is_file():
                 with suppress(FileNotFoundError):
-                    kept.append((folder, name, Path(folder, name).read_bytes()))
+                    kept.append((folder, name, path.read_bytes()))
     return str(hash(tuple(kept)))
 
 
