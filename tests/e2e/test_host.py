@@ -17,10 +17,10 @@ from tests.e2e.pair import Pair, child_of, kill_all
 QUIET = {"roles": {"architect": {"submit": "no", "write": "none", "think": 0.05}}}
 
 
-def begin(project: Project, agent: str = "demo", feature: str = "add a greeting") -> Session:
+def begin(project: Project, agent: str = "demo") -> Session:
     """A session whose architect was reached, and stays."""
     project.scenario(QUIET)
-    answer = project.json("start", "--agent", agent, "--", feature)
+    answer = project.json("start", "--agent", agent, "--", "add a greeting")
     session = Session(project, project.path / answer["path"]).until_seat("architect")
     session.submit("architect", "hello")
     conversation = f"*{session.state['agents']['architect']['session_ref']}*"
@@ -227,7 +227,10 @@ def test_a_conversation_that_was_cleared_is_unsure_where_nobody_says_which(
 def test_one_conversation_is_never_in_two_panes(project: Project, wait_until: WaitUntil) -> None:
     session = begin(project)
     end(project, wait_until)
-    other = begin(project, feature="add another thing")
+    clone = project.root / "clone"  # no two sessions live in one checkout
+    project.git("clone", "-q", str(project.path), str(clone))
+    answer = project.json("start", "--agent", "demo", "--", "add another thing", cwd=clone)
+    other = Session(project, clone / answer["path"]).until_seat("architect")
     mine, its = (each.state["agents"]["architect"] for each in (session, other))
     edit(session, **{name: its[name] for name in ("session_ref", "argv_ref", "resume_argv")})
     assert mine["session_ref"] != its["session_ref"]
