@@ -22,6 +22,8 @@ from agentmux.ports.terminal import DeliveryResult
 logger = logging.getLogger(__name__)
 
 _TYPE_S: Final = 30.0
+# A program that has just been started may show nothing for long: opencode without a network does.
+_FIRST_S: Final = 120.0
 _NOT_NOW: Final = frozenset({DeliveryResult.REFUSED_DRAFT, DeliveryResult.REFUSED_DIALOG})
 _REACHED: Final = frozenset({DeliveryResult.SUBMITTED, DeliveryResult.QUEUED})
 
