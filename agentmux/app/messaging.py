@@ -98,7 +98,7 @@ class Messenger:
                 pane,
                 text,
                 self._watcher.spec(seat),
-                deadline_s=_TYPE_S,
+                deadline_s=_FIRST_S if once else _TYPE_S,
                 once=once,
             )
         logger.info("typed into %s: %s (%s)", seat, delivery.result, delivery.evidence)

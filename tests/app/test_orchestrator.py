@@ -166,6 +166,7 @@ class Stage:
         self.root = root
         env = dict(os.environ)
         self.typed: list[str] = []
+        self.waited_s: list[float] = []
         self.terminal = terminal
         self.scenario(QUICK)
         world = wiring.world(self.project, environ=env)
@@ -208,6 +209,7 @@ class Stage:
             once: bool = False,
         ) -> Delivery:
             self.typed.append(text)
+            self.waited_s.append(deadline_s)
             return await delivery.deliver(panes, pane, text, spec, deadline_s=deadline_s, once=once)
 
         async def hints(stop: asyncio.Event) -> AsyncIterator[None]:
@@ -464,6 +466,20 @@ def test_who_ends_its_turn_without_a_signal_is_asked_within_seconds(
     assert [fact.result for fact in stage.facts("agent_nudged", "architect")] == ["submitted"]
     assert len(stage.facts("submit_architecture")) == 1
     assert "reminded" in stage.messages()
+
+
+def test_a_program_that_draws_late_is_waited_for_with_its_prompt(
+    tmp_path: Path, agents: None, tmux: TmuxTerminal
+) -> None:
+    stage = Stage(tmp_path, tmux, interval_s=0.1, agent="demo-paste")
+    stage.scenario(STAY)
+
+    async def play() -> None:
+        async with stage.driven():
+            await stage.until(lambda: stage.state().phase is Phase.PLANNING)
+
+    asyncio.run(play())
+    assert stage.waited_s[0] >= 120
 
 
 def test_a_draft_puts_the_question_off_until_it_is_gone(
