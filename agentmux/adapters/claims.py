@@ -25,16 +25,18 @@ class ClaimFolder:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    def prepare(self) -> None:
-        """Make the folder, and see that something may be written in it.
+    def require_writable(self) -> None:
+        """See that claims can be made here, and make nothing.
 
         Raises:
-            DataError: It may not: no agent could be launched.
+            DataError: They cannot: no agent could be launched.
         """
-        files.make_dir(self._folder)
+        there = next(each for each in (self._folder, *self._folder.parents) if each.exists())
         with files.explained(self._folder / "*.lock"):
-            if not os.access(self._folder, os.W_OK | os.X_OK):
-                read_only = os.statvfs(self._folder).f_flag & os.ST_RDONLY
+            if not there.is_dir():
+                raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
+            if not os.access(there, os.W_OK | os.X_OK):
+                read_only = os.statvfs(there).f_flag & os.ST_RDONLY
                 number = errno.EROFS if read_only else errno.EACCES
                 raise OSError(number, os.strerror(number))
 

@@ -237,7 +237,7 @@ def resume(world: World, handing: Handing, plan: ResumePlan, request: Request) -
     Raises:
         BlockedError: It is live, or somebody holds it, or another session is at work, by now.
     """
-    world.claims.prepare()
+    world.claims.require_writable()
     lock = world.lock(plan.path)
     with world.folders.one_at_a_time(world.project):
         require_free(world, but=plan.path)

@@ -140,7 +140,7 @@ def start(world: World, handing: Handing, plan: StartPlan) -> Begun:
     Raises:
         AgentmuxError: As `plan_start`; or something could not be made.
     """
-    world.claims.prepare()
+    world.claims.require_writable()
     with ExitStack() as undo:
         made, state, pipe = _made(world, handing, plan, undo)
         begun = hand_over(world, handing, made.path, state, Request(mode="start"), pipe=pipe)

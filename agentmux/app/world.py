@@ -117,7 +117,7 @@ class Claims:
     """Where launches of this host say which conversation they hold.
 
     Attributes:
-        prepare: Make sure that claims can be written; raises `DataError` where not.
+        require_writable: See that claims can be made; raises `DataError` where not.
         path: Claim file of a conversation (program, config home, conversation).
         is_held: Whether anybody holds a claim file.
         holder: Who holds a claim file, in words; None when nobody does. Takes longer.
@@ -126,7 +126,7 @@ class Claims:
         note_latest: Record them.
     """
 
-    prepare: Callable[[], None]
+    require_writable: Callable[[], None]
     path: Callable[[str, str, str], Path]
     is_held: Callable[[Path], bool]
     holder: Callable[[Path], str | None]

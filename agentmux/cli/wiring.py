@@ -383,7 +383,7 @@ def _claims(environ: Mapping[str, str]) -> Claims:
 
     folder = ClaimFolder(state_dir(environ) / "claims")
     return Claims(
-        prepare=folder.prepare,
+        require_writable=folder.require_writable,
         path=folder.path,
         is_held=folder.is_held,
         holder=folder.holder,

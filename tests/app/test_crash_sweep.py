@@ -149,16 +149,26 @@ def tear(journal: Path) -> None:
     journal.write_bytes(data[: (start + len(data)) // 2])
 
 
-def clone(source: str, target: str) -> None:
-    """Copy a tree without its pipes; files that nobody writes in place share their inode."""
+def clone(source: str, target: str, copies: dict[int, str] | None = None) -> None:
+    """Copy a tree without its pipes; files that nobody writes in place share their inode.
+
+    Two names of one file are two names of its copy: by that git's lock is known as ours.
+    """
+    copies = {} if copies is None else copies
     _MKDIR(target)
     with os.scandir(source) as entries:
         for entry in entries:
+            name = f"{target}/{entry.name}"
             if entry.is_dir(follow_symlinks=False):
-                clone(entry.path, f"{target}/{entry.name}")
+                clone(entry.path, name, copies)
             elif entry.is_file(follow_symlinks=False):
                 shared = "/.git/" not in entry.path and entry.name != layout.JOURNAL
-                (_LINK if shared else shutil.copyfile)(entry.path, f"{target}/{entry.name}")
+                known = copies.get(entry.inode())
+                if shared or known:
+                    _LINK(known or entry.path, name)
+                else:
+                    shutil.copyfile(entry.path, name)
+                    copies[entry.inode()] = name
 
 
 @pytest.fixture

@@ -615,6 +615,6 @@ def test_a_session_never_ends_what_is_another_ones(project: Project) -> None:
     name = session.state["session_name"]
     (older / "state.json").write_text(json.dumps({"phase": "failed", "session_name": name}))
     for words in (("stop",), ("resume", "--reattach", "--detach")):
-        assert "another session" in project.fails(3, words[0], older.name, *words[1:])
+        assert "only has the name" in project.fails(3, words[0], older.name, *words[1:])
         assert project.json("status", session.name)["sessions"][0]["live"] is True
     assert session.launched() == ["architect"]
