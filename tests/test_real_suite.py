@@ -1,4 +1,4 @@
-"""``./dev test-real``: a run in which nothing could be shown is no success."""
+"""``./dev test-real``: what it shows nothing of is no success, and says why."""
 
 import json
 import os
@@ -6,10 +6,39 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+from tests.real import test_real_pipeline, test_real_probes
 from tests.real.clis import CLIS
+from tests.real.conftest import COLUMNS
 from tests.real.run import FOUND_VARIABLE
 
 ROOT = Path(__file__).parent.parent
+
+
+def marks(thing: object) -> dict[str, pytest.Mark]:
+    found = getattr(thing, "pytestmark", [])
+    return {each.name: each for each in (found if isinstance(found, list) else [found.mark])}
+
+
+def shown() -> dict[str, list[str]]:
+    """Return for each column the agents that it is shown of."""
+    found: dict[str, list[str]] = {}
+    for module in (test_real_pipeline, test_real_probes):
+        for thing in vars(module).values():
+            held = {**marks(module), **marks(thing)}
+            if "proves" in held:
+                found[held["proves"].args[0]] = list(held["parametrize"].args[1])
+    return found
+
+
+def test_every_column_is_shown_of_every_agent_or_says_why_not() -> None:
+    wanted = {
+        column: [name for name, cli in CLIS.items() if column not in cli.without]
+        for column in COLUMNS
+    }
+    assert shown() == wanted
+    assert all(reason for cli in CLIS.values() for reason in cli.without.values())
 
 
 def test_a_run_that_skips_every_test_fails() -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -22,12 +22,14 @@ class Place:
 
     Attributes:
         trusted: The question whether the project's folder is to be trusted is answered already.
+        asking: It has to ask before it runs a command, where only its configuration can say so.
     """
 
     home: Path
     project: Path
     url: str
     trusted: bool = True
+    asking: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +48,8 @@ class Cli:
             not ask.
         leaves: What its user types to go on in a new conversation, and keys that it asks for then.
         asks: What makes it ask before it runs a command, in place of what ``settings`` says; empty
-            where nothing does.
+            where its configuration does it, None where nothing does.
+        without: Columns of the closing table that say nothing of it, each with the reason.
         path: Folders of the cache that it finds programs in, which it would fetch itself.
         settings: What a user would put under the agent's name in the configuration of AgentMux.
     """
@@ -59,7 +62,8 @@ class Cli:
     forget: tuple[str, ...] = ()
     trust: tuple[str, ...] = ()
     leaves: tuple[str, ...] = ("/clear",)
-    asks: tuple[str, ...] = ()
+    asks: tuple[str, ...] | None = None
+    without: Mapping[str, str] = field(default_factory=dict)
     path: tuple[str, ...] = ()
     settings: Mapping[str, object] | None = None
 
@@ -159,7 +163,7 @@ def _opencode(place: Place) -> Mapping[str, str]:
         "model": f"local/{MODEL}",
         "small_model": f"local/{MODEL}",
         "provider": {"local": provider},
-        "permission": "allow",
+        "permission": {"bash": "ask"} if place.asking else "allow",
         "autoupdate": False,
     }
     _write(place.home / "opencode.json", known)
@@ -182,6 +186,9 @@ def _pi(place: Place) -> Mapping[str, str]:
     _write(place.home / "settings.json", {"defaultProvider": "local", "defaultModel": MODEL})
     return {"PI_CODING_AGENT_DIR": str(place.home), "PI_OFFLINE": "1"}
 
+
+_NO_TRUST: Final = {"dialogs": "it asks nothing about a folder"}
+_LATEST: Final = "it takes no id: the latest conversation of the folder is what comes back"
 
 CLIS: Final[Mapping[str, Cli]] = {
     "claude": Cli(
@@ -224,6 +231,7 @@ CLIS: Final[Mapping[str, Cli]] = {
         prepare=_qwen,
         forget=("projects",),
         asks=("--approval-mode", "default"),
+        without=_NO_TRUST,
         settings={"permission_args": ["--approval-mode", "yolo"]},
     ),
     "copilot": Cli(
@@ -241,6 +249,12 @@ CLIS: Final[Mapping[str, Cli]] = {
         version="1.18.33",
         program="opencode-{platform}/bin/opencode",
         prepare=_opencode,
+        asks=(),
+        without={
+            "lost": f"{_LATEST}, whichever is left",
+            "left": f"{_LATEST}, whichever its user went to",
+            **_NO_TRUST,
+        },
         # Without ripgrep it waits for a download at its first turn; codex has one.
         path=("codex/node_modules/@openai/codex-*/vendor/*/codex-path",),
     ),
@@ -251,5 +265,6 @@ CLIS: Final[Mapping[str, Cli]] = {
         on_node=20,
         prepare=_pi,
         leaves=("/new",),
+        without={"permits": "it asks for no permissions", **_NO_TRUST},
     ),
 }

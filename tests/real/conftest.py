@@ -39,7 +39,6 @@ collect_ignore_glob = [] if FOUND else ["test_*.py"]
 def pytest_configure(config: pytest.Config) -> None:
     results: Results = {name: {} for name in CLIS}
     config.stash[RESULTS] = results
-    config.addinivalue_line("markers", "proves(column): its result stands in the closing table")
 
 
 @pytest.hookimpl(wrapper=True)
@@ -78,10 +77,13 @@ def pytest_terminal_summary(terminalreporter) -> None:
     terminalreporter.write_line(row.format("CLI", "VERSION", *map(str.upper, COLUMNS)))
     for name, held in results.items():
         each = FOUND.get(name, {})
-        cells = [held.get(column, "-") for column in COLUMNS]
+        without = CLIS[name].without
+        cells = [held.get(column, "n/a" if column in without else "-") for column in COLUMNS]
         terminalreporter.write_line(row.format(name, each.get("version", "-"), *cells).rstrip())
         if "missing" in each:
             terminalreporter.write_line(f"  skipped: {each['missing']}")
+        for column, reason in without.items():
+            terminalreporter.write_line(f"  {column.upper()} n/a: {reason}")
 
 
 @dataclass(slots=True)

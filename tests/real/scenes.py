@@ -866,7 +866,7 @@ def _opencode_asked(screen: str, mark: str, shows: str, how: str, **more: object
 
 
 OPENCODE: Final = (
-    _opencode("ready", "unknown", _OPENCODE_READY, "started"),
+    _opencode("ready", "ready", _OPENCODE_READY, "started"),
     _opencode_asked("busy", "busy", "esc interrupt", "asked, no answer yet", script=_slow),
     _opencode_asked(
         "question",

@@ -9,6 +9,7 @@ import sys
 import termios
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from copy import copy
 from dataclasses import replace
 from pathlib import Path
@@ -39,8 +40,11 @@ REGISTRY = load_registry(Settings())
 BY_ID = [name for name in CLIS if REGISTRY[name].strategies[0].kind is not StrategyKind.CONTINUE]
 """Of the others the latest conversation comes back, whichever it is, or none without a word."""
 
-TELL = [n for n in CLIS if REGISTRY[n].ready or REGISTRY[n].turn_end is not TurnEnd.SCREEN]
-"""The end of their turns is known, by their own word or by their composer."""
+
+def of(column: str) -> list[str]:
+    """Return the agents of which a column says something."""
+    return [name for name, cli in CLIS.items() if column not in cli.without]
+
 
 BEHIND = ("gemini",)
 """Goes on with its prompt while its dialog stands, and hides that it is busy."""
@@ -240,12 +244,12 @@ def architecture(run: Run) -> str:
 
 
 def children(pid: int) -> tuple[int, ...]:
-    """Return all processes below ``pid``."""
-    try:
-        direct = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    except OSError:  # it has ended since
-        return ()
-    return tuple(each for word in direct for each in (int(word), *children(int(word))))
+    """Return all processes below ``pid``, whichever of its threads started them."""
+    direct: list[int] = []
+    for path in Path(f"/proc/{pid}/task").glob("*/children"):
+        with suppress(OSError):  # it has ended since
+            direct += map(int, path.read_text().split())
+    return tuple(each for child in direct for each in (child, *children(child)))
 
 
 def comes_back(run: Run, word: str = "") -> None:
@@ -337,7 +341,7 @@ def test_a_hang_up_ends_no_agent_and_costs_no_conversation(
     assert pane is not None
     assert run.pane is not None
     assert (run.pane.pid, run.pane.dead) == (pane.pid, False)
-    assert run.status()["status"] in {"idle", "unknown"}
+    run.until(lambda: run.status()["status"] in {"idle", "unknown"}, "it is said to be at work")
 
     # The server ends in good order: every pane is hung up.
     run.real.run("tmux", "-S", run.terminal.socket, "kill-server")
@@ -418,7 +422,7 @@ def test_two_at_once_get_their_own_conversations_back(
         assert len(run.at(seat).events("submit_done")) == 1
 
 
-@pytest.mark.parametrize("name", BY_ID)
+@pytest.mark.parametrize("name", of("lost"))
 @pytest.mark.proves("lost")
 @pytest.mark.timeout(480)
 def test_a_conversation_that_is_gone_begins_afresh(
@@ -453,7 +457,7 @@ def test_a_conversation_that_is_gone_begins_afresh(
     assert run.status()["reason"] == why
 
 
-@pytest.mark.parametrize("name", BY_ID)
+@pytest.mark.parametrize("name", of("left"))
 @pytest.mark.proves("left")
 @pytest.mark.timeout(480)
 def test_a_conversation_that_its_user_left_is_followed_or_unsure(
@@ -484,16 +488,17 @@ def test_a_conversation_that_its_user_left_is_followed_or_unsure(
     assert (pane["mode"], wanted[1] in pane["reason"]) == (wanted[0], True), pane["reason"]
 
 
-@pytest.mark.parametrize("name", [name for name, cli in CLIS.items() if cli.asks])
+@pytest.mark.parametrize("name", of("permits"))
 @pytest.mark.proves("permits")
 @pytest.mark.timeout(480)
 def test_a_question_before_a_command_is_left_to_the_user(
     name: str, real: Real, wait_until: WaitUntil
 ) -> None:
+    real.env = dict(CLIS[name].prepare(replace(real.place, asking=True)))
     run = Run(
         real,
         wait_until,
-        agents={name: {"permission_args": list(CLIS[name].asks)}},
+        agents={name: {"permission_args": list(CLIS[name].asks or ())}},
         stall={"turn_ended_after": "1s", "nudge_after": "5s", "report_after": "6s"},
     )
     ran = real.folder / "ran"
@@ -515,7 +520,7 @@ def test_a_question_before_a_command_is_left_to_the_user(
     run.until(lambda: run.status()["status"] != "waiting_for_user", "it is still said to ask")
 
 
-@pytest.mark.parametrize("name", [name for name, cli in CLIS.items() if cli.trust])
+@pytest.mark.parametrize("name", of("dialogs"))
 @pytest.mark.proves("dialogs")
 @pytest.mark.timeout(480)
 def test_a_first_run_dialog_is_left_to_the_user(
@@ -545,7 +550,7 @@ def test_a_first_run_dialog_is_left_to_the_user(
     run.until(lambda: run.status()["status"] != "waiting_for_user", "the dialog is still reported")
 
 
-@pytest.mark.parametrize("name", TELL)
+@pytest.mark.parametrize("name", of("asked"))
 @pytest.mark.proves("asked")
 @pytest.mark.timeout(480)
 def test_a_turn_that_ended_without_a_signal_is_asked_about(
