@@ -114,17 +114,23 @@ def find_composer(screen: Screen, spec: AgentSpec) -> Composer | None:
     found = list(re.finditer(spec.ready, text, re.MULTILINE))
     if not found:
         return None
-    start = found[-1].end()
+    last = found[-1]
+    start, end = last.span("draft") if "draft" in last.groupdict() else (last.end(), None)
+    return Composer(
+        draft=_draft(text[start:end]),
+        body=_squeezed(text[start:]),
+        above=_squeezed(text[: last.start()]),
+    )
+
+
+def _draft(text: str) -> str:
+    """The text up to a rule or an empty line, without what is drawn around it."""
     lines: list[str] = []
-    for line in text[start:].split("\n"):
+    for line in text.split("\n"):
         if lines and _RULE.match(line):
             break
         lines.append(line.rstrip().rstrip(_BORDERS).strip(" " + _BORDERS))
-    return Composer(
-        draft="\n".join(lines).strip(),
-        body=_squeezed(text[start:]),
-        above=_squeezed(text[: found[-1].start()]),
-    )
+    return "\n".join(lines).strip()
 
 
 def _squeezed(text: str) -> str:

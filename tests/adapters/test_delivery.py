@@ -306,6 +306,19 @@ def test_the_last_composer_counts(rows: list[str], draft: str) -> None:
     assert composer.draft == draft
 
 
+@pytest.mark.parametrize("draft", ["", "half a", "half a\n\nthought"])
+def test_a_pattern_can_say_which_rows_hold_what_was_typed(draft: str) -> None:
+    """Where something else stands below it, as opencode's mode does."""
+    rows = ("| old", "", "|", *(f"| {row}" for row in draft.split("\n")), "|", "| Build", "'====")
+    text = "\n".join(rows).replace("|", "┃")
+    screen = Screen(ansi=text, text=text, cols=80, rows=24, cursor_row=0, cursor_col=0)
+    ready = r"^┃\n┃ (?P<draft>[^\n]*(?:\n┃[^\n]*)*?)\n┃\n┃ Build\n'="
+    composer = find_composer(screen, replace(SPEC, ready=ready))
+    assert composer is not None
+    assert composer.draft == draft
+    assert composer.body.endswith("Build'====")
+
+
 def test_controls_are_taken_out_of_a_text() -> None:
     assert clean("\ta\r\nb\rc\x1b[200~\x07\x85 ü\x1b[201~ ") == "a\nb\nc ü"
 
