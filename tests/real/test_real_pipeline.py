@@ -443,7 +443,7 @@ def test_a_conversation_that_is_gone_begins_afresh(
     modes = [each["payload"]["mode"] for each in events]
     if kept_file(real.spec.strategies[0], lost.session_ref, "/x"):  # seen before it is started
         assert modes == ["fresh", "fresh"]
-        why = "its checkpoint is missing"
+        why = "the checkpoint of the conversation is missing"
     else:
         assert modes == ["fresh", "native", "fresh"]
         assert run.events("agent_exited")[-1]["payload"]["cause"] == "rejected"
