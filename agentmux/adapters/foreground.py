@@ -22,15 +22,19 @@ def run(argv: tuple[str, ...], environ: Mapping[str, str]) -> int:
     Raises:
         MissingError: It cannot be started.
     """
+    # They wait until there is a program to pass them on to.
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, _PASSED_ON)
     try:
-        pid = os.posix_spawnp(argv[0], argv, environ)
+        pid = os.posix_spawnp(argv[0], argv, environ, setsigmask=mask)
     except OSError as error:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         raise MissingError(f"{argv[0]} cannot be started: {error.strerror}") from None
 
     def pass_on(number: int, _frame: FrameType | None) -> None:
         os.kill(pid, number)
 
     before = {number: signal.signal(number, pass_on) for number in _PASSED_ON}
+    signal.pthread_sigmask(signal.SIG_SETMASK, mask)
     try:
         return _status(pid)
     finally:

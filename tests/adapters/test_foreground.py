@@ -51,6 +51,12 @@ def test_it_stops_and_goes_on_with_its_program(tmp_path: Path, wait_until: WaitU
     assert mark.exists()
 
 
+def test_what_ends_it_in_the_first_moment_ends_its_program() -> None:
+    script = "trap 'exit 5' TERM; kill -TERM $PPID; while :; do sleep 0.01; done"
+    with running("sh", "-c", script) as process:
+        assert process.wait(10) == 5
+
+
 def test_what_ends_it_ends_its_program(tmp_path: Path, wait_until: WaitUntil) -> None:
     mark = tmp_path / "ready"
     script = f"trap 'exit 5' TERM; touch '{mark}'; while :; do sleep 0.01; done"
