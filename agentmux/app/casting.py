@@ -13,6 +13,7 @@ from agentmux.core.agents import (
     ProbeResult,
     Strategy,
     StrategyKind,
+    assumed_strategy,
     choose_strategy,
     home_of,
     program_name,
@@ -85,7 +86,7 @@ class CastingOffice:
         name = played.agent
         spec = self._world.spec(name)
         probe = self._world.programs.probe(spec)
-        strategy = choose_strategy(spec, probe)
+        strategy = self._strategy(work, name, spec, probe)
         folder = str(self._session.files.path / layout.checkpoint(work.seat))
         env = strategy_env(spec, strategy, checkpoint_dir=folder)
         return Casting(
@@ -100,6 +101,16 @@ class CastingOffice:
             runtime=self._runtime(spec, probe),
             checkpoint_dir=folder,
         )
+
+    def _strategy(self, work: Work, name: str, spec: AgentSpec, probe: ProbeResult) -> Strategy:
+        """Say how its conversation will be found; until its program has answered, a guess."""
+        if not probe.is_open:
+            return choose_strategy(spec, probe)
+        state = self._session.state
+        seat, record = state.seats.get(work.seat), decode_record(state.agents.get(work.seat))
+        played = record is not None and record.agent == name and record.runtime
+        last = record.strategy if record is not None and played else None
+        return assumed_strategy(spec, last, failed=seat is not None and seat.failed_at_once)
 
     def _runtime(self, spec: AgentSpec, probe: ProbeResult) -> str:
         if not probe.path:

@@ -12,6 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
+from agentmux.app.asking import Asking
 from agentmux.app.beside import Beside, Loop
 from agentmux.app.committing import commit, left_out, reason
 from agentmux.app.gating import Manner
@@ -63,8 +64,6 @@ logger = logging.getLogger(__name__)
 # At most this many agents at the right of the monitor (six rows each would be left for eight).
 VISIBLE_MAX: Final = 4
 _END_S: Final = 5.0
-# How long a launch waits for what its program says of itself.
-_ANSWER_S: Final = 1.0
 _ORDINARY: Final = Manner()
 
 
@@ -92,7 +91,7 @@ class Performer:
         self._shown: tuple[str, ...] = ()
         self._is_arranged = False
         self._prompted: set[str] = set()
-        self._asked: set[str] = set()
+        self._asking = Asking(world, session, self._beside, loop)
         self._left_out: tuple[str, ...] = ()
         self._perform: Final[Mapping[type[Action], Callable[[Any, Facts], Awaitable[None]]]] = {
             FinishArchive: self._finish_archive,
@@ -112,7 +111,8 @@ class Performer:
         phase = working_phase(self._session.state)
         self._take_over(facts)
         wanting = [action for action in actions if isinstance(action, Launch)]
-        launches = [] if self._is_asking(wanting) else wanting
+        works = wanted(self._session.state) if wanting else ()
+        launches = [] if self._asking.holds_up(works) else wanting
         if launches:
             await self._launch(launches, facts)
         held_up = launches != wanting
@@ -137,31 +137,6 @@ class Performer:
             self.launcher = Launcher(self._world, self._session)
 
     # -- launches ----------------------------------------------------------------------------
-
-    def _is_asking(self, launches: Sequence[Launch]) -> bool:
-        """Whether a program that is to play is being asked what it can do, which may take long.
-
-        When all are asked, the loop looks again; the answers are kept.
-        """
-        options, settings = self._session.state.options, self._world.settings
-        works = wanted(self._session.state) if launches else ()
-        played = (settings.played(each.role, options.agents, options.models) for each in works)
-        names = {each.agent for each in played} - self._asked
-        for name in names:
-            self._beside.run(f"ask {name}", self._ask(name))
-        return bool(names)
-
-    async def _ask(self, name: str) -> None:
-        """Let a program say what it can do; where that takes too long, its launch goes on."""
-        spec, programs = self._world.spec(name), self._world.programs
-        loop = asyncio.get_running_loop()
-        asked = loop.run_in_executor(None, programs.ask, spec)
-        try:
-            if not (await asyncio.wait({asked}, timeout=_ANSWER_S))[0]:
-                found = await loop.run_in_executor(None, programs.probe, spec)
-                self._loop.say(f"warning: {found.problem}")
-        finally:
-            self._asked.add(name)
 
     async def _launch(self, launches: Sequence[Launch], facts: Facts) -> None:
         """Write every folder, record every intent, then make all the panes in one call."""

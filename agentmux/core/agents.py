@@ -290,6 +290,11 @@ class ProbeResult:
     missing: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     problem: str | None = None
 
+    @property
+    def is_open(self) -> bool:
+        """Whether the program is there, and has not said yet what it can do."""
+        return self.installed and self.problem is not None and not self.strategies
+
 
 Registry = Mapping[str, AgentSpec]
 Commands = Mapping[str, tuple[str, ...]]
@@ -301,14 +306,30 @@ def is_session_ref(text: str) -> bool:
 
 
 def choose_strategy(spec: AgentSpec, probe: ProbeResult | None) -> Strategy:
-    """Return the first strategy that the installed program shows; without a probe, the first.
+    """Return the first strategy that the installed program shows; without an answer, the first.
 
     A strategy that needs no feature always holds.
     """
+    unknown = probe is None or probe.is_open
+    shown = {} if probe is None else probe.strategies
     for strategy in spec.strategies:
-        if probe is None or not strategy.probe or probe.strategies.get(strategy.kind, False):
+        if unknown or not strategy.probe or shown.get(strategy.kind, False):
             return strategy
     return NO_STRATEGY
+
+
+def assumed_strategy(spec: AgentSpec, last: str | None, *, failed: bool) -> Strategy:
+    """Return the strategy by which a program is started that has not said yet what it can do.
+
+    Args:
+        last: The kind by which the seat was last started with this agent; None: it never was.
+        failed: That start failed at once: its words were a guess, which is not made again.
+    """
+    if failed:
+        return NO_STRATEGY
+    if last is None:
+        return choose_strategy(spec, None)
+    return next((each for each in spec.strategies if each.kind == last), NO_STRATEGY)
 
 
 def spec_for(

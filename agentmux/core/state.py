@@ -71,6 +71,12 @@ class Seat:
     prompt_bytes: int = 0
     fresh_prompt_bytes: int = 0
 
+    @property
+    def failed_at_once(self) -> bool:
+        """Whether its fresh start ended in an error before anything of ours had arrived."""
+        failed = self.status == CRASHED and bool(self.exit_status)
+        return failed and self.mode == "fresh" and not (self.reached or self.heard)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Interruption:

@@ -20,6 +20,7 @@ from typing import Any
 import pytest
 
 from agentmux.adapters import delivery, session_folders
+from agentmux.adapters.agents import probe
 from agentmux.adapters.lock import SessionLock
 from agentmux.adapters.processes import ProcessWatch, end, is_alive, start_time
 from agentmux.adapters.session_files import FileSession
@@ -28,6 +29,7 @@ from agentmux.adapters.watch import gone
 from agentmux.app.driving import drive
 from agentmux.app.handing import Handing
 from agentmux.app.request import Report, Request
+from agentmux.app.resume import plan_resume
 from agentmux.app.start import StartRequest, plan_start, start
 from agentmux.app.submit import decide
 from agentmux.app.tools import Tools
@@ -38,7 +40,7 @@ from agentmux.core.agents import AgentSpec, ProbeResult
 from agentmux.core.events import Approved
 from agentmux.core.keys import Key, Pressed
 from agentmux.core.phase import Phase
-from agentmux.core.settings import CompletionSettings, SnapshotSettings, StallSettings
+from agentmux.core.settings import CompletionSettings, RoleSettings, SnapshotSettings, StallSettings
 from agentmux.core.state import SessionState
 from agentmux.errors import AgentmuxError, BlockedError, ExitCode, MissingError
 from agentmux.ports.display import Picture
@@ -159,7 +161,7 @@ class Stage:
         *,
         stall: StallSettings | None = None,
         interval_s: float = 0.2,
-        agent: str = "demo",
+        agent: str | None = "demo",
     ) -> None:
         self.agent = agent
         self.project = make_project(root / "project")
@@ -688,30 +690,111 @@ def test_a_program_that_is_being_asked_holds_up_only_its_launch(stage: Stage) ->
     assert len(stage.facts("agent_launched", "architect")) == 1
 
 
-def test_a_program_that_says_nothing_of_itself_is_launched_all_the_same(stage: Stage) -> None:
-    answers = threading.Event()
-    ask, problem = stage.world.programs.ask, "`robot --help` did not end within 1 s"
+def robot(root: Path, *, says: str, knows: str = "") -> str:
+    """Make a demo agent of another mood: what it does when asked for help, and with an id."""
+    path = root / "bin" / "agentmux-demo-agent"
+    path.parent.mkdir()
+    real = Path(sys.executable).with_name(path.name)
+    cases = f"*' --help '*) {says};;\n*' --session-id '*) {knows or ':'};;\n"
+    path.write_text(f'#!/bin/sh\ncase " $* " in\n{cases}esac\nexec "{real}" "$@"\n')
+    path.chmod(0o755)
+    return str(path)
 
-    def hangs(spec: AgentSpec) -> ProbeResult:
-        answers.wait(20.0)
-        return ask(spec)
 
-    def unknown(spec: AgentSpec) -> ProbeResult:
-        return replace(ask(spec), strategies={}, problem=problem)
+SLOW = "sleep 2"
+HANGS = "exec sleep 300"
+KNOWS_NO_ID = "echo 'error: unknown option --session-id' >&2; exit 2"
 
+
+def test_a_program_that_has_not_answered_yet_keeps_its_conversation(
+    balky: Balky, tmp_path: Path
+) -> None:
+    stage = Stage(tmp_path, balky, agent=robot(tmp_path, says=SLOW))
+    stage.scenario({"architect": {"think": 60}})
+
+    async def play() -> None:
+        async with stage.driven():
+            await stage.until(lambda: stage.facts("prompt_reached", "architect"))
+            assert stage.state().agents["architect"]["strategy"] == "assign"
+            assert " --help` did not end within 1 s" in stage.messages()
+            os.kill(stage.pane("architect").pid, signal.SIGKILL)
+            await stage.until(lambda: len(stage.facts("agent_launched", "architect")) == 2)
+
+    asyncio.run(play())
+    assert [fact.mode for fact in stage.facts("agent_launched", "architect")] == ["fresh", "native"]
+    balky.close()
+    # A machine on which it was never asked says the same, before it has answered.
+    elsewhere = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "elsewhere")}
+    world = wiring.world(stage.project, environ=elsewhere, read_only=True)
+    (planned,) = plan_resume(world, world.files(stage.path)).panes
+    assert planned.casting.probe.is_open
+    assert (planned.mode, "--resume" in planned.argv) == ("native", True), planned.why
+
+
+def test_a_program_that_knows_less_than_it_was_taken_for_is_launched_without_it(
+    balky: Balky, tmp_path: Path
+) -> None:
+    stage = Stage(tmp_path, balky, agent=robot(tmp_path, says=HANGS, knows=KNOWS_NO_ID))
+    # After the failure it is waited for, but not for the ten seconds of an ordinary day.
+    ask = partial(probe, path_env=os.environ["PATH"], cache_dir=None, timeout_s=1.5)
+    stage.world = replace(stage.world, programs=replace(stage.world.programs, ask=ask))
     stage.scenario(STAY)
 
     async def play() -> None:
-        stage.begin()
-        programs = replace(stage.world.programs, ask=hangs, probe=unknown)
-        stage.world = replace(stage.world, programs=programs)
-        async with stage.driven("reattach"):
-            try:
-                await stage.until(lambda: stage.facts("agent_launched", "architect"))
-                assert f"warning: {problem}" in stage.messages()
-                assert stage.state().agents["architect"]["strategy"] == "none"
-            finally:
-                answers.set()
+        async with stage.driven():
+            await stage.until(lambda: stage.state().phase is Phase.PLANNING)
+
+    asyncio.run(play())
+    assert [fact.status for fact in stage.facts("agent_exited", "architect")] == [2]
+    first, second = stage.facts("agent_launched", "architect")
+    assert (first.record["strategy"], second.record["strategy"]) == ("assign", "none")
+    # The same seat is not taken for more a second time.
+    again = plan_resume(stage.world, stage.world.files(stage.path), phase="architecting").panes
+    assert ["--session-id" in plan.argv for plan in again] == [False]
+
+
+def test_a_program_that_answers_too_late_is_launched_again_as_it_says(
+    balky: Balky, tmp_path: Path
+) -> None:
+    says = "sleep 2; echo '  -c, --continue'; exit 0"
+    agent = robot(tmp_path, says=says, knows=KNOWS_NO_ID)
+    stage = Stage(tmp_path, balky, agent=agent)
+    stage.scenario({"architect": {"think": 60}})
+    spec, known = stage.world.spec(agent), stage.world.spec("demo-continue")
+    both = replace(spec, strategies=(*spec.strategies, *known.strategies))
+    stage.world = replace(stage.world, spec=lambda _: both)
+
+    async def play() -> None:
+        async with stage.driven():
+            await stage.until(lambda: len(stage.facts("agent_launched", "architect")) == 2)
+
+    asyncio.run(play())
+    kinds = [fact.record["strategy"] for fact in stage.facts("agent_launched", "architect")]
+    assert kinds == ["assign", "continue"]
+
+
+def test_every_program_is_asked_at_once_before_its_turn_comes(stage: Stage) -> None:
+    asked: list[str] = []
+    ask = stage.world.programs.ask
+
+    def noted(spec: AgentSpec) -> ProbeResult:
+        asked.append(spec.name)
+        return ask(spec)
+
+    stage.scenario({"architect": {"think": 60}})
+    settings = replace(
+        stage.world.settings,
+        defaults=replace(stage.world.settings.defaults, agent="demo"),
+        roles={"reviewer_expert": RoleSettings(agent="demo-learn")},
+    )
+    programs = replace(stage.world.programs, ask=noted)
+    stage.world = replace(stage.world, settings=settings, programs=programs)
+    stage.agent = None
+
+    async def play() -> None:
+        async with stage.driven():
+            await stage.until(lambda: stage.facts("agent_launched", "architect"))
+            await stage.until(lambda: "demo-learn" in asked)
 
     asyncio.run(play())
 

@@ -320,6 +320,9 @@ def test_a_program_that_does_not_answer_says_nothing_against_its_conversations(
 
     changed = replace(world, programs=replace(world.programs, probe=hangs))
     assert {plan.mode for plan in stage.panes(changed).values()} == {"native"}
+    # Nor against those that are still to come: they can be found again.
+    anew = stage.panes(changed, fresh=frozenset({"*"}))
+    assert {(plan.mode, "--session-id" in plan.argv) for plan in anew.values()} == {("fresh", True)}
 
 
 def test_a_program_that_cannot_be_asked_is_named_as_the_reason(stage: Stage) -> None:

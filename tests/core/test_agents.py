@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from agentmux.core.agents import (
@@ -9,6 +11,7 @@ from agentmux.core.agents import (
     PromptBy,
     Strategy,
     StrategyKind,
+    assumed_strategy,
     choose_strategy,
     home_of,
     is_session_ref,
@@ -43,6 +46,30 @@ def test_the_first_strategy_whose_probe_holds_is_used(
 
 def test_without_a_probe_the_first_strategy_is_used() -> None:
     assert choose_strategy(SPEC, None) is ASSIGN
+
+
+def test_until_the_program_has_answered_it_counts_as_what_the_registry_promises() -> None:
+    silent = ProbeResult(installed=True, problem="`robot --help` did not end within 1 s")
+
+    assert choose_strategy(SPEC, silent) is ASSIGN
+    assert choose_strategy(SPEC, replace(silent, installed=False)) is NO_STRATEGY
+
+
+@pytest.mark.parametrize(
+    ("last", "failed", "expected"),
+    [
+        (None, False, ASSIGN),
+        ("assign", False, ASSIGN),
+        ("continue", False, CONTINUE),
+        ("none", False, NO_STRATEGY),
+        ("assign", True, NO_STRATEGY),
+        (None, True, NO_STRATEGY),
+    ],
+)
+def test_a_guess_that_failed_is_not_made_again(
+    last: str | None, failed: bool, expected: Strategy
+) -> None:
+    assert assumed_strategy(SPEC, last, failed=failed) is expected
 
 
 def test_a_home_of_its_own_makes_a_strategy_private() -> None:

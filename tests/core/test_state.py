@@ -21,6 +21,7 @@ from agentmux.core.state import (
     decode,
     encode,
 )
+from tests.core.builders import seat
 
 _TEXT = st.text(max_size=6)
 _NUMBER = st.integers(min_value=0, max_value=2**63 - 1)
@@ -127,3 +128,22 @@ def test_a_wrong_value_names_its_field(wrong: dict[str, object], named: str) -> 
     values = wrong if "phase" in wrong or not wrong else {"phase": "planning", **wrong}
     with pytest.raises(FieldError, match=named):
         decode(values, where="state.json")
+
+
+@pytest.mark.parametrize(
+    ("changed", "expected"),
+    [
+        ({}, True),
+        ({"status": "launched", "exit_status": None}, False),
+        ({"exit_status": None, "exit_signal": 9}, False),
+        ({"exit_status": 0, "status": "finished"}, False),
+        ({"mode": "native", "status": "rejected"}, False),
+        ({"mode": "native"}, False),
+        ({"reached": True}, False),
+        ({"heard": True}, False),
+    ],
+)
+def test_what_fails_before_anything_reached_it_has_failed_at_once(
+    changed: dict[str, Any], expected: bool
+) -> None:
+    assert seat(**{"status": "crashed", "exit_status": 2, **changed}).failed_at_once is expected

@@ -1,0 +1,74 @@
+"""Ask the programs that are to play what they can do, beside the loop; the answers are kept."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from typing import Final
+
+from agentmux.app.beside import Beside, Loop
+from agentmux.app.session import Session
+from agentmux.app.world import World
+from agentmux.core.phase import PRODUCT_MANAGER, ROLES
+from agentmux.core.work import Work
+
+# How long a launch waits for what its program says of itself.
+_ANSWER_S: Final = 1.0
+
+
+class Asking:
+    """Which programs of one session were asked; each is asked once in the life of a process."""
+
+    def __init__(self, world: World, session: Session, beside: Beside, loop: Loop) -> None:
+        self._world = world
+        self._session = session
+        self._beside = beside
+        self._loop = loop
+        self._begun: set[str] = set()
+        self._waited: set[str] = set()
+        self._answered: set[str] = set()
+
+    def holds_up(self, works: Iterable[Work]) -> bool:
+        """Whether the launch of ``works`` is to wait; the loop is woken when it need not any more.
+
+        Once it need not, the programs of all other roles are asked, before their turn comes.
+        """
+        found = tuple(works)
+        needed = {self._agent(each.role) for each in found}
+        self._begin(needed)
+        # What failed at once may have been told words that it does not know: it is heard out.
+        failed = {self._agent(each.role) for each in found if self._has_failed(each)}
+        if needed - self._waited or failed - self._answered:
+            return True
+        product_manager = self._session.state.product_manager
+        self._begin({self._agent(r) for r in ROLES if product_manager or r != PRODUCT_MANAGER})
+        return False
+
+    def _agent(self, role: str) -> str:
+        options = self._session.state.options
+        return self._world.settings.played(role, options.agents, options.models).agent
+
+    def _has_failed(self, work: Work) -> bool:
+        seat = self._session.state.seats.get(work.seat)
+        return seat is not None and seat.failed_at_once
+
+    def _begin(self, names: set[str]) -> None:
+        for name in sorted(names - self._begun):
+            self._begun.add(name)
+            self._beside.run(f"ask {name}", self._ask(name))
+
+    async def _ask(self, name: str) -> None:
+        """Let a program say what it can do; where that takes too long, its launch goes on."""
+        try:
+            spec, programs = self._world.spec(name), self._world.programs
+            loop = asyncio.get_running_loop()
+            asked = loop.run_in_executor(None, programs.ask, spec)
+            if not (await asyncio.wait({asked}, timeout=_ANSWER_S))[0]:
+                found = await loop.run_in_executor(None, programs.probe, spec)
+                self._loop.say(f"warning: {found.problem}")
+                self._waited.add(name)
+                self._loop.wake()
+            await asked
+        finally:
+            self._waited.add(name)
+            self._answered.add(name)
