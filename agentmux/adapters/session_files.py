@@ -241,12 +241,13 @@ class FileSession(SignalFiles):
             raise DataError(f"the session's directory `{self._path}` is gone")
         return files.inside(self._path, path, whole=whole)
 
-    def sweep(self) -> None:
+    def sweep(self, *, all_ended: bool = False) -> None:
         """Remove temporary files; see `ports.session_files`."""
-        # Who holds the lock is the only one who makes them here: none has a writer left.
+        # Who holds the lock makes them, and an agent's hook, which can do without its own.
         files.sweep(self._path, older_than_s=0)
         # Wrappers may live, and write theirs at this very moment.
-        files.sweep_named(self._path / layout.LAUNCHES, "*/*.tmp", older_than_s=_WRAPPER_S)
+        age_s = 0.0 if all_ended else _WRAPPER_S
+        files.sweep_named(self._path / layout.LAUNCHES, "*/*.tmp", older_than_s=age_s)
 
 
 def _rename_to_free(made: Path, path: Path) -> None:

@@ -165,6 +165,7 @@ class Orchestrator:
         if not self._finished:
             self._finished = True
             await self._performer.end_all()
+            self._session.files.sweep(all_ended=True)
             self.say("done; press any key to close")
         if not self._is_watched():
             self.end("done", kill_session=True)

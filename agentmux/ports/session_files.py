@@ -165,8 +165,11 @@ class SessionFiles(SignalFiles, Protocol):
     def make_folder(self, path: str) -> None:
         """Make a private folder at a path relative to the session, unless it is there."""
 
-    def sweep(self) -> None:
-        """Remove what killed writers left half-written; call it under the session's lock."""
+    def sweep(self, *, all_ended: bool = False) -> None:
+        """Remove what killed writers left half-written; call it under the session's lock.
+
+        With ``all_ended`` no agent lives any more, and what its last moments left goes too.
+        """
 
     def digest(self, path: Path) -> str:
         """SHA-256 of a file, in hex; empty where there is no regular file of a readable size."""

@@ -20,7 +20,7 @@ from agentmux.core.events import ChangesRequested
 from agentmux.core.phase import Phase
 from agentmux.core.state import PASSED, SessionState
 from agentmux.core.work import wanted
-from tests.app.driver import make_project
+from tests.app.driver import SimPane, Studio, make_project
 from tests.app.on_disk import AT, OnDisk, implementing
 from tests.core.builders import LOGIC, execution_plan, review
 
@@ -102,3 +102,21 @@ def test_work_that_is_handed_in_while_a_resume_begins_counts(tmp_path: Path) -> 
     state = resumed.go(hand_in)
     assert state.completed_subplans == (1,)
     assert [work.seat for work in wanted(state)] == ["coder-2"]
+
+
+def test_a_session_that_is_done_keeps_nothing_half_written(tmp_path: Path) -> None:
+    studio = Studio(make_project(tmp_path / "project"), dict(os.environ), cycles=1)
+    studio.start()
+    begin_agent, left = studio.terminal.begin, []
+
+    def killed_while_writing(pane: SimPane) -> None:
+        folder = studio.session / "launches" / pane.launch
+        for name in (".tmp-0123456789abcdef", "exit.json.tmp"):
+            (folder / name).write_text("{")
+            left.append(folder / name)
+        begin_agent(pane)
+
+    studio.terminal.begin = killed_while_writing
+    studio.drive("start")
+    assert left
+    assert [path for path in left if path.exists()] == []
