@@ -9,6 +9,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+from agentmux.adapters.processes import is_alive
 from tests.conftest import _wait_until
 from tests.e2e.conftest import Project, Session
 
@@ -176,6 +177,8 @@ class Pair:
                 self.on_another_boot()
             case _:
                 kill_all([server])
+        # An orchestrator whose server is gone ends itself; until then the session is rightly held.
+        _wait_until(lambda: not is_alive(driver, 0), 20, self.shown)
         return True
 
     def on_another_boot(self) -> None:
