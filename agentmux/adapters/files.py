@@ -412,7 +412,8 @@ def _read_regular(fd: int, limit: int) -> bytes:
         raise ValueError(_NOT_REGULAR)
     pieces: list[bytes] = []
     left = limit + 1 if found.st_size <= limit else 0
-    while left and (piece := os.read(fd, min(left, _CHUNK))):
+    most = min(_CHUNK, found.st_size + 1)  # a buffer of a whole chunk takes longer than the rest
+    while left and (piece := os.read(fd, min(left, most))):
         pieces.append(piece)
         left -= len(piece)
     if not left:

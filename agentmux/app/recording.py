@@ -74,19 +74,19 @@ class Recorder:
 
     def _args(self, casting: Casting, launch: str) -> tuple[str, ...]:
         """Return what stands in every command line of the seat: words of ours, then the user's."""
-        folder = self._session.files.path / layout.launch(launch)
+        folder = f"{self._session.files.path}/{layout.launch(launch)}"
         server = self._world.programs.mcp_server
         return (
-            *mcp_words(casting.spec, server, str(folder / "mcp.json")),
-            *hook_words(casting.spec, self._world.programs.hook, str(folder / "hooks.json")),
+            *mcp_words(casting.spec, server, f"{folder}/mcp.json"),
+            *hook_words(casting.spec, self._world.programs.hook, f"{folder}/hooks.json"),
             *casting.args,
         )
 
     def argv(self, plan: LaunchPlan) -> tuple[str, ...]:
         """Return the command line of the agent, with its prompt where it takes that there."""
         casting, decision = plan.casting, plan.decision
-        path = self._session.files.path / layout.launch(plan.launch) / plan.prompt_file
-        line = launch_line(str(path))
+        folder = f"{self._session.files.path}/{layout.launch(plan.launch)}"
+        line = launch_line(f"{folder}/{plan.prompt_file}")
         if isinstance(decision, Native):
             words = prompt_words(casting.spec, line, resuming=True)
             return (*decision.argv, *words)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import shlex
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
@@ -96,8 +98,9 @@ def resume_session(
     if dry_run or explain:
         entries = _chosen(world, entry, everything=everything, command=command)
         ends_agents = yes or face.interactive
+        known = entries if entry is None and everything else _known(world, entries)
         return _dry_run(
-            world, entries, seats, phase, ends_agents=ends_agents, explain=explain, json=json
+            world, entries, known, seats, phase, ends_agents=ends_agents, explain=explain, json=json
         )
     if everything:
         raise UsageError("--all goes with --dry-run", hints=("agentmux resume --all --dry-run",))
@@ -182,6 +185,7 @@ def _picked(
 def _dry_run(
     world: World,
     entries: Sequence[SessionEntry],
+    known: Sequence[SessionEntry],
     fresh: frozenset[str],
     phase: str | None,
     *,
@@ -191,7 +195,9 @@ def _dry_run(
 ) -> int:
     sessions: list[dict[str, Any]] = []
     problems: list[Problem] = []
-    known = _known(world, entries)
+    # A program is the same one for every session of this look.
+    programs = replace(world.programs, identity=functools.cache(world.programs.identity))
+    world = replace(world, programs=programs)
     lives = live(world, known)
     at_work = busy(lives, known)
     resting = [each for each in entries if lives[each.path].live is False]

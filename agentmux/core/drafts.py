@@ -79,8 +79,9 @@ def _owes(state: SessionState, seat: str, phase: Phase) -> bool:
     place = record.get("place") or record.get("epoch")
     if not isinstance(place, Mapping):
         return False
-    here = {"phase": phase.value, "cycle": state.cycle, "iteration": state.iteration}
-    if any(place.get(name) != value for name, value in here.items()):
+    if place.get("phase") != phase.value:
+        return False
+    if (place.get("cycle"), place.get("iteration")) != (state.cycle, state.iteration):
         return False
     handed_in = record.get("handed_in")
     return phase is working_phase(state) if handed_in is None else handed_in is False

@@ -236,7 +236,8 @@ def code_span(text: str) -> str:
 
     Source: CommonMark 0.31, section 6.1.
     """
-    fence = "`" * (1 + max(map(len, re.findall("`+", text)), default=0))
+    longest = max(map(len, re.findall("`+", text)), default=0) if "`" in text else 0
+    fence = "`" * (1 + longest)
     # One blank at each end is no part of the code: needed beside a backquote, or to keep a blank.
     pad = " " if text.strip() and {text[0], text[-1]} & {"`", " "} else ""
     return f"{fence}{pad}{text}{pad}{fence}"

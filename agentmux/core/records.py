@@ -6,6 +6,7 @@ decoding are inverse; a field with a default may be absent, an unknown field is 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields
 from typing import Any, Final, TypeVar
@@ -105,12 +106,21 @@ def from_fields(record: type[R], values: Json, *, where: str) -> R:
         FieldError: A field is missing or of another type; the message names ``where`` and it.
     """
     found: dict[str, Any] = {}
-    for field in fields(record):  # type: ignore[arg-type]  # R is a dataclass by contract
-        if field.name in values:
-            found[field.name] = decode_field(str(field.type), values[field.name], where, field.name)
-        elif field.default is MISSING and field.default_factory is MISSING:
-            raise FieldError(f"{where}: `{field.name}` is missing")
+    for name, kind, is_required in _known(record):  # type: ignore[arg-type]  # classes have hashes
+        if name in values:
+            found[name] = decode_field(kind, values[name], where, name)
+        elif is_required:
+            raise FieldError(f"{where}: `{name}` is missing")
     return record(**found)
+
+
+@functools.cache
+def _known(record: Any) -> tuple[tuple[str, str, bool], ...]:  # noqa: ANN401 (any dataclass)
+    """Return the name and the type of each field of a dataclass, and whether it must be there."""
+    return tuple(
+        (each.name, str(each.type), each.default is MISSING and each.default_factory is MISSING)
+        for each in fields(record)
+    )
 
 
 def decode_field(kind: str, value: object, where: str, name: str) -> object:
