@@ -15,6 +15,7 @@ import json
 import math
 import os
 import re
+import shlex
 import stat
 import sys
 import time
@@ -188,7 +189,7 @@ def a_link(place: Path) -> DataError:
     """Say that nothing is written through the link at ``place``."""
     return DataError(
         f"`{place}` is a link, and in a session none is followed",
-        hints=(f"put what belongs there in its place: ls -l {place}",),
+        hints=(f"put what belongs there in its place: ls -l {shlex.quote(str(place))}",),
     )
 
 
@@ -333,7 +334,10 @@ def explained(path: Path) -> Iterator[None]:
 def unreadable(path: Path, error: OSError) -> DataError:
     """Say that the system does not let us read ``path``."""
     reason = (error.strerror or str(error)).lower()
-    return DataError(f"cannot read `{path}`: {reason}", hints=(f"see who owns it: ls -l {path}",))
+    return DataError(
+        f"cannot read `{path}`: {reason}",
+        hints=(f"see who owns it: ls -l {shlex.quote(str(path))}",),
+    )
 
 
 def sync(fd: int) -> None:
@@ -488,12 +492,13 @@ def _unwritable(path: Path, error: OSError) -> DataError:
     reason = (error.strerror or str(error)).lower()
     volume = _volume(path)
     message = f"cannot write `{path}` on the volume `{volume}`: {reason}"
+    place, folder = shlex.quote(str(volume)), shlex.quote(str(path.parent))
     if error.errno in _FULL:
-        return DataError(message, hints=(f"make room there, then try again: df -h {volume}",))
+        return DataError(message, hints=(f"make room there, then try again: df -h {place}",))
     if error.errno in _DENIED:
-        return DataError(message, hints=(f"see who owns it: ls -ld {path.parent}",))
+        return DataError(message, hints=(f"see who owns it: ls -ld {folder}",))
     if error.errno == errno.EROFS:
-        return DataError(message, hints=(f"mount it writable: mount -o remount,rw {volume}",))
+        return DataError(message, hints=(f"mount it writable: mount -o remount,rw {place}",))
     if error.errno in _NO_LOCKS:
         return DataError(message, hints=("keep the project on a local disk, not a network drive",))
     if error.errno == errno.EFBIG:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -18,6 +19,7 @@ from typing import Any, Final
 from agentmux.adapters import files
 from agentmux.core import layout
 from agentmux.core.phase import Phase
+from agentmux.errors import BlockedError
 
 STATE_MAX: Final = 8 << 20
 """Bytes; as for `state_store`."""
@@ -30,6 +32,10 @@ STARTING_S: Final = 180.0
 """A command that waits for an orchestrator gives up long before: tmux has half a minute to make
 the session, and the orchestrator another."""
 
+BEGIN_WAIT_S: Final = 10.0
+"""How long a start waits for another one in the same project, which takes a second at most."""
+
+_POLL_S: Final = 0.02
 BURIED: Final = ".removing-"
 _KNOWN: Final = tuple(Phase)  # not a set: a corrupt state may hold anything
 _READY: Final = re.compile(r"ready-(\d+)-(\d+)-[0-9a-f]+\.fifo")
@@ -100,20 +106,41 @@ def starters(path: Path) -> tuple[tuple[int, int], ...]:
 
 
 @contextmanager
-def one_at_a_time(project: Path) -> Iterator[None]:
+def one_at_a_time(project: Path, *, wait_s: float = BEGIN_WAIT_S) -> Iterator[None]:
     """Hold the project's directory alone, for the moment in which a session begins there.
 
     A file system without locks keeps nobody waiting.
-    """
-    import fcntl  # noqa: PLC0415 (only who begins needs it)
 
+    Raises:
+        BlockedError: Somebody else held it for ``wait_s`` seconds.
+    """
     folder = os.open(project, os.O_RDONLY | os.O_CLOEXEC)
     try:
-        with suppress(OSError):
-            fcntl.flock(folder, fcntl.LOCK_EX)
+        _hold(project, folder, wait_s)
         yield
     finally:
         os.close(folder)
+
+
+def _hold(project: Path, folder: int, wait_s: float) -> None:
+    import fcntl  # noqa: PLC0415 (only who begins needs it)
+
+    deadline = time.monotonic() + wait_s
+    while True:
+        try:
+            fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() > deadline:
+                raise BlockedError(
+                    f"another process holds {project}: a start or resume, or a lock of its user",
+                    reason="locked",
+                    hints=(f"see which process: fuser -v {shlex.quote(str(project))}",),
+                ) from None
+            time.sleep(_POLL_S)  # noqa: TID251 (flock has no wait with a limit)
+        except OSError:
+            return
+        else:
+            return
 
 
 def _fields(path: Path, limit: int) -> dict[str, Any] | None:

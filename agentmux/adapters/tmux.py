@@ -7,6 +7,7 @@ words that end in ``;``; they are for tests and cold paths.
 from __future__ import annotations
 
 import os
+import shlex
 import stat
 import time
 from collections.abc import Sequence
@@ -196,5 +197,6 @@ class TmuxTerminal:
             raise TerminalError(f"cannot make {folder}: {error.strerror}") from error
         if facts.st_uid != os.getuid() or facts.st_mode & (stat.S_IWGRP | stat.S_IRWXO):
             raise TerminalError(
-                f"{folder} has unsafe permissions", hints=(f"mend it: `chmod 700 {folder}`",)
+                f"{folder} has unsafe permissions",
+                hints=(f"mend it: `chmod 700 {shlex.quote(str(folder))}`",),
             )

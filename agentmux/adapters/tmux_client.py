@@ -7,6 +7,7 @@ works in a session of ours, and checks in every call that it is this one which a
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 from collections.abc import Sequence
 from typing import Final
@@ -81,7 +82,7 @@ class TmuxClient:
             return reply
         words = reply.stderr.strip() or f"exit status {reply.returncode}"
         if reply.says((*NO_SERVER, *SERVER_WENT, *_UNREACHABLE)):
-            hint = f"look at it: `tmux -S {self.socket} list-sessions`"
+            hint = f"look at it: `tmux -S {shlex.quote(self.socket)} list-sessions`"
             if reply.says((_OTHER_VERSION,)):
                 hint = "tmux was upgraded: finish what runs there with the version that started it"
             raise TerminalUnreachableError(
@@ -110,7 +111,7 @@ def call(argv: list[str], *, timeout_s: float, stdin: str | None = None) -> Repl
     except subprocess.TimeoutExpired:
         raise TerminalUnreachableError(
             f"tmux did not answer within {timeout_s:g} s: {' '.join(argv[:5])}",
-            hints=("a stopped server goes on with `kill -CONT <its pid>`",),
+            hints=("if it was stopped, wake it: send its process SIGCONT",),
         ) from None
     return Reply(
         returncode=done.returncode,

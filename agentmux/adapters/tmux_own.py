@@ -258,7 +258,9 @@ class OwnTmux:
         # One that is just going answers no more, and may still be there for a moment.
         if not wait_gone([(server.pid, server.started)], timeout_s=_GOING_S):
             return TerminalGoneError("the tmux server is gone")
-        return HiddenServerError(server.socket, server.pid, taken=other is not None)
+        return HiddenServerError(
+            server.socket, server.pid, taken=int(other[1]) if other is not None else 0
+        )
 
 
 def _leave_modes(pane: str) -> say.Command:

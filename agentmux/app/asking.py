@@ -65,7 +65,8 @@ class Asking:
             asked = loop.run_in_executor(None, programs.ask, spec)
             if not (await asyncio.wait({asked}, timeout=_ANSWER_S))[0]:
                 found = await loop.run_in_executor(None, programs.probe, spec)
-                self._loop.say(f"warning: {found.problem}")
+                if found.problem:
+                    self._loop.say(f"warning: {found.problem}")
                 self._waited.add(name)
                 self._loop.wake()
             await asked

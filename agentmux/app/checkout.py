@@ -56,6 +56,8 @@ def taken(
 
 
 def _is_busy(entry: SessionEntry, found: Liveness) -> bool:
+    if found.copy_of is not None:
+        return False  # the live one works in another checkout
     if found.locked or found.starter is not None or found.live is None:
         return not entry.is_done
     # A tmux session that has its name alone is somebody else's.

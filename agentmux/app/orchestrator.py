@@ -171,7 +171,10 @@ class Orchestrator:
             self.end("done", kill_session=True)
 
     def _is_watched(self) -> bool:
-        return self._tools.terminal.attached() > 0
+        try:
+            return self._tools.terminal.attached() > 0
+        except HiddenServerError:
+            return False  # nobody finds the way there
 
     def _report(self, what: str, error: Exception) -> None:
         if isinstance(error, TerminalGoneError):

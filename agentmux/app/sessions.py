@@ -9,6 +9,7 @@ import functools
 import os
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -474,7 +475,7 @@ def _unseen(
         known,
         live=True,
         because=f"the tmux server {pid} lives without its socket",
-        way_back=way_back(known.socket, pid, taken=bool(answering.pid)),
+        way_back=way_back(known.socket, pid, taken=answering.pid),
     )
 
 
@@ -482,13 +483,19 @@ def _elsewhere(entry: SessionEntry, noted: object) -> Path | None:
     """Return the directory that was noted, where it is not this one; None without a note."""
     if not isinstance(noted, str) or not noted or noted == str(entry.path.resolve()):
         return None
+    with suppress(OSError):
+        if entry.path.samefile(noted):  # by another name, as through a bind mount
+            return None
     return Path(noted)
 
 
 def _is_session(site: Site, path: Path, uuid: str) -> bool:
     """Whether the session with this id lies at ``path``."""
-    if path.name not in site.folders.names(path.parent):
-        return False
+    try:
+        if path.name not in site.folders.names(path.parent):
+            return False
+    except DataError:
+        return False  # where it was noted to lie nothing can be read any more
     return entry_at(site, path).text("session_id") == uuid
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Final
 
 from agentmux.core import trust
@@ -68,27 +68,28 @@ def keep(world: World, parts: Iterable[Part]) -> World:
         DataError: That cannot be written down.
     """
     found = {part.key: part.digest for part in parts}
-    world.trust.keep({**world.trust.known(), **found})
+    world.trust.keep(found)
     return world.trust.allow(frozenset(found))
 
 
 def keep_all(world: World) -> World:
     """Trust all that the files say now and nothing else; as `keep`."""
     parts = world.trust.parts()
-    world.trust.keep({part.key: part.digest for part in parts})
+    world.trust.keep({part.key: part.digest for part in parts}, only=True)
     return world.trust.allow(frozenset(part.key for part in parts))
 
 
-def keep_written(before: World, after: World) -> None:
-    """Trust what the user has just written into the files by a command of ours.
+def keep_written(before: World, after: World, keys: Collection[str]) -> None:
+    """Trust what the user has just written into the files by a command of ours: ``keys``.
 
-    What they held before and was not trusted stays so.
+    What they held before and was not trusted stays so, and so does what came in meanwhile.
     """
     held = {part.key: part for part in before.trust.parts()}
     known = before.trust.known()
     fine = [
         part
         for part in after.trust.parts()
+        if part.key in keys
         if part.key not in held or trust.standing(held[part.key], known) is trust.Standing.TRUSTED
     ]
     keep(after, [part for part in fine if held.get(part.key) != part])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-import logging
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
@@ -36,8 +35,6 @@ from agentmux.core.work import is_under_way
 from agentmux.errors import AgentmuxError, DataError
 from agentmux.ports.display import SeatStatus
 from agentmux.ports.terminal import Pane, Screen, ScreensUnreadableError, TerminalError
-
-logger = logging.getLogger(__name__)
 
 _NOTE_ROOM: Final = 2048
 """Bytes that the note on what runs has at least: a full disk is said in them."""
@@ -444,8 +441,12 @@ class Watcher:
             self._runtime = fields
 
     def processes(self) -> tuple[tuple[int, int], ...]:
-        """Return the programs of the panes as they were last seen: pid and start time each."""
-        return tuple((pane.pid, self._start_of(pane)) for pane in self.panes.values())
+        """Return the programs that ran in the panes when last seen: pid and start time each.
+
+        One of which no start is known may be another program by now.
+        """
+        found = ((pane.pid, self._start_of(pane)) for pane in self.panes.values() if not pane.dead)
+        return tuple((pid, started) for pid, started in found if started)
 
     def leave_behind(self, problem: str) -> None:
         """Note that nothing of the session runs in its server any more, which lives on, hidden."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from agentmux.core.frozen import dataclass
 
@@ -142,6 +142,13 @@ class Templates:
     extension: Callable[[str], str | None]
 
 
+class KeepTrust(Protocol):
+    """Notes what is trusted from now on."""
+
+    def __call__(self, parts: Known, *, only: bool = False) -> None:
+        """Trust these too; with ``only`` nothing else any more."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trust:
     """What the project's files say that needs trust; read once, with the world that it belongs to.
@@ -149,15 +156,16 @@ class Trust:
     Attributes:
         parts: All of it.
         known: What was trusted then.
-        keep: Trust exactly these from now on; with None nothing any more. Returns whether that
-            changed anything.
+        keep: Trust these too; with ``only`` nothing else any more.
+        revoke: Trust nothing any more.
         allow: The same world with the parts of these keys in effect, besides what is trusted.
         preview: The same world with every part in effect, in which no agent's program is asked.
     """
 
     parts: Callable[[], tuple[Part, ...]]
     known: Callable[[], Known]
-    keep: Callable[[Known | None], bool]
+    keep: KeepTrust
+    revoke: Callable[[], None]
     allow: Callable[[frozenset[str]], World]
     preview: Callable[[], World]
 

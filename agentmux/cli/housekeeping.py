@@ -69,7 +69,7 @@ def init(
     spec = world.spec(agent)
     beginning.write(path, agent)
     render.note(f"wrote {path}")
-    trust_own_edit(face, world)
+    trust_own_edit(face, world, keys=("defaults.agent",))
     render.note(f"next: agentmux start FEATURE (played by {agent})")
     if world.programs.find(spec.command[0]) is None:
         render.note(f"{spec.command[0]} is not installed here: agentmux agents lists what is")

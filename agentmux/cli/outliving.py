@@ -36,8 +36,15 @@ def _is_of(survivor: Survivor, places: Iterable[tuple[str, Path]]) -> bool:
     """Whether it works in one of these, or in a directory that is gone: its session was moved."""
     if not Path(survivor.folder or "/nowhere").is_dir():
         return True
-    here = Path(survivor.folder).resolve()
-    return any(survivor.session == uuid and here == path.resolve() for uuid, path in places)
+    return any(survivor.session == uuid and _same(survivor.folder, path) for uuid, path in places)
+
+
+def _same(folder: str, path: Path) -> bool:
+    """Whether both are one directory, by whatever name."""
+    try:
+        return path.samefile(folder)
+    except OSError:
+        return False
 
 
 def listed(alive: Iterable[Survivor]) -> str:

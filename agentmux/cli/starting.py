@@ -85,7 +85,7 @@ def start_feature(
     if agent is None and face.interactive and not (yes or dry_run or json):
         agent = _chosen_agent(face, world)
         if agent is not None:
-            trust_own_edit(face, world)
+            trust_own_edit(face, world, keys=("defaults.agent",))
             world = face.world()  # with what was just written into the configuration
     request = StartRequest(
         feature=text,

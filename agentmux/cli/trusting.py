@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json as json_text
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -55,7 +55,7 @@ def trust(
         require_person(face, "trust")
     world = face.world()
     if revoke:
-        world.trust.keep(None)
+        world.trust.revoke()
         world = face.world()
     elif not show:
         world = _trusted(face, world, yes=yes, json=json)
@@ -167,13 +167,13 @@ def foreseen(world: World, effect: Effect) -> tuple[World, tuple[str, ...]]:
     return world.trust.preview(), (warning,)
 
 
-def trust_own_edit(face: Face, before: World) -> None:
-    """Trust what the user has just written into the project's files by a command of ours.
+def trust_own_edit(face: Face, before: World, *, keys: Collection[str]) -> None:
+    """Trust what the user has just written into the project's files by a command of ours: ``keys``.
 
     Where that cannot be noted, the next command asks.
     """
     try:
         require_person(face, "trust")
-        keep_written(before, face.world(before.project))
+        keep_written(before, face.world(before.project), keys)
     except AgentmuxError as error:
         render.note(f"it is not trusted yet: {error.message}")

@@ -153,13 +153,15 @@ def world(
     spec, agents = _specs(chosen)
     store = _trust_store(project, environ)
 
-    def keep(parts: Known | None) -> bool:
-        if parts is None:
-            return store.forget()
-        changes = dict(parts) != store.read()
-        if changes:
-            store.write(parts)
-        return changes
+    def keep(parts: Known, *, only: bool = False) -> None:
+        # What another command has trusted or revoked meanwhile stays so.
+        known = store.read()
+        wanted = dict(parts) if only else {**known, **parts}
+        if wanted != known:
+            store.write(wanted)
+
+    def revoke() -> None:
+        store.forget()
 
     def allow(keys: frozenset[str], *, runs: bool = True) -> World:
         there = files.trusted_and(keys)
@@ -202,6 +204,7 @@ def world(
             parts=lambda: files.parts,
             known=lambda: files.known,
             keep=keep,
+            revoke=revoke,
             allow=allow,
             preview=preview,
         ),

@@ -16,7 +16,6 @@ from agentmux.core.artifacts import (
 )
 from agentmux.core.frozen import dataclass
 from agentmux.core.records import Json
-from agentmux.core.review import Verdict
 from agentmux.core.state import SessionState
 
 
@@ -31,10 +30,6 @@ class Found:
     completed_subplans: tuple[int, ...] = ()
     verdicts: Json = field(default_factory=dict)
     reviews: Json = field(default_factory=dict)
-
-    def outcomes(self) -> dict[str, Verdict]:
-        """Reviewer (long name) to its verdict."""
-        return {role: Verdict(str(value)) for role, value in self.verdicts.items()}
 
     def values(self) -> dict[str, Any]:
         """The same as keyword arguments for the state."""

@@ -36,7 +36,7 @@ class TerminalGoneError(TerminalError):
 class HiddenServerError(TerminalUnreachableError):
     """Our tmux server lives, and its socket is gone or leads to another server."""
 
-    def __init__(self, socket: str, pid: int, *, taken: bool) -> None:
+    def __init__(self, socket: str, pid: int, *, taken: int) -> None:
         """``taken``: another server answers at the socket."""
         self.socket, self.pid = socket, pid
         other = "; another tmux server answers there" if taken else ""
@@ -46,12 +46,13 @@ class HiddenServerError(TerminalUnreachableError):
         )
 
 
-def way_back(socket: str, pid: int, *, taken: bool) -> tuple[str, ...]:
+def way_back(socket: str, pid: int, *, taken: int) -> tuple[str, ...]:
     """Return what brings back the socket of a server; the one that is there now keeps answering."""
     word, folder = shlex.quote(socket), shlex.quote(os.path.dirname(socket))  # noqa: PTH120
-    room = f"mv {word} {word}.new" if taken else f"mkdir -p -m 700 {folder}"
+    aside = shlex.quote(f"{socket}.{taken}")
+    room = f"mv {word} {aside}" if taken else f"mkdir -p -m 700 {folder}"
     back = f"bring the socket back: {room} && kill -USR1 {pid}"
-    return (back, f"the other one is at `tmux -S {word}.new` then") if taken else (back,)
+    return (back, f"the other one is at `tmux -S {aside}` then") if taken else (back,)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,5 +1,6 @@
 """One session at a time in a checkout: who begins beside a live one is refused."""
 
+import fcntl
 import os
 import threading
 from collections.abc import Callable
@@ -8,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from agentmux.adapters import session_folders
 from agentmux.adapters.handover import ReadyPipe
 from agentmux.adapters.lock import SessionLock
 from agentmux.app.checkout import require_free
@@ -129,3 +131,19 @@ def test_of_starts_at_the_same_moment_one_begins(
     assert sorted(path.name for path in (project / layout.SESSIONS_DIR).iterdir()) == sorted(
         [".gitignore", begun]
     )
+
+
+def test_a_project_that_somebody_holds_is_not_waited_for_without_end(project: Path) -> None:
+    folder = os.open(project, os.O_RDONLY)
+    fcntl.flock(folder, fcntl.LOCK_EX)  # as `flock . agentmux start` does
+    try:
+        with (
+            pytest.raises(BlockedError, match="another process holds") as raised,
+            session_folders.one_at_a_time(project, wait_s=0.05),
+        ):
+            pass
+    finally:
+        os.close(folder)
+    assert raised.value.reason == "locked"
+    with session_folders.one_at_a_time(project, wait_s=0):
+        pass

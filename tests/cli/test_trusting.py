@@ -11,7 +11,14 @@ from typing import Any
 
 import pytest
 
-from agentmux.app.trust import NotTrustedError, playing, require_trusted, untrusted
+from agentmux.app.trust import (
+    NotTrustedError,
+    keep,
+    keep_written,
+    playing,
+    require_trusted,
+    untrusted,
+)
 from agentmux.app.world import World
 from agentmux.cli import wiring
 from agentmux.cli.main import main
@@ -378,3 +385,26 @@ def test_a_refused_start_leaves_nothing(project: Path, run: Run) -> None:
     configure(project, "defaults: {agent: demo}")
     assert run("start", "--detach", "x") == ExitCode.CONFIG
     assert not (project / layout.SESSIONS_DIR).exists()
+
+
+TWO_PARTS = "defaults: {agent: demo}\nroles: {coder: {agent: demo}}\n"
+
+
+def test_what_was_revoked_while_somebody_was_asked_stays_so(project: Path, run: Run) -> None:
+    configure(project, TWO_PARTS)
+    assert run("trust", "--yes") == 0
+    asking = world(project)
+    assert len(asking.trust.known()) == 2
+    assert run("trust", "--revoke") == 0
+
+    (answered,) = [part for part in asking.trust.parts() if part.key == "defaults.agent"]
+    keep(asking, [answered])
+
+    assert set(world(project).trust.known()) == {"defaults.agent"}
+
+
+def test_what_came_in_while_the_user_wrote_is_not_trusted(project: Path) -> None:
+    before = world(project)
+    configure(project, TWO_PARTS)  # of which the user has written the first line alone
+    keep_written(before, world(project), ("defaults.agent",))
+    assert set(world(project).trust.known()) == {"defaults.agent"}

@@ -169,6 +169,7 @@ def test_a_copy_of_a_live_session_is_refused_everywhere(
         said = project.fails(3, *words, cwd=copy)
         assert f"copy of the live session at {session.path}" in said, words
         assert windows(project) == panes, words
+    project.ok("start", "--dry-run", "--agent", "demo", "another feature", cwd=copy)
     (plan,) = project.json("resume", "--dry-run", cwd=copy, code=3)["sessions"]
     assert plan["blocked"]["reason"] == "copy"
     (view,) = project.json("status", cwd=copy)["sessions"]

@@ -192,7 +192,7 @@ def test_a_review_without_a_role_in_its_name_is_taken_when_handed_in(project: Pr
     assert session.state["review_outcome"] == "passed"
 
 
-def test_a_stray_review_stops_nobody(project: Project) -> None:
+def test_a_stray_review_stops_nobody(project: Project, wait_until: WaitUntil) -> None:
     held = {"attempts": [{"when": {"launch": 1}, "silent": True}]}
     project.scenario(
         {
@@ -204,6 +204,7 @@ def test_a_stray_review_stops_nobody(project: Project) -> None:
         }
     )
     session = project.start().until_seat("reviewer_quality").settled("reviewer_quality")
+    wait_until(lambda: "reviewer_logic" in session.state.get("verdicts", {}), 20)
     folder = session.path / "07_review"
     (folder / "review.yaml").write_text("verdict: fail\n")
     (folder / "review_all.yaml").write_text("verdict: fail\n")

@@ -392,7 +392,7 @@ class FakeOwn:
         server, ours = self._terminal.server(), self._target.server
         if server != ours:
             if is_alive(ours.pid, ours.started):
-                raise HiddenServerError(ours.socket, ours.pid, taken=bool(server.pid))
+                raise HiddenServerError(ours.socket, ours.pid, taken=server.pid)
             raise TerminalGoneError("the tmux server is gone")
         mine = (self._target.session, self._target.uuid)
         if mine not in [(each.id, each.uuid) for each in self._terminal.sessions()]:
