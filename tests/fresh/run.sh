@@ -3,8 +3,8 @@
 #
 # For each suite: a root with python3 and git alone (made once, kept as a cache), a copy of it, in it a
 # clone of HEAD, `./dev demo`, and the whole `./dev test`. Everything runs in mount and process
-# namespaces of its own: no mount and no process is left, whatever ends this, and nothing of the
-# machine is changed. The settings that reach the network here (pip, apt, certificates) are copied.
+# namespaces of its own: no mount is left, and no process but where this script itself is killed by
+# SIGKILL; nothing of the machine is changed. The settings that reach the network here (pip, apt, certificates) are copied.
 #
 # Exit codes: 0 all passed; 1 something failed; 2 a wrong command line; 6 something is missing here.
 set -eu
@@ -12,7 +12,8 @@ set -eu
 here=$(cd -- "$(dirname -- "$0")" && pwd -P)
 project=$(cd -- "$here/../.." && pwd -P)
 cache=${AGENTMUX_FRESH_CACHE:-$project/.cache/fresh-roots}
-readonly here project
+OURS=.made-by-agentmux-test-fresh
+readonly here project OURS
 
 say() { printf '%s\n' "$*" >&2; }
 
@@ -58,7 +59,12 @@ mirror() {
 
 # make_root SUITE: a system with python3, git and what it takes to trust a server; nothing else.
 make_root() {
-  [ ! -d "$cache/$1" ] || [ "$again" = yes ] || return 0
+  if [ -e "$cache/$1" ]; then
+    # What this script has not made is somebody's: it is neither used nor taken away.
+    [ -f "$cache/$1/$OURS" ] || missing "$cache/$1 was not made by ./dev test-fresh" \
+      'name another folder: AGENTMUX_FRESH_CACHE=… ./dev test-fresh'
+    [ "$again" = yes ] || return 0
+  fi
   say "$1: making a bare system (log: $cache/$1.log)"
   making=$cache/.making-$1-$$
   # shellcheck disable=SC2046 # no word, or one
@@ -67,6 +73,7 @@ make_root() {
     tail -n 5 "$cache/$1.log" >&2
     return 1
   fi
+  : >"$making/$OURS"
   rm -rf --one-file-system -- "${cache:?}/$1" && mv -- "$making" "$cache/$1"
 }
 
@@ -80,7 +87,7 @@ network_words() {
 
 # furnish ROOT: give it what reaches the network here. Files are copied, folders will be bound.
 furnish() {
-  cp -L /etc/resolv.conf "$1/etc/resolv.conf"
+  cp -L --remove-destination /etc/resolv.conf "$1/etc/resolv.conf"
   if command -v apt-config >/dev/null 2>&1; then
     apt-config dump Acquire | grep -E '^Acquire::(https?::|Check-|Retries|ForceIPv)' \
       >"$1/etc/apt/apt.conf.d/90-caller" || :
@@ -99,8 +106,14 @@ furnish() {
           # The pages of an index name files beside it.
           printf '%s\n' "${path%/simple}" >>"$1/.folders"
         elif [ -f "$path" ]; then
-          mkdir -p "$1$(dirname -- "$path")"
-          cp -L "$path" "$1$path"
+          # A link in the new system, such as /var/run, would lead out of it.
+          case $(realpath -m -- "$1$path") in
+            "$1"/*)
+              mkdir -p "$1$(dirname -- "$path")"
+              cp -L --remove-destination "$path" "$1$path"
+              ;;
+            *) say "$path is not copied: a link in the new system leads out of it" ;;
+          esac
         fi
         ;;
     esac
@@ -118,11 +131,21 @@ try() {
   git -c safe.directory="$project" -C "$project" bundle create -q "$run/agentmux.bundle" HEAD ||
     return 1
   cp "$here/newcomer.sh" "$run/newcomer.sh" || return 1
-  unshare --mount --pid --fork --kill-child sh "$here/enter.sh" "$run"
+  # It ignores the signals that end this script, so that is told whom to end.
+  unshare --mount --pid --fork --kill-child sh "$here/enter.sh" "$run" &
+  echo "$!" >"$cache/.pid-$$"
+  wait "$!"
 }
 
 # clean: what is left of a run; its mounts went with its namespace.
 clean() {
+  if read -r running <"$cache/.pid-$$"; then
+    tries=50
+    while [ "$tries" -gt 0 ] && kill -KILL "$running"; do
+      sleep 0.1
+      tries=$((tries - 1))
+    done
+  fi 2>/dev/null
   for left in "$cache"/.*-"$$"; do
     [ ! -e "$left" ] || rm -rf --one-file-system -- "$left"
   done
@@ -141,7 +164,11 @@ main() {
     esac
   done
   require_machine
-  mkdir -p -- "$cache"
+  if [ ! -d "$cache" ]; then
+    mkdir -p -- "$cache"
+    chmod 700 -- "$cache"
+    [ "$cache" != "$project/.cache/fresh-roots" ] || chown --reference="$project" "$project/.cache"
+  fi
   cache=$(cd -- "$cache" && pwd -P)
   trap 'clean' EXIT
   trap 'exit 130' INT
@@ -183,7 +210,10 @@ one() {
     kept=$cache/failed-$1
     rm -rf --one-file-system -- "$kept"
     mv -- "$cache/.run-$1-$$" "$kept"
-    summary="$summary  look around: unshare --mount --pid --fork sh $here/enter.sh $kept sh
+    # Settings of the network may hold passwords.
+    : >"$kept/.environment"
+    rm -rf -- "$kept/root/.config/pip" "$kept/root/.pip" "$kept/etc/pip.conf"
+    summary="$summary  look around: unshare --mount --pid --fork sh '$here/enter.sh' '$kept' sh
 "
   fi
   rm -rf --one-file-system -- "$cache/.run-$1-$$"

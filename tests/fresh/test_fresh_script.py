@@ -123,7 +123,7 @@ def test_what_failed_can_be_kept(machine: Machine) -> None:
     done = machine.run("--keep", "sid")
     assert done.returncode == 1
     assert (machine.cache / "failed-sid").is_dir()
-    assert f"enter.sh {machine.cache}/failed-sid sh" in done.stderr
+    assert f"enter.sh' '{machine.cache}/failed-sid' sh" in done.stderr
 
 
 def test_a_system_that_cannot_be_made_is_said(machine: Machine) -> None:
@@ -133,3 +133,17 @@ def test_a_system_that_cannot_be_made_is_said(machine: Machine) -> None:
     assert "no such script" in done.stderr
     assert "sid: no system could be made" in done.stderr
     assert not (machine.cache / "sid").exists()
+
+
+@pytest.mark.parametrize("words", [("sid",), ("--again", "sid")])
+def test_a_system_of_somebody_else_is_neither_used_nor_taken_away(
+    machine: Machine, words: tuple[str, ...]
+) -> None:
+    theirs = machine.cache / "sid" / "etc" / "hostname"
+    theirs.parent.mkdir(parents=True)
+    theirs.write_text("theirs\n")
+    done = machine.run(*words)
+    assert done.returncode == 6
+    assert "was not made by ./dev test-fresh" in done.stderr
+    assert theirs.read_text() == "theirs\n"
+    assert [each.name for each in machine.cache.iterdir()] == ["sid"]
