@@ -8,12 +8,16 @@ What it answers to a turn of a conversation: the next step of the script, where 
 shell command for the agent to run, or a call of any other of its tools), else the code words that
 stand anywhere in the request. What agents ask beside their conversation (titles, suggestions) gets
 a short text; it uses up no step. While a refusal is set, every request gets that instead.
+
+It is an npm registry too, where an agent is told so, with one version, newer than any; and the
+proxy to any other place that says the same, for an agent that trusts the certificate.
 """
 
 from __future__ import annotations
 
 import json
 import re
+import ssl
 import threading
 import time
 import uuid
@@ -29,6 +33,8 @@ from urllib.parse import urlsplit
 CODE_WORD: Final = re.compile(r"[Tt]he code word is ([A-Z]+-[0-9]+)")
 UNKNOWN: Final = "No code word was told."
 NO_PROMPT: Final = "/dev/null"
+NEWEST: Final = "99.0.0"
+"""The version of any agent that this says is to be had."""
 
 _SHELLS: Final = ("Bash", "bash", "exec_command", "shell_command", "shell", "run_shell_command")
 """Names of the tools that run a command, as the agents name them."""
@@ -136,6 +142,11 @@ class ModelServer:
     def url(self) -> str:
         """Where it is, without a path."""
         return f"http://127.0.0.1:{self._http.server_address[1]}"
+
+    @property
+    def certificate(self) -> Path:
+        """With its key, for those to whom it is a proxy; whoever needs it makes it."""
+        return self._log.with_name("certificate.pem")
 
     @property
     def turns(self) -> list[Seen]:
@@ -414,6 +425,12 @@ def gemini(reply: Reply, model: str) -> tuple[Json, list[_Event]]:
     return whole, [(None, whole)]
 
 
+def package(name: str) -> Json:
+    """Return what the npm registry says of a package that has a version newer than any."""
+    newest = {"name": name, "version": NEWEST, "dist": {"tarball": "", "shasum": ""}}
+    return {**newest, "dist-tags": {"latest": NEWEST}, "versions": {NEWEST: newest}}
+
+
 # -- HTTP ----------------------------------------------------------------------------------------
 
 
@@ -441,8 +458,20 @@ class _Handler(BaseHTTPRequestHandler):
         self._send(b"", "text/plain")
 
     def do_GET(self) -> None:
+        if not urlsplit(self.path).path.endswith("/models"):
+            self._json(package(self.path.strip("/")))
+            return
         models = [{"id": name, "object": "model"} for name in ("gpt-5", "claude-sonnet-4-5")]
         self._json({"object": "list", "data": models, "models": []})
+
+    def do_CONNECT(self) -> None:
+        self.send_response(200)
+        self.end_headers()
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(self.server.model.certificate)
+        self.request = context.wrap_socket(self.connection, server_side=True)
+        self.setup()
+        self.close_connection = False  # whatever holds for the way to the proxy
 
     def do_POST(self) -> None:
         data = self.rfile.read(int(self.headers.get("Content-Length") or 0))

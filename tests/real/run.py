@@ -95,8 +95,15 @@ def _node(cache: Path) -> str:
         return own
     package = f"node-{_platform()}"
     _install(cache / "node", f"{package}@{NODE_MAJOR}")
-    fetched = cache / "node" / "node_modules" / package / "bin" / "node"
-    return str(fetched) if fetched.exists() else own
+    home = cache / "node" / "node_modules" / package
+    fetched = home / "bin" / "node"
+    if not fetched.exists():
+        return own
+    npm = home / "lib" / "node_modules" / "npm"  # where it comes with Node: qwen looks there
+    if not npm.exists():
+        npm.parent.mkdir(parents=True, exist_ok=True)
+        npm.symlink_to(Path(shutil.which("npm") or "npm").resolve().parents[1])
+    return str(fetched)
 
 
 def _found(cache: Path, name: str, cli: Cli, node: str) -> dict[str, str]:

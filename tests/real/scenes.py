@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -582,6 +583,33 @@ CODEX: Final = (
     _codex("rejected", "unknown", "No saved session found", "an unknown conversation", ready=""),
 )
 
+# -- updates --------------------------------------------------------------------------------------
+
+
+def _registry(place: Place, env: dict[str, str]) -> None:
+    """Have what it asks the npm registry be answered here: there is a newer version."""
+    env["npm_config_registry"] = f"{place.url}/"
+    env["npm_config_prefix"] = str(place.home / "npm")  # what it then installs
+
+
+def _both(*configure: Callable[[Place, dict[str, str]], None]) -> Callable[..., None]:
+    def tell(place: Place, env: dict[str, str]) -> None:
+        for each in configure:
+            each(place, env)
+
+    return tell
+
+
+def _proxied(place: Place, env: dict[str, str]) -> None:
+    """Have what it asks any other place be answered here, where it can be told no registry."""
+    held = str(place.home.parent / "certificate.pem")
+    make = ("openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2")
+    name = ("-subj", "/CN=pi.dev", "-addext", "subjectAltName=DNS:pi.dev")
+    subprocess.run((*make, *name, "-keyout", held, "-out", held), check=True, capture_output=True)
+    env |= {"HTTPS_PROXY": place.url, "NO_PROXY": "127.0.0.1", "NODE_EXTRA_CA_CERTS": held}
+    del env["PI_OFFLINE"]
+
+
 # -- gemini ----------------------------------------------------------------------------------------
 
 _ASKS: Final = {"questions": [{**_WAY, "type": "choice"}]}
@@ -664,6 +692,14 @@ GEMINI: Final = (
         configure=_NO_RETRY,
     ),
     _gemini_asked("resumed", "ready", "No code word", "resumed after its end", then="No code word"),
+    _gemini(
+        "update",
+        "ready",
+        "pdate available",
+        "a newer version is known",
+        ready="",
+        configure=_registry,
+    ),
     _gemini("rejected", "unknown", "No previous sessions", "an unknown conversation", ready=""),
 )
 
@@ -843,6 +879,14 @@ QWEN: Final = (
         configure=_QWEN_ONCE,
     ),
     _qwen_asked("resumed", "ready", "No code word", "resumed after its end", then="No code word"),
+    _qwen(
+        "update",
+        "ready",
+        "pdate available",
+        "a newer version is known",
+        ready="",
+        configure=_both(_qwen_settings(general={"enableAutoUpdate": True}), _registry),
+    ),
     _qwen("rejected", "unknown", "No saved session found", "an unknown conversation", ready=""),
 )
 
@@ -885,12 +929,28 @@ OPENCODE: Final = (
     ),
     _opencode_asked("limit", "limit", "quota", "HTTP 429, insufficient_quota", script=_QUOTA),
     _opencode_asked(
-        "trouble-throttled", "busy", "etry|ate limit", "HTTP 429 without a limit", script=_THROTTLED
+        "trouble-throttled",
+        "busy",
+        "ate limit",
+        "HTTP 429 without a limit",
+        says="^Rate limit reached$",
+        script=_THROTTLED,
     ),
-    _opencode_asked("trouble-error", "busy", "etry|rror", "HTTP 500", script=_BROKEN),
-    _opencode_asked("trouble-rejected", "ready", "bad request", "HTTP 400", script=_BAD),
     _opencode_asked(
-        "trouble-refused", "busy", "etry|rror", "the connection is refused", unreachable=True
+        "trouble-rejected",
+        "ready",
+        "bad request",
+        "HTTP 400",
+        says="^bad request$",
+        script=_BAD,
+    ),
+    _opencode_asked(
+        "trouble-refused",
+        "busy",
+        "Cannot.connect",
+        "the connection is refused",
+        says="^Cannot.connect to API: ",
+        unreachable=True,
     ),
     _opencode_asked(
         "resumed", "ready", "No code word", "resumed after its end", then="No code word"
@@ -953,6 +1013,14 @@ PI: Final = (
         unreachable=True,
     ),
     _pi_asked("resumed", "ready", "No code word", "resumed after its end", then="No code word"),
+    _pi(
+        "update",
+        "ready",
+        "pdate Available",
+        "a newer version is known",
+        ready="",
+        configure=_proxied,
+    ),
     _pi(
         "rejected",
         "unknown",
