@@ -642,6 +642,13 @@ _NO_RETRY: Final = _gemini_settings(general={"maxAttempts": 1})
 
 GEMINI: Final = (
     _gemini("ready", "ready", _GEMINI_READY, "started"),
+    _gemini_asked(
+        "ready-yolo",
+        "ready",
+        "No code word",
+        "a turn that ended, with all permissions",
+        args=("--approval-mode", "yolo"),
+    ),
     _gemini_asked("busy", "busy", "esc to cancel", "asked, no answer yet", script=_slow),
     _gemini_asked(
         "question",
