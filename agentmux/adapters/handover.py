@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from agentmux.adapters import files
-from agentmux.adapters.processes import start_time
+from agentmux.adapters.processes import open_descriptor, start_time
 from agentmux.errors import BlockedError
 
 _REPORT_MAX: Final = 1 << 16
@@ -62,7 +62,7 @@ class ReadyPipe:
         """Return the report; None when the time is up or process ``pid`` ended without one."""
         deadline = time.monotonic() + timeout_s
         try:
-            gone = _pidfd(pid)
+            gone = open_descriptor(pid)
         except ProcessLookupError:
             return self._read() or None
         try:
@@ -149,21 +149,3 @@ def report(path: Path, data: bytes) -> None:
             os.write(fd, data[:_REPORT_MAX])
         finally:
             os.close(fd)
-
-
-def _pidfd(pid: int) -> int | None:
-    """Return what becomes readable at the end of the process; None where the kernel has no such.
-
-    Raises:
-        ProcessLookupError: It has ended, or ``pid`` is nobody: tmux 3.8 knows none of a dead pane.
-    """
-    if pid < 1:
-        raise ProcessLookupError
-    if not hasattr(os, "pidfd_open"):
-        return None
-    try:
-        return os.pidfd_open(pid)
-    except ProcessLookupError:
-        raise
-    except OSError:
-        return None

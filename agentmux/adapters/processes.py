@@ -120,7 +120,7 @@ class ProcessWatch:
         if pid in self._descriptors or pid in self._timers:
             return
         try:
-            descriptor = _descriptor(pid)
+            descriptor = open_descriptor(pid)
         except ProcessLookupError:
             self._loop.call_soon(ended, pid)
             return
@@ -160,12 +160,14 @@ class ProcessWatch:
             self._loop.call_soon(ended, pid)
 
 
-def _descriptor(pid: int) -> int | None:
-    """Open what tells of a process's end; None on macOS, old kernels and in some containers.
+def open_descriptor(pid: int) -> int | None:
+    """Open what is readable once a process ends; None on macOS, old kernels, in some containers.
 
     Raises:
-        ProcessLookupError: It has gone.
+        ProcessLookupError: It has gone, or ``pid`` is nobody: tmux 3.8 knows none of a dead pane.
     """
+    if pid < 1:
+        raise ProcessLookupError
     if not hasattr(os, "pidfd_open"):
         return None
     try:
@@ -341,7 +343,7 @@ def _signal(pid: int, number: signal.Signals) -> None:
 def _wait(pid: int, started: int, deadline: float) -> None:
     """Wait until the process has ended or the (monotonic) deadline is over."""
     try:
-        descriptor = _descriptor(pid)
+        descriptor = open_descriptor(pid)
     except ProcessLookupError:
         return
     if descriptor is None:
