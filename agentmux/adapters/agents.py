@@ -16,7 +16,6 @@ import signal
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 from zlib import crc32
@@ -34,6 +33,7 @@ from agentmux.core.agents import (
     StrategyKind,
     TurnEnd,
 )
+from agentmux.core.frozen import replace
 from agentmux.core.nearest import meant
 from agentmux.core.settings import Settings
 from agentmux.errors import ConfigError

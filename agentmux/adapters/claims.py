@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import errno
 import fcntl
-import hashlib
 import os
 from pathlib import Path
 from typing import Final
 
 from agentmux.adapters import files
+from agentmux.core.digests import sha256
 
 _LOOK: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _NOTE_MAX: Final = 1 << 16
@@ -76,7 +76,7 @@ class ClaimFolder:
 
 
 def _digest(*words: str) -> str:
-    return hashlib.sha256("\0".join(words).encode("utf-8", "surrogateescape")).hexdigest()
+    return sha256("\0".join(words).encode("utf-8", "surrogateescape")).hexdigest()
 
 
 def _locked(path: Path) -> os.stat_result | None:

@@ -9,13 +9,13 @@ import os
 import re
 import stat
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import is_dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from agentmux.adapters import schema
 from agentmux.core.agents import SCREENS, HookFormat, PromptBy, StrategyKind, TurnEnd
-from agentmux.core.frozen import dataclass
+from agentmux.core.frozen import dataclass, fields
 from agentmux.core.nearest import meant
 from agentmux.core.phase import CODER, REVIEWERS, ROLES
 from agentmux.core.settings import Policy, RoleSettings, Settings

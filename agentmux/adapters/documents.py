@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 import yaml
+
+from agentmux.core.frozen import dataclass
 
 Value: TypeAlias = "str | int | list[Value] | dict[str, Value] | None"
 """What a document can hold; booleans are among the ints."""

@@ -7,7 +7,6 @@ import json
 import os
 import select
 import time
-import uuid
 from collections.abc import Mapping
 from contextlib import ExitStack, suppress
 from pathlib import Path
@@ -40,7 +39,7 @@ class ReadyPipe:
             DataError: The directory takes nothing; nothing is left there.
         """
         own = os.getpid()
-        self._path = folder / f"ready-{own}-{start_time(own)}-{uuid.uuid4().hex[:16]}.fifo"
+        self._path = folder / f"ready-{own}-{start_time(own)}-{os.urandom(8).hex()}.fifo"
         with files.explained(self._path), ExitStack() as made:
             self._turn = _take_turn(folder)
             made.callback(os.close, self._turn)

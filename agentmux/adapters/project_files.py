@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from agentmux.core import trust
+from agentmux.core.frozen import replace
 from agentmux.core.phase import ROLES
 from agentmux.core.settings import Settings
 

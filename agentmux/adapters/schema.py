@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Final, NoReturn
 
 import yaml
 
+from agentmux.core.frozen import dataclass
 from agentmux.core.nearest import meant
 from agentmux.errors import ConfigError
 

@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 import errno
-import hashlib
 import json
 import os
 import shutil
 import stat
-import uuid
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Final
 
 from agentmux.adapters import files
+from agentmux.adapters.ids import new_id
 from agentmux.adapters.journal import encode_line
 from agentmux.adapters.signal_files import BLANK, SignalFiles
 from agentmux.core import layout
 from agentmux.core.apply import fold
 from agentmux.core.artifacts import Artifacts
 from agentmux.core.decide import Exit
+from agentmux.core.digests import sha256
 from agentmux.core.events import Event, LaunchChosen, encode
+from agentmux.core.frozen import replace
 from agentmux.core.implied import Implied
 from agentmux.core.records import FieldError, from_fields
 from agentmux.core.resume import CheckpointState
@@ -72,7 +72,7 @@ class FileSession(SignalFiles):
     def digest(self, path: Path) -> str:
         """SHA-256 of a file in hex; see `ports.session_files`."""
         data = files.read_limited(path, _DIGEST_MAX)
-        return "" if data is None else hashlib.sha256(data).hexdigest()
+        return "" if data is None else sha256(data).hexdigest()
 
     def launch_record(self, launch: str) -> LaunchRecord:
         """Read what a launch left; see `ports.session_files`."""
@@ -122,7 +122,7 @@ class FileSession(SignalFiles):
         sessions = self._path.parent
         around = (sessions.parent, sessions, sessions / _IGNORE)
         self._made_around = tuple(each for each in around if not os.path.lexists(each))
-        made = FileSession(sessions / f".making-{uuid.uuid4().hex}")
+        made = FileSession(sessions / f".making-{new_id()}")
         try:
             files.make_dir(sessions)
             files.put(sessions / _IGNORE, b"*\n")
@@ -177,7 +177,7 @@ class FileSession(SignalFiles):
         """Begin a new journal with ``events``; the old one is kept aside."""
         path = self.journal.path
         if self.journal.exists():
-            kept = path.with_name(f"tool_events.imported-{uuid.uuid4().hex[:8]}.jsonl")
+            kept = path.with_name(f"tool_events.imported-{new_id()[:8]}.jsonl")
             with files.explained(kept):
                 os.link(path, kept)
         files.replace(path, b"".join(encode_line(encode(event)) for event in events))

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -26,6 +25,7 @@ from agentmux.core.events import (
     encode,
     parse,
 )
+from agentmux.core.frozen import replace
 from agentmux.core.loaded import LoadedSession
 from agentmux.core.phase import Phase
 from agentmux.core.records import FieldError

@@ -12,7 +12,6 @@ import os
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Final
@@ -29,6 +28,7 @@ from agentmux.adapters.tmux_client import (
     TmuxClient,
 )
 from agentmux.core.environment import Change
+from agentmux.core.frozen import replace
 from agentmux.ports.terminal import (
     HiddenServerError,
     NewPane,

@@ -6,13 +6,13 @@ what a configuration holds may be private.
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
 from agentmux.adapters import files
+from agentmux.core.digests import sha256
 
 VERSION: Final = 1
 _MOST: Final = 1 << 20
@@ -24,7 +24,7 @@ class TrustStore:
     def __init__(self, folder: Path, project: Path) -> None:
         """``folder`` is that of all projects, ``project`` the real path of this one."""
         self._project = os.fsencode(project).decode(errors="backslashreplace")
-        name = hashlib.sha256(os.fsencode(project)).hexdigest()[:32]
+        name = sha256(os.fsencode(project)).hexdigest()[:32]
         self.path = folder / f"{name}.json"
 
     def read(self) -> dict[str, str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from agentmux.app.result import SCHEMA, OperationResult, Problem, worst
@@ -23,7 +22,7 @@ from agentmux.core.command_lines import (
     resume_argv,
     strategy_env,
 )
-from agentmux.core.frozen import dataclass
+from agentmux.core.frozen import dataclass, replace
 from agentmux.core.nearest import meant
 from agentmux.core.prompts import launch_line
 from agentmux.errors import ExitCode

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Final
 
 from agentmux.app.casting import Casting
@@ -12,6 +11,7 @@ from agentmux.app.session import Session
 from agentmux.app.world import World
 from agentmux.core import layout, prompts
 from agentmux.core.agents import StrategyKind
+from agentmux.core.frozen import replace
 from agentmux.core.phase import CODER, REVIEWERS, Phase, ResearchKind
 from agentmux.core.progress import handed_in
 from agentmux.core.prompts import Asked, PromptInputs

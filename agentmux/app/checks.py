@@ -5,7 +5,6 @@ Whether a *phase* is complete is `core.completion`.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Final
@@ -14,6 +13,7 @@ from agentmux.core import events, layout
 from agentmux.core.apply import fold
 from agentmux.core.architecture import check_architecture
 from agentmux.core.completion import ARCHITECTURE
+from agentmux.core.digests import sha256
 from agentmux.core.frozen import dataclass
 from agentmux.core.phase import RESEARCHERS, ResearchKind
 from agentmux.core.plan import check_plan
@@ -107,7 +107,7 @@ class _Desk:
         """Of the artifact; of several, over their digests."""
         if len(self._digests) < 2:
             return "".join(self._digests)
-        return hashlib.sha256("".join(self._digests).encode()).hexdigest()
+        return sha256("".join(self._digests).encode()).hexdigest()
 
     def note(self, problems: tuple[str, ...]) -> bool:
         """Keep the problems; whether there were none."""
@@ -123,7 +123,7 @@ class _Desk:
         if data is None:
             self.note((f"{path}: {why}",))
             return None
-        self._digests.append(hashlib.sha256(data).hexdigest())
+        self._digests.append(sha256(data).hexdigest())
         return data
 
     def text(self, path: str) -> str | None:

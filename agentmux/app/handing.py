@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from agentmux.app.request import Report, Request, decode_report
 from agentmux.app.world import World
-from agentmux.core.frozen import dataclass
+from agentmux.core.frozen import dataclass, replace
 from agentmux.core.state import SessionState
 from agentmux.errors import AgentmuxError, ExitCode
 from agentmux.ports.processes import Handover

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Final
 
 from agentmux.app import gating
@@ -30,7 +29,7 @@ from agentmux.core.command_lines import (
 )
 from agentmux.core.environment import MODE
 from agentmux.core.events import AgentLaunched, LaunchChosen
-from agentmux.core.frozen import dataclass
+from agentmux.core.frozen import dataclass, replace
 from agentmux.core.phase import ResearchKind
 from agentmux.core.pipeline import PIPELINE
 from agentmux.core.reading import reading

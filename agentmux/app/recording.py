@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Final
 
 from agentmux.app.casting import Casting
@@ -24,6 +23,7 @@ from agentmux.core.command_lines import (
     prompt_words,
     resume_argv,
 )
+from agentmux.core.frozen import replace
 from agentmux.core.prompts import launch_line
 from agentmux.core.records import Json, to_fields
 from agentmux.core.resume import Decision, Native

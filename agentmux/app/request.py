@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, field
+from dataclasses import asdict
 from typing import Literal
 
-from agentmux.core.frozen import dataclass
+from agentmux.core.frozen import dataclass, field
 from agentmux.errors import AgentmuxError, NotFoundError
 
 Mode = Literal["start", "resume", "reattach"]

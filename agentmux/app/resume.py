@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -29,7 +28,7 @@ from agentmux.core.apply import advance, apply
 from agentmux.core.artifacts import Artifacts
 from agentmux.core.decide import settlement
 from agentmux.core.events import ORCHESTRATOR, Event, Fact, PhaseSettled, Resumed
-from agentmux.core.frozen import dataclass
+from agentmux.core.frozen import dataclass, replace
 from agentmux.core.implied import Implied, implied, overlay
 from agentmux.core.inference import Inference, chosen_phase, infer
 from agentmux.core.nearest import meant

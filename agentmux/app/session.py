@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import replace
 from datetime import datetime
 
 from agentmux.core.apply import advance, counted
@@ -19,6 +18,7 @@ from agentmux.core.events import (
     SessionImported,
 )
 from agentmux.core.findings import found
+from agentmux.core.frozen import replace
 from agentmux.core.implied import implied
 from agentmux.core.inference import Inference, infer
 from agentmux.core.loaded import LoadedSession

@@ -10,14 +10,13 @@ import os
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from agentmux.app.result import Problem, problem_of
 from agentmux.core import layout
-from agentmux.core.frozen import dataclass
+from agentmux.core.frozen import dataclass, replace
 from agentmux.core.nearest import nearest_of
 from agentmux.errors import (
     NAME_TAKEN,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import ExitStack
-from dataclasses import field, replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -21,7 +20,7 @@ from agentmux.app.world import World
 from agentmux.core import layout
 from agentmux.core.agents import AgentSpec
 from agentmux.core.events import ORCHESTRATOR, Event, JournalCreated, SessionStarted
-from agentmux.core.frozen import dataclass
+from agentmux.core.frozen import dataclass, field, replace
 from agentmux.core.nearest import meant
 from agentmux.core.phase import CODER, PRODUCT_MANAGER, ROLES, Phase
 from agentmux.core.pipeline import TERMINAL

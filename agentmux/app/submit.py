@@ -6,9 +6,7 @@ MCP are two faces of these functions. What is imported is paid for by every sign
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -16,6 +14,7 @@ from agentmux.app.checks import Checked, Identity, Request, check, check_changes
 from agentmux.core import layout
 from agentmux.core.acceptance import Answer, Judgement, judge
 from agentmux.core.apply import fold, research_kind
+from agentmux.core.digests import named_uuid
 from agentmux.core.events import (
     USER,
     ChangesRequested,
@@ -26,7 +25,7 @@ from agentmux.core.events import (
     PromptReached,
     WebResearchDispatched,
 )
-from agentmux.core.frozen import dataclass
+from agentmux.core.frozen import dataclass, replace
 from agentmux.core.shape import writable
 from agentmux.core.stall import Turn
 from agentmux.core.state import RESEARCHED, SessionState
@@ -225,12 +224,8 @@ def note_turn(files: SignalFiles, identity: Identity, turn: Turn, *, known: bool
 
 def event_id(session_id: str, launch: str, checked: Checked) -> str:
     """Return the id of a signal: the same for the same work of the same launch."""
-    try:
-        namespace = uuid.UUID(session_id)
-    except ValueError:
-        namespace = uuid.uuid5(uuid.NAMESPACE_OID, session_id)
     name = f"{launch}\n{checked.fact.kind}\n{checked.about}\n{checked.sha256}"
-    return str(uuid.uuid5(namespace, name))
+    return named_uuid(session_id, name)
 
 
 def _state(held: Transaction) -> SessionState:

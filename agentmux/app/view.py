@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from functools import cache
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from agentmux.app.result import OperationResult, Problem, problem_of, worst
 from agentmux.app.sessions import Liveness, SessionEntry, live, shown_path
-from agentmux.core.frozen import dataclass
+from agentmux.core.frozen import dataclass, replace
 from agentmux.core.phase import RESEARCHERS
 from agentmux.core.wording import worded
 from agentmux.errors import AgentmuxError, DataError, ExitCode

@@ -7,7 +7,7 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from functools import partial
 from typing import Final
@@ -20,6 +20,7 @@ from agentmux.core import layout
 from agentmux.core.agents import AgentSpec, StrategyKind, TurnEnd
 from agentmux.core.decide import Facts, LaunchFact
 from agentmux.core.events import AgentStalled, ConversationLearned, PromptReached
+from agentmux.core.frozen import replace
 from agentmux.core.phase import ResearchKind
 from agentmux.core.screens import (
     Reading,

@@ -11,12 +11,12 @@ import os
 import shlex
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from agentmux.cli import render, wiring
 from agentmux.core.agents import StrategyKind, choose_strategy
+from agentmux.core.frozen import dataclass
 from agentmux.errors import AgentmuxError, ConfigError, DataError
 
 if TYPE_CHECKING:

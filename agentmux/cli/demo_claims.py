@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from agentmux.cli.demo_follow import Step
 from agentmux.core import events
+from agentmux.core.frozen import dataclass
 from agentmux.core.phase import CODER, Phase
 from agentmux.core.pipeline import PIPELINE
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from contextlib import closing
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Final
@@ -16,6 +15,7 @@ from agentmux.adapters.signal_files import BLANK
 from agentmux.core import events
 from agentmux.core.apply import advance
 from agentmux.core.events import Event
+from agentmux.core.frozen import dataclass
 from agentmux.core.phase import Phase
 from agentmux.core.state import SessionState
 from agentmux.errors import AgentmuxError, TimedOutError

@@ -9,11 +9,11 @@ import site
 import subprocess
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from agentmux.adapters.tmux import SOCKET_PATH_MAX, socket_path
+from agentmux.core.frozen import dataclass
 from agentmux.errors import MissingError
 
 FEATURE: Final = "Add mean and median"

@@ -9,17 +9,17 @@ Source: https://code.claude.com/docs/en/hooks.
 from __future__ import annotations
 
 import json
-import uuid
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
 from agentmux.adapters.clock import utc_now
+from agentmux.adapters.ids import new_id
 from agentmux.adapters.signal_files import SignalFiles
 from agentmux.adapters.wake import poke
 from agentmux.app.submit import identity_from, is_conversation, note_turn, report
+from agentmux.core.frozen import replace
 from agentmux.core.stall import Turn
 
 INPUT_MAX: Final = 16 << 20
@@ -60,7 +60,7 @@ def _record(data: bytes, environ: Mapping[str, str]) -> None:
         replace(identity, conversation=conversation),
         evidence=f"hook {event}" if event in PROMPTED else "",
         at=utc_now(),
-        new_id=lambda: str(uuid.uuid4()),
+        new_id=new_id,
         poke=poke,
     )
     if event in PROMPTED and fields.get("prompt"):  # qwen's next step of a turn has an empty one

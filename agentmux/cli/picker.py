@@ -16,7 +16,6 @@ import termios
 import threading
 import tty
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Self
 
 from agentmux.adapters.files import read_limited
@@ -26,6 +25,7 @@ from agentmux.app.sessions import select_session as only_one
 from agentmux.app.view import session_view
 from agentmux.cli import render
 from agentmux.cli.picker_view import Known, Line, Scene, draw, shown_names
+from agentmux.core.frozen import dataclass, replace
 from agentmux.core.keys import Key, Keys, Pressed
 from agentmux.core.picking import Choice, Picker, begin, press, refuse, tell
 from agentmux.core.wording import worded

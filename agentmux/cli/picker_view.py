@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
 from enum import Enum
 from typing import TYPE_CHECKING, Final
 
 from agentmux.app.picking import KeptScreen, Outlook, SeatOutlook
 from agentmux.cli.render import age
+from agentmux.core.frozen import dataclass, field
 from agentmux.monitor.fitting import ELLIPSIS, clean, width, wrap
 from agentmux.monitor.fitting import cut as cut_clean
 

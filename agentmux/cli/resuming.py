@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
@@ -42,6 +41,7 @@ from agentmux.cli.naming import meant
 from agentmux.cli.starting import AttachOpt, handing, show_begun
 from agentmux.cli.trusting import TrustOpt, foreseen, trusting
 from agentmux.core.apply import fold
+from agentmux.core.frozen import replace
 from agentmux.core.review import seat_named
 from agentmux.core.settings import policy_of
 from agentmux.errors import AgentmuxError, BlockedError, ExitCode, NotFoundError, UsageError

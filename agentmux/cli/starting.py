@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -21,6 +20,7 @@ from agentmux.cli.given import given_text
 from agentmux.cli.looking import JsonOpt
 from agentmux.cli.trusting import TrustOpt, foreseen, trust_own_edit, trusting
 from agentmux.core.environment import handed_on
+from agentmux.core.frozen import replace
 from agentmux.core.review import seat_named
 from agentmux.errors import UsageError
 

@@ -7,18 +7,19 @@ from __future__ import annotations
 
 import json
 import sys
-import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 from agentmux.adapters.clock import utc_now
+from agentmux.adapters.ids import new_id
 from agentmux.adapters.signal_files import SignalFiles
 from agentmux.adapters.wake import poke
 from agentmux.app.checks import QUESTION_MAX, Request
 from agentmux.app.submit import REFUSED, Submission, identity_from, submit
 from agentmux.cli.given import given_text
+from agentmux.core.frozen import dataclass
 from agentmux.core.shape import nearest
 from agentmux.errors import AgentmuxError, ExitCode, UsageError, of_system
 
@@ -80,7 +81,8 @@ _QUESTION_BYTES: Final = 4 * (QUESTION_MAX + 1)
 _OPTION_OF: Final = {"done": "--subplan", "review": "--role", "research-done": "--topic"}
 
 
-class _Words(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Words:
     """A command line taken apart."""
 
     words: list[str]
@@ -121,7 +123,7 @@ def hand_in(request: Request, environ: Mapping[str, str], *, command: str) -> Su
         identity,
         request,
         at=utc_now(),
-        new_id=lambda: str(uuid.uuid4()),
+        new_id=new_id,
         poke=poke,
     )
 

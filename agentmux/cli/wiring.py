@@ -9,14 +9,15 @@ import functools
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from agentmux.adapters import session_folders
+from agentmux.adapters.ids import new_id
 from agentmux.app.world import Claims, Folders, Programs, Site, Templates, Trust, World
 from agentmux.core import layout
+from agentmux.core.frozen import replace
 from agentmux.errors import AgentmuxError, UsageError, of_system
 
 if TYPE_CHECKING:
@@ -185,7 +186,7 @@ def world(
         boot=_boot(),
         environment=environ,
         now=_now,
-        new_id=_new_id,
+        new_id=new_id,
         settings=chosen,
         spec=spec,
         agents=agents,
@@ -214,12 +215,6 @@ def world(
 
 def _now() -> datetime:
     return datetime.now(UTC)
-
-
-def _new_id() -> str:
-    import uuid  # noqa: PLC0415 (looking at sessions needs none)
-
-    return str(uuid.uuid4())
 
 
 def _boot() -> str:

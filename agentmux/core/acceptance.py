@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
@@ -19,6 +18,7 @@ from agentmux.core.events import (
     ReviewDone,
     WebResearchDispatched,
 )
+from agentmux.core.frozen import dataclass
 from agentmux.core.phase import Phase, ResearchKind, researcher
 from agentmux.core.pipeline import PIPELINE
 from agentmux.core.state import DISPATCHED, LAUNCHED, STOPPED, SessionState

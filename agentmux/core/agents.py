@@ -10,12 +10,11 @@ import fnmatch
 import re
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import field, replace
 from enum import StrEnum
 from pathlib import PurePath
 from typing import Final
 
-from agentmux.core.frozen import dataclass
+from agentmux.core.frozen import dataclass, field, replace
 from agentmux.errors import UsageError
 
 NESTED_MARKS: Final = (

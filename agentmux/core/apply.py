@@ -8,7 +8,6 @@ bookkeeping. What an event implies on disk stands in ``implied``, what is to be 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 from typing import Any, Final
 
 from agentmux.core.acceptance import Answer, is_signal, judge, working_phase
@@ -53,6 +52,7 @@ from agentmux.core.events import (
     WebResearchDispatched,
 )
 from agentmux.core.findings import Found
+from agentmux.core.frozen import replace
 from agentmux.core.phase import Phase, ResearchKind
 from agentmux.core.pipeline import PIPELINE
 from agentmux.core.plan import check_plan

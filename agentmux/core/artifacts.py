@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
 
 from agentmux.core import layout
-from agentmux.core.frozen import dataclass
+from agentmux.core.frozen import dataclass, field
 from agentmux.core.phase import REVIEWER_LOGIC
 from agentmux.core.plan import ExecutionPlan
 from agentmux.core.records import Json

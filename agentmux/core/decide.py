@@ -7,14 +7,13 @@ where nothing is returned, the session waits for a signal, a death or the user.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import field
 from typing import Final, TypeAlias
 
 from agentmux.core.artifacts import Artifacts
 from agentmux.core.drafts import without_drafts
 from agentmux.core.events import LaunchChosen
 from agentmux.core.findings import Found, found
-from agentmux.core.frozen import dataclass
+from agentmux.core.frozen import dataclass, field
 from agentmux.core.inference import is_decided
 from agentmux.core.phase import Phase, ResearchKind
 from agentmux.core.pipeline import PIPELINE

@@ -7,12 +7,12 @@ Files that nobody was launched for (of an older session, or made by hand) are no
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Final
 
 from agentmux.core.acceptance import working_phase
 from agentmux.core.artifacts import REVIEW_MD, Artifacts, done_marker, nominations, subplan_count
 from agentmux.core.completion import ARCHITECTURE, DESIGN, EXECUTION_PLAN, PM_DONE
+from agentmux.core.frozen import replace
 from agentmux.core.layout import REVIEW
 from agentmux.core.phase import CODER, Phase
 from agentmux.core.pipeline import PIPELINE

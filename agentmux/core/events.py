@@ -8,10 +8,9 @@ Signals of agents and users are named like their tool (``submit_plan``), facts i
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
 from typing import ClassVar, Final, TypeAlias
 
-from agentmux.core.frozen import dataclass
+from agentmux.core.frozen import dataclass, field
 from agentmux.core.records import Json, from_fields, to_fields
 from agentmux.errors import DataError
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import field
 from typing import Any
 
 from agentmux.core.artifacts import (
@@ -14,7 +13,7 @@ from agentmux.core.artifacts import (
     subplan_count,
     verdicts,
 )
-from agentmux.core.frozen import dataclass
+from agentmux.core.frozen import dataclass, field
 from agentmux.core.records import Json
 from agentmux.core.state import SessionState
 

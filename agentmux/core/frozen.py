@@ -1,47 +1,177 @@
-"""``dataclass(frozen=True, slots=True, kw_only=True)`` at a fraction of its cost at import.
+"""``dataclass(frozen=True, slots=True)`` of our own, at a fraction of the standard one's cost.
 
-The standard library writes and compiles six methods for each class, and a signal imports sixty
-classes: docs/decisions/0006-fast-submit.md. Here all classes share the methods, which read the
-fields when they are called. For type checkers this *is* the standard decorator; ``fields`` and
-``replace`` of ``dataclasses`` work as usual.
+A signal makes sixty classes. The standard library writes and compiles six methods for each, and
+imports ``inspect`` to do so: docs/decisions/0006-fast-submit.md. Here all classes share their
+methods, which go by the fields. ``field``, ``fields`` and ``replace`` are those for them. For type
+checkers they *are* the standard ones, and those work on these classes too.
 """
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from dataclasses import dataclass
-else:
+    from dataclasses import MISSING, dataclass, field, fields, replace
 
-    def dataclass(*, frozen: bool, slots: bool, kw_only: bool = False) -> Callable[[type], type]:
-        """Return the decorator; where it is not for all three, the standard library's."""
-        if frozen and slots and kw_only:
-            return _frozen
-        return dataclasses.dataclass(frozen=frozen, slots=slots, kw_only=kw_only)
+__all__ = ["MISSING", "dataclass", "field", "fields", "replace"]
 
+_MISSING: Final = object()
+_CLASS_VARIABLE: Final = ("ClassVar", "typing.ClassVar")
+_FIELDS: Final = "__frozen_fields__"
+_STANDARD: Final = ("__dataclass_fields__", "__dataclass_params__")
+"""What ``dataclasses`` looks for on a class."""
 
-__all__ = ["dataclass"]
-
-_bare: Final = dataclasses.dataclass(slots=True, kw_only=True, init=False, repr=False, eq=False)
-_place: Final = object.__setattr__
-_MISSING: Final[Any] = dataclasses.MISSING
+Values = Callable[[Any], tuple[object, ...]]
 
 
-def _names(record: Any) -> tuple[str, ...]:  # noqa: ANN401 (any dataclass)
-    return tuple(each.name for each in dataclasses.fields(record))
+class _Field:
+    """A field: what ``dataclasses.field`` takes, with the name and the type it stands under."""
+
+    __slots__ = ("compare", "default", "default_factory", "name", "repr", "type")
+
+    def __init__(
+        self,
+        *,
+        default: object = _MISSING,
+        default_factory: Any = _MISSING,  # noqa: ANN401 (as the standard one)
+        repr: bool = True,  # noqa: A002 (as the standard one)
+        compare: bool = True,
+    ) -> None:
+        self.name = self.type = ""
+        self.default = default
+        self.default_factory = default_factory
+        self.repr = repr
+        self.compare = compare
 
 
-def _values(record: Any) -> tuple[object, ...]:  # noqa: ANN401 (any dataclass)
-    return tuple(getattr(record, name) for name in _names(record))
+class _Standard:
+    """Fields and parameters as ``dataclasses`` has them, made when it asks for them."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __get__(self, _: object, cls: type[Any]) -> object:
+        import dataclasses  # noqa: PLC0415 (a signal does not need it)
+
+        known = [
+            (each.name, each.type, dataclasses.field(**_options(each, dataclasses.MISSING)))
+            for each in _fields(cls)
+        ]
+        made = dataclasses.make_dataclass(
+            cls.__name__, known, init=False, repr=False, eq=False, kw_only=True
+        )
+        for name in _STANDARD:
+            setattr(cls, name, getattr(made, name))
+        return getattr(made, self._name)
 
 
-def _repr(record: Any) -> str:  # noqa: ANN401 (any dataclass)
-    fields = zip(_names(record), _values(record), strict=True)
-    shown = ", ".join(f"{name}={value!r}" for name, value in fields)
-    return f"{type(record).__qualname__}({shown})"
+def _options(known: _Field, missing: object) -> dict[str, Any]:
+    values = {"default": known.default, "default_factory": known.default_factory}
+    given = {name: missing if value is _MISSING else value for name, value in values.items()}
+    return given | {"repr": known.repr, "compare": known.compare}
+
+
+def _dataclass(*, frozen: bool, slots: bool, kw_only: bool = False) -> Callable[[type], type]:
+    if not (frozen and slots):
+        raise TypeError("only for frozen classes with slots: take that of `dataclasses`")
+    return _made_keyword_only if kw_only else _made
+
+
+def _made_keyword_only(cls: Any) -> Any:  # noqa: ANN401 (any class)
+    return _made(cls, kw_only=True)
+
+
+def _made(cls: Any, *, kw_only: bool = False) -> Any:  # noqa: ANN401 (any class)
+    """Return the class anew, with a slot for each field and the methods that all share."""
+    inherited: Mapping[str, _Field] = getattr(cls, _FIELDS, {})
+    own = _own_fields(cls)
+    known = {**inherited, **own}
+    members = {name: value for name, value in vars(cls).items() if name not in own}
+    del members["__dict__"], members["__weakref__"]
+    members |= _SHARED
+    members |= {
+        "__slots__": tuple(name for name in own if name not in inherited),
+        "__match_args__": () if kw_only else tuple(known),
+        _FIELDS: known,
+    }
+    made = type(cls)(cls.__name__, cls.__bases__, members)
+    made.__qualname__ = cls.__qualname__
+    made.__init__ = _init(made, known, kw_only=kw_only)
+    return made
+
+
+def _own_fields(cls: type[Any]) -> dict[str, _Field]:
+    found: dict[str, _Field] = {}
+    for name, kind in cls.__annotations__.items():
+        if kind.startswith(_CLASS_VARIABLE):
+            continue
+        given = cls.__dict__.get(name, _MISSING)
+        if type(given).__module__ == "dataclasses":
+            raise TypeError(f"{cls.__qualname__}: `{name}` wants the `field` of this module")
+        each = given if isinstance(given, _Field) else _Field(default=given)
+        each.name, each.type = name, kind
+        found[name] = each
+    return found
+
+
+def _init(cls: type[Any], known: Mapping[str, _Field], *, kw_only: bool) -> Callable[..., None]:
+    place = {name: getattr(cls, name).__set__ for name in known}
+    most = 0 if kw_only else len(known)
+    rest = [(each.name, each.default, each.default_factory) for each in known.values()]
+
+    def init(self: object, /, *values: object, **given: object) -> None:
+        if values:
+            given |= _by_name(cls, tuple(place)[:most], values, given)
+        try:
+            for name, value in given.items():
+                place[name](self, value)
+        except KeyError as error:
+            raise TypeError(f"{cls.__qualname__}: there is no `{error.args[0]}`") from None
+        if len(given) == len(place):
+            return
+        for name, value, factory in rest:
+            if name not in given:
+                place[name](self, value if value is not _MISSING else _default(cls, name, factory))
+
+    return init
+
+
+def _by_name(
+    cls: type[Any], names: tuple[str, ...], values: tuple[object, ...], given: Mapping[str, object]
+) -> dict[str, object]:
+    if len(values) > len(names):
+        raise TypeError(f"{cls.__qualname__}: at most {len(names)} values go without a name")
+    found = dict(zip(names, values, strict=False))
+    for name in found.keys() & given.keys():
+        raise TypeError(f"{cls.__qualname__}: `{name}` is given twice")
+    return found
+
+
+def _default(cls: type[Any], name: str, factory: Any) -> object:  # noqa: ANN401 (what `field` took)
+    if factory is _MISSING:
+        raise TypeError(f"{cls.__qualname__}: `{name}` is missing")
+    return factory()
+
+
+def _fields(record: Any) -> tuple[_Field, ...]:  # noqa: ANN401 (one of our classes, or of these)
+    return tuple(getattr(record, _FIELDS).values())
+
+
+def _replace(record: Any, /, **changes: object) -> Any:  # noqa: ANN401 (of one of our classes)
+    return type(record)(**{**_by_field(record), **changes})
+
+
+def _by_field(record: object) -> dict[str, object]:
+    return {name: getattr(record, name) for name in getattr(record, _FIELDS)}
+
+
+# -- the methods that all classes share ----------------------------------------------------------
+
+
+def _repr(record: object) -> str:
+    shown = (f"{e.name}={getattr(record, e.name)!r}" for e in _fields(record) if e.repr)
+    return f"{type(record).__qualname__}({', '.join(shown)})"
 
 
 def _equals(record: object, other: object) -> bool:
@@ -54,60 +184,37 @@ def _hash(record: object) -> int:
     return hash(_compared(record))
 
 
-def _compared(record: Any) -> tuple[object, ...]:  # noqa: ANN401 (any dataclass)
-    known = dataclasses.fields(record)
-    return tuple(getattr(record, each.name) for each in known if each.compare)
+def _compared(record: object) -> tuple[object, ...]:
+    return tuple(getattr(record, each.name) for each in _fields(record) if each.compare)
 
 
 def _refuse(record: object, name: str, *_: object) -> None:
-    raise dataclasses.FrozenInstanceError(f"`{name}` of {type(record).__qualname__} is frozen")
+    from dataclasses import FrozenInstanceError  # noqa: PLC0415 (a signal does not need it)
+
+    raise FrozenInstanceError(f"`{name}` of {type(record).__qualname__} is frozen")
+
+
+def _state(record: object) -> tuple[object, ...]:
+    return tuple(_by_field(record).values())
 
 
 def _set_state(record: object, values: tuple[object, ...]) -> None:
-    for name, value in zip(_names(record), values, strict=True):
-        _place(record, name, value)
+    for name, value in zip(getattr(record, _FIELDS), values, strict=True):
+        object.__setattr__(record, name, value)
 
 
-_SHARED: Final = {
+_SHARED: Final[Mapping[str, object]] = {
     "__repr__": _repr,
     "__eq__": _equals,
     "__hash__": _hash,
     "__setattr__": _refuse,
     "__delattr__": _refuse,
-    "__getstate__": _values,
+    "__getstate__": _state,
     "__setstate__": _set_state,
+    "__replace__": _replace,
+    **{name: _Standard(name) for name in _STANDARD},
 }
 
-
-def _frozen(cls: type[Any]) -> type[Any]:
-    made = _bare(cls)
-    made.__init__ = _init(made)
-    for name, method in _SHARED.items():
-        setattr(made, name, method)
-    return made
-
-
-def _init(cls: type[Any]) -> Callable[..., None]:
-    known = dataclasses.fields(cls)
-    place = {each.name: getattr(cls, each.name).__set__ for each in known}
-    defaults: list[tuple[str, Any, Any]] = [(f.name, f.default, f.default_factory) for f in known]
-
-    def init(self: object, /, **given: object) -> None:
-        try:
-            for name, value in given.items():
-                place[name](self, value)
-        except KeyError as error:
-            raise TypeError(f"{cls.__qualname__}: there is no `{error.args[0]}`") from None
-        if len(given) == len(place):
-            return
-        for name, value, factory in defaults:
-            if name not in given:
-                place[name](self, value if value is not _MISSING else _made(cls, name, factory))
-
-    return init
-
-
-def _made(cls: type[Any], name: str, factory: Any) -> object:  # noqa: ANN401 (what `field` took)
-    if factory is _MISSING:
-        raise TypeError(f"{cls.__qualname__}: `{name}` is missing")
-    return factory()
+if not TYPE_CHECKING:
+    MISSING, field = _MISSING, _Field
+    dataclass, fields, replace = _dataclass, _fields, _replace

@@ -6,7 +6,6 @@ Adding is idempotent, so that a crash anywhere replays to the same files.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 from agentmux.core import layout
 from agentmux.core.acceptance import is_signal, working_phase
@@ -34,7 +33,7 @@ from agentmux.core.events import (
     ReviewDone,
     WebResearchDispatched,
 )
-from agentmux.core.frozen import dataclass
+from agentmux.core.frozen import dataclass, replace
 from agentmux.core.phase import Phase
 from agentmux.core.pipeline import PIPELINE
 from agentmux.core.plan import check_execution_plan, check_plan, subplan_file, tasks_file

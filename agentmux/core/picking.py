@@ -6,10 +6,9 @@ Each key (`core.keys`) makes a new `Picker` of the one before.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Final
 
-from agentmux.core.frozen import dataclass
+from agentmux.core.frozen import dataclass, replace
 from agentmux.core.keys import Key, Pressed
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Final
 
 from agentmux.core.apply import advance, fold
@@ -29,6 +28,7 @@ from agentmux.core.events import (
     SessionReattached,
     SessionStarted,
 )
+from agentmux.core.frozen import replace
 from agentmux.core.implied import Implied, implied
 from agentmux.core.state import Archive, SessionState
 

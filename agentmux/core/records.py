@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, fields
 from typing import Any, Final, TypeVar
 
+from agentmux.core.frozen import MISSING, fields
 from agentmux.errors import DataError
 
 Json = Mapping[str, object]

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import field, replace
 from typing import Final
 
 from agentmux.core.agents import StrategyKind, is_session_ref
-from agentmux.core.frozen import dataclass
+from agentmux.core.frozen import dataclass, field, replace
 from agentmux.core.records import FieldError, Json, from_fields, to_fields
 
 SESSION_ID: Final = "{session_id}"

@@ -6,11 +6,10 @@ Durations are seconds as ``float``. Reading files and merging layers is ``adapte
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
 from enum import StrEnum
 from typing import Final
 
-from agentmux.core.frozen import dataclass
+from agentmux.core.frozen import dataclass, field
 
 _DAY_S: Final = 86_400.0
 _MINUTE_S: Final = 60.0

@@ -7,10 +7,9 @@ required of a file; fields that this version does not know survive a rewrite (``
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import field, fields
 from typing import Any, Final, TypeVar
 
-from agentmux.core.frozen import dataclass
+from agentmux.core.frozen import dataclass, field, fields
 from agentmux.core.phase import Phase, ResearchKind
 from agentmux.core.records import FieldError, Json, decode_field, from_fields, to_fields
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, Final
 
 from agentmux.core import layout
+from agentmux.core.frozen import replace
 from agentmux.core.phase import Phase
 from agentmux.core.pipeline import PIPELINE
 from agentmux.core.plan import ExecutionPlan

@@ -7,12 +7,12 @@ change of it asks again, and a change of anything else does not.
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping
 from enum import StrEnum
 from typing import Any, Final
 
+from agentmux.core.digests import sha256
 from agentmux.core.frozen import dataclass
 
 PARTS: Final = (
@@ -57,7 +57,7 @@ class Part:
     def digest(self) -> str:
         """The hash of name and value."""
         text = json.dumps([*self.path, self.value], sort_keys=True, separators=(",", ":"))
-        return hashlib.sha256(text.encode()).hexdigest()
+        return sha256(text.encode()).hexdigest()
 
 
 Known = Mapping[str, str]

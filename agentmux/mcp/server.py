@@ -6,7 +6,6 @@ One server belongs to one launch: who calls is read from the environment once, w
 from __future__ import annotations
 
 import sys
-import uuid
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Final, Literal, TypedDict, cast
@@ -16,6 +15,7 @@ from mcp.server.mcpserver.exceptions import ToolError
 from pydantic import Field
 
 from agentmux.adapters.clock import utc_now
+from agentmux.adapters.ids import new_id
 from agentmux.adapters.signal_files import SignalFiles
 from agentmux.adapters.wake import poke
 from agentmux.app.checks import Identity, Request
@@ -85,7 +85,7 @@ def build(identity: Identity) -> MCPServer:
                 identity,
                 request,
                 at=utc_now(),
-                new_id=lambda: str(uuid.uuid4()),
+                new_id=new_id,
                 poke=poke,
             )
         except AgentmuxError as error:

@@ -7,7 +7,6 @@ so that what is going on, and what the user is waited for, stays to the last.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import IntEnum, StrEnum
 from pathlib import PurePosixPath
@@ -15,6 +14,7 @@ from typing import Final
 
 from agentmux.core import layout
 from agentmux.core.acceptance import takes_approval, working_phase
+from agentmux.core.frozen import dataclass
 from agentmux.core.phase import Phase
 from agentmux.core.pipeline import PHASE_REGISTRY, PIPELINE, earlier
 from agentmux.core.state import CAPPED, DELAYED, Seat, SessionState

@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import field
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from agentmux.core.frozen import dataclass
+from agentmux.core.frozen import dataclass, field
 from agentmux.errors import MissingError
 
 if TYPE_CHECKING:  # what only looks at tmux does without the core

@@ -17,6 +17,16 @@ from tests.app.on_disk import OnDisk, implementing
 from tests.core.builders import plan
 
 HEAVY = ("typer", "click", "yaml", "libtmux", "asyncio", "logging", "pydantic", "watchfiles")
+STANDARD = (
+    "dataclasses",
+    "inspect",
+    "hashlib",
+    "_hashlib",
+    "uuid",
+    "platform",
+    "tempfile",
+    "subprocess",
+)
 LAZY = ("agentmux.ports", "agentmux.core.resume", "agentmux.core.agents", "agentmux.core.decide")
 
 
@@ -219,7 +229,7 @@ def test_a_signal_imports_nothing_that_it_does_not_need(tmp_path: Path) -> None:
     code = (
         "import sys; from agentmux.__main__ import dispatch; import os;"
         "status = dispatch(['submit', 'done'], os.environ);"
-        f"print(status, *[name for name in {(*HEAVY, *LAZY)!r} if name in sys.modules])"
+        f"print(status, *[name for name in {(*HEAVY, *STANDARD, *LAZY)!r} if name in sys.modules])"
     )
     answer = subprocess.run(
         [sys.executable, "-c", code],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 import pickle
+import pprint
 from typing import ClassVar
 
 import pytest
@@ -19,7 +20,7 @@ class Quick:
     kind: ClassVar[str] = "k"
     name: str
     count: int = 2
-    tags: dict[str, int] = dataclasses.field(default_factory=dict)
+    tags: dict[str, int] = frozen.field(default_factory=dict)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +70,8 @@ def test_it_takes_each_field_once_and_by_name() -> None:
 
 def test_it_is_replaced_copied_and_pickled() -> None:
     one = Quick(name="n", tags={"a": 1})
-    assert dataclasses.replace(one, count=9) == Quick(name="n", count=9, tags={"a": 1})
+    changed = Quick(name="n", count=9, tags={"a": 1})
+    assert frozen.replace(one, count=9) == dataclasses.replace(one, count=9) == changed
     assert copy.deepcopy(one) == one
     assert pickle.loads(pickle.dumps(one)) == one
 
@@ -79,13 +81,68 @@ def test_it_is_hashed_by_value() -> None:
     assert len({event, dataclasses.replace(event)}) == 1
 
 
-def test_without_all_three_it_is_the_standard_one() -> None:
-    @frozen.dataclass(frozen=True, slots=True)
-    class Pair:
-        left: int
-        right: int
+@frozen.dataclass(frozen=True, slots=True)
+class Pair:
+    left: int
+    right: int = 2
 
-    assert Pair(1, 2) == Pair(left=1, right=2)
+
+def test_without_kw_only_values_go_by_their_place_too() -> None:
+    assert Pair(1) == Pair(1, 2) == Pair(1, right=2) == Pair(left=1, right=2)
+    with pytest.raises(TypeError, match="at most 2 values"):
+        Pair(1, 2, 3)  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="`left` is given twice"):
+        Pair(1, left=1)  # type: ignore[misc]
+    with pytest.raises(TypeError, match="`left` is missing"):
+        Pair()  # type: ignore[call-arg]
+    match Pair(1):
+        case Pair(left, right):
+            assert (left, right) == (1, 2)
+
+
+def test_a_class_has_the_fields_of_its_base_before_its_own() -> None:
+    @frozen.dataclass(frozen=True, slots=True, kw_only=True)
+    class Quicker(Quick):
+        speed: int
+        count: int = 3
+
+    one = Quicker(name="n", speed=1)
+    assert repr(one).endswith("Quicker(name='n', count=3, tags={}, speed=1)")
+    assert frozen.replace(one, name="m", speed=2).name == "m"
+    assert list(Quicker.__slots__) == ["speed"]
+    assert not hasattr(one, "__dict__")
+    assert one != Quick(name="n", count=3)
+
+
+def test_a_field_may_be_left_out_of_what_is_compared_or_shown() -> None:
+    @frozen.dataclass(frozen=True, slots=True, kw_only=True)
+    class Seen:
+        name: str
+        times: int = frozen.field(default=0, compare=False)
+        secret: str = frozen.field(default="", repr=False)
+
+    assert Seen(name="n", times=1) == Seen(name="n")
+    assert "secret" not in repr(Seen(name="n"))
+
+
+def test_the_standard_library_works_on_it() -> None:
+    one, other = Quick(name="n"), Standard(name="n")
+    assert dataclasses.is_dataclass(Quick)
+    assert [(f.name, f.type, f.default) for f in dataclasses.fields(one)] == [
+        (f.name, f.type, f.default) for f in dataclasses.fields(other)
+    ]
+    assert dataclasses.asdict(one) == dataclasses.asdict(other)
+    assert pprint.pformat(one) == repr(one)
+
+
+def test_what_it_cannot_make_is_refused() -> None:
+    with pytest.raises(TypeError, match="only for frozen"):
+        frozen.dataclass(frozen=False, slots=True)
+    with pytest.raises(TypeError, match="wants the `field` of this module"):
+
+        @frozen.dataclass(frozen=True, slots=True)
+        class Mixed:
+            tags: list[int] = dataclasses.field(default_factory=list)
 
 
 def test_the_classes_of_a_signal_are_made_with_it() -> None:

@@ -1,0 +1,12 @@
+"""Ids that nobody has had before."""
+
+from __future__ import annotations
+
+import os
+
+from agentmux.core.digests import random_uuid
+
+
+def new_id() -> str:
+    """Return a random uuid (version 4) as text."""
+    return random_uuid(os.urandom(16))
