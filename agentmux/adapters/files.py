@@ -420,6 +420,8 @@ def _read_regular(fd: int, limit: int) -> bytes:
     while left and (piece := os.read(fd, min(left, most))):
         pieces.append(piece)
         left -= len(piece)
+        if len(piece) == found.st_size < most:  # there was room for more
+            break
     if not left:
         msg = f"larger than {limit} bytes"
         raise ValueError(msg)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Final
 
 from agentmux.app.casting import Casting
@@ -17,7 +17,6 @@ from agentmux.core.progress import handed_in
 from agentmux.core.prompts import Asked, PromptInputs
 from agentmux.core.records import Json
 from agentmux.core.resume import same_work
-from agentmux.core.resume_record import decode_record
 from agentmux.core.review import review_files
 from agentmux.core.state import RESEARCHED, SessionState
 from agentmux.core.work import Work
@@ -37,9 +36,10 @@ def _research_folder(work: Work) -> str:
 class Briefing:
     """Writes the prompts of one session; reads, and changes nothing."""
 
-    def __init__(self, world: World, session: Session) -> None:
+    def __init__(self, world: World, session: Session, digest: Callable[[str], str]) -> None:
         self._world = world
         self._session = session
+        self._digest = digest
 
     @property
     def _state(self) -> SessionState:
@@ -67,7 +67,7 @@ class Briefing:
         text = (self._session.files.read_artifact(path, _KEPT_MAX)[0] or b"").decode(
             "utf-8", "replace"
         )
-        record = decode_record(self._state.agents.get(work.seat))
+        record = self._session.resume_record(work.seat)
         if record is None or len(record.cwd) < 2:
             return text
         return text.replace(f"{record.cwd}/", f"{self._world.project}/")
@@ -85,7 +85,7 @@ class Briefing:
 
     def is_again(self, work: Work) -> bool:
         """Whether the seat was started for this very work before."""
-        record = decode_record(self._state.agents.get(work.seat))
+        record = self._session.resume_record(work.seat)
         return record is not None and same_work(record.epoch, self._place(work))
 
     def _is_single(self, work: Work) -> bool:
@@ -173,9 +173,8 @@ class Briefing:
 
     def epoch(self, work: Work, paths: tuple[str, ...]) -> Json:
         """Return what a conversation about ``work`` is about; see `core.resume.ResumeRecord`."""
-        files = self._session.files
         named = (layout.CONTEXT, layout.REQUIREMENTS, *paths)
-        digests = {path: files.digest(files.path / path) for path in named}
+        digests = {path: self._digest(path) for path in named}
         return {**self._place(work), "files": digests}
 
     def _place(self, work: Work) -> dict[str, object]:

@@ -25,7 +25,6 @@ from agentmux.core.resume import CheckpointState, Decision, Fresh, Guard, Resume
 from agentmux.core.resume_record import (
     ResumeRecord,
     conversation_kind,
-    decode_record,
     standing_record,
 )
 from agentmux.core.runtime import decode_runtime, encode_runtime, runtime_of
@@ -106,8 +105,8 @@ class CastingOffice:
         """Say how its conversation will be found; until its program has answered, a guess."""
         if not probe.is_open:
             return choose_strategy(spec, probe)
-        state = self._session.state
-        seat, record = state.seats.get(work.seat), decode_record(state.agents.get(work.seat))
+        seat = self._session.state.seats.get(work.seat)
+        record = self._session.resume_record(work.seat)
         played = record is not None and record.agent == name and record.runtime
         last = record.strategy if record is not None and played else None
         return assumed_strategy(spec, last, failed=seat is not None and seat.failed_at_once)
@@ -206,7 +205,7 @@ class CastingOffice:
         state = self._session.state
         for name, seat in state.seats.items():
             if seat.status in {LAUNCHED, STOPPED}:
-                record = decode_record(state.agents.get(name))
+                record = self._session.resume_record(name)
                 yield seat.launch, record.session_ref if record is not None else None
 
     def claim(self, casting: Casting, conversation: str | None) -> Path | None:

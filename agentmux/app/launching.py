@@ -6,7 +6,7 @@ Everything is written to the launch folder and recorded in the journal before a 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from agentmux.app import gating
@@ -63,18 +63,32 @@ class Launcher:
     """Plans and prepares the launches of one session."""
 
     def __init__(
-        self, world: World, session: Session, *, fresh: frozenset[str] = frozenset()
+        self,
+        world: World,
+        session: Session,
+        *,
+        fresh: frozenset[str] = frozenset(),
+        digest: Callable[[str], str] | None = None,
     ) -> None:
-        """``fresh`` holds the seats that are to start afresh; ``*`` is all of them."""
+        """Prepare launches.
+
+        Args:
+            fresh: The seats that are to start afresh; ``*`` is all of them.
+            digest: Of a file, by its path in the session; by default each plan reads it anew.
+        """
         self._world = world
         self._session = session
         self.office = CastingOffice(world, session, fresh)
-        self._briefing = Briefing(world, session)
+        self._briefing = Briefing(world, session, digest or self._digest)
         self._recorder = Recorder(world, session)
 
     @property
     def _state(self) -> SessionState:
         return self._session.state
+
+    def _digest(self, path: str) -> str:
+        files = self._session.files
+        return files.digest(files.path / path)
 
     def plan(self, work: Work, artifacts: Artifacts) -> LaunchPlan:
         """Decide how ``work`` is started now; reads, but writes nothing."""

@@ -29,7 +29,6 @@ from agentmux.core.records import Json, to_fields
 from agentmux.core.resume import Decision, Native
 from agentmux.core.resume_record import (
     ResumeRecord,
-    decode_record,
     next_previous,
     restated,
     standing_record,
@@ -54,7 +53,7 @@ class Recorder:
 
     def recorded(self, work: Work, casting: Casting) -> ResumeRecord | None:
         """Return the seat's record, under the words of ``resume.commands`` for its agent."""
-        record = decode_record(self._state.agents.get(work.seat))
+        record = self._session.resume_record(work.seat)
         commands = self._world.settings.resume.commands
         if record is None or program_name(casting.spec) not in commands:
             return record

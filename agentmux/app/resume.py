@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -115,7 +116,9 @@ def plan_resume(
         if more or resumed.pending_archive != state.pending_archive:
             artifacts = overlay(files.artifacts(resumed), added, resumed)
         session.state = resumed
-        launcher = Launcher(world, session, fresh=fresh)
+        # The seats share most of the files that they rest on.
+        digest = functools.cache(lambda path: files.digest(files.path / path))
+        launcher = Launcher(world, session, fresh=fresh, digest=digest)
         panes = tuple(launcher.plan(work, artifacts) for work in wanted(resumed))
     plan = ResumePlan(
         path=files.path,

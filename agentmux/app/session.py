@@ -24,6 +24,7 @@ from agentmux.core.inference import Inference, infer
 from agentmux.core.loaded import LoadedSession
 from agentmux.core.phase import Phase
 from agentmux.core.records import to_fields
+from agentmux.core.resume_record import ResumeRecord, decode_record
 from agentmux.core.state import SessionState, encode
 from agentmux.errors import AgentmuxError, DataError
 from agentmux.ports.session_files import SessionFiles
@@ -72,6 +73,15 @@ class Session:
         self._pending = len(loaded.tail)
         self.tell: Callable[[str], None] = _logged
         self.notice: Callable[[Event], None] = _unnoticed
+        self._records: dict[str, tuple[object, ResumeRecord | None]] = {}
+
+    def resume_record(self, seat: str) -> ResumeRecord | None:
+        """Return the resume record of a seat; decoded again only when the state has another."""
+        fields = self.state.agents.get(seat)
+        known = self._records.get(seat)
+        if known is None or known[0] is not fields:
+            known = self._records[seat] = fields, decode_record(fields)
+        return known[1]
 
     @property
     def loaded(self) -> LoadedSession:

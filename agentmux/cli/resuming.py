@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from agentmux.adapters.processes import Survivor
-    from agentmux.app.world import World
+    from agentmux.app.world import Programs, World
     from agentmux.cli.face import Face
     from agentmux.ports.terminal import OwnSession
 
@@ -195,9 +195,7 @@ def _dry_run(
 ) -> int:
     sessions: list[dict[str, Any]] = []
     problems: list[Problem] = []
-    # A program is the same one for every session of this look.
-    programs = replace(world.programs, identity=functools.cache(world.programs.identity))
-    world = replace(world, programs=programs)
+    world = replace(world, programs=_looked_at_once(world.programs))
     lives = live(world, known)
     at_work = busy(lives, known)
     resting = [each for each in entries if lives[each.path].live is False]
@@ -222,6 +220,16 @@ def _dry_run(
             render.out("\n".join(lines))
         render.show_problems(problems)
     return worst(codes)
+
+
+def _looked_at_once(programs: Programs) -> Programs:
+    """A program is the same one for every session of one look."""
+    return replace(
+        programs,
+        find=functools.cache(programs.find),
+        identity=functools.cache(programs.identity),
+        exists=functools.cache(programs.exists),
+    )
 
 
 def _look(

@@ -7,6 +7,7 @@ follows from them is in ``core.command_lines`` and ``core.screens``.
 from __future__ import annotations
 
 import fnmatch
+import functools
 import re
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
@@ -373,7 +374,12 @@ def _typed(words: tuple[str, ...], registry: Registry) -> AgentSpec:
 
 def program_name(spec: AgentSpec) -> str:
     """Return the base name of the agent's command: what ``resume.commands`` goes by."""
-    return PurePath(spec.command[0]).name
+    return _base_name(spec.command[0])
+
+
+@functools.lru_cache(maxsize=64)
+def _base_name(program: str) -> str:
+    return PurePath(program).name
 
 
 def with_resume(spec: AgentSpec, commands: Commands) -> AgentSpec:

@@ -32,7 +32,7 @@ _OF_ONE: Final[Mapping[Phase, str]] = {
 
 def without_drafts(state: SessionState, artifacts: Artifacts) -> Artifacts:
     """Return the artifacts that were handed in, or that nobody was launched for."""
-    found = frozenset(path for path in _drafts(state, artifacts) if _lies(path, artifacts))
+    found = frozenset(_drafts(state, artifacts))
     if not found:
         return artifacts
     return replace(
@@ -52,13 +52,15 @@ def _lies(path: str, artifacts: Artifacts) -> bool:
 
 def _drafts(state: SessionState, artifacts: Artifacts) -> Iterator[str]:
     for phase, path in _OF_ONE.items():
-        if _owes(state, PIPELINE[phase].startup_role, phase):
+        if _lies(path, artifacts) and _owes(state, PIPELINE[phase].startup_role, phase):
             yield path
     for index in range(1, subplan_count(state, artifacts) + 1):
-        at_work = (_owes(state, seat, Phase.IMPLEMENTING) for seat in (CODER, f"{CODER}-{index}"))
-        if index not in state.completed_subplans and any(at_work):
-            yield done_marker(index)
-    yield from _verdicts(state, artifacts)
+        path, seats = done_marker(index), (CODER, f"{CODER}-{index}")
+        if index in state.completed_subplans or not _lies(path, artifacts):
+            continue
+        if any(_owes(state, seat, Phase.IMPLEMENTING) for seat in seats):
+            yield path
+    yield from (path for path in _verdicts(state, artifacts) if _lies(path, artifacts))
 
 
 def _verdicts(state: SessionState, artifacts: Artifacts) -> Iterator[str]:

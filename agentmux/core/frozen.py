@@ -19,10 +19,12 @@ __all__ = ["MISSING", "dataclass", "field", "fields", "replace"]
 _MISSING: Final = object()
 _CLASS_VARIABLE: Final = ("ClassVar", "typing.ClassVar")
 _FIELDS: Final = "__frozen_fields__"
+_PLACE: Final = "__frozen_place__"
+"""On a class: what sets each of its fields."""
 _STANDARD: Final = ("__dataclass_fields__", "__dataclass_params__")
 """What ``dataclasses`` looks for on a class."""
 
-Values = Callable[[Any], tuple[object, ...]]
+Place = Callable[[object, object], None]
 
 
 class _Field:
@@ -97,7 +99,9 @@ def _made(cls: Any, *, kw_only: bool = False) -> Any:  # noqa: ANN401 (any class
     }
     made = type(cls)(cls.__name__, cls.__bases__, members)
     made.__qualname__ = cls.__qualname__
-    made.__init__ = _init(made, known, kw_only=kw_only)
+    place = {name: getattr(made, name).__set__ for name in known}
+    setattr(made, _PLACE, place)
+    made.__init__ = _init(made, known, place, kw_only=kw_only)
     return made
 
 
@@ -115,10 +119,11 @@ def _own_fields(cls: type[Any]) -> dict[str, _Field]:
     return found
 
 
-def _init(cls: type[Any], known: Mapping[str, _Field], *, kw_only: bool) -> Callable[..., None]:
-    place = {name: getattr(cls, name).__set__ for name in known}
+def _init(
+    cls: type[Any], known: Mapping[str, _Field], place: Mapping[str, Place], *, kw_only: bool
+) -> Callable[..., None]:
     most = 0 if kw_only else len(known)
-    rest = [(each.name, each.default, each.default_factory) for each in known.values()]
+    rest = [(e.name, place[e.name], e.default, e.default_factory) for e in known.values()]
 
     def init(self: object, /, *values: object, **given: object) -> None:
         if values:
@@ -127,14 +132,18 @@ def _init(cls: type[Any], known: Mapping[str, _Field], *, kw_only: bool) -> Call
             for name, value in given.items():
                 place[name](self, value)
         except KeyError as error:
-            raise TypeError(f"{cls.__qualname__}: there is no `{error.args[0]}`") from None
+            raise _unknown(self, error.args[0]) from None
         if len(given) == len(place):
             return
-        for name, value, factory in rest:
+        for name, put, value, factory in rest:
             if name not in given:
-                place[name](self, value if value is not _MISSING else _default(cls, name, factory))
+                put(self, value if value is not _MISSING else _default(cls, name, factory))
 
     return init
+
+
+def _unknown(record: object, *names: str) -> TypeError:
+    return TypeError(f"{type(record).__qualname__}: there is no `{min(names)}`")
 
 
 def _by_name(
@@ -159,11 +168,13 @@ def _fields(record: Any) -> tuple[_Field, ...]:  # noqa: ANN401 (one of our clas
 
 
 def _replace(record: Any, /, **changes: object) -> Any:  # noqa: ANN401 (of one of our classes)
-    return type(record)(**{**_by_field(record), **changes})
-
-
-def _by_field(record: object) -> dict[str, object]:
-    return {name: getattr(record, name) for name in getattr(record, _FIELDS)}
+    made = object.__new__(type(record))
+    place = getattr(record, _PLACE)
+    for name, put in place.items():
+        put(made, changes[name] if name in changes else getattr(record, name))
+    if not changes.keys() <= place.keys():
+        raise _unknown(made, *(changes.keys() - place.keys()))
+    return made
 
 
 # -- the methods that all classes share ----------------------------------------------------------
@@ -195,12 +206,12 @@ def _refuse(record: object, name: str, *_: object) -> None:
 
 
 def _state(record: object) -> tuple[object, ...]:
-    return tuple(_by_field(record).values())
+    return tuple(getattr(record, name) for name in getattr(record, _FIELDS))
 
 
 def _set_state(record: object, values: tuple[object, ...]) -> None:
-    for name, value in zip(getattr(record, _FIELDS), values, strict=True):
-        object.__setattr__(record, name, value)
+    for put, value in zip(getattr(record, _PLACE).values(), values, strict=True):
+        put(record, value)
 
 
 _SHARED: Final[Mapping[str, object]] = {

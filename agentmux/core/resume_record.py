@@ -13,6 +13,7 @@ from agentmux.core.records import FieldError, Json, from_fields, to_fields
 SESSION_ID: Final = "{session_id}"
 CHECKPOINT: Final = "{checkpoint}"
 
+_KINDS: Final = {kind.value: kind for kind in StrategyKind}
 RESTART_FRESH: Final = "fresh"
 """What a record's ``restart`` says when the user does not want the conversation."""
 
@@ -174,8 +175,7 @@ def conversation_kind(record: ResumeRecord) -> StrategyKind:
 
     An unknown strategy counts as *none*.
     """
-    kinds = {kind.value: kind for kind in StrategyKind}
-    kind = kinds.get(record.strategy, StrategyKind.NONE)
+    kind = _KINDS.get(record.strategy, StrategyKind.NONE)
     if kind is StrategyKind.LEARN and record.session_ref is None:
         return StrategyKind.CONTINUE
     return kind

@@ -50,6 +50,7 @@ class Runtime:
         return self.name == other.name or self.path == other.path != ""
 
 
+@functools.lru_cache(maxsize=64)
 def runtime_of(command: str, version: str, file: str) -> Runtime:
     """Return what answers under ``command``.
 
@@ -84,7 +85,6 @@ def update_of(then: Runtime, now: Runtime) -> str:
     return f"{now.name} was updated" if then.file != now.file else ""
 
 
-@functools.lru_cache(maxsize=64)
 def _behind(command: str, path: str) -> str:
     """Return the base name of the program at ``path``; ``command``'s where it has none."""
     called = _spelled(PurePath(command).name)

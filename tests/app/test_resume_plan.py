@@ -19,7 +19,8 @@ from typing import Any
 
 import pytest
 
-from agentmux.app.resume import pane_fields, plan_fields
+from agentmux.adapters.session_files import FileSession
+from agentmux.app.resume import pane_fields, plan_fields, plan_resume
 from agentmux.core.agents import AgentSpec, ProbeResult
 from agentmux.core.events import AgentExited, CodeDone, ConversationLearned, Resumed, ReviewDone
 from agentmux.core.resume import Fresh, Guard
@@ -595,6 +596,42 @@ def test_planning_writes_nothing(stage: Stage) -> None:
     stage.plan(fresh=frozenset({"*"}))
     stage.plan(phase="planning")
     assert tree() == before
+
+
+class Counting:
+    """A session that notes which files it digests."""
+
+    def __init__(self, files: FileSession) -> None:
+        self._files = files
+        self.digested: list[str] = []
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._files, name)
+
+    def digest(self, path: Path) -> str:
+        self.digested.append(path.name)
+        return self._files.digest(path)
+
+
+def test_a_plan_digests_a_file_once_for_all_seats(stage: Stage) -> None:
+    files: Any = Counting(FileSession(stage.path))
+    assert len(plan_resume(stage.world(), files).panes) == 2
+    assert {"context.md", "architecture.md", "plan_1.md", "plan_2.md"} <= {*files.digested}
+    assert sorted(files.digested) == sorted(set(files.digested))
+
+
+def test_a_record_is_decoded_again_when_the_state_has_another(stage: Stage) -> None:
+    session = stage.session(stage.world())
+    session.state = stage.plan().state
+    first = session.resume_record("coder-1")
+    assert first is not None
+    assert session.resume_record("coder-1") is first
+    stage.learn("coder-1", "moved-on-1")
+    session.state = stage.plan().state
+    second = session.resume_record("coder-1")
+    assert second is not None
+    assert (second.session_ref, second.launch) == ("moved-on-1", first.launch)
+    assert session.resume_record("coder-3") is None
 
 
 def test_a_plan_needs_neither_tmux_nor_a_lock(stage: Stage) -> None:
