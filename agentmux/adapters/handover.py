@@ -118,6 +118,14 @@ def _take_turn(folder: Path) -> int:
     return turn
 
 
+def discard_pipes(folder: Path) -> None:
+    """Remove the pipes of commands that were killed, unless a command is at its handover now."""
+    with suppress(BlockedError, OSError):
+        turn = _take_turn(folder)
+        _sweep(folder)
+        os.close(turn)
+
+
 def _sweep(folder: Path) -> None:
     for left in folder.glob("ready-*.fifo"):
         with suppress(OSError):

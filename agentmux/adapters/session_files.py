@@ -248,6 +248,10 @@ class FileSession(SignalFiles):
         # Wrappers may live, and write theirs at this very moment.
         age_s = 0.0 if all_ended else _WRAPPER_S
         files.sweep_named(self._path / layout.LAUNCHES, "*/*.tmp", older_than_s=age_s)
+        if all_ended:
+            from agentmux.adapters.handover import discard_pipes  # noqa: PLC0415 (not for a signal)
+
+            discard_pipes(self._path)
 
 
 def _rename_to_free(made: Path, path: Path) -> None:

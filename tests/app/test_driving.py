@@ -107,7 +107,8 @@ def test_work_that_is_handed_in_while_a_resume_begins_counts(tmp_path: Path) -> 
 def test_a_session_that_is_done_keeps_nothing_half_written(tmp_path: Path) -> None:
     studio = Studio(make_project(tmp_path / "project"), dict(os.environ), cycles=1)
     studio.start()
-    begin_agent, left = studio.terminal.begin, []
+    pipe = studio.session / "ready-1-1-00ff.fifo"  # of a command that was killed
+    begin_agent, left = studio.terminal.begin, [pipe]
 
     def killed_while_writing(pane: SimPane) -> None:
         folder = studio.session / "launches" / pane.launch
@@ -117,6 +118,7 @@ def test_a_session_that_is_done_keeps_nothing_half_written(tmp_path: Path) -> No
         begin_agent(pane)
 
     studio.terminal.begin = killed_while_writing
+    os.mkfifo(pipe)
     studio.drive("start")
-    assert left
+    assert len(left) > 1
     assert [path for path in left if path.exists()] == []
