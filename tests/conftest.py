@@ -65,6 +65,15 @@ settings.load_profile("same")  # every run tries the same; --hypothesis-profile=
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
+SLOW = ("tests/app/test_crash_sweep.py", "tests/e2e/")
+"""Where most of the time goes; these begin first, and the others fill the workers to the end."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    ranks = {name: rank for rank, name in enumerate(SLOW)}
+    items.sort(key=lambda item: min((ranks[s] for s in SLOW if item.nodeid.startswith(s)), default=9))
+
+
 WaitUntil = Callable[..., None]
 
 
