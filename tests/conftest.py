@@ -70,8 +70,7 @@ SLOW = ("tests/app/test_crash_sweep.py", "tests/e2e/")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    ranks = {name: rank for rank, name in enumerate(SLOW)}
-    items.sort(key=lambda item: min((ranks[s] for s in SLOW if item.nodeid.startswith(s)), default=9))
+    items.sort(key=lambda item: not item.nodeid.startswith(SLOW))
 
 
 WaitUntil = Callable[..., None]

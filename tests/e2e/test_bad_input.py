@@ -21,16 +21,12 @@ ARGUMENT_MAX = 131_071
 """Bytes of one argument on Linux (MAX_ARG_STRLEN, without its zero byte)."""
 
 TEXTS = {
-    "quotes": "it's a \"quoted\" 'text' \\",
-    "newlines": "first line\n\n  second line\r\nthird\tline",
-    "substitution": "$(touch canary) ${HOME} $HOME",
-    "backquotes": "`touch canary`",
-    "tmux formats": "#(touch canary) #{session_name} #[fg=red] %%",
-    "path": "../../../../canary/../x",
-    "emoji": "👩‍💻 añade un saludo 你好",
+    "shell": 'it\'s a "word" \\ $(touch canary) ${HOME} $HOME `touch canary`; touch canary; \\;',
+    "tmux formats": "#(touch canary) #{session_name} #[fg=red] %% ; kill-server",
+    "lines": "first line\n\n  second line\r\nthird\tline",
+    "letters and paths": "../../../../canary/../x 👩‍💻 añade un saludo 你好",
     "dash": "-rf --help --yes",
     "control": "\x1b]0;x\x07\x1b[2J bell",
-    "semicolons": "a; touch canary; \\;",
     "not text": "a\udcff\udcfeb",
     "only signs": "…!?",
     "long": (LONG * 9000)[: ARGUMENT_MAX // 2],
