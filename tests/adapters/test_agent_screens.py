@@ -11,7 +11,6 @@ from agentmux.adapters.delivery import find_composer
 from agentmux.core.agents import SCREENS
 from agentmux.core.screens import ScreenMark, read, refuses, shows_prompt
 from agentmux.core.settings import Settings
-from agentmux.ports.terminal import Screen
 from tests.real.clis import CLIS
 from tests.real.kept import WIDTHS, Fixture, fixtures
 
@@ -29,30 +28,20 @@ def named(fixture: Fixture) -> str:
 
 @pytest.mark.parametrize("fixture", KEPT, ids=named)
 def test_a_recorded_screen_is_read_as_what_it_is(fixture: Fixture) -> None:
-    spec = REGISTRY[fixture.agent]
+    spec, text = REGISTRY[fixture.agent], fixture.seen.text
 
-    found = read(spec, fixture.text)
+    found = read(spec, text)
 
     assert found.mark == fixture.mark
     assert bool(found.trouble) is (fixture.kind == TROUBLE), found.trouble
     assert bool(re.search(fixture.says, found.resets or found.trouble)), found
-    assert refuses(spec, fixture.text) is (fixture.kind == "rejected")
-    assert not shows_prompt(spec, fixture.text, "0123456789ab")
+    assert refuses(spec, text) is (fixture.kind == "rejected")
+    assert not shows_prompt(spec, text, "0123456789ab")
 
 
 @pytest.mark.parametrize("fixture", [each for each in KEPT if each.mark == "ready"], ids=named)
 def test_an_idle_agent_has_an_empty_composer(fixture: Fixture) -> None:
-    spec, (row, col) = REGISTRY[fixture.agent], fixture.cursor
-    screen = Screen(
-        ansi=fixture.ansi,
-        text=fixture.text,
-        cols=fixture.cols,
-        rows=len(fixture.rows),
-        cursor_row=row,
-        cursor_col=col,
-    )
-
-    composer = find_composer(screen, spec)
+    composer = find_composer(fixture.seen, REGISTRY[fixture.agent])
 
     assert composer is not None
     assert composer.draft == ""

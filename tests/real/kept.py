@@ -12,10 +12,14 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from agentmux.adapters.tmux_commands import parse_screens
+from agentmux.ports.terminal import Screen
+
 FOLDER: Final = Path(__file__).parent / "screens"
 WIDTHS: Final = (80, 120, 200)
 ROWS: Final = 45
 
+_MARK: Final = "0123456789ab"
 _SGR: Final = re.compile(r"\x1b\[[0-9;:]*m")
 
 
@@ -57,6 +61,13 @@ class Fixture:
     def text(self) -> str:
         """The screen as plain text."""
         return _SGR.sub("", self.ansi)
+
+    @property
+    def seen(self) -> Screen:
+        """The screen as AgentMux gets it from tmux, which takes the blanks at ends of rows away."""
+        head = "\t".join(map(str, ("%1", self.cols, len(self.rows), *self.cursor)))
+        reply = f"{_MARK}{head}\n{self.ansi}\n"
+        return parse_screens(reply, mark=_MARK, asked=("%1",), colours=True)["%1"]
 
     @property
     def path(self) -> Path:
