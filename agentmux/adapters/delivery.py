@@ -39,6 +39,12 @@ _CONTROLS = re.compile(r"\x1b\[20[01]~|[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _PASTED = re.compile(r"\[Pasted ")
 _RULE = re.compile(r"^[\s╭╮╰╯┌┐└┘├┤─━═╌┄▀▄]*$")
 _SGR = re.compile(r"\x1b\[([0-9;:]*)m")
+# Dim, inverse, underlined, coloured.
+_BEGINS: Final = {"2": "d", "7": "i", "4": "u"} | dict.fromkeys(
+    map(str, (*range(30, 39), *range(90, 98))), "c"
+)
+_ENDS: Final = {"1": "d", "22": "d", "27": "i", "24": "u", "39": "c"}
+_PLACEHOLDER = re.compile(r"(?<!i)i(?=d)|d+|(?<!u)uc+")
 _BORDERS: Final = "│┃║"
 _NO_WIDTH: Final = "\u200b-\u200d\u2060\ufeff"
 """qwen draws its cursor with one of them."""
@@ -53,39 +59,36 @@ def undimmed(ansi: str) -> str:
     """The plain text of a screen with its placeholders blanked.
 
     Dim text in a composer is a suggestion, not a draft; so is the one inverse character in front
-    of it that some agents draw as their cursor.
+    of it that some agents draw as their cursor. qwen does not dim: its cursor is underlined, and
+    what it suggests stands behind that in a colour, up to the end of the row.
     """
     cells: list[str] = []
     marks: list[str] = []
-    dim = inverse = False
+    style: frozenset[str] = frozenset()
     for index, part in enumerate(_SGR.split(ansi)):
         if index % 2:
-            dim, inverse = _style(part, dim=dim, inverse=inverse)
+            style = _style(part, style)
             continue
+        mark = next((each for each in "diuc" if each in style), " ")
         cells.extend(part)
-        marks.extend(("d" if dim else "i" if inverse else " ") * len(part))
+        marks.extend("\n" if cell == "\n" else mark for cell in part)
     text = "".join(cells)
-    for match in re.finditer(r"(?<!i)i(?=d)|d+", "".join(marks)):
+    for match in _PLACEHOLDER.finditer("".join(marks)):
         blank = re.sub(r"[^\n]", " ", text[match.start() : match.end()])
         text = text[: match.start()] + blank + text[match.end() :]
     return text
 
 
-def _style(codes: str, *, dim: bool, inverse: bool) -> tuple[bool, bool]:
+def _style(codes: str, style: frozenset[str]) -> frozenset[str]:
     numbers = iter(codes.split(";"))
     for number in numbers:
         if number in {"38", "48", "58"}:  # a colour: its numbers are not styles
             for _ in range(1 if next(numbers, "") == "5" else 3):
                 next(numbers, None)
-        elif number in {"", "0"}:
-            dim = inverse = False
-        elif number in {"1", "22"}:
-            dim = False
-        elif number == "2":
-            dim = True
-        elif number in {"7", "27"}:
-            inverse = number == "7"
-    return dim, inverse
+        if number in {"", "0"}:
+            style = frozenset()
+        style = style - set(_ENDS.get(number, "")) | set(_BEGINS.get(number, ""))
+    return style
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

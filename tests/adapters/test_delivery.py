@@ -274,6 +274,10 @@ def test_a_text_that_cannot_be_typed_is_refused(fake_terminal: Flat, text: str) 
         ("\x1b[2ma\nb\x1b[22mc", " \n c"),
         ("\x1b[2;1mbold", "bold"),
         ("\x1b[2ma\x1b[mb", " b"),
+        ("* \x1b[4mA\x1b[0;38;5;103m title\n\x1b[38;5;131m──", "*        \n──"),
+        ("* \x1b[4mA\x1b[0mnd", "* And"),
+        ("* an\x1b[4md\x1b[0m", "* and"),
+        ("\x1b[4mlink\x1b[24;31mred\x1b[39m", "linkred"),
     ],
 )
 def test_placeholders_are_no_text(ansi: str, text: str) -> None:
