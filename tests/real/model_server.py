@@ -35,6 +35,10 @@ UNKNOWN: Final = "No code word was told."
 NO_PROMPT: Final = "/dev/null"
 NEWEST: Final = "99.0.0"
 """The version of any agent that this says is to be had."""
+LATE: Final = "/late/"
+"""Who asks the registry below this path is answered once it may be told."""
+
+_LATE_S: Final = 60
 
 _SHELLS: Final = ("Bash", "bash", "exec_command", "shell_command", "shell", "run_shell_command")
 """Names of the tools that run a command, as the agents name them."""
@@ -131,6 +135,7 @@ class ModelServer:
         self._each: tuple[str, ...] = ()
         self._played: Counter[str] = Counter()
         self.refusal: Refusal | None = None
+        self.may_tell = threading.Event()
         self.seen: list[Seen] = []
         self.problems: list[str] = []
         self._http = _Http(("127.0.0.1", port), _Handler)
@@ -458,6 +463,8 @@ class _Handler(BaseHTTPRequestHandler):
         self._send(b"", "text/plain")
 
     def do_GET(self) -> None:
+        if self.path.startswith(LATE):
+            self.server.model.may_tell.wait(_LATE_S)
         if not urlsplit(self.path).path.endswith("/models"):
             self._json(package(self.path.strip("/")))
             return

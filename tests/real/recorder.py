@@ -178,7 +178,8 @@ def stage(scene: Scene, program: Path, cols: int) -> Iterator[Stage]:
     )
     project.joinpath("README.md").write_text("A project.\n")
     git = ("git", "-c", "user.name=A", "-c", "user.email=a@example.org", "-C", str(project))
-    for words in (("init", "-q", "-b", "main"), ("add", "."), ("commit", "-q", "-m", "Begin")):
+    begin = ("init", "-q", "-b", scene.branch)
+    for words in (begin, ("add", "."), ("commit", "-q", "-m", "Begin")):
         subprocess.run((*git, *words), check=True, env=env)
     try:
         yield made

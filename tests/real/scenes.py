@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from tests.real.clis import KEY, Place
-from tests.real.model_server import Call, ModelServer, Refusal
+from tests.real.model_server import LATE, Call, ModelServer, Refusal
 
 
 def _nothing(_model: ModelServer) -> None:
@@ -35,6 +35,7 @@ class Scene:
         unknown: Words that name a conversation which does not exist, where the registry's do not.
         patience_s: How long each of what is to be shown may take.
         unreachable: The service refuses connections.
+        branch: Of git, in the project.
     """
 
     agent: str
@@ -57,6 +58,7 @@ class Scene:
     unreachable: bool = False
     unknown: tuple[str, ...] = ()
     patience_s: float = 25
+    branch: str = "main"
 
     @property
     def kind(self) -> str:
@@ -839,6 +841,14 @@ def _qwen_asked(screen: str, mark: str, shows: str, how: str, **more: object) ->
 
 QWEN: Final = (
     _qwen("ready", "ready", _QWEN_READY, "started"),
+    _qwen_asked(
+        "ready-suggested",
+        "ready",
+        r"^[>*] A title",
+        "a turn that ended: it suggests what to say next",
+        script=_runs("cat README.md"),
+        args=("--auth-type", "openai", "--approval-mode", "yolo"),
+    ),
     _qwen_asked("busy", "busy", r"esc\s+to\s+cancel", "asked, no answer yet", script=_slow),
     _qwen_asked(
         "question",
@@ -904,6 +914,18 @@ def _ask_first(place: Place, _env: dict[str, str]) -> None:
     path.write_text(json.dumps({**known, "permission": {"bash": "ask"}}))
 
 
+def _from_npm(place: Place, env: dict[str, str]) -> None:
+    """It asks only for updates of what a package manager says that it has installed.
+
+    What it hears before its screen stands is lost on it.
+    """
+    _registry(place, env)
+    env["npm_config_registry"] = f"{place.url}{LATE}"
+    (place.home / "npm" / "lib" / "node_modules" / "opencode-ai").mkdir(parents=True)
+    path = place.home / "opencode.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "autoupdate": "notify"}))
+
+
 _OPENCODE_READY: Final = "Ask anything|ctrl\\+p"
 
 
@@ -918,6 +940,13 @@ def _opencode_asked(screen: str, mark: str, shows: str, how: str, **more: object
 
 OPENCODE: Final = (
     _opencode("ready", "ready", _OPENCODE_READY, "started"),
+    _opencode_asked(
+        "ready-beside",
+        "ready",
+        "No code word",
+        "a turn that ended, with a long branch in the column beside it",
+        branch="feature/everything-that-a-team-wanted/and-what-its-tracker-calls-it",
+    ),
     _opencode_asked("busy", "busy", "esc interrupt", "asked, no answer yet", script=_slow),
     _opencode_asked(
         "question",
@@ -961,6 +990,14 @@ OPENCODE: Final = (
     ),
     _opencode_asked(
         "resumed", "ready", "No code word", "resumed after its end", then="No code word"
+    ),
+    _opencode(
+        "update",
+        "waiting",
+        "Update Available",
+        "a newer version is known",
+        script=lambda model: model.may_tell.set(),
+        configure=_from_npm,
     ),
     _opencode(
         "rejected",
