@@ -216,19 +216,21 @@ class Run:
         time.sleep(0.3)
         self.real.run(*tmux, "send-keys", "-t", pane.id, "Enter")
 
-    def answer(self, key: str) -> None:
-        """Press a key until the question that stands there is gone: a busy one loses some."""
+    def answer(self, key: str, done: Callable[[], object]) -> None:
+        """Press a key while a question stands, until that is done: a busy one loses some.
+
+        There can be more than one: opencode asks for the folder too where that is not the project.
+        """
         pressed_at = 0.0
 
-        def gone() -> bool:
+        def is_done() -> bool:
             nonlocal pressed_at
-            stands = self.mark is ScreenMark.WAITING
-            if stands and time.monotonic() - pressed_at > 5:
+            if self.mark is ScreenMark.WAITING and time.monotonic() - pressed_at > 5:
                 self.press(key)
                 pressed_at = time.monotonic()
-            return not stands
+            return bool(done())
 
-        self.until(gone, "its question still stands")
+        self.until(is_done, "the answer did not let it go on")
 
     def press(self, *keys: str) -> None:
         """Press keys, named as tmux names them."""
@@ -529,8 +531,7 @@ def test_a_question_before_a_command_is_left_to_the_user(
     assert run.mark is ScreenMark.WAITING, f"somebody answered\n{run.report()}"
     assert run.events("agent_nudged") == run.events("agent_stalled") == []
     assert not ran.exists()
-    run.answer("Enter")  # the first choice allows it, this once
-    run.until(ran.exists, "the answer did not let the command run")
+    run.answer("Enter", ran.exists)  # the first choice allows it, this once
     run.until(lambda: run.status()["status"] != "waiting_for_user", "it is still said to ask")
 
 
