@@ -113,20 +113,25 @@ class Git:
         if (found.commit, found.branch) != (expected.commit, expected.branch):
             raise HeadMovedError(expected, found)
 
+    def changes(self) -> tuple[str, ...]:
+        """Return `dirty`, then `nested`, of one look at the work tree."""
+        found = self._changes()
+        return (*_files(found), *_folders(found))
+
     def dirty(self) -> tuple[str, ...]:
         """Return every path that differs from HEAD: staged, unstaged, untracked; sorted.
 
         Ignored files, anything under a ``.agentmux`` folder, and repositories nested in this one
         are left out. A rename is both of its paths.
         """
-        return tuple(path for path in self._changes() if not path.endswith("/"))
+        return _files(self._changes())
 
     def nested(self) -> tuple[str, ...]:
         """Return the untracked folders that are repositories themselves, ending in ``/``; sorted.
 
         Git takes none of their files into a commit of this one.
         """
-        return tuple(path for path in self._changes() if path.endswith("/"))
+        return _folders(self._changes())
 
     def changed_since(self, dirty_at_start: Collection[str]) -> tuple[str, ...]:
         """Return what a commit of this session's work holds, sorted.
@@ -456,3 +461,11 @@ def _opened(folder: Path) -> Iterator[int]:
         yield descriptor
     finally:
         os.close(descriptor)
+
+
+def _files(paths: list[str]) -> tuple[str, ...]:
+    return tuple(path for path in paths if not path.endswith("/"))
+
+
+def _folders(paths: list[str]) -> tuple[str, ...]:
+    return tuple(path for path in paths if path.endswith("/"))

@@ -12,14 +12,16 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from contextlib import suppress
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from agentmux.adapters import files
 from agentmux.core import layout
 from agentmux.core.frozen import dataclass
 from agentmux.errors import DataError, SupersededError
+
+if TYPE_CHECKING:
+    from datetime import datetime
 
 SIZE_MAX: Final = 16 << 20
 """Bytes of a state or cursor file; a larger one counts as corrupt. Twice a line of the journal."""
@@ -132,6 +134,8 @@ class StateStore:
         try:
             self._read(self.path)
         except ValueError:
+            from datetime import UTC  # noqa: PLC0415 (a signal needs none)
+
             stamp = now.astimezone(UTC).strftime("%Y%m%dT%H%M%SZ")
             return files.move(self.path, self.path.with_name(f"{layout.STATE}.corrupt-{stamp}"))
         return None

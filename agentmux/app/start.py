@@ -282,16 +282,15 @@ def _not_ours(world: World, request: StartRequest, top: Path | None) -> tuple[st
         if request.include:
             raise UsageError("--include needs a git repository", hints=("git init",))
         return ()
-    dirty = world.repository.dirty()
+    changes = world.repository.changes()
     named = {path: _within(path, top) for path in request.include}
-    strange = next((path for path, within in named.items() if within not in dirty), None)
+    strange = next((path for path, within in named.items() if within not in changes), None)
     if strange is not None:
         raise UsageError(
             f"`{strange}` is not among the changed files of {top}",
             hints=("see them: git status --short --untracked-files=all",),
         )
-    left = (path for path in dirty if path not in named.values())
-    return (*left, *world.repository.nested())
+    return tuple(path for path in changes if path not in named.values())
 
 
 def _within(path: str, top: Path) -> str | None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Container
-from datetime import datetime
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from datetime import datetime
 
 SESSIONS_DIR: Final = ".agentmux/.sessions"
 
@@ -82,6 +84,8 @@ def stamp_of(name: str) -> datetime | None:
     match = _SESSION_NAME.fullmatch(name)
     if match is None:
         return None
+    from datetime import datetime  # noqa: PLC0415 (a signal needs none)
+
     try:
         return datetime.strptime(match["stamp"], "%Y%m%d-%H%M%S")  # noqa: DTZ007 (local by contract)
     except ValueError:

@@ -99,6 +99,9 @@ class Repository(Protocol):
     def index_lock(self) -> Path | None:
         """Return the lock of the user's index while somebody holds it."""
 
+    def changes(self) -> tuple[str, ...]:
+        """What `dirty` and `nested` return, in this order, by one look."""
+
     def dirty(self) -> tuple[str, ...]:
         """Files that differ from HEAD or are untracked; never those of ``.agentmux``."""
 

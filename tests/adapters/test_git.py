@@ -198,6 +198,7 @@ def test_our_own_folder_and_nested_repositories_are_not_dirty(
     (started / "new/app/code.py").write_text("x\n")
     assert git.dirty() == (".agentmux.example",)
     assert git.nested() == ("new/app/", "tree/")
+    assert git.changes() == (*git.dirty(), *git.nested())
 
 
 @pytest.mark.parametrize("name", AWKWARD)

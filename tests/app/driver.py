@@ -528,6 +528,9 @@ class NotedRepository:
     def nested(self) -> tuple[str, ...]:
         return ()
 
+    def changes(self) -> tuple[str, ...]:
+        return self.dirty()
+
     def changed_since(self, dirty_at_start: Collection[str]) -> tuple[str, ...]:
         return tuple(path for path in self.dirty() if path not in dirty_at_start)
 

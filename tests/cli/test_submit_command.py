@@ -19,6 +19,7 @@ from tests.core.builders import plan
 HEAVY = ("typer", "click", "yaml", "libtmux", "asyncio", "logging", "pydantic", "watchfiles")
 STANDARD = (
     "dataclasses",
+    "datetime",
     "inspect",
     "hashlib",
     "_hashlib",
