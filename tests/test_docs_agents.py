@@ -14,10 +14,10 @@ import pytest
 import yaml
 
 from agentmux.adapters.agents import BUILT_IN
-from agentmux.cli import wiring
 from agentmux.core.agents import choose_strategy
 from agentmux.core.command_lines import launch_argv, resume_argv
 from agentmux.core.screens import is_rejection
+from agentmux.wiring import build
 from tests.conftest import trust
 
 PAGE = (Path(__file__).parent.parent / "docs/how-to/add-an-agent.md").read_text("utf-8")
@@ -82,7 +82,7 @@ def test_the_page_shows_what_the_commands_print(command: str, project: Path) -> 
 
 
 def test_the_described_agent_gets_its_conversation_back(project: Path) -> None:
-    world = wiring.world(project, environ=os.environ)
+    world = build.world(project, environ=os.environ)
     spec = world.spec("parrot")
     strategy = choose_strategy(spec, world.programs.probe(spec))
     chat = str(uuid.uuid4())
@@ -102,7 +102,7 @@ def run(argv: tuple[str, ...]) -> tuple[int, str]:
 
 
 def test_permissions_are_set_by_the_second_block_alone(project: Path) -> None:
-    assert wiring.world(project, environ=os.environ).spec("parrot").permission_args == ()
+    assert build.world(project, environ=os.environ).spec("parrot").permission_args == ()
     first, second = (yaml.safe_load(block) for block in blocks())
     first["agents"]["parrot"] |= second["agents"]["parrot"]
     (project / ".agentmux/config.yaml").write_text(yaml.safe_dump(first))

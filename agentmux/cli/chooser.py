@@ -14,10 +14,11 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from agentmux.cli import render, wiring
+from agentmux.cli import render
 from agentmux.core.agents import StrategyKind, choose_strategy
 from agentmux.core.frozen import dataclass
 from agentmux.errors import AgentmuxError, ConfigError, DataError
+from agentmux.wiring import machine
 
 if TYPE_CHECKING:
     from agentmux.app.world import World
@@ -105,7 +106,7 @@ def is_configured(world: World, config: Path | None) -> bool:
     """Whether any layer of the configuration says who plays, for all roles or for one."""
     from agentmux.adapters.config import BUILT_IN, load_settings  # noqa: PLC0415 (only here)
 
-    user = wiring.config_dir(world.environment)
+    user = machine.config_dir(world.environment)
     sources = load_settings(user, world.project, config).sources
     return any(
         source != BUILT_IN

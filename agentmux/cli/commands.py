@@ -13,7 +13,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from agentmux.cli import render
-from agentmux.cli.wiring import version
+from agentmux.wiring.machine import version
 
 _COMMANDS: Final = {
     "list": "looking:list_",

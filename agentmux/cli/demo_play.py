@@ -23,7 +23,6 @@ from typing import Any, Final
 
 from agentmux.adapters import processes, session_folders
 from agentmux.adapters.tmux import TmuxTerminal
-from agentmux.cli import wiring
 from agentmux.cli.demo_claims import FINISHED, INTERRUPTED, Claim, claims, read_trace
 from agentmux.cli.demo_follow import Follower
 from agentmux.cli.demo_project import (
@@ -36,11 +35,12 @@ from agentmux.cli.demo_project import (
     write_environment,
 )
 from agentmux.cli.demo_screen import Screen
-from agentmux.cli.wiring import program
 from agentmux.core import layout
 from agentmux.core.phase import Phase
 from agentmux.core.state import SessionState
 from agentmux.errors import AgentmuxError, ExitCode, MissingError
+from agentmux.wiring import machine
+from agentmux.wiring.machine import program
 
 _DEADLINE_S: Final = 30.0
 """For each wait; a run without load needs a few seconds in all."""
@@ -63,7 +63,7 @@ def run(*, keep: bool) -> ExitCode:
         AgentmuxError: It could not be played to the end.
         KeyboardInterrupt: It was stopped; nothing is left behind.
     """
-    environ = wiring.environment()
+    environ = machine.environment()
     screen = Screen(environ)
     root = Path(tempfile.mkdtemp(prefix="agentmux-demo-")).resolve()
     demo: DemoProject | None = None
@@ -83,7 +83,7 @@ def run(*, keep: bool) -> ExitCode:
                     _take_away(root, demo)
     screen.verdict(good=good)
     if good:
-        screen.next(wiring.scripts() / "agentmux", environ.get("PATH", ""))
+        screen.next(machine.scripts() / "agentmux", environ.get("PATH", ""))
     return ExitCode.OK if good else ExitCode.FAILED
 
 

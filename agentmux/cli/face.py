@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from agentmux.cli import wiring
 from agentmux.core import layout
 from agentmux.core.frozen import dataclass
 from agentmux.errors import UsageError
+from agentmux.wiring import build, machine
 
 if TYPE_CHECKING:
     from agentmux.app.world import Site, World
@@ -42,18 +42,18 @@ class Face:
 
     def project(self) -> Path:
         """Return the project, absolute and real."""
-        return wiring.project_of(Path(self.given) if self.given else cwd())
+        return machine.project_of(Path(self.given) if self.given else cwd())
 
     def site(self, project: Path | None = None) -> Site:
         """Build what looking at the sessions of ``project``, else of the one here, takes."""
-        return wiring.site(project or self.project(), config=self.config, environ=self.environ)
+        return build.site(project or self.project(), config=self.config, environ=self.environ)
 
     def world(self, project: Path | None = None, *, read_only: bool = False) -> World:
         """Build everything around ``project``, else the one here.
 
         With ``read_only`` nothing is written, not even a cache.
         """
-        return wiring.world(
+        return build.world(
             project or self.project(),
             config=self.config,
             environ=self.environ,

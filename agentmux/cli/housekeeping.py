@@ -14,8 +14,8 @@ from agentmux.cli.face import Face
 from agentmux.cli.naming import named
 from agentmux.cli.person import require_person
 from agentmux.cli.trusting import trust_own_edit
-from agentmux.cli.wiring import version
 from agentmux.errors import UsageError
+from agentmux.wiring.machine import version
 
 if TYPE_CHECKING:
     from agentmux.app.world import World

@@ -9,9 +9,10 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from agentmux.app.result import envelope, problem_of
-from agentmux.cli import render, wiring
+from agentmux.cli import render
 from agentmux.cli.face import Face, face_of
 from agentmux.errors import AgentmuxError, DataError, ExitCode, UsageError, of_system
+from agentmux.wiring import machine
 
 _VERBOSE: Final = {"-v", "--verbose"}
 _QUICK: Final = {"--all", "--json"}
@@ -122,7 +123,7 @@ def _bug(error: Exception, argv: Sequence[str], environ: Mapping[str, str]) -> i
     if _VERBOSE.intersection(argv):
         render.note(trace)
     try:
-        place = f"the report is in {wiring.crash_report(trace, environ)}"
+        place = f"the report is in {machine.crash_report(trace, environ)}"
     except (OSError, AgentmuxError) as reason:
         render.note(trace)
         place = f"the report could not be written: {reason}"

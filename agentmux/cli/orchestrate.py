@@ -27,7 +27,7 @@ from agentmux.app.request import Report, Request, decode_request, failure
 from agentmux.app.tools import SessionGoneError, Tools
 from agentmux.app.trust import played_in, require_trusted
 from agentmux.app.world import World
-from agentmux.cli import render, wiring
+from agentmux.cli import render
 from agentmux.core import layout
 from agentmux.core.apply import fold
 from agentmux.core.environment import change
@@ -35,6 +35,7 @@ from agentmux.core.pipeline import PHASE_REGISTRY
 from agentmux.errors import AgentmuxError, ExitCode
 from agentmux.ports.display import Display
 from agentmux.ports.terminal import Target
+from agentmux.wiring import build
 
 logger = logging.getLogger(__name__)
 
@@ -92,7 +93,7 @@ def main(argv: Sequence[str], environ: Mapping[str, str]) -> int:
         given = take_environment(Path(request.ready)) if request.ready else None
         if given:
             environ = _adopt(own, given, environ)
-        world = wiring.world(project, config=config, environ=environ)
+        world = build.world(project, config=config, environ=environ)
         return asyncio.run(_drive(world, session, request, own, report))
     except AgentmuxError as error:
         logger.error("could not drive the session: %s", error)  # noqa: TRY400 (no bug)

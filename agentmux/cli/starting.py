@@ -13,7 +13,7 @@ from agentmux.app.handing import Begun, Handing
 from agentmux.app.sessions import list_sessions, shown_path
 from agentmux.app.start import FEATURE_MAX, StartPlan, StartRequest, flags, plan_start, start
 from agentmux.app.trust import playing
-from agentmux.cli import attaching, render, wiring
+from agentmux.cli import attaching, render
 from agentmux.cli.consent import YesOpt, require_consent
 from agentmux.cli.face import absolute
 from agentmux.cli.given import given_text
@@ -23,6 +23,7 @@ from agentmux.core.environment import handed_on
 from agentmux.core.frozen import replace
 from agentmux.core.review import seat_named
 from agentmux.errors import UsageError
+from agentmux.wiring import machine
 
 if TYPE_CHECKING:
     from agentmux.app.request import Request
@@ -130,7 +131,7 @@ def handing(world: World, config: Path | None) -> Handing:
     from agentmux.adapters.handover import ReadyPipe  # noqa: PLC0415 (not for a dry run)
 
     def argv(path: Path, request: Request) -> tuple[str, ...]:
-        own = (*wiring.program(), "_orchestrate")
+        own = (*machine.program(), "_orchestrate")
         more = (str(config),) if config is not None else ()
         return (*own, str(world.project), str(path), request.encode(), *more)
 

@@ -31,7 +31,6 @@ from agentmux.app.start import StartRequest, plan_start, start
 from agentmux.app.submit import Submission, decide, identity_from, submit
 from agentmux.app.tools import Tools
 from agentmux.app.world import World
-from agentmux.cli import wiring
 from agentmux.core import layout
 from agentmux.core.agents import AgentSpec
 from agentmux.core.events import Approved, ChangesRequested, Event
@@ -55,6 +54,7 @@ from agentmux.ports.terminal import (
     TerminalGoneError,
     TmuxSession,
 )
+from agentmux.wiring import build
 
 FEATURE = "add a calculator"
 MESSAGE = "Add a calculator"
@@ -246,7 +246,7 @@ class Studio:
     ) -> None:
         self.project = project
         self.cycles = cycles
-        self.world: World = wiring.world(project, environ=environ)
+        self.world: World = build.world(project, environ=environ)
         if not real_git:
             self.world = replace(self.world, repository=NotedRepository(project))
         self.terminal = SimTerminal()

@@ -13,10 +13,10 @@ from agentmux.app.launching import Launcher, PreparedLaunch
 from agentmux.app.resume import ResumePlan, plan_resume
 from agentmux.app.session import Session, resumed_values
 from agentmux.app.world import World
-from agentmux.cli import wiring
 from agentmux.core.events import ConversationLearned, Fact, PromptReached, Resumed
 from agentmux.core.phase import Phase
 from agentmux.core.work import wanted
+from agentmux.wiring import build
 from tests.app.on_disk import OnDisk
 from tests.conftest import trust
 
@@ -86,7 +86,7 @@ class Stage:
 
     def world(self, environ: Mapping[str, str] | None = None, **changed: Any) -> World:
         """The outside world as it is now, but for what is changed."""
-        made = wiring.world(self.project.resolve(), environ={**self.environ, **(environ or {})})
+        made = build.world(self.project.resolve(), environ={**self.environ, **(environ or {})})
         return replace(made, **changed)
 
     def session(self, world: World) -> Session:

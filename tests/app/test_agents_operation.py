@@ -9,8 +9,8 @@ import pytest
 from agentmux.adapters.agents import load_registry, probe
 from agentmux.app.agents import AgentReport, list_agents, probe_agent, show_agent
 from agentmux.app.world import World
-from agentmux.cli import wiring
 from agentmux.errors import ExitCode
+from agentmux.wiring import build
 from tests.conftest import trust
 
 HELP = "  --session-id <uuid>  id\n  -r, --resume [value]  resume\n  -c, --continue  latest\n"
@@ -40,7 +40,7 @@ def world(tmp_path: Path, config: str = "") -> World:
     (project / ".agentmux").mkdir(parents=True, exist_ok=True)
     (project / ".agentmux/config.yaml").write_text(config)
     trust(project)
-    return wiring.world(project, environ=os.environ)
+    return build.world(project, environ=os.environ)
 
 
 def listed(here: World) -> dict[str, AgentReport]:

@@ -17,10 +17,10 @@ from agentmux.app.handing import Handing
 from agentmux.app.request import Report
 from agentmux.app.start import StartRequest, plan_start, start
 from agentmux.app.world import World
-from agentmux.cli import wiring
 from agentmux.core import layout
 from agentmux.core.phase import Phase
 from agentmux.errors import AgentmuxError, BlockedError, ExitCode
+from agentmux.wiring import build
 from tests.app.driver import make_project
 from tests.app.on_disk import SESSION_ID, OnDisk
 from tests.fakes.bench import Bench as TmuxTerminal
@@ -35,7 +35,7 @@ def project(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def world(project: Path, tmux: TmuxTerminal) -> World:
-    return replace(wiring.world(project, environ=dict(os.environ)), terminal=lambda socket: tmux)
+    return replace(build.world(project, environ=dict(os.environ)), terminal=lambda socket: tmux)
 
 
 def there(project: Path, phase: Phase = Phase.ARCHITECTING) -> OnDisk:

@@ -10,11 +10,11 @@ import pytest
 from agentmux.adapters.git import Git
 from agentmux.app.committing import TRAILER, commit, reason
 from agentmux.app.world import World
-from agentmux.cli import wiring
 from agentmux.core.phase import Phase
 from agentmux.core.state import Options, SessionState
 from agentmux.errors import AgentmuxError, MissingError
 from agentmux.ports.repository import GitError, HeadMovedError, IndexBusyError
+from agentmux.wiring import build
 from tests.app.driver import git, make_project
 
 APPROVAL = "6f1c1a52-6a51-5d53-9d31-0a4ff2f8a001"
@@ -29,7 +29,7 @@ def project(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def world(project: Path) -> World:
-    return wiring.world(project, environ=dict(os.environ))
+    return build.world(project, environ=dict(os.environ))
 
 
 @pytest.fixture

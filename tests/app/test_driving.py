@@ -14,12 +14,12 @@ from agentmux.app.request import Request
 from agentmux.app.session import Session
 from agentmux.app.submit import Submission, decide, identity_from, submit
 from agentmux.app.world import World
-from agentmux.cli import wiring
 from agentmux.core.artifacts import Artifacts
 from agentmux.core.events import ChangesRequested
 from agentmux.core.phase import Phase
 from agentmux.core.state import PASSED, SessionState
 from agentmux.core.work import wanted
+from agentmux.wiring import build
 from tests.app.driver import SimPane, Studio, make_project
 from tests.app.on_disk import AT, OnDisk, implementing
 from tests.core.builders import LOGIC, execution_plan, review
@@ -57,7 +57,7 @@ class Resuming:
 
 def resuming(disk: OnDisk) -> Resuming:
     disk.leave("02_architecting/architecture.md", "# A\n")
-    return Resuming(disk, wiring.world(disk.path.parents[2], environ=dict(os.environ)))
+    return Resuming(disk, build.world(disk.path.parents[2], environ=dict(os.environ)))
 
 
 def place(tmp_path: Path) -> Path:

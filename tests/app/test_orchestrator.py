@@ -34,7 +34,6 @@ from agentmux.app.start import StartRequest, plan_start, start
 from agentmux.app.submit import decide
 from agentmux.app.tools import Tools
 from agentmux.app.world import World
-from agentmux.cli import wiring
 from agentmux.core import layout
 from agentmux.core.agents import AgentSpec, ProbeResult
 from agentmux.core.events import Approved
@@ -46,6 +45,7 @@ from agentmux.errors import AgentmuxError, BlockedError, ExitCode, MissingError
 from agentmux.ports.display import Picture
 from agentmux.ports.repository import Head
 from agentmux.ports.terminal import Delivery, NewPane, Pane, Panes, Screen, TerminalError
+from agentmux.wiring import build
 from tests.app.driver import NotedRepository, _ReadyAtOnce, make_project
 from tests.app.invariants import check_journal
 from tests.fakes.bench import Bench as TmuxTerminal
@@ -171,7 +171,7 @@ class Stage:
         self.waited_s: list[float] = []
         self.terminal = terminal
         self.scenario(QUICK)
-        world = wiring.world(self.project, environ=env)
+        world = build.world(self.project, environ=env)
         settings = replace(
             world.settings,
             stall=stall or StallSettings(),
@@ -725,7 +725,7 @@ def test_a_program_that_has_not_answered_yet_keeps_its_conversation(
     balky.close()
     # A machine on which it was never asked says the same, before it has answered.
     elsewhere = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "elsewhere")}
-    world = wiring.world(stage.project, environ=elsewhere, read_only=True)
+    world = build.world(stage.project, environ=elsewhere, read_only=True)
     (planned,) = plan_resume(world, world.files(stage.path)).panes
     assert planned.casting.probe.is_open
     assert (planned.mode, "--resume" in planned.argv) == ("native", True), planned.why

@@ -9,8 +9,8 @@ from agentmux.adapters.lock import SessionLock
 from agentmux.app.remove import finish_removals, remove_session, require_removable
 from agentmux.app.sessions import SessionEntry, entry_at, list_sessions, sessions_dir
 from agentmux.app.world import Site
-from agentmux.cli import wiring
 from agentmux.errors import BlockedError, DataError
+from agentmux.wiring import build
 from tests.app.on_disk import SESSION_ID, OnDisk
 from tests.fakes.bench import Bench as TmuxTerminal
 
@@ -20,7 +20,7 @@ NAME = "20260101-101500-add-auth"
 @pytest.fixture
 def site(tmp_path: Path) -> Site:
     (tmp_path / "project" / ".agentmux").mkdir(parents=True)
-    return wiring.site(tmp_path / "project", config=None, environ=dict(os.environ))
+    return build.site(tmp_path / "project", config=None, environ=dict(os.environ))
 
 
 @pytest.fixture

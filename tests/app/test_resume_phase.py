@@ -21,7 +21,6 @@ from agentmux.app.request import Request
 from agentmux.app.resume import ResumePlan, plan_resume
 from agentmux.app.session import Session
 from agentmux.app.world import World
-from agentmux.cli import wiring
 from agentmux.core.decide import Action, Facts, FinishArchive, Launch, Settle, next_actions
 from agentmux.core.events import ArtifactsArchived, CodeDone, PhaseSettled, ReviewDone
 from agentmux.core.phase import Phase
@@ -29,6 +28,7 @@ from agentmux.core.pipeline import PHASE_REGISTRY
 from agentmux.core.records import to_fields
 from agentmux.core.state import Research
 from agentmux.errors import DataError
+from agentmux.wiring import build
 from tests.app.driver import make_project
 from tests.app.on_disk import OnDisk
 from tests.core.builders import execution_plan, review
@@ -63,7 +63,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> World:
     config = project / ".agentmux" / "config.yaml"
     config.write_text("version: 1\ndefaults: {agent: demo}\n")
     # As the file of --config it is the user's own, and needs no trust.
-    return wiring.world(project, config=config, environ=dict(os.environ))
+    return build.world(project, config=config, environ=dict(os.environ))
 
 
 @dataclass

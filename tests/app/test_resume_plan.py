@@ -639,10 +639,10 @@ def test_a_plan_needs_neither_tmux_nor_a_lock(stage: Stage) -> None:
     script = (
         "import sys\n"
         "from pathlib import Path\n"
-        "from agentmux.cli import wiring\n"
+        "from agentmux.wiring import build\n"
         "from agentmux.app.resume import plan_resume\n"
         "import os\n"
-        "world = wiring.world(Path(sys.argv[1]), environ=dict(os.environ))\n"
+        "world = build.world(Path(sys.argv[1]), environ=dict(os.environ))\n"
         "plan_resume(world, world.files(Path(sys.argv[2])))\n"
         "bad = {'libtmux', 'filelock', 'watchfiles', 'mcp'} & set(sys.modules)\n"
         "assert not bad, bad\n"

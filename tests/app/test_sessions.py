@@ -27,11 +27,11 @@ from agentmux.app.sessions import (
     sessions_dir,
 )
 from agentmux.app.world import Site
-from agentmux.cli import wiring
 from agentmux.core import layout
 from agentmux.core.phase import Phase
 from agentmux.errors import ExitCode, MissingError, NotFoundError
 from agentmux.ports.terminal import Listing, Terminal, TerminalUnreachableError
+from agentmux.wiring import build
 from tests.app.on_disk import SESSION_ID, OnDisk
 from tests.fakes.bench import Bench as TmuxTerminal
 
@@ -48,7 +48,7 @@ def project(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def site(project: Path) -> Site:
-    return wiring.site(project, config=None, environ=dict(os.environ))
+    return build.site(project, config=None, environ=dict(os.environ))
 
 
 @pytest.fixture
@@ -480,5 +480,5 @@ def test_an_older_state_has_the_configured_name(
     begin(tmux, path, name="mine", uuid="another")
     assert liveness(site, path).live is False
     (site.project / ".agentmux" / "config.yaml").write_text("defaults: {session_name: mine}\n")
-    again = wiring.site(site.project, config=None, environ=dict(os.environ))
+    again = build.site(site.project, config=None, environ=dict(os.environ))
     assert liveness(again, path).live is True

@@ -10,9 +10,9 @@ from agentmux.adapters.lock import SessionLock
 from agentmux.adapters.tmux import TmuxTerminal
 from agentmux.app.stop import Stopped, stop
 from agentmux.app.world import World
-from agentmux.cli import wiring
 from agentmux.errors import NotFoundError
 from agentmux.ports.terminal import NewPane, OwnSession
+from agentmux.wiring import build
 from tests.app.on_disk import SESSION_ID, OnDisk
 
 SLEEP = ("sleep", "600")
@@ -25,7 +25,7 @@ def session(tmp_path: Path) -> OnDisk:
 
 @pytest.fixture
 def world(tmp_path: Path) -> World:
-    return wiring.world(tmp_path, environ=dict(os.environ))
+    return build.world(tmp_path, environ=dict(os.environ))
 
 
 def stopped(world: World, session: OnDisk, *, asked: bool) -> Stopped:

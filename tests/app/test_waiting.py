@@ -14,7 +14,6 @@ from agentmux.adapters import files
 from agentmux.app.sessions import SessionEntry, entry_at, sessions_dir
 from agentmux.app.waiting import Goal, wait_for
 from agentmux.app.world import Site
-from agentmux.cli import wiring
 from agentmux.core import layout
 from agentmux.core.phase import Phase
 from agentmux.errors import (
@@ -25,6 +24,7 @@ from agentmux.errors import (
     TimedOutError,
     UsageError,
 )
+from agentmux.wiring import build
 from tests.app.on_disk import OnDisk
 
 NAME = "20260101-101500-add-auth"
@@ -32,7 +32,7 @@ NAME = "20260101-101500-add-auth"
 
 @pytest.fixture
 def site(tmp_path: Path) -> Site:
-    return wiring.site(tmp_path, config=None, environ=dict(os.environ))
+    return build.site(tmp_path, config=None, environ=dict(os.environ))
 
 
 @pytest.fixture
@@ -69,7 +69,7 @@ def wait(site: Site, entry: SessionEntry, goal: str, timeout_s: float | None = 1
 )
 def test_what_meets_a_goal(entry: SessionEntry, goal: str, phase: str, met: bool) -> None:
     commit(entry, phase=phase)
-    now = entry_at(wiring.site(Path("/"), config=None, environ={}), entry.path)
+    now = entry_at(build.site(Path("/"), config=None, environ={}), entry.path)
     assert Goal(goal).is_met(now) is met
 
 

@@ -16,7 +16,6 @@ from agentmux.adapters.watch import gone
 from agentmux.app.session import Session
 from agentmux.app.tools import Tools
 from agentmux.app.watching import Watcher
-from agentmux.cli import wiring
 from agentmux.core.events import (
     AgentExited,
     AgentLaunched,
@@ -36,6 +35,7 @@ from agentmux.ports.terminal import (
     TerminalError,
     TmuxSession,
 )
+from agentmux.wiring import build
 from tests.app.driver import NobodyDies, SimTerminal, ends_nobody, no_hints
 from tests.app.on_disk import OnDisk
 from tests.app.test_orchestrator import Silent
@@ -96,7 +96,7 @@ class Looking:
         disk.launch("architect", record={"agent": agent, "strategy": strategy})
         disk.commit()
         self._now = datetime(2026, 1, 1, tzinfo=UTC)
-        world = wiring.world(path.parents[2], environ=dict(os.environ))
+        world = build.world(path.parents[2], environ=dict(os.environ))
         settings = replace(world.settings, stall=stall)
         world = replace(world, now=lambda: self._now, settings=settings)
         self.session = Session(world.files(path), now=world.now, new_id=world.new_id)

@@ -9,10 +9,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from agentmux.app.sessions import list_resumable_sessions
-from agentmux.cli import picker, wiring
+from agentmux.cli import picker
 from agentmux.core.events import ORCHESTRATOR, Event, JournalCreated, SessionStarted
 from agentmux.core.phase import Phase
 from agentmux.core.state import SessionState, encode
+from agentmux.wiring import build
 
 AT = datetime(2026, 1, 1, 10, tzinfo=UTC)
 SCREEN = (
@@ -24,7 +25,7 @@ def make_session(
     project: Path, name: str, *, phase: Phase = Phase.ARCHITECTING, feature: str = ""
 ) -> Path:
     """Make a session that was never started: its state, its journal and one screen."""
-    world = wiring.world(project, environ=os.environ)
+    world = build.world(project, environ=os.environ)
     path = project / ".agentmux/.sessions" / name
     state = SessionState(
         phase=phase,
@@ -51,7 +52,7 @@ def make_session(
 
 def main() -> int:
     """Pick, and say on stdout what was picked."""
-    world = wiring.world(Path(sys.argv[1]), environ=os.environ)
+    world = build.world(Path(sys.argv[1]), environ=os.environ)
     entries = list_resumable_sessions(world)
     picked = picker.select_session(world, entries, interactive=sys.stdin.isatty())
     print(picked and (picked.entry.name, picked.fresh))

@@ -11,8 +11,8 @@ import pytest
 import yaml
 
 from agentmux.app.world import World
-from agentmux.cli import wiring
 from agentmux.cli.chooser import choose_agent
+from agentmux.wiring import build
 from tests.conftest import trust
 
 Install = Callable[..., Path]
@@ -45,7 +45,7 @@ CLAUDE_HELP = "  --session-id <uuid>  id\n  -r, --resume [value]  resume\n"
 
 
 def world_of(project: Path, **environ: str) -> World:
-    return wiring.world(project, environ={**os.environ, "SHELL": "/bin/sh", **environ})
+    return build.world(project, environ={**os.environ, "SHELL": "/bin/sh", **environ})
 
 
 class Person:

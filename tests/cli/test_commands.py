@@ -22,7 +22,7 @@ from agentmux.adapters.config import load_settings
 from agentmux.adapters.lock import SessionLock
 from agentmux.adapters.wake import WakePipe
 from agentmux.app.sessions import sessions_dir
-from agentmux.cli import render, wiring
+from agentmux.cli import render
 from agentmux.cli.attaching import attach_argv
 from agentmux.cli.face import Face
 from agentmux.cli.main import main
@@ -32,6 +32,7 @@ from agentmux.core.settings import Settings
 from agentmux.errors import ExitCode, UsageError
 from agentmux.monitor.fitting import width
 from agentmux.ports.terminal import Server, Target
+from agentmux.wiring import build, machine
 from tests.app.on_disk import SESSION_ID, OnDisk
 from tests.fakes.bench import Bench as TmuxTerminal
 
@@ -141,26 +142,26 @@ def test_the_project_is_found_upwards(tmp_path: Path) -> None:
     top = tmp_path / "top"
     deep = top / "a" / "b"
     deep.mkdir(parents=True)
-    assert wiring.project_of(deep) == deep.resolve()
+    assert machine.project_of(deep) == deep.resolve()
     (top / ".git").mkdir()
-    assert wiring.project_of(deep) == top
+    assert machine.project_of(deep) == top
     (top / "a" / ".agentmux").mkdir()
-    assert wiring.project_of(deep) == top / "a"
+    assert machine.project_of(deep) == top / "a"
     inside = top / ".agentmux/.sessions/20260101-101500-x/03_research"
     inside.mkdir(parents=True)
-    assert wiring.project_of(inside) == top
+    assert machine.project_of(inside) == top
     (inside / ".agentmux").mkdir()
-    assert wiring.project_of(inside) == top
+    assert machine.project_of(inside) == top
 
 
 def test_a_relative_folder_in_the_environment_is_passed_over() -> None:
     environ = {"XDG_STATE_HOME": "relative", "HOME": "/home/me"}
-    assert wiring.state_dir(environ) == Path("/home/me/.local/state/agentmux")
-    assert wiring.state_dir({"XDG_STATE_HOME": "/x"}) == Path("/x/agentmux")
+    assert machine.state_dir(environ) == Path("/home/me/.local/state/agentmux")
+    assert machine.state_dir({"XDG_STATE_HOME": "/x"}) == Path("/x/agentmux")
 
 
 def test_the_world_has_what_an_operation_needs(project: Path) -> None:
-    world = wiring.world(project, environ=wiring.environment())
+    world = build.world(project, environ=machine.environment())
     assert world.settings == Settings()
     assert world.now().tzinfo is UTC
     assert world.new_id() != world.new_id()
@@ -178,9 +179,9 @@ def test_the_world_has_what_an_operation_needs(project: Path) -> None:
 def test_files_of_a_project_are_not_taken_for_ours(project: Path) -> None:
     for name in ("json.py", "typing.py", "agentmux.py"):
         (project / name).write_text("raise SystemExit('mine')\n")
-    argv = [*wiring.program(), "--version"]
+    argv = [*machine.program(), "--version"]
     done = subprocess.run(argv, cwd=project, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout) == (0, f"{wiring.version()}\n")
+    assert (done.returncode, done.stdout) == (0, f"{machine.version()}\n")
 
 
 # -- list and status -----------------------------------------------------------------------------
@@ -728,7 +729,7 @@ def test_the_version_is_one(run: Run, capsys: Capture) -> None:
     assert run("--version") == ExitCode.OK
     first = capsys.readouterr().out
     assert run("version") == ExitCode.OK
-    assert capsys.readouterr().out == first == f"{wiring.version()}\n"
+    assert capsys.readouterr().out == first == f"{machine.version()}\n"
 
 
 def test_without_a_command_there_is_help(run: Run, capsys: Capture) -> None:

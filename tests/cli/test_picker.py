@@ -31,13 +31,13 @@ from agentmux.app.picking import (
     plain_lines,
 )
 from agentmux.app.sessions import list_resumable_sessions, live
-from agentmux.cli import wiring
 from agentmux.cli.picker import Looker, select_session
 from agentmux.cli.picker_view import Known, Look, Scene, cut, draw, shown_names
 from agentmux.core.keys import Key
 from agentmux.core.picking import Choice, begin, press
 from agentmux.errors import ExitCode, NotFoundError
 from agentmux.monitor.fitting import width
+from agentmux.wiring import build
 from tests.cli.picker_lab import AT, make_session
 from tests.conftest import end_server, trust
 from tests.fakes.bench import Bench as TmuxTerminal
@@ -279,7 +279,7 @@ def test_damaged_screens_are_as_none(tmp_path: Path) -> None:
 
 def test_the_outlook_of_a_session_on_disk(project: Path) -> None:
     make_session(project, "20260101-100000-add-auth")
-    world = wiring.world(project, environ=os.environ)
+    world = build.world(project, environ=os.environ)
     (entry,) = list_resumable_sessions(world)
     found = outlook(world, entry, live(world, [entry])[entry.path], read_limited)
     assert (found.phase, found.refused, found.kind) == ("architecting", "", "")
@@ -293,7 +293,7 @@ def test_the_outlook_of_one_that_cannot_be_read_says_so(project: Path) -> None:
     for name in ("state.json", "state.json.bak", "tool_events.jsonl"):
         (path / name).unlink(missing_ok=True)
     (path / "state.json").write_text('{"schema_version": 99, "phase": "x"}')
-    world = wiring.world(project, environ=os.environ)
+    world = build.world(project, environ=os.environ)
     (entry,) = list_resumable_sessions(world)
     found = outlook(world, entry, live(world, [entry])[entry.path], read_limited)
     assert (found.phase, found.kind) == (None, "unreadable")
@@ -336,7 +336,7 @@ def test_one_session_is_taken_after_it_was_shown(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     make_session(project, "20260101-100000-add-auth")
-    world = wiring.world(project, environ=os.environ)
+    world = build.world(project, environ=os.environ)
     picked = select_session(world, list_resumable_sessions(world), interactive=True)
     assert picked is not None
     assert picked.entry.name == "20260101-100000-add-auth"
@@ -346,7 +346,7 @@ def test_one_session_is_taken_after_it_was_shown(
 def test_several_without_a_terminal_are_listed(project: Path) -> None:
     for name in ("20260101-100000-add-auth", "20260101-110000-fix"):
         make_session(project, name)
-    world = wiring.world(project, environ=os.environ)
+    world = build.world(project, environ=os.environ)
     with pytest.raises(NotFoundError) as caught:
         select_session(world, list_resumable_sessions(world), interactive=False)
     assert caught.value.exit_code is ExitCode.NOT_FOUND

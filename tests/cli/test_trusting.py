@@ -20,12 +20,12 @@ from agentmux.app.trust import (
     untrusted,
 )
 from agentmux.app.world import World
-from agentmux.cli import wiring
 from agentmux.cli.main import main
 from agentmux.core import layout
 from agentmux.core.phase import Phase
 from agentmux.core.state import Options
 from agentmux.errors import ExitCode
+from agentmux.wiring import build
 from tests.app.on_disk import OnDisk
 from tests.conftest import trust
 
@@ -66,7 +66,7 @@ def configure(project: Path, text: str) -> None:
 
 
 def world(project: Path) -> World:
-    return wiring.world(project, environ=os.environ)
+    return build.world(project, environ=os.environ)
 
 
 def asked(project: Path, *agents: str) -> list[str]:
@@ -119,13 +119,13 @@ def test_what_the_user_says_needs_no_trust(project: Path, tmp_path: Path) -> Non
     own.write_text("agents: {robot: {like: demo, command: mine}}\n")
     flag = tmp_path / "flag.yaml"
     flag.write_text("defaults: {agent: robot}\n")
-    found = wiring.world(project, config=flag, environ=os.environ)
+    found = build.world(project, config=flag, environ=os.environ)
     assert found.settings.defaults.agent == "robot"
     assert found.spec("robot").command == ("mine",)
     assert found.trust.parts() == ()
     # What a file of the user's says over the project's is the user's.
     configure(project, "defaults: {agent: ./evil.sh}")
-    found = wiring.world(project, config=flag, environ=os.environ)
+    found = build.world(project, config=flag, environ=os.environ)
     assert untrusted(found, playing({}, {}, product_manager=False)) == ()
 
 

@@ -1,4 +1,4 @@
-"""The only place that reads the environment, the clock and the machine: it builds the world.
+"""The outside world of one operation, built from the adapters.
 
 What a command may not need is imported when it is first asked for, so that quick ones stay quick.
 """
@@ -9,16 +9,24 @@ import functools
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from agentmux.adapters import session_folders
 from agentmux.adapters.ids import new_id
 from agentmux.app.world import Claims, Folders, Programs, Site, Templates, Trust, World
-from agentmux.core import layout
 from agentmux.core.frozen import replace
-from agentmux.errors import AgentmuxError, UsageError, of_system
+from agentmux.errors import AgentmuxError
+from agentmux.wiring.machine import (
+    PACKAGE,
+    PROJECT_FOLDER,
+    cache_dir,
+    config_dir,
+    now,
+    program,
+    scripts,
+    state_dir,
+)
 
 if TYPE_CHECKING:
     from agentmux.adapters.agents import Prober
@@ -31,61 +39,7 @@ if TYPE_CHECKING:
     from agentmux.ports.session_files import SessionFiles
     from agentmux.ports.terminal import Terminal
 
-_PACKAGE: Final = Path(__file__).resolve().parent.parent
 _BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")
-_PROJECT_FOLDER: Final = ".agentmux"
-
-
-def environment() -> Mapping[str, str]:
-    """Return the environment of this process."""
-    return dict(os.environ)  # noqa: TID251 (here it is read, once, for everybody)
-
-
-def project_of(folder: Path) -> Path:
-    """Return the project that ``folder`` belongs to.
-
-    Inside a session it follows from the path; else it is the nearest directory upwards with
-    ``.agentmux/``, else the top of the git work tree, else ``folder``.
-
-    Raises:
-        UsageError: There is no such directory, or we may not go there.
-    """
-    try:
-        problem = None if folder.is_dir() else f"`{folder}` is not a directory"
-    except OSError as error:
-        problem = of_system(error).message
-    if problem is not None:
-        raise UsageError(problem, hints=("check the path after --project",))
-    start = folder.resolve()
-    upwards = (start, *start.parents)
-    inside = f"/{layout.SESSIONS_DIR}/"
-    if inside in f"{start}/":
-        return Path(f"{start}/".partition(inside)[0] or "/")
-    own = (each for each in upwards if (each / _PROJECT_FOLDER).is_dir())
-    git = (each for each in upwards if (each / ".git").exists())
-    return next(own, None) or next(git, None) or start
-
-
-def state_dir(environ: Mapping[str, str]) -> Path:
-    """Return ``$XDG_STATE_HOME/agentmux``: claims, and reports of bugs."""
-    return _xdg(environ, "XDG_STATE_HOME", ".local/state")
-
-
-def cache_dir(environ: Mapping[str, str]) -> Path:
-    """Return ``$XDG_CACHE_HOME/agentmux``: what the installed agents said about themselves."""
-    return _xdg(environ, "XDG_CACHE_HOME", ".cache")
-
-
-def config_dir(environ: Mapping[str, str]) -> Path:
-    """Return ``$XDG_CONFIG_HOME/agentmux``: the user's configuration."""
-    return _xdg(environ, "XDG_CONFIG_HOME", ".config")
-
-
-def _xdg(environ: Mapping[str, str], name: str, default: str) -> Path:
-    value = environ.get(name, "")
-    # The specification: a relative path in there is to be ignored.
-    base = Path(value) if value.startswith("/") else Path(environ.get("HOME", "/"), default)
-    return base / "agentmux"
 
 
 def _project_files(project: Path, config: Path | None, environ: Mapping[str, str]) -> ProjectFiles:
@@ -98,7 +52,7 @@ def _project_files(project: Path, config: Path | None, environ: Mapping[str, str
 
     user = config_dir(environ)
     known = _trust_store(project, environ).read
-    places = (user / "config.yaml", project / _PROJECT_FOLDER / "config.yaml")
+    places = (user / "config.yaml", project / PROJECT_FOLDER / "config.yaml")
     if config is None and not any(os.path.lexists(path) for path in places):
         return ProjectFiles(project, (), known)
     from agentmux.adapters.config import read_layers  # noqa: PLC0415 (loads yaml)
@@ -122,7 +76,7 @@ def site(project: Path, *, config: Path | None, environ: Mapping[str, str]) -> S
 
     return Site(
         project=project,
-        now=_now,
+        now=now,
         folders=_folders(),
         files=_files,
         terminal=functools.cache(_terminal_at(environ, chosen)),
@@ -185,7 +139,7 @@ def world(
         host=os.uname().nodename,
         boot=_boot(),
         environment=environ,
-        now=_now,
+        now=now,
         new_id=new_id,
         settings=chosen,
         spec=spec,
@@ -211,10 +165,6 @@ def world(
         ),
     )
     return made
-
-
-def _now() -> datetime:
-    return datetime.now(UTC)
 
 
 def _boot() -> str:
@@ -322,30 +272,13 @@ def _programs(environ: Mapping[str, str], *, keep: bool, runs: bool = True) -> P
         probe=lambda spec: prober().probe(spec),
         ask=lambda spec: prober().ask(spec),
         identity=_identity,
-        wrapper=(sys.executable, "-IS", str(_PACKAGE / "adapters" / "wrapper.py")),
+        wrapper=(sys.executable, "-IS", str(PACKAGE / "adapters" / "wrapper.py")),
         path=path,
         shell=environ.get("SHELL") or "/bin/sh",
         exists=os.path.exists,
         mcp_server=(*program(), "mcp"),
         hook=(*program(), "hook"),
     )
-
-
-def program() -> tuple[str, ...]:
-    """Return the argv that runs this program, whatever lies in the current directory.
-
-    Without ``-P`` a project's own ``json.py`` would be taken for the library's.
-    """
-    return (sys.executable, "-P", "-m", "agentmux")
-
-
-def scripts() -> Path:
-    """Return the folder where the program ``agentmux`` lies, as agents are to find it."""
-    beside = Path(sys.executable).parent
-    if (beside / "agentmux").is_file():
-        return beside
-    called = Path(sys.argv[0]).absolute().parent
-    return called if (called / "agentmux").is_file() else beside
 
 
 def _find(path: str) -> Callable[[str], Path | None]:
@@ -397,24 +330,3 @@ def _templates(project: ProjectFiles, keys: frozenset[str] | None) -> Templates:
         return prompt_files.template(name, again=again)
 
     return Templates(template=template, extension=lambda role: project.extension(role, keys))
-
-
-def crash_report(trace: str, environ: Mapping[str, str]) -> Path:
-    """Keep the trace of a bug in a private file, and return where it lies.
-
-    The words of the command line are not in it: they may hold what is private.
-    """
-    from agentmux.adapters import files  # noqa: PLC0415 (only bugs need it)
-
-    path = state_dir(environ) / "crashes" / f"{_now():%Y%m%dT%H%M%SZ}-{os.getpid()}.txt"
-    head = f"python {sys.version.split()[0]} on {sys.platform}\n\n"
-    files.make_dir(path.parent)
-    files.replace(path, (head + trace).encode("utf-8", "backslashreplace"))
-    return path
-
-
-def version() -> str:
-    """Return the version of the installed program."""
-    from importlib.metadata import version as installed  # noqa: PLC0415 (only who asks pays)
-
-    return installed("agentmux")

@@ -1,0 +1,111 @@
+"""The only place that reads the environment and the clock: folders, programs, version."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from agentmux.core import layout
+from agentmux.errors import UsageError, of_system
+
+PACKAGE: Final = Path(__file__).resolve().parent.parent
+PROJECT_FOLDER: Final = ".agentmux"
+
+
+def environment() -> Mapping[str, str]:
+    """Return the environment of this process."""
+    return dict(os.environ)  # noqa: TID251 (here it is read, once, for everybody)
+
+
+def project_of(folder: Path) -> Path:
+    """Return the project that ``folder`` belongs to.
+
+    Inside a session it follows from the path; else it is the nearest directory upwards with
+    ``.agentmux/``, else the top of the git work tree, else ``folder``.
+
+    Raises:
+        UsageError: There is no such directory, or we may not go there.
+    """
+    try:
+        problem = None if folder.is_dir() else f"`{folder}` is not a directory"
+    except OSError as error:
+        problem = of_system(error).message
+    if problem is not None:
+        raise UsageError(problem, hints=("check the path after --project",))
+    start = folder.resolve()
+    upwards = (start, *start.parents)
+    inside = f"/{layout.SESSIONS_DIR}/"
+    if inside in f"{start}/":
+        return Path(f"{start}/".partition(inside)[0] or "/")
+    own = (each for each in upwards if (each / PROJECT_FOLDER).is_dir())
+    git = (each for each in upwards if (each / ".git").exists())
+    return next(own, None) or next(git, None) or start
+
+
+def state_dir(environ: Mapping[str, str]) -> Path:
+    """Return ``$XDG_STATE_HOME/agentmux``: claims, and reports of bugs."""
+    return _xdg(environ, "XDG_STATE_HOME", ".local/state")
+
+
+def cache_dir(environ: Mapping[str, str]) -> Path:
+    """Return ``$XDG_CACHE_HOME/agentmux``: what the installed agents said about themselves."""
+    return _xdg(environ, "XDG_CACHE_HOME", ".cache")
+
+
+def config_dir(environ: Mapping[str, str]) -> Path:
+    """Return ``$XDG_CONFIG_HOME/agentmux``: the user's configuration."""
+    return _xdg(environ, "XDG_CONFIG_HOME", ".config")
+
+
+def _xdg(environ: Mapping[str, str], name: str, default: str) -> Path:
+    value = environ.get(name, "")
+    # The specification: a relative path in there is to be ignored.
+    base = Path(value) if value.startswith("/") else Path(environ.get("HOME", "/"), default)
+    return base / "agentmux"
+
+
+def now() -> datetime:
+    """Return the time of the wall clock, in UTC."""
+    return datetime.now(UTC)
+
+
+def program() -> tuple[str, ...]:
+    """Return the argv that runs this program, whatever lies in the current directory.
+
+    Without ``-P`` a project's own ``json.py`` would be taken for the library's.
+    """
+    return (sys.executable, "-P", "-m", "agentmux")
+
+
+def scripts() -> Path:
+    """Return the folder where the program ``agentmux`` lies, as agents are to find it."""
+    beside = Path(sys.executable).parent
+    if (beside / "agentmux").is_file():
+        return beside
+    called = Path(sys.argv[0]).absolute().parent
+    return called if (called / "agentmux").is_file() else beside
+
+
+def crash_report(trace: str, environ: Mapping[str, str]) -> Path:
+    """Keep the trace of a bug in a private file, and return where it lies.
+
+    The words of the command line are not in it: they may hold what is private.
+    """
+    from agentmux.adapters import files  # noqa: PLC0415 (only bugs need it)
+
+    path = state_dir(environ) / "crashes" / f"{now():%Y%m%dT%H%M%SZ}-{os.getpid()}.txt"
+    head = f"python {sys.version.split()[0]} on {sys.platform}\n\n"
+    files.make_dir(path.parent)
+    files.replace(path, (head + trace).encode("utf-8", "backslashreplace"))
+    return path
+
+
+def version() -> str:
+    """Return the version of the installed program."""
+    from importlib.metadata import version as installed  # noqa: PLC0415 (only who asks pays)
+
+    return installed("agentmux")
