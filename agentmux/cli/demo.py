@@ -19,6 +19,6 @@ def demo(
     afterwards. No account, no network; nothing of yours is touched. Exit code 0 says that every
     promise was checked and held.
     """
-    from agentmux.cli.demo_play import run  # noqa: PLC0415 (no other command needs it)
+    from agentmux.demo.play import run  # noqa: PLC0415 (no other command needs it)
 
     return run(keep=keep)

@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 from agentmux.adapters.processes import carriers
-from agentmux.cli.demo_claims import Work, claims, read_trace
-from agentmux.cli.demo_follow import Follower
-from agentmux.cli.demo_project import TRACE
+from agentmux.demo.claims import Work, claims, read_trace
+from agentmux.demo.follower import Follower
+from agentmux.demo.project import TRACE
 from tests.conftest import TEST_ID
 
 DEADLINE_S = 60

@@ -150,5 +150,5 @@ def test_one_file_runs_tmux_and_two_may_ask_it_to() -> None:
     # demo makes a folder of that name.
     assert runners == {
         "adapters/tmux.py", "adapters/tmux_client.py", "adapters/tmux_commands.py",
-        "app/sessions.py", "cli/demo_project.py",
+        "app/sessions.py", "demo/project.py",
     }  # fmt: skip

@@ -7,11 +7,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from agentmux.cli.demo_follow import Step
 from agentmux.core import events
 from agentmux.core.frozen import dataclass
 from agentmux.core.phase import CODER, Phase
 from agentmux.core.pipeline import PIPELINE
+from agentmux.demo.follower import Step
 
 INTERRUPTED: Final = "coder-2"
 FINISHED: Final = "coder-1"

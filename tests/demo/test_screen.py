@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agentmux.cli.demo_screen import Screen
+from agentmux.demo.screen import Screen
 
 
 @pytest.fixture

@@ -12,10 +12,10 @@ from typing import Final
 
 import typer
 
-from agentmux.cli.demo_claims import Claim, Span, spans
-from agentmux.cli.demo_follow import Step, describe
 from agentmux.core.events import Resumed, ReviewDone
 from agentmux.core.phase import Phase
+from agentmux.demo.claims import Claim, Span, spans
+from agentmux.demo.follower import Step, describe
 
 _INDENT: Final = "    "
 _COMMAND: Final = "agentmux"

@@ -23,9 +23,12 @@ from typing import Any, Final
 
 from agentmux.adapters import processes, session_folders
 from agentmux.adapters.tmux import TmuxTerminal
-from agentmux.cli.demo_claims import FINISHED, INTERRUPTED, Claim, claims, read_trace
-from agentmux.cli.demo_follow import Follower
-from agentmux.cli.demo_project import (
+from agentmux.core import layout
+from agentmux.core.phase import Phase
+from agentmux.core.state import SessionState
+from agentmux.demo.claims import FINISHED, INTERRUPTED, Claim, claims, read_trace
+from agentmux.demo.follower import Follower
+from agentmux.demo.project import (
     FEATURE,
     TRACE,
     DemoProject,
@@ -34,10 +37,7 @@ from agentmux.cli.demo_project import (
     run_tests,
     write_environment,
 )
-from agentmux.cli.demo_screen import Screen
-from agentmux.core import layout
-from agentmux.core.phase import Phase
-from agentmux.core.state import SessionState
+from agentmux.demo.screen import Screen
 from agentmux.errors import AgentmuxError, ExitCode, MissingError
 from agentmux.wiring import machine
 from agentmux.wiring.machine import program
