@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agentmux.core import layout
+from agentmux.core.names import layout
 from agentmux.core.pipeline import PHASE_REGISTRY
 from agentmux.core.resume import Guard, Rung
 from agentmux.core.resume_record import ResumeRecord

@@ -34,7 +34,7 @@ from agentmux.core.agents import (
     TurnEnd,
 )
 from agentmux.core.frozen import replace
-from agentmux.core.nearest import meant
+from agentmux.core.names.nearest import meant
 from agentmux.core.settings import Settings
 from agentmux.errors import ConfigError
 

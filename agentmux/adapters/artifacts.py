@@ -16,10 +16,10 @@ from typing import Any, Final
 
 from agentmux.adapters import files
 from agentmux.adapters.front_matter import read_front_matter
-from agentmux.core import layout
 from agentmux.core.architecture import check_architecture
 from agentmux.core.artifacts import REVIEW_MD, Artifacts, kept_fix_request, nominations
 from agentmux.core.completion import ARCHITECTURE, EXECUTION_PLAN
+from agentmux.core.names import layout
 from agentmux.core.pipeline import PHASE_REGISTRY
 from agentmux.core.plan import ExecutionPlan, check_execution_plan
 from agentmux.core.review import (

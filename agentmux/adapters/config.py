@@ -16,8 +16,8 @@ from typing import Any, Final
 from agentmux.adapters import schema
 from agentmux.core.agents import SCREENS, HookFormat, PromptBy, StrategyKind, TurnEnd
 from agentmux.core.frozen import dataclass, fields
-from agentmux.core.nearest import meant
-from agentmux.core.phase import CODER, REVIEWERS, ROLES
+from agentmux.core.names.nearest import meant
+from agentmux.core.names.phase import CODER, REVIEWERS, ROLES
 from agentmux.core.settings import Policy, RoleSettings, Settings
 from agentmux.errors import ConfigError
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from agentmux.adapters import files
-from agentmux.core import layout
+from agentmux.core.names import layout
 from agentmux.errors import BlockedError, DataError
 
 if TYPE_CHECKING:

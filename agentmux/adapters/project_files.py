@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from agentmux.core import trust
 from agentmux.core.frozen import replace
-from agentmux.core.phase import ROLES
+from agentmux.core.names.phase import ROLES
 from agentmux.core.settings import Settings
 
 if TYPE_CHECKING:

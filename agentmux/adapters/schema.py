@@ -15,7 +15,7 @@ from typing import Any, Final, NoReturn
 import yaml
 
 from agentmux.core.frozen import dataclass
-from agentmux.core.nearest import meant
+from agentmux.core.names.nearest import meant
 from agentmux.errors import ConfigError
 
 DEEPEST: Final = 16

@@ -17,7 +17,6 @@ from agentmux.adapters import files
 from agentmux.adapters.ids import new_id
 from agentmux.adapters.journal import encode_line
 from agentmux.adapters.signal_files import BLANK, SignalFiles
-from agentmux.core import layout
 from agentmux.core.apply import fold
 from agentmux.core.artifacts import Artifacts
 from agentmux.core.decide import Exit
@@ -25,6 +24,7 @@ from agentmux.core.digests import sha256
 from agentmux.core.events import Event, LaunchChosen, encode
 from agentmux.core.frozen import replace
 from agentmux.core.implied import Implied
+from agentmux.core.names import layout
 from agentmux.core.records import FieldError, from_fields
 from agentmux.core.resume import CheckpointState
 from agentmux.core.state import Archive, SessionState

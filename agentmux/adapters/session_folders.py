@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from agentmux.adapters import files
-from agentmux.core import layout
-from agentmux.core.phase import Phase
+from agentmux.core.names import layout
+from agentmux.core.names.phase import Phase
 from agentmux.errors import BlockedError
 
 STATE_MAX: Final = 8 << 20

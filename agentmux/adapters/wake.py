@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from agentmux.adapters import files
-from agentmux.core import layout
+from agentmux.core.names import layout
 from agentmux.errors import DataError
 
 WAKE: Final = b"w\n"

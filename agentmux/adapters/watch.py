@@ -15,7 +15,7 @@ from contextlib import suppress
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Final
 
-from agentmux.core import layout
+from agentmux.core.names import layout
 
 if TYPE_CHECKING:
     from watchfiles import Change

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from agentmux.app.result import SCHEMA, OperationResult, Problem, worst
-from agentmux.core import layout
 from agentmux.core.agents import (
     NO_STRATEGY,
     Probe,
@@ -23,7 +22,8 @@ from agentmux.core.command_lines import (
     strategy_env,
 )
 from agentmux.core.frozen import dataclass, replace
-from agentmux.core.nearest import meant
+from agentmux.core.names import layout
+from agentmux.core.names.nearest import meant
 from agentmux.core.prompts import launch_line
 from agentmux.errors import ExitCode
 

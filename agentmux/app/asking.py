@@ -9,7 +9,7 @@ from typing import Final
 from agentmux.app.beside import Beside, Loop
 from agentmux.app.session import Session
 from agentmux.app.world import World
-from agentmux.core.phase import PRODUCT_MANAGER, ROLES
+from agentmux.core.names.phase import PRODUCT_MANAGER, ROLES
 from agentmux.core.work import Work
 
 # How long a launch waits for what its program says of itself.

@@ -9,10 +9,11 @@ from agentmux.app.casting import Casting
 from agentmux.app.checks import QUESTION_MAX
 from agentmux.app.session import Session
 from agentmux.app.world import World
-from agentmux.core import layout, prompts
+from agentmux.core import prompts
 from agentmux.core.agents import StrategyKind
 from agentmux.core.frozen import replace
-from agentmux.core.phase import CODER, REVIEWERS, Phase, ResearchKind
+from agentmux.core.names import layout
+from agentmux.core.names.phase import CODER, REVIEWERS, Phase, ResearchKind
 from agentmux.core.progress import handed_in
 from agentmux.core.prompts import Asked, PromptInputs
 from agentmux.core.records import Json

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from agentmux.app.session import Session
 from agentmux.app.world import World
-from agentmux.core import layout
 from agentmux.core.agents import (
     AgentSpec,
     ProbeResult,
@@ -20,6 +19,7 @@ from agentmux.core.agents import (
 )
 from agentmux.core.command_lines import kept_file, strategy_env
 from agentmux.core.frozen import dataclass
+from agentmux.core.names import layout
 from agentmux.core.records import Json
 from agentmux.core.resume import CheckpointState, Decision, Fresh, Guard, ResumeFacts, decide_resume
 from agentmux.core.resume_record import (

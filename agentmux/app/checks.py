@@ -9,13 +9,14 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from agentmux.core import events, layout
+from agentmux.core import events
 from agentmux.core.apply import fold
 from agentmux.core.architecture import check_architecture
 from agentmux.core.completion import ARCHITECTURE
 from agentmux.core.digests import sha256
 from agentmux.core.frozen import dataclass
-from agentmux.core.phase import RESEARCHERS, ResearchKind
+from agentmux.core.names import layout
+from agentmux.core.names.phase import RESEARCHERS, ResearchKind
 from agentmux.core.plan import check_plan
 from agentmux.core.review import DEFAULT_NOMINATIONS, check_review, review_files
 from agentmux.core.review import long as long_role

@@ -23,8 +23,8 @@ from agentmux.app.watching import Watcher
 from agentmux.app.world import World
 from agentmux.core.events import Event, Resumed, SessionReattached
 from agentmux.core.inference import chosen_phase
+from agentmux.core.names.phase import Phase
 from agentmux.core.news import news
-from agentmux.core.phase import Phase
 from agentmux.core.records import Json
 from agentmux.core.settings import Policy
 from agentmux.errors import ExitCode

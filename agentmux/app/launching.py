@@ -16,7 +16,7 @@ from agentmux.app.launch_plan import PROMPT, LaunchPlan
 from agentmux.app.recording import Recorder
 from agentmux.app.session import Session
 from agentmux.app.world import World
-from agentmux.core import layout, prompts
+from agentmux.core import prompts
 from agentmux.core.acceptance import working_phase
 from agentmux.core.agents import PromptBy, StrategyKind, unset_names
 from agentmux.core.artifacts import Artifacts
@@ -30,7 +30,8 @@ from agentmux.core.command_lines import (
 from agentmux.core.environment import MODE
 from agentmux.core.events import AgentLaunched, LaunchChosen
 from agentmux.core.frozen import dataclass, replace
-from agentmux.core.phase import ResearchKind
+from agentmux.core.names import layout
+from agentmux.core.names.phase import ResearchKind
 from agentmux.core.pipeline import PIPELINE
 from agentmux.core.reading import reading
 from agentmux.core.records import to_fields

@@ -11,10 +11,11 @@ from agentmux.app.session import Session
 from agentmux.app.tools import Tools
 from agentmux.app.watching import Watcher
 from agentmux.app.world import World
-from agentmux.core import layout, prompts
+from agentmux.core import prompts
 from agentmux.core.acceptance import working_phase
 from agentmux.core.decide import Tell
 from agentmux.core.events import AgentNudged, PromptReached, ResearchTold
+from agentmux.core.names import layout
 from agentmux.core.prompts import PromptInputs
 from agentmux.core.state import LAUNCHED
 from agentmux.ports.terminal import DeliveryResult

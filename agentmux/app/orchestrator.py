@@ -28,7 +28,7 @@ from agentmux.core.console import ANSWER_S, Console, Wish, ask, press
 from agentmux.core.decide import next_actions
 from agentmux.core.events import Approved, ChangesRequested, Decision, SessionInterrupted
 from agentmux.core.keys import Pressed
-from agentmux.core.phase import Phase
+from agentmux.core.names.phase import Phase
 from agentmux.errors import AgentmuxError, SupersededError
 from agentmux.ports.display import Picture
 from agentmux.ports.terminal import HiddenServerError, TerminalGoneError

@@ -22,7 +22,6 @@ from agentmux.app.session import Session
 from agentmux.app.tools import Tools
 from agentmux.app.watching import Watcher
 from agentmux.app.world import World
-from agentmux.core import layout
 from agentmux.core.acceptance import working_phase
 from agentmux.core.agents import AgentSpec, PromptBy
 from agentmux.core.decide import (
@@ -52,6 +51,7 @@ from agentmux.core.events import (
     PhaseSettled,
     SessionFailed,
 )
+from agentmux.core.names import layout
 from agentmux.core.records import to_fields
 from agentmux.core.state import AGENT_MODES, DELAYED, LAUNCHED, NATIVE, REJECTED, STOPPED
 from agentmux.core.work import wanted

@@ -8,7 +8,6 @@ from agentmux.app.casting import Casting
 from agentmux.app.launch_plan import LaunchPlan
 from agentmux.app.session import Session, stamp
 from agentmux.app.world import World
-from agentmux.core import layout
 from agentmux.core.agents import (
     NO_STRATEGY,
     Strategy,
@@ -24,6 +23,7 @@ from agentmux.core.command_lines import (
     resume_argv,
 )
 from agentmux.core.frozen import replace
+from agentmux.core.names import layout
 from agentmux.core.prompts import launch_line
 from agentmux.core.records import Json, to_fields
 from agentmux.core.resume import Decision, Native

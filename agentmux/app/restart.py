@@ -8,7 +8,7 @@ from agentmux.app.session import stamp
 from agentmux.app.world import World
 from agentmux.core.apply import fold
 from agentmux.core.events import Event, SeatRestarted
-from agentmux.core.nearest import meant
+from agentmux.core.names.nearest import meant
 from agentmux.core.state import LAUNCHED
 from agentmux.errors import BlockedError, NotFoundError
 from agentmux.ports.session_files import SignalFiles

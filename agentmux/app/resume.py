@@ -32,8 +32,8 @@ from agentmux.core.events import ORCHESTRATOR, Event, Fact, PhaseSettled, Resume
 from agentmux.core.frozen import dataclass, replace
 from agentmux.core.implied import Implied, implied, overlay
 from agentmux.core.inference import Inference, chosen_phase, infer
-from agentmux.core.nearest import meant
-from agentmux.core.phase import Phase
+from agentmux.core.names.nearest import meant
+from agentmux.core.names.phase import Phase
 from agentmux.core.records import to_fields
 from agentmux.core.resume import Fresh
 from agentmux.core.state import SessionState

@@ -22,7 +22,7 @@ from agentmux.core.frozen import replace
 from agentmux.core.implied import implied
 from agentmux.core.inference import Inference, infer
 from agentmux.core.loaded import LoadedSession
-from agentmux.core.phase import Phase
+from agentmux.core.names.phase import Phase
 from agentmux.core.records import to_fields
 from agentmux.core.resume_record import ResumeRecord, decode_record
 from agentmux.core.state import SessionState, encode

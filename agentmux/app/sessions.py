@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from agentmux.app.result import Problem, problem_of
-from agentmux.core import layout
 from agentmux.core.frozen import dataclass, replace
-from agentmux.core.nearest import nearest_of
+from agentmux.core.names import layout
+from agentmux.core.names.nearest import nearest_of
 from agentmux.errors import (
     NAME_TAKEN,
     AgentmuxError,

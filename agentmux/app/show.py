@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from agentmux.core import layout
 from agentmux.core.frozen import dataclass
-from agentmux.core.nearest import meant
+from agentmux.core.names import layout
+from agentmux.core.names.nearest import meant
+from agentmux.core.names.phase import ROLES
 from agentmux.core.painting import Cells, cell_width, paint, plain, snapshot_screen
-from agentmux.core.phase import ROLES
 from agentmux.errors import NotFoundError
 
 if TYPE_CHECKING:

@@ -17,12 +17,12 @@ from agentmux.app.session import stamp
 from agentmux.app.sessions import network_warnings
 from agentmux.app.texts import first_texts
 from agentmux.app.world import World
-from agentmux.core import layout
 from agentmux.core.agents import AgentSpec
 from agentmux.core.events import ORCHESTRATOR, Event, JournalCreated, SessionStarted
 from agentmux.core.frozen import dataclass, field, replace
-from agentmux.core.nearest import meant
-from agentmux.core.phase import CODER, PRODUCT_MANAGER, ROLES, Phase
+from agentmux.core.names import layout
+from agentmux.core.names.nearest import meant
+from agentmux.core.names.phase import CODER, PRODUCT_MANAGER, ROLES, Phase
 from agentmux.core.pipeline import TERMINAL
 from agentmux.core.shape import is_control, writable
 from agentmux.core.state import Options, SessionState, encode

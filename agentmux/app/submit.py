@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from agentmux.app.checks import Checked, Identity, Request, check, check_changes
-from agentmux.core import layout
 from agentmux.core.acceptance import Answer, Judgement, judge
 from agentmux.core.apply import fold, research_kind
 from agentmux.core.digests import named_uuid
@@ -26,6 +25,7 @@ from agentmux.core.events import (
     WebResearchDispatched,
 )
 from agentmux.core.frozen import dataclass, replace
+from agentmux.core.names import layout
 from agentmux.core.shape import writable
 from agentmux.core.stall import Turn
 from agentmux.core.state import RESEARCHED, SessionState

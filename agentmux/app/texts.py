@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from agentmux.core import layout, prompts
+from agentmux.core import prompts
+from agentmux.core.names import layout
 from agentmux.core.prompts import PromptInputs
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Final
 
 from agentmux.core import trust
-from agentmux.core.phase import CODER, PRODUCT_MANAGER, ROLES
+from agentmux.core.names.phase import CODER, PRODUCT_MANAGER, ROLES
 from agentmux.errors import AgentmuxError, ConfigError
 
 if TYPE_CHECKING:

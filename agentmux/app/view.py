@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Final
 from agentmux.app.result import OperationResult, Problem, problem_of, worst
 from agentmux.app.sessions import Liveness, SessionEntry, live, shown_path
 from agentmux.core.frozen import dataclass, replace
-from agentmux.core.phase import RESEARCHERS
-from agentmux.core.wording import worded
+from agentmux.core.names.phase import RESEARCHERS
+from agentmux.core.names.status_labels import worded
 from agentmux.errors import AgentmuxError, DataError, ExitCode
 
 if TYPE_CHECKING:

@@ -27,7 +27,7 @@ from agentmux.cli.starting import read_text
 from agentmux.core.acceptance import takes_approval
 from agentmux.core.apply import fold
 from agentmux.core.events import Approved, ChangesRequested, Decision
-from agentmux.core.phase import Phase
+from agentmux.core.names.phase import Phase
 from agentmux.errors import AgentmuxError, BlockedError, ExitCode, RefusedError
 from agentmux.ports.repository import IndexBusyError
 

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from agentmux.core import layout
 from agentmux.core.frozen import dataclass
+from agentmux.core.names import layout
 from agentmux.errors import UsageError
 from agentmux.wiring import build, machine
 

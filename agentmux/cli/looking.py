@@ -26,7 +26,7 @@ from agentmux.app.world import Site
 from agentmux.cli import attaching, listing, render
 from agentmux.cli.face import Face, monotonic
 from agentmux.cli.naming import named
-from agentmux.core import layout
+from agentmux.core.names import layout
 from agentmux.errors import NotFoundError, UsageError
 
 SessionArg = Annotated[

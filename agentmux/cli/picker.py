@@ -27,8 +27,8 @@ from agentmux.cli import render
 from agentmux.cli.picker_view import Known, Line, Scene, draw, shown_names
 from agentmux.core.frozen import dataclass, replace
 from agentmux.core.keys import Key, Keys, Pressed
+from agentmux.core.names.status_labels import worded
 from agentmux.core.picking import Choice, Picker, begin, press, refuse, tell
-from agentmux.core.wording import worded
 
 if TYPE_CHECKING:
     from pathlib import Path

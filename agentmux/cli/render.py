@@ -11,8 +11,8 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from agentmux.app.result import OperationResult, envelope
-from agentmux.core import layout
-from agentmux.core.wording import worded
+from agentmux.core.names import layout
+from agentmux.core.names.status_labels import worded
 from agentmux.errors import AgentmuxError, DataError, RefusedError, of_system
 from agentmux.monitor.fitting import clean, cut, width
 

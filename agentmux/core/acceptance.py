@@ -19,7 +19,7 @@ from agentmux.core.events import (
     WebResearchDispatched,
 )
 from agentmux.core.frozen import dataclass
-from agentmux.core.phase import Phase, ResearchKind, researcher
+from agentmux.core.names.phase import Phase, ResearchKind, researcher
 from agentmux.core.pipeline import PIPELINE
 from agentmux.core.state import DISPATCHED, LAUNCHED, STOPPED, SessionState
 

@@ -53,7 +53,7 @@ from agentmux.core.events import (
 )
 from agentmux.core.findings import Found
 from agentmux.core.frozen import replace
-from agentmux.core.phase import Phase, ResearchKind
+from agentmux.core.names.phase import Phase, ResearchKind
 from agentmux.core.pipeline import PIPELINE
 from agentmux.core.plan import check_plan
 from agentmux.core.records import from_fields

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from agentmux.core import layout
 from agentmux.core.artifacts import (
     FIX_REQUEST,
     Artifacts,
@@ -15,6 +14,7 @@ from agentmux.core.artifacts import (
     verdicts,
 )
 from agentmux.core.frozen import dataclass
+from agentmux.core.names import layout
 from agentmux.core.review import Verdict
 from agentmux.core.state import CAPPED, SessionState
 

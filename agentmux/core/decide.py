@@ -15,7 +15,7 @@ from agentmux.core.events import LaunchChosen
 from agentmux.core.findings import Found, found
 from agentmux.core.frozen import dataclass, field
 from agentmux.core.inference import is_decided
-from agentmux.core.phase import Phase, ResearchKind
+from agentmux.core.names.phase import Phase, ResearchKind
 from agentmux.core.pipeline import PIPELINE
 from agentmux.core.state import (
     AGENT_MODES,

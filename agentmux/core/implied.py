@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from agentmux.core import layout
 from agentmux.core.acceptance import is_signal, working_phase
 from agentmux.core.apply import counted, research_kind
 from agentmux.core.artifacts import (
@@ -34,7 +33,8 @@ from agentmux.core.events import (
     WebResearchDispatched,
 )
 from agentmux.core.frozen import dataclass, replace
-from agentmux.core.phase import Phase
+from agentmux.core.names import layout
+from agentmux.core.names.phase import Phase
 from agentmux.core.pipeline import PIPELINE
 from agentmux.core.plan import check_execution_plan, check_plan, subplan_file, tasks_file
 from agentmux.core.plan_pages import plan_md, subplan_md, tasks_md

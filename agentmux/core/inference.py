@@ -7,8 +7,8 @@ from agentmux.core.artifacts import Artifacts, done_marker, review_outcome
 from agentmux.core.completion import PM_DONE
 from agentmux.core.drafts import without_drafts
 from agentmux.core.frozen import dataclass
-from agentmux.core.nearest import meant
-from agentmux.core.phase import Phase
+from agentmux.core.names.nearest import meant
+from agentmux.core.names.phase import Phase
 from agentmux.core.pipeline import PHASE_REGISTRY, PIPELINE, PhaseDescriptor, earlier
 from agentmux.core.review import Verdict
 from agentmux.core.state import CAPPED, SessionState

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final, TypeAlias
 
-from agentmux.core import completion, layout
+from agentmux.core import completion
 from agentmux.core.artifacts import REVIEW_MD, Artifacts, done_marker
 from agentmux.core.completion import Completion
 from agentmux.core.events import (
@@ -21,7 +21,8 @@ from agentmux.core.events import (
     SummaryDone,
 )
 from agentmux.core.frozen import dataclass
-from agentmux.core.phase import (
+from agentmux.core.names import layout
+from agentmux.core.names.phase import (
     ARCHITECT,
     CODER,
     DESIGNER,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from agentmux.core.phase import Phase, ResearchKind
+from agentmux.core.names.phase import Phase, ResearchKind
 from agentmux.core.pipeline import PHASE_REGISTRY, PIPELINE
 from agentmux.core.state import RESEARCHED, SessionState
 

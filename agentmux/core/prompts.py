@@ -11,10 +11,10 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-from agentmux.core import layout
 from agentmux.core.artifacts import done_marker
 from agentmux.core.frozen import dataclass
-from agentmux.core.phase import (
+from agentmux.core.names import layout
+from agentmux.core.names.phase import (
     ARCHITECT,
     CODER,
     DESIGNER,

@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from agentmux.core.nearest import meant
+from agentmux.core.names.nearest import meant
 
 LARGEST: Final = 10**6
 _SHOWN: Final = 60

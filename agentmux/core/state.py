@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeVar
 
 from agentmux.core.frozen import dataclass, field, fields
-from agentmux.core.phase import Phase, ResearchKind
+from agentmux.core.names.phase import Phase, ResearchKind
 from agentmux.core.records import FieldError, Json, decode_field, from_fields, to_fields
 
 SCHEMA_VERSION: Final = 1

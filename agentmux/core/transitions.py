@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from agentmux.core import layout
 from agentmux.core.frozen import replace
-from agentmux.core.phase import Phase
+from agentmux.core.names import layout
+from agentmux.core.names.phase import Phase
 from agentmux.core.pipeline import PIPELINE
 from agentmux.core.plan import ExecutionPlan
 from agentmux.core.records import Json

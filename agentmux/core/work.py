@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from agentmux.core.frozen import dataclass
-from agentmux.core.phase import CODER, Phase, ResearchKind, researcher
+from agentmux.core.names.phase import CODER, Phase, ResearchKind, researcher
 from agentmux.core.pipeline import PIPELINE
 from agentmux.core.state import DISPATCHED, LEFT, SessionState
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from agentmux.core import events
 from agentmux.core.frozen import dataclass
-from agentmux.core.phase import CODER, Phase
+from agentmux.core.names.phase import CODER, Phase
 from agentmux.core.pipeline import PIPELINE
 from agentmux.demo.follower import Step
 

@@ -16,7 +16,7 @@ from agentmux.core import events
 from agentmux.core.apply import advance
 from agentmux.core.events import Event
 from agentmux.core.frozen import dataclass
-from agentmux.core.phase import Phase
+from agentmux.core.names.phase import Phase
 from agentmux.core.state import SessionState
 from agentmux.errors import AgentmuxError, TimedOutError
 

@@ -12,13 +12,13 @@ from enum import IntEnum, StrEnum
 from pathlib import PurePosixPath
 from typing import Final
 
-from agentmux.core import layout
 from agentmux.core.acceptance import takes_approval, working_phase
 from agentmux.core.frozen import dataclass
-from agentmux.core.phase import Phase
+from agentmux.core.names import layout
+from agentmux.core.names.phase import Phase
+from agentmux.core.names.status_labels import worded
 from agentmux.core.pipeline import PHASE_REGISTRY, PIPELINE, earlier
 from agentmux.core.state import CAPPED, DELAYED, Seat, SessionState
-from agentmux.core.wording import worded
 from agentmux.monitor.fitting import NARROW, clean, cut, spread, wrap
 from agentmux.ports.display import Picture, SeatStatus
 

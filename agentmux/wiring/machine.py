@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from agentmux.core import layout
+from agentmux.core.names import layout
 from agentmux.errors import UsageError, of_system
 
 PACKAGE: Final = Path(__file__).resolve().parent.parent

@@ -7,7 +7,7 @@ import pytest
 
 from agentmux.adapters.config import SCHEMA, LoadedSettings, load_settings
 from agentmux.adapters.schema import keys
-from agentmux.core.phase import ROLES
+from agentmux.core.names.phase import ROLES
 from agentmux.core.settings import Policy, Settings
 from agentmux.errors import ConfigError, ExitCode
 

@@ -21,7 +21,7 @@ from agentmux.adapters.journal import LINE_MAX, FileJournal, Line, encode_line, 
 from agentmux.adapters.state_store import SIZE_MAX
 from agentmux.app.start import FEATURE_MAX
 from agentmux.core.events import SessionStarted, encode
-from agentmux.core.phase import Phase
+from agentmux.core.names.phase import Phase
 from agentmux.core.state import SessionState
 from agentmux.core.state import encode as encode_state
 from agentmux.errors import BlockedError, DataError

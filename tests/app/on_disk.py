@@ -19,7 +19,7 @@ from agentmux.core.events import (
     SessionStarted,
     encode,
 )
-from agentmux.core.phase import CODER, Phase
+from agentmux.core.names.phase import CODER, Phase
 from agentmux.core.state import SessionState
 from agentmux.core.state import encode as encode_state
 

@@ -17,8 +17,8 @@ from agentmux.app.handing import Handing
 from agentmux.app.request import Report
 from agentmux.app.start import StartRequest, plan_start, start
 from agentmux.app.world import World
-from agentmux.core import layout
-from agentmux.core.phase import Phase
+from agentmux.core.names import layout
+from agentmux.core.names.phase import Phase
 from agentmux.errors import AgentmuxError, BlockedError, ExitCode
 from agentmux.wiring import build
 from tests.app.driver import make_project

@@ -25,9 +25,9 @@ from typing import cast
 import pytest
 
 from agentmux.app.sessions import list_sessions
-from agentmux.core import layout
 from agentmux.core.events import Resumed
-from agentmux.core.phase import Phase
+from agentmux.core.names import layout
+from agentmux.core.names.phase import Phase
 from agentmux.errors import ExitCode
 from agentmux.ports.repository import Repository
 from agentmux.ports.terminal import TmuxSession

@@ -16,7 +16,7 @@ from agentmux.app.submit import Submission, decide, identity_from, submit
 from agentmux.app.world import World
 from agentmux.core.artifacts import Artifacts
 from agentmux.core.events import ChangesRequested
-from agentmux.core.phase import Phase
+from agentmux.core.names.phase import Phase
 from agentmux.core.state import PASSED, SessionState
 from agentmux.core.work import wanted
 from agentmux.wiring import build

@@ -9,7 +9,7 @@ import pytest
 
 from agentmux.adapters.wake import STOP, poke
 from agentmux.adapters.watch import gone
-from agentmux.core.phase import Phase
+from agentmux.core.names.phase import Phase
 from agentmux.errors import ExitCode
 from tests.app.driver import Studio, git, make_project
 from tests.conftest import _wait_until

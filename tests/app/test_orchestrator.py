@@ -34,11 +34,11 @@ from agentmux.app.start import StartRequest, plan_start, start
 from agentmux.app.submit import decide
 from agentmux.app.tools import Tools
 from agentmux.app.world import World
-from agentmux.core import layout
 from agentmux.core.agents import AgentSpec, ProbeResult
 from agentmux.core.events import Approved
 from agentmux.core.keys import Key, Pressed
-from agentmux.core.phase import Phase
+from agentmux.core.names import layout
+from agentmux.core.names.phase import Phase
 from agentmux.core.settings import CompletionSettings, RoleSettings, SnapshotSettings, StallSettings
 from agentmux.core.state import SessionState
 from agentmux.errors import AgentmuxError, BlockedError, ExitCode, MissingError

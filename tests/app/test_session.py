@@ -14,7 +14,6 @@ import pytest
 
 from agentmux.adapters.session_files import FileSession
 from agentmux.app.session import Session
-from agentmux.core import layout
 from agentmux.core.events import (
     AgentExited,
     ArtifactsArchived,
@@ -25,7 +24,8 @@ from agentmux.core.events import (
     PromptReached,
     ReviewDone,
 )
-from agentmux.core.phase import Phase
+from agentmux.core.names import layout
+from agentmux.core.names.phase import Phase
 from agentmux.core.plan import check_plan
 from agentmux.errors import DataError, SupersededError
 from tests.app.invariants import history

@@ -27,8 +27,8 @@ from agentmux.app.sessions import (
     sessions_dir,
 )
 from agentmux.app.world import Site
-from agentmux.core import layout
-from agentmux.core.phase import Phase
+from agentmux.core.names import layout
+from agentmux.core.names.phase import Phase
 from agentmux.errors import ExitCode, MissingError, NotFoundError
 from agentmux.ports.terminal import Listing, Terminal, TerminalUnreachableError
 from agentmux.wiring import build

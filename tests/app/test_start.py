@@ -18,7 +18,7 @@ from agentmux.app.request import Report
 from agentmux.app.resume import plan_resume
 from agentmux.app.sessions import list_sessions, live
 from agentmux.app.start import StartPlan, StartRequest, plan_start, start
-from agentmux.core import layout
+from agentmux.core.names import layout
 from agentmux.errors import AgentmuxError, BlockedError, ExitCode, UsageError
 from tests.app.driver import (
     NotedRepository,

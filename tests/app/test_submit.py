@@ -34,7 +34,7 @@ from agentmux.core.events import (
     CommitStarted,
     ResearchDone,
 )
-from agentmux.core.phase import Phase
+from agentmux.core.names.phase import Phase
 from agentmux.core.settings import Settings
 from agentmux.errors import DataError, NotFoundError, UsageError
 from tests.app.on_disk import AT, OnDisk, implementing

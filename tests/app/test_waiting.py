@@ -14,8 +14,8 @@ from agentmux.adapters import files
 from agentmux.app.sessions import SessionEntry, entry_at, sessions_dir
 from agentmux.app.waiting import Goal, wait_for
 from agentmux.app.world import Site
-from agentmux.core import layout
-from agentmux.core.phase import Phase
+from agentmux.core.names import layout
+from agentmux.core.names.phase import Phase
 from agentmux.errors import (
     AgentmuxError,
     DataError,

@@ -24,7 +24,7 @@ from agentmux.core.events import (
     ResearchDone,
     ResearchTold,
 )
-from agentmux.core.phase import Phase
+from agentmux.core.names.phase import Phase
 from agentmux.core.settings import StallSettings
 from agentmux.core.stall import Turn
 from agentmux.ports.terminal import (

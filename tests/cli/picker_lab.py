@@ -11,7 +11,7 @@ from pathlib import Path
 from agentmux.app.sessions import list_resumable_sessions
 from agentmux.cli import picker
 from agentmux.core.events import ORCHESTRATOR, Event, JournalCreated, SessionStarted
-from agentmux.core.phase import Phase
+from agentmux.core.names.phase import Phase
 from agentmux.core.state import SessionState, encode
 from agentmux.wiring import build
 

@@ -12,7 +12,7 @@ import pytest
 
 from agentmux.cli.submit import RESEARCH_HELP, SUBMIT_HELP
 from agentmux.core.events import ConversationLearned
-from agentmux.core.phase import Phase
+from agentmux.core.names.phase import Phase
 from tests.app.on_disk import OnDisk, implementing
 from tests.core.builders import plan
 

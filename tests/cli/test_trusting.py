@@ -21,8 +21,8 @@ from agentmux.app.trust import (
 )
 from agentmux.app.world import World
 from agentmux.cli.main import main
-from agentmux.core import layout
-from agentmux.core.phase import Phase
+from agentmux.core.names import layout
+from agentmux.core.names.phase import Phase
 from agentmux.core.state import Options
 from agentmux.errors import ExitCode
 from agentmux.wiring import build

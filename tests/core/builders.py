@@ -23,7 +23,7 @@ from agentmux.core.events import (
 )
 from agentmux.core.findings import found
 from agentmux.core.implied import Implied, implied
-from agentmux.core.phase import Phase
+from agentmux.core.names.phase import Phase
 from agentmux.core.plan import check_execution_plan, check_plan
 from agentmux.core.records import Json
 from agentmux.core.review import ROLES, Verdict, check_nominations, check_review, verdict_in

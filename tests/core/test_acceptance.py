@@ -29,7 +29,7 @@ from agentmux.core.events import (
     SummaryDone,
     WebResearchDispatched,
 )
-from agentmux.core.phase import Phase
+from agentmux.core.names.phase import Phase
 from agentmux.core.state import SessionState
 from tests.core.builders import LOGIC, QUALITY, Session, at, event, plan, review
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from agentmux.core import layout
 from agentmux.core.apply import advance, apply, fold
 from agentmux.core.events import (
     AgentExited,
@@ -47,7 +46,8 @@ from agentmux.core.events import (
     WebResearchDispatched,
 )
 from agentmux.core.implied import implied
-from agentmux.core.phase import Phase
+from agentmux.core.names import layout
+from agentmux.core.names.phase import Phase
 from agentmux.core.pipeline import PIPELINE
 from agentmux.core.records import FieldError
 from agentmux.core.state import Archive, Commit, Options, SessionState, decode, encode

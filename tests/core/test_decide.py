@@ -48,7 +48,7 @@ from agentmux.core.events import (
     WebResearchDispatched,
 )
 from agentmux.core.findings import found
-from agentmux.core.phase import Phase, ResearchKind
+from agentmux.core.names.phase import Phase, ResearchKind
 from agentmux.core.state import Options, SessionState
 from agentmux.core.work import Work, wanted
 from tests.core.builders import (

@@ -16,7 +16,7 @@ from agentmux.core.apply import fold
 from agentmux.core.artifacts import Artifacts
 from agentmux.core.decide import Facts, next_actions
 from agentmux.core.events import parse
-from agentmux.core.phase import Phase
+from agentmux.core.names.phase import Phase
 from agentmux.core.state import SessionState, encode
 
 GOLDEN = Path(__file__).resolve().parent.parent / "golden"

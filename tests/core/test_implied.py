@@ -26,7 +26,7 @@ from agentmux.core.events import (
     WebResearchDispatched,
 )
 from agentmux.core.implied import Implied
-from agentmux.core.phase import Phase
+from agentmux.core.names.phase import Phase
 from agentmux.core.plan import check_execution_plan
 from agentmux.core.reading import reading
 from agentmux.core.review import Verdict, verdict_in

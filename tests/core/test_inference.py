@@ -21,7 +21,7 @@ from agentmux.core.artifacts import (
     verdicts,
 )
 from agentmux.core.inference import chosen_phase, infer, is_decided, walk
-from agentmux.core.phase import REVIEWERS, Phase
+from agentmux.core.names.phase import REVIEWERS, Phase
 from agentmux.core.pipeline import PHASE_REGISTRY, PIPELINE, earlier
 from agentmux.core.review import Verdict
 from agentmux.core.state import Interruption, SessionState

@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 import pytest
 
 from agentmux.core.events import SIGNALS
-from agentmux.core.phase import ROLES, Phase
+from agentmux.core.names.phase import ROLES, Phase
 from agentmux.core.pipeline import PHASE_REGISTRY, PIPELINE, TERMINAL, earlier
 
 # phase: folder, who starts it, signal, next

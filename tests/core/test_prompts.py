@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from agentmux.adapters import prompt_files
 from agentmux.core import prompts
-from agentmux.core.phase import REVIEWERS, ROLES, Phase
+from agentmux.core.names.phase import REVIEWERS, ROLES, Phase
 from agentmux.core.plan import check_execution_plan, check_plan
 from agentmux.core.prompts import Asked, PromptInputs, render
 from agentmux.core.review import check_nominations, check_review

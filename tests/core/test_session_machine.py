@@ -69,7 +69,7 @@ from agentmux.core.events import (
 from agentmux.core.findings import Found, found
 from agentmux.core.implied import implied
 from agentmux.core.inference import infer
-from agentmux.core.phase import Phase
+from agentmux.core.names.phase import Phase
 from agentmux.core.pipeline import PIPELINE
 from agentmux.core.records import to_fields
 from agentmux.core.review import review_file

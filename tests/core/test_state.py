@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentmux.core.phase import Phase, ResearchKind
+from agentmux.core.names.phase import Phase, ResearchKind
 from agentmux.core.records import FieldError
 from agentmux.core.state import (
     Archive,

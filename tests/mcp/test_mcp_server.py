@@ -17,7 +17,7 @@ from mcp.server import MCPServer
 
 from agentmux.app.submit import identity_from
 from agentmux.core.events import SIGNALS
-from agentmux.core.phase import Phase
+from agentmux.core.names.phase import Phase
 from agentmux.mcp.server import build
 from tests.app.on_disk import OnDisk, implementing
 from tests.core.builders import plan, review

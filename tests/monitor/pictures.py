@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from agentmux.core.phase import Phase
+from agentmux.core.names.phase import Phase
 from agentmux.core.state import Seat, SessionState
 from agentmux.ports.display import Picture, SeatStatus
 

@@ -13,7 +13,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from wcwidth import wcswidth
 
-from agentmux.core.phase import Phase
+from agentmux.core.names.phase import Phase
 from agentmux.core.state import Commit, Interruption, Seat, SessionState
 from agentmux.monitor.fitting import clean, spread, wrap
 from agentmux.monitor.screen import styled

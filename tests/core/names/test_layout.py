@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentmux.core import layout
+from agentmux.core.names import layout
 
 
 @pytest.mark.parametrize(

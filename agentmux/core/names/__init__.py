@@ -1,0 +1,1 @@
+"""Names: phases, roles, files of a session, labels of statuses. Rules about them lie elsewhere."""
