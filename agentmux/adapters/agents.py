@@ -33,7 +33,7 @@ from agentmux.core.agents import (
     StrategyKind,
     TurnEnd,
 )
-from agentmux.core.frozen import replace
+from agentmux.core.codec.frozen import replace
 from agentmux.core.names.nearest import meant
 from agentmux.core.settings import Settings
 from agentmux.errors import ConfigError

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from agentmux.adapters import files
-from agentmux.core.digests import sha256
+from agentmux.core.codec.digests import sha256
 
 _LOOK: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _NOTE_MAX: Final = 1 << 16

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from agentmux.adapters import schema
 from agentmux.core.agents import SCREENS, HookFormat, PromptBy, StrategyKind, TurnEnd
-from agentmux.core.frozen import dataclass, fields
+from agentmux.core.codec.frozen import dataclass, fields
 from agentmux.core.names.nearest import meant
 from agentmux.core.names.phase import CODER, REVIEWERS, ROLES
 from agentmux.core.settings import Policy, RoleSettings, Settings

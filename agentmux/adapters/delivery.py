@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable
 from typing import Final
 
 from agentmux.core.agents import AgentSpec
-from agentmux.core.frozen import dataclass
+from agentmux.core.codec.frozen import dataclass
 from agentmux.core.screens import ScreenMark, read_screen
 from agentmux.ports.terminal import (
     Delivery,

@@ -12,7 +12,7 @@ from typing import Any, Final, TypeAlias
 
 import yaml
 
-from agentmux.core.frozen import dataclass
+from agentmux.core.codec.frozen import dataclass
 
 Value: TypeAlias = "str | int | list[Value] | dict[str, Value] | None"
 """What a document can hold; booleans are among the ints."""

@@ -14,7 +14,7 @@ from pathlib import Path
 from threading import Thread
 from typing import IO, Final
 
-from agentmux.core.frozen import dataclass
+from agentmux.core.codec.frozen import dataclass
 from agentmux.errors import MissingError
 from agentmux.ports.repository import GitError, GitRefusedError
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from agentmux.core.digests import random_uuid
+from agentmux.core.codec.digests import random_uuid
 
 
 def new_id() -> str:

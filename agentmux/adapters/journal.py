@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from agentmux.adapters import files
-from agentmux.core.frozen import dataclass
+from agentmux.core.codec.frozen import dataclass
 from agentmux.errors import BlockedError, DataError
 
 LINE_MAX: Final = 8 << 20

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from agentmux.core import trust
-from agentmux.core.frozen import replace
+from agentmux.core.codec.frozen import replace
 from agentmux.core.names.phase import ROLES
 from agentmux.core.settings import Settings
 

@@ -14,7 +14,7 @@ from typing import Any, Final, NoReturn
 
 import yaml
 
-from agentmux.core.frozen import dataclass
+from agentmux.core.codec.frozen import dataclass
 from agentmux.core.names.nearest import meant
 from agentmux.errors import ConfigError
 

@@ -19,13 +19,13 @@ from agentmux.adapters.journal import encode_line
 from agentmux.adapters.signal_files import BLANK, SignalFiles
 from agentmux.core.apply import fold
 from agentmux.core.artifacts import Artifacts
+from agentmux.core.codec.digests import sha256
+from agentmux.core.codec.frozen import replace
+from agentmux.core.codec.records import FieldError, from_fields
 from agentmux.core.decide import Exit
-from agentmux.core.digests import sha256
 from agentmux.core.events import Event, LaunchChosen, encode
-from agentmux.core.frozen import replace
 from agentmux.core.implied import Implied
 from agentmux.core.names import layout
-from agentmux.core.records import FieldError, from_fields
 from agentmux.core.resume import CheckpointState
 from agentmux.core.state import Archive, SessionState
 from agentmux.core.state import encode as encode_state

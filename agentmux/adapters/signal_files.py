@@ -16,6 +16,8 @@ from agentmux.adapters import files
 from agentmux.adapters.front_matter import read_front_matter
 from agentmux.adapters.journal import FileJournal, HeldJournal, Line, parse_line
 from agentmux.adapters.state_store import StateStore
+from agentmux.core.codec.frozen import replace
+from agentmux.core.codec.records import FieldError
 from agentmux.core.events import (
     VERSION,
     Event,
@@ -24,11 +26,9 @@ from agentmux.core.events import (
     encode,
     parse,
 )
-from agentmux.core.frozen import replace
 from agentmux.core.loaded import LoadedSession
 from agentmux.core.names import layout
 from agentmux.core.names.phase import Phase
-from agentmux.core.records import FieldError
 from agentmux.core.stall import Turn
 from agentmux.core.state import SessionState
 from agentmux.core.state import decode as decode_state

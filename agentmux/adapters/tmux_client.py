@@ -12,7 +12,7 @@ import subprocess
 from collections.abc import Sequence
 from typing import Final
 
-from agentmux.core.frozen import dataclass
+from agentmux.core.codec.frozen import dataclass
 from agentmux.errors import MissingError
 from agentmux.ports.terminal import TerminalError, TerminalUnreachableError
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from agentmux.adapters import files
-from agentmux.core.digests import sha256
+from agentmux.core.codec.digests import sha256
 
 VERSION: Final = 1
 _MOST: Final = 1 << 20

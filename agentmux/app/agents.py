@@ -14,6 +14,7 @@ from agentmux.core.agents import (
     StrategyKind,
     choose_strategy,
 )
+from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.core.command_lines import (
     hook_words,
     launch_argv,
@@ -21,7 +22,6 @@ from agentmux.core.command_lines import (
     resume_argv,
     strategy_env,
 )
-from agentmux.core.frozen import dataclass, replace
 from agentmux.core.names import layout
 from agentmux.core.names.nearest import meant
 from agentmux.core.prompts import launch_line

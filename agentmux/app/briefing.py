@@ -11,12 +11,12 @@ from agentmux.app.session import Session
 from agentmux.app.world import World
 from agentmux.core import prompts
 from agentmux.core.agents import StrategyKind
-from agentmux.core.frozen import replace
+from agentmux.core.codec.frozen import replace
+from agentmux.core.codec.records import Json
 from agentmux.core.names import layout
 from agentmux.core.names.phase import CODER, REVIEWERS, Phase, ResearchKind
 from agentmux.core.progress import handed_in
 from agentmux.core.prompts import Asked, PromptInputs
-from agentmux.core.records import Json
 from agentmux.core.resume import same_work
 from agentmux.core.review import review_files
 from agentmux.core.state import RESEARCHED, SessionState

@@ -17,10 +17,10 @@ from agentmux.core.agents import (
     home_of,
     program_name,
 )
+from agentmux.core.codec.frozen import dataclass
+from agentmux.core.codec.records import Json
 from agentmux.core.command_lines import kept_file, strategy_env
-from agentmux.core.frozen import dataclass
 from agentmux.core.names import layout
-from agentmux.core.records import Json
 from agentmux.core.resume import CheckpointState, Decision, Fresh, Guard, ResumeFacts, decide_resume
 from agentmux.core.resume_record import (
     ResumeRecord,

@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Final
 from agentmux.core import events
 from agentmux.core.apply import fold
 from agentmux.core.architecture import check_architecture
+from agentmux.core.codec.digests import sha256
+from agentmux.core.codec.frozen import dataclass
+from agentmux.core.codec.shape import writable
 from agentmux.core.completion import ARCHITECTURE
-from agentmux.core.digests import sha256
-from agentmux.core.frozen import dataclass
 from agentmux.core.names import layout
 from agentmux.core.names.phase import RESEARCHERS, ResearchKind
 from agentmux.core.plan import check_plan
 from agentmux.core.review import DEFAULT_NOMINATIONS, check_review, review_files
 from agentmux.core.review import long as long_role
-from agentmux.core.shape import writable
 
 if TYPE_CHECKING:  # `ports` knows the whole world, and a signal needs little of it
     from agentmux.core.events import Signal

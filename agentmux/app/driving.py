@@ -21,11 +21,11 @@ from agentmux.app.texts import first_texts
 from agentmux.app.tools import SessionGoneError, Tools
 from agentmux.app.watching import Watcher
 from agentmux.app.world import World
+from agentmux.core.codec.records import Json
 from agentmux.core.events import Event, Resumed, SessionReattached
 from agentmux.core.inference import chosen_phase
 from agentmux.core.names.phase import Phase
 from agentmux.core.news import news
-from agentmux.core.records import Json
 from agentmux.core.settings import Policy
 from agentmux.errors import ExitCode
 from agentmux.ports.session_files import SessionFiles

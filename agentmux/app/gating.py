@@ -9,10 +9,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
+from agentmux.core.codec.frozen import dataclass
+from agentmux.core.codec.records import to_fields
 from agentmux.core.events import LaunchChosen
-from agentmux.core.frozen import dataclass
 from agentmux.core.names import layout
-from agentmux.core.records import to_fields
 from agentmux.core.state import STOPPED, SessionState
 from agentmux.ports.session_files import SessionFiles
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Final
 
 from agentmux.app.casting import Casting
-from agentmux.core.frozen import dataclass
-from agentmux.core.records import Json
+from agentmux.core.codec.frozen import dataclass
+from agentmux.core.codec.records import Json
 from agentmux.core.resume import Decision, Native, Rung
 from agentmux.core.state import AGENT_MODES
 from agentmux.core.work import Work

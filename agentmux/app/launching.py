@@ -20,6 +20,8 @@ from agentmux.core import prompts
 from agentmux.core.acceptance import working_phase
 from agentmux.core.agents import PromptBy, StrategyKind, unset_names
 from agentmux.core.artifacts import Artifacts
+from agentmux.core.codec.frozen import dataclass, replace
+from agentmux.core.codec.records import to_fields
 from agentmux.core.command_lines import (
     hook_document,
     hook_env,
@@ -29,12 +31,10 @@ from agentmux.core.command_lines import (
 )
 from agentmux.core.environment import MODE
 from agentmux.core.events import AgentLaunched, LaunchChosen
-from agentmux.core.frozen import dataclass, replace
 from agentmux.core.names import layout
 from agentmux.core.names.phase import ResearchKind
 from agentmux.core.pipeline import PIPELINE
 from agentmux.core.reading import reading
-from agentmux.core.records import to_fields
 from agentmux.core.resume import Decision, Fresh, Guard, Rung, plan_rung
 from agentmux.core.state import AGENT_MODES, SessionState
 from agentmux.core.work import Work

@@ -24,6 +24,7 @@ from agentmux.app.watching import Watcher
 from agentmux.app.world import World
 from agentmux.core.acceptance import working_phase
 from agentmux.core.agents import AgentSpec, PromptBy
+from agentmux.core.codec.records import to_fields
 from agentmux.core.decide import (
     Action,
     ApproveByItself,
@@ -52,7 +53,6 @@ from agentmux.core.events import (
     SessionFailed,
 )
 from agentmux.core.names import layout
-from agentmux.core.records import to_fields
 from agentmux.core.state import AGENT_MODES, DELAYED, LAUNCHED, NATIVE, REJECTED, STOPPED
 from agentmux.core.work import wanted
 from agentmux.errors import AgentmuxError

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from agentmux.app.resume import ResumePlan, blocked, plan_resume
 from agentmux.app.view import session_view
-from agentmux.core.frozen import dataclass
+from agentmux.core.codec.frozen import dataclass
 from agentmux.core.names import layout
 from agentmux.core.names.status_labels import worded
 from agentmux.errors import AgentmuxError

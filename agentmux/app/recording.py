@@ -15,6 +15,8 @@ from agentmux.core.agents import (
     is_session_ref,
     program_name,
 )
+from agentmux.core.codec.frozen import replace
+from agentmux.core.codec.records import Json, to_fields
 from agentmux.core.command_lines import (
     hook_words,
     launch_argv,
@@ -22,10 +24,8 @@ from agentmux.core.command_lines import (
     prompt_words,
     resume_argv,
 )
-from agentmux.core.frozen import replace
 from agentmux.core.names import layout
 from agentmux.core.prompts import launch_line
-from agentmux.core.records import Json, to_fields
 from agentmux.core.resume import Decision, Native
 from agentmux.core.resume_record import (
     ResumeRecord,

@@ -6,7 +6,7 @@ import json
 from dataclasses import asdict
 from typing import Literal
 
-from agentmux.core.frozen import dataclass, field
+from agentmux.core.codec.frozen import dataclass, field
 from agentmux.errors import AgentmuxError, NotFoundError
 
 Mode = Literal["start", "resume", "reattach"]

@@ -27,14 +27,14 @@ from agentmux.app.sessions import (
 from agentmux.app.world import Site, World
 from agentmux.core.apply import advance, apply
 from agentmux.core.artifacts import Artifacts
+from agentmux.core.codec.frozen import dataclass, replace
+from agentmux.core.codec.records import to_fields
 from agentmux.core.decide import settlement
 from agentmux.core.events import ORCHESTRATOR, Event, Fact, PhaseSettled, Resumed
-from agentmux.core.frozen import dataclass, replace
 from agentmux.core.implied import Implied, implied, overlay
 from agentmux.core.inference import Inference, chosen_phase, infer
 from agentmux.core.names.nearest import meant
 from agentmux.core.names.phase import Phase
-from agentmux.core.records import to_fields
 from agentmux.core.resume import Fresh
 from agentmux.core.state import SessionState
 from agentmux.core.work import wanted

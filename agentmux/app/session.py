@@ -9,6 +9,8 @@ from datetime import datetime
 
 from agentmux.core.apply import advance, counted
 from agentmux.core.artifacts import Artifacts
+from agentmux.core.codec.frozen import replace
+from agentmux.core.codec.records import to_fields
 from agentmux.core.drafts import without_drafts
 from agentmux.core.events import (
     ORCHESTRATOR,
@@ -18,12 +20,10 @@ from agentmux.core.events import (
     SessionImported,
 )
 from agentmux.core.findings import found
-from agentmux.core.frozen import replace
 from agentmux.core.implied import implied
 from agentmux.core.inference import Inference, infer
 from agentmux.core.loaded import LoadedSession
 from agentmux.core.names.phase import Phase
-from agentmux.core.records import to_fields
 from agentmux.core.resume_record import ResumeRecord, decode_record
 from agentmux.core.state import SessionState, encode
 from agentmux.errors import AgentmuxError, DataError

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from agentmux.app.result import Problem, problem_of
-from agentmux.core.frozen import dataclass, replace
+from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.core.names import layout
 from agentmux.core.names.nearest import nearest_of
 from agentmux.errors import (
@@ -38,7 +38,7 @@ from agentmux.ports.terminal import (
 
 if TYPE_CHECKING:
     from agentmux.app.world import Site
-    from agentmux.core.records import Json
+    from agentmux.core.codec.records import Json
 
 DONE: Final = "done"
 _MEANT_MAX: Final = 3

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from agentmux.core.frozen import dataclass
+from agentmux.core.codec.frozen import dataclass
 from agentmux.core.names import layout
 from agentmux.core.names.nearest import meant
 from agentmux.core.names.phase import ROLES

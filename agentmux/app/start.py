@@ -18,13 +18,13 @@ from agentmux.app.sessions import network_warnings
 from agentmux.app.texts import first_texts
 from agentmux.app.world import World
 from agentmux.core.agents import AgentSpec
+from agentmux.core.codec.frozen import dataclass, field, replace
+from agentmux.core.codec.shape import is_control, writable
 from agentmux.core.events import ORCHESTRATOR, Event, JournalCreated, SessionStarted
-from agentmux.core.frozen import dataclass, field, replace
 from agentmux.core.names import layout
 from agentmux.core.names.nearest import meant
 from agentmux.core.names.phase import CODER, PRODUCT_MANAGER, ROLES, Phase
 from agentmux.core.pipeline import TERMINAL
-from agentmux.core.shape import is_control, writable
 from agentmux.core.state import Options, SessionState, encode
 from agentmux.errors import NAME_TAKEN, BlockedError, MissingError, UsageError
 from agentmux.ports.processes import Handover

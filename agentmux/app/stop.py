@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Final
 from agentmux.app.session import Session
 from agentmux.app.snapshot import keep, snapshot
 from agentmux.app.world import World
+from agentmux.core.codec.frozen import dataclass
 from agentmux.core.events import SessionInterrupted
-from agentmux.core.frozen import dataclass
 from agentmux.errors import AgentmuxError, NotFoundError
 from agentmux.ports.terminal import ScreensUnreadableError
 

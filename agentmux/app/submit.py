@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Final
 from agentmux.app.checks import Checked, Identity, Request, check, check_changes
 from agentmux.core.acceptance import Answer, Judgement, judge
 from agentmux.core.apply import fold, research_kind
-from agentmux.core.digests import named_uuid
+from agentmux.core.codec.digests import named_uuid
+from agentmux.core.codec.frozen import dataclass, replace
+from agentmux.core.codec.shape import writable
 from agentmux.core.events import (
     USER,
     ChangesRequested,
@@ -24,9 +26,7 @@ from agentmux.core.events import (
     PromptReached,
     WebResearchDispatched,
 )
-from agentmux.core.frozen import dataclass, replace
 from agentmux.core.names import layout
-from agentmux.core.shape import writable
 from agentmux.core.stall import Turn
 from agentmux.core.state import RESEARCHED, SessionState
 from agentmux.core.work import is_under_way

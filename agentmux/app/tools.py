@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from pathlib import Path
 
-from agentmux.core.frozen import dataclass
+from agentmux.core.codec.frozen import dataclass
 from agentmux.errors import AgentmuxError
 from agentmux.ports.display import Display
 from agentmux.ports.processes import Lock, ProcessWatch, WakePipe

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 from agentmux.app.result import OperationResult, Problem, problem_of, worst
 from agentmux.app.sessions import Liveness, SessionEntry, live, shown_path
-from agentmux.core.frozen import dataclass, replace
+from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.core.names.phase import RESEARCHERS
 from agentmux.core.names.status_labels import worded
 from agentmux.errors import AgentmuxError, DataError, ExitCode
 
 if TYPE_CHECKING:
     from agentmux.app.world import Site
-    from agentmux.core.records import Json
+    from agentmux.core.codec.records import Json
 
 _NOTHING: Final[Mapping[str, Any]] = {}
 _LAUNCHED: Final = "launched"

@@ -17,9 +17,9 @@ from agentmux.app.snapshot import keep, snapshot
 from agentmux.app.tools import Tools
 from agentmux.app.world import World
 from agentmux.core.agents import AgentSpec, StrategyKind, TurnEnd
+from agentmux.core.codec.frozen import replace
 from agentmux.core.decide import Facts, LaunchFact
 from agentmux.core.events import AgentStalled, ConversationLearned, PromptReached
-from agentmux.core.frozen import replace
 from agentmux.core.names import layout
 from agentmux.core.names.phase import ResearchKind
 from agentmux.core.screens import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from agentmux.core.frozen import dataclass
+from agentmux.core.codec.frozen import dataclass
 
 if TYPE_CHECKING:  # these names cost more than all that `agentmux list` does
     from collections.abc import Callable, Iterator, Mapping
@@ -13,7 +13,7 @@ if TYPE_CHECKING:  # these names cost more than all that `agentmux list` does
     from pathlib import Path
 
     from agentmux.core.agents import AgentSpec, ProbeResult
-    from agentmux.core.records import Json
+    from agentmux.core.codec.records import Json
     from agentmux.core.settings import Settings
     from agentmux.core.trust import Known, Part
     from agentmux.ports.processes import Lock

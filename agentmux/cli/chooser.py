@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 from agentmux.cli import render
 from agentmux.core.agents import StrategyKind, choose_strategy
-from agentmux.core.frozen import dataclass
+from agentmux.core.codec.frozen import dataclass
 from agentmux.errors import AgentmuxError, ConfigError, DataError
 from agentmux.wiring import machine
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from agentmux.core.frozen import dataclass
+from agentmux.core.codec.frozen import dataclass
 from agentmux.core.names import layout
 from agentmux.errors import UsageError
 from agentmux.wiring import build, machine

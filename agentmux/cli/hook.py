@@ -19,7 +19,7 @@ from agentmux.adapters.ids import new_id
 from agentmux.adapters.signal_files import SignalFiles
 from agentmux.adapters.wake import poke
 from agentmux.app.submit import identity_from, is_conversation, note_turn, report
-from agentmux.core.frozen import replace
+from agentmux.core.codec.frozen import replace
 from agentmux.core.stall import Turn
 
 INPUT_MAX: Final = 16 << 20

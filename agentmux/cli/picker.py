@@ -25,7 +25,7 @@ from agentmux.app.sessions import select_session as only_one
 from agentmux.app.view import session_view
 from agentmux.cli import render
 from agentmux.cli.picker_view import Known, Line, Scene, draw, shown_names
-from agentmux.core.frozen import dataclass, replace
+from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.core.keys import Key, Keys, Pressed
 from agentmux.core.names.status_labels import worded
 from agentmux.core.picking import Choice, Picker, begin, press, refuse, tell

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from agentmux.app.picking import KeptScreen, Outlook, SeatOutlook
 from agentmux.cli.render import age
-from agentmux.core.frozen import dataclass, field
+from agentmux.core.codec.frozen import dataclass, field
 from agentmux.monitor.fitting import ELLIPSIS, clean, width, wrap
 from agentmux.monitor.fitting import cut as cut_clean
 

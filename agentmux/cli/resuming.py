@@ -41,7 +41,7 @@ from agentmux.cli.naming import meant
 from agentmux.cli.starting import AttachOpt, handing, show_begun
 from agentmux.cli.trusting import TrustOpt, foreseen, trusting
 from agentmux.core.apply import fold
-from agentmux.core.frozen import replace
+from agentmux.core.codec.frozen import replace
 from agentmux.core.review import seat_named
 from agentmux.core.settings import policy_of
 from agentmux.errors import AgentmuxError, BlockedError, ExitCode, NotFoundError, UsageError

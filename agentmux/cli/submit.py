@@ -19,8 +19,8 @@ from agentmux.adapters.wake import poke
 from agentmux.app.checks import QUESTION_MAX, Request
 from agentmux.app.submit import REFUSED, Submission, identity_from, submit
 from agentmux.cli.given import given_text
-from agentmux.core.frozen import dataclass
-from agentmux.core.shape import nearest
+from agentmux.core.codec.frozen import dataclass
+from agentmux.core.codec.shape import nearest
 from agentmux.errors import AgentmuxError, ExitCode, UsageError, of_system
 
 SUBMIT_HELP: Final = """\

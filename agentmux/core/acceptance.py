@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Final
 
+from agentmux.core.codec.frozen import dataclass
 from agentmux.core.events import (
     DECISIONS,
     SIGNALS,
@@ -18,7 +19,6 @@ from agentmux.core.events import (
     ReviewDone,
     WebResearchDispatched,
 )
-from agentmux.core.frozen import dataclass
 from agentmux.core.names.phase import Phase, ResearchKind, researcher
 from agentmux.core.pipeline import PIPELINE
 from agentmux.core.state import DISPATCHED, LAUNCHED, STOPPED, SessionState

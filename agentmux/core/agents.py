@@ -15,7 +15,7 @@ from enum import StrEnum
 from pathlib import PurePath
 from typing import Final
 
-from agentmux.core.frozen import dataclass, field, replace
+from agentmux.core.codec.frozen import dataclass, field, replace
 from agentmux.errors import UsageError
 
 NESTED_MARKS: Final = (

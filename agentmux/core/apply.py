@@ -12,6 +12,8 @@ from typing import Any, Final
 
 from agentmux.core.acceptance import Answer, is_signal, judge, working_phase
 from agentmux.core.artifacts import change_request_path
+from agentmux.core.codec.frozen import replace
+from agentmux.core.codec.records import from_fields
 from agentmux.core.events import (
     AgentExited,
     AgentLaunched,
@@ -52,11 +54,9 @@ from agentmux.core.events import (
     WebResearchDispatched,
 )
 from agentmux.core.findings import Found
-from agentmux.core.frozen import replace
 from agentmux.core.names.phase import Phase, ResearchKind
 from agentmux.core.pipeline import PIPELINE
 from agentmux.core.plan import check_plan
-from agentmux.core.records import from_fields
 from agentmux.core.review import DEFAULT_NOMINATIONS, Verdict
 from agentmux.core.state import (
     AGENT_MODES,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from agentmux.core.frozen import dataclass, field
+from agentmux.core.codec.frozen import dataclass, field
+from agentmux.core.codec.records import Json
 from agentmux.core.names import layout
 from agentmux.core.names.phase import REVIEWER_LOGIC
 from agentmux.core.plan import ExecutionPlan
-from agentmux.core.records import Json
 from agentmux.core.review import Verdict, is_reviewer, long, outcome, review_files
 from agentmux.core.state import SessionState
 

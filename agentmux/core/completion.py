@@ -13,7 +13,7 @@ from agentmux.core.artifacts import (
     subplan_count,
     verdicts,
 )
-from agentmux.core.frozen import dataclass
+from agentmux.core.codec.frozen import dataclass
 from agentmux.core.names import layout
 from agentmux.core.review import Verdict
 from agentmux.core.state import CAPPED, SessionState

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import Final
 
-from agentmux.core.frozen import dataclass, replace
+from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.core.keys import Key, Pressed
 
 ANSWER_S: Final = 10.0

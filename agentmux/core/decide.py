@@ -10,10 +10,10 @@ from collections.abc import Iterator, Mapping
 from typing import Final, TypeAlias
 
 from agentmux.core.artifacts import Artifacts
+from agentmux.core.codec.frozen import dataclass, field
 from agentmux.core.drafts import without_drafts
 from agentmux.core.events import LaunchChosen
 from agentmux.core.findings import Found, found
-from agentmux.core.frozen import dataclass, field
 from agentmux.core.inference import is_decided
 from agentmux.core.names.phase import Phase, ResearchKind
 from agentmux.core.pipeline import PIPELINE

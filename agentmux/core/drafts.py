@@ -11,8 +11,8 @@ from typing import Final
 
 from agentmux.core.acceptance import working_phase
 from agentmux.core.artifacts import REVIEW_MD, Artifacts, done_marker, nominations, subplan_count
+from agentmux.core.codec.frozen import replace
 from agentmux.core.completion import ARCHITECTURE, DESIGN, EXECUTION_PLAN, PM_DONE
-from agentmux.core.frozen import replace
 from agentmux.core.names.layout import REVIEW
 from agentmux.core.names.phase import CODER, Phase
 from agentmux.core.pipeline import PIPELINE

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from agentmux.core.frozen import dataclass
+from agentmux.core.codec.frozen import dataclass
 
 # What tells of one terminal, pane or shell, and not of what is to run in others.
 _OF_A_TERMINAL: Final = frozenset(

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar, Final, TypeAlias
 
-from agentmux.core.frozen import dataclass, field
-from agentmux.core.records import Json, from_fields, to_fields
+from agentmux.core.codec.frozen import dataclass, field
+from agentmux.core.codec.records import Json, from_fields, to_fields
 from agentmux.errors import DataError
 
 VERSION: Final = 1

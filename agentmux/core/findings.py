@@ -13,8 +13,8 @@ from agentmux.core.artifacts import (
     subplan_count,
     verdicts,
 )
-from agentmux.core.frozen import dataclass, field
-from agentmux.core.records import Json
+from agentmux.core.codec.frozen import dataclass, field
+from agentmux.core.codec.records import Json
 from agentmux.core.state import SessionState
 
 

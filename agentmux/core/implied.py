@@ -17,6 +17,9 @@ from agentmux.core.artifacts import (
     done_marker,
     kept_fix_request,
 )
+from agentmux.core.codec.frozen import dataclass, replace
+from agentmux.core.codec.records import Json
+from agentmux.core.codec.shape import writable
 from agentmux.core.completion import EXECUTION_PLAN, PM_DONE
 from agentmux.core.events import (
     Approved,
@@ -32,15 +35,12 @@ from agentmux.core.events import (
     ReviewDone,
     WebResearchDispatched,
 )
-from agentmux.core.frozen import dataclass, replace
 from agentmux.core.names import layout
 from agentmux.core.names.phase import Phase
 from agentmux.core.pipeline import PIPELINE
 from agentmux.core.plan import check_execution_plan, check_plan, subplan_file, tasks_file
 from agentmux.core.plan_pages import plan_md, subplan_md, tasks_md
-from agentmux.core.records import Json
 from agentmux.core.review import Review, check_review, fix_request_md, review_md
-from agentmux.core.shape import writable
 from agentmux.core.state import SessionState
 
 

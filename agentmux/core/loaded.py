@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agentmux.core.frozen import dataclass
+from agentmux.core.codec.frozen import dataclass
 
 if TYPE_CHECKING:  # a signal needs none of what these import
     from agentmux.core.events import Event

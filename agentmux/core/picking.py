@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from agentmux.core.frozen import dataclass, replace
+from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.core.keys import Key, Pressed
 
 

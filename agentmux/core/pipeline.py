@@ -10,6 +10,7 @@ from typing import Final, TypeAlias
 
 from agentmux.core import completion
 from agentmux.core.artifacts import REVIEW_MD, Artifacts, done_marker
+from agentmux.core.codec.frozen import dataclass
 from agentmux.core.completion import Completion
 from agentmux.core.events import (
     ArchitectureDone,
@@ -20,7 +21,6 @@ from agentmux.core.events import (
     ReviewDone,
     SummaryDone,
 )
-from agentmux.core.frozen import dataclass
 from agentmux.core.names import layout
 from agentmux.core.names.phase import (
     ARCHITECT,

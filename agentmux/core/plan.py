@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from enum import StrEnum
 from typing import Final, TypeVar
 
-from agentmux.core.frozen import dataclass
-from agentmux.core.shape import Fields, Shape, spell
+from agentmux.core.codec.frozen import dataclass
+from agentmux.core.codec.shape import Fields, Shape, spell
 
 VERSION: Final = 2
 

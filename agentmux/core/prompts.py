@@ -12,7 +12,8 @@ from collections.abc import Callable
 from typing import Final
 
 from agentmux.core.artifacts import done_marker
-from agentmux.core.frozen import dataclass
+from agentmux.core.codec.frozen import dataclass
+from agentmux.core.codec.shape import writable
 from agentmux.core.names import layout
 from agentmux.core.names.phase import (
     ARCHITECT,
@@ -26,7 +27,6 @@ from agentmux.core.names.phase import (
 )
 from agentmux.core.pipeline import PIPELINE
 from agentmux.core.review import review_file
-from agentmux.core.shape import writable
 
 FIX: Final = "coder-fix"
 SINGLE: Final = "coder-single"

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from agentmux.core.apply import advance, fold
+from agentmux.core.codec.frozen import replace
 from agentmux.core.events import (
     AgentExited,
     AgentLaunched,
@@ -28,7 +29,6 @@ from agentmux.core.events import (
     SessionReattached,
     SessionStarted,
 )
-from agentmux.core.frozen import replace
 from agentmux.core.implied import Implied, implied
 from agentmux.core.state import Archive, SessionState
 

@@ -13,8 +13,8 @@ from enum import StrEnum
 from typing import Final, TypeAlias
 
 from agentmux.core.agents import StrategyKind, is_session_ref
-from agentmux.core.frozen import dataclass
-from agentmux.core.records import Json
+from agentmux.core.codec.frozen import dataclass
+from agentmux.core.codec.records import Json
 from agentmux.core.resume_record import (
     CHECKPOINT,
     RESTART_FRESH,

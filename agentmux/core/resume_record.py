@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from agentmux.core.agents import StrategyKind, is_session_ref
-from agentmux.core.frozen import dataclass, field, replace
-from agentmux.core.records import FieldError, Json, from_fields, to_fields
+from agentmux.core.codec.frozen import dataclass, field, replace
+from agentmux.core.codec.records import FieldError, Json, from_fields, to_fields
 
 SESSION_ID: Final = "{session_id}"
 CHECKPOINT: Final = "{checkpoint}"

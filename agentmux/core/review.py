@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import Final
 
-from agentmux.core.frozen import dataclass
-from agentmux.core.shape import Fields, Shape, nearest, spell
+from agentmux.core.codec.frozen import dataclass
+from agentmux.core.codec.shape import Fields, Shape, nearest, spell
 from agentmux.errors import UsageError
 
 PREFIX: Final = "reviewer_"

@@ -11,7 +11,7 @@ import re
 from pathlib import PurePath
 from typing import Final
 
-from agentmux.core.frozen import dataclass
+from agentmux.core.codec.frozen import dataclass
 
 _SUFFIX: Final = re.compile(r"\.(?:exe|cmd|[cm]?js|py|sh)$", re.IGNORECASE)
 # What programs are installed under that have no name of their own.

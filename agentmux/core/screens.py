@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Final
 
 from agentmux.core.agents import AgentSpec
-from agentmux.core.frozen import dataclass
+from agentmux.core.codec.frozen import dataclass
 
 LAST_ROWS: Final = 25
 """Of a screen that are read, blank ones not counted: composer, busy mark and dialogs are there."""

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Final
 
-from agentmux.core.frozen import dataclass, field
+from agentmux.core.codec.frozen import dataclass, field
 
 _DAY_S: Final = 86_400.0
 _MINUTE_S: Final = 60.0

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeVar
 
-from agentmux.core.frozen import dataclass, field, fields
+from agentmux.core.codec.frozen import dataclass, field, fields
+from agentmux.core.codec.records import FieldError, Json, decode_field, from_fields, to_fields
 from agentmux.core.names.phase import Phase, ResearchKind
-from agentmux.core.records import FieldError, Json, decode_field, from_fields, to_fields
 
 SCHEMA_VERSION: Final = 1
 DISPATCHED: Final = "dispatched"

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from agentmux.core.frozen import replace
+from agentmux.core.codec.frozen import replace
+from agentmux.core.codec.records import Json
 from agentmux.core.names import layout
 from agentmux.core.names.phase import Phase
 from agentmux.core.pipeline import PIPELINE
 from agentmux.core.plan import ExecutionPlan
-from agentmux.core.records import Json
 from agentmux.core.review import Verdict, outcome
 from agentmux.core.state import CAPPED, PASSED, Archive, SessionState
 

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable, Mapping
 from enum import StrEnum
 from typing import Any, Final
 
-from agentmux.core.digests import sha256
-from agentmux.core.frozen import dataclass
+from agentmux.core.codec.digests import sha256
+from agentmux.core.codec.frozen import dataclass
 
 PARTS: Final = (
     ("defaults", "agent"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from agentmux.core.frozen import dataclass
+from agentmux.core.codec.frozen import dataclass
 from agentmux.core.names.phase import CODER, Phase, ResearchKind, researcher
 from agentmux.core.pipeline import PIPELINE
 from agentmux.core.state import DISPATCHED, LEFT, SessionState

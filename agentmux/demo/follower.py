@@ -14,8 +14,8 @@ from agentmux.adapters.session_files import FileSession
 from agentmux.adapters.signal_files import BLANK
 from agentmux.core import events
 from agentmux.core.apply import advance
+from agentmux.core.codec.frozen import dataclass
 from agentmux.core.events import Event
-from agentmux.core.frozen import dataclass
 from agentmux.core.names.phase import Phase
 from agentmux.core.state import SessionState
 from agentmux.errors import AgentmuxError, TimedOutError

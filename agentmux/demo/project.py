@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from agentmux.adapters.tmux import SOCKET_PATH_MAX, socket_path
-from agentmux.core.frozen import dataclass
+from agentmux.core.codec.frozen import dataclass
 from agentmux.errors import MissingError
 
 FEATURE: Final = "Add mean and median"

@@ -13,7 +13,7 @@ from pathlib import PurePosixPath
 from typing import Final
 
 from agentmux.core.acceptance import takes_approval, working_phase
-from agentmux.core.frozen import dataclass
+from agentmux.core.codec.frozen import dataclass
 from agentmux.core.names import layout
 from agentmux.core.names.phase import Phase
 from agentmux.core.names.status_labels import worded

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
 
-from agentmux.core.frozen import dataclass
+from agentmux.core.codec.frozen import dataclass
 
 if TYPE_CHECKING:  # what only looks at tmux does without the core
     from agentmux.core.keys import Pressed

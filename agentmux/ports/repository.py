@@ -7,7 +7,7 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Literal, Protocol
 
-from agentmux.core.frozen import dataclass
+from agentmux.core.codec.frozen import dataclass
 from agentmux.errors import AgentmuxError
 
 InProgress = Literal["rebase", "merge", "cherry-pick", "revert"]

@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from agentmux.core.frozen import dataclass
+from agentmux.core.codec.frozen import dataclass
 
 if TYPE_CHECKING:  # what only looks at tmux does without the core
     from agentmux.core.artifacts import Artifacts

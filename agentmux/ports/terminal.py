@@ -9,7 +9,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from agentmux.core.frozen import dataclass, field
+from agentmux.core.codec.frozen import dataclass, field
 from agentmux.errors import MissingError
 
 if TYPE_CHECKING:  # what only looks at tmux does without the core

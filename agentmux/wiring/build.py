@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 from agentmux.adapters import session_folders
 from agentmux.adapters.ids import new_id
 from agentmux.app.world import Claims, Folders, Programs, Site, Templates, Trust, World
-from agentmux.core.frozen import replace
+from agentmux.core.codec.frozen import replace
 from agentmux.errors import AgentmuxError
 from agentmux.wiring.machine import (
     PACKAGE,

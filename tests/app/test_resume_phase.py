@@ -21,11 +21,11 @@ from agentmux.app.request import Request
 from agentmux.app.resume import ResumePlan, plan_resume
 from agentmux.app.session import Session
 from agentmux.app.world import World
+from agentmux.core.codec.records import to_fields
 from agentmux.core.decide import Action, Facts, FinishArchive, Launch, Settle, next_actions
 from agentmux.core.events import ArtifactsArchived, CodeDone, PhaseSettled, ReviewDone
 from agentmux.core.names.phase import Phase
 from agentmux.core.pipeline import PHASE_REGISTRY
-from agentmux.core.records import to_fields
 from agentmux.core.state import Research
 from agentmux.errors import DataError
 from agentmux.wiring import build

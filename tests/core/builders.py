@@ -10,6 +10,7 @@ from typing import Any
 from agentmux.core.acceptance import Answer, Judgement, judge
 from agentmux.core.apply import advance
 from agentmux.core.artifacts import REVIEW_MD, Artifacts
+from agentmux.core.codec.records import Json
 from agentmux.core.completion import ARCHITECTURE, EXECUTION_PLAN
 from agentmux.core.events import (
     AgentLaunched,
@@ -25,7 +26,6 @@ from agentmux.core.findings import found
 from agentmux.core.implied import Implied, implied
 from agentmux.core.names.phase import Phase
 from agentmux.core.plan import check_execution_plan, check_plan
-from agentmux.core.records import Json
 from agentmux.core.review import ROLES, Verdict, check_nominations, check_review, verdict_in
 from agentmux.core.review import review_files as names_of
 from agentmux.core.state import Seat, SessionState

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from agentmux.core.records import to_fields
+from agentmux.core.codec.records import to_fields
 from agentmux.core.resume_record import ResumeRecord
 
 REF = "5f2c1111-2222-4333-8444-555566667777"

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from agentmux.core.apply import advance, apply, fold
+from agentmux.core.codec.records import FieldError
 from agentmux.core.events import (
     AgentExited,
     AgentLaunched,
@@ -49,7 +50,6 @@ from agentmux.core.implied import implied
 from agentmux.core.names import layout
 from agentmux.core.names.phase import Phase
 from agentmux.core.pipeline import PIPELINE
-from agentmux.core.records import FieldError
 from agentmux.core.state import Archive, Commit, Options, SessionState, decode, encode
 from agentmux.core.work import wanted
 from tests.core.builders import (

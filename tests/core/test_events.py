@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agentmux.core.codec.records import FieldError
 from agentmux.core.events import (
     DECISIONS,
     FACTS,
@@ -22,7 +23,6 @@ from agentmux.core.events import (
     encode,
     parse,
 )
-from agentmux.core.records import FieldError
 from tests.core.builders import AT, event
 
 _TEXT = st.text(max_size=8)

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from agentmux.core.agents import StrategyKind
-from agentmux.core.records import to_fields
+from agentmux.core.codec.records import to_fields
 from agentmux.core.resume_record import (
     decode_record,
     next_previous,

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agentmux.core.codec.records import FieldError
 from agentmux.core.names.phase import Phase, ResearchKind
-from agentmux.core.records import FieldError
 from agentmux.core.state import (
     Archive,
     Commit,

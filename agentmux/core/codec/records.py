@@ -10,7 +10,7 @@ import functools
 from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeVar
 
-from agentmux.core.frozen import MISSING, fields
+from agentmux.core.codec.frozen import MISSING, fields
 from agentmux.errors import DataError
 
 Json = Mapping[str, object]

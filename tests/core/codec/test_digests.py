@@ -7,7 +7,7 @@ import uuid
 
 import pytest
 
-from agentmux.core.digests import named_uuid, random_uuid, sha256
+from agentmux.core.codec.digests import named_uuid, random_uuid, sha256
 
 SOME = "0b9c1c9e-5c3b-4d53-9d55-0f6f1a3b7c21"
 

@@ -10,7 +10,7 @@ from typing import ClassVar
 
 import pytest
 
-from agentmux.core import frozen
+from agentmux.core.codec import frozen
 from agentmux.core.events import FACTS, Approved, Event
 from agentmux.core.state import SessionState
 
