@@ -19,16 +19,16 @@ from agentmux.adapters.front_matter import read_front_matter
 from agentmux.core.architecture import check_architecture
 from agentmux.core.artifacts import REVIEW_MD, Artifacts, kept_fix_request, nominations
 from agentmux.core.completion import ARCHITECTURE, EXECUTION_PLAN
-from agentmux.core.names import layout
-from agentmux.core.pipeline import PHASE_REGISTRY
-from agentmux.core.plan import ExecutionPlan, check_execution_plan
-from agentmux.core.review import (
+from agentmux.core.documents.plan import ExecutionPlan, check_execution_plan
+from agentmux.core.documents.review import (
     ROLES,
     Verdict,
     check_review,
     review_files,
     verdict_in,
 )
+from agentmux.core.names import layout
+from agentmux.core.pipeline import PHASE_REGISTRY
 from agentmux.core.state import SessionState
 
 YAML_MAX: Final = 1 << 20

@@ -16,11 +16,11 @@ from agentmux.core.codec.digests import sha256
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.codec.shape import writable
 from agentmux.core.completion import ARCHITECTURE
+from agentmux.core.documents.plan import check_plan
+from agentmux.core.documents.review import DEFAULT_NOMINATIONS, check_review, review_files
+from agentmux.core.documents.review import long as long_role
 from agentmux.core.names import layout
 from agentmux.core.names.phase import RESEARCHERS, ResearchKind
-from agentmux.core.plan import check_plan
-from agentmux.core.review import DEFAULT_NOMINATIONS, check_review, review_files
-from agentmux.core.review import long as long_role
 
 if TYPE_CHECKING:  # `ports` knows the whole world, and a signal needs little of it
     from agentmux.core.events import Signal

@@ -15,7 +15,7 @@ from agentmux.app.sessions import SessionEntry, shown_path
 from agentmux.app.show import LastScreen, LastScreens, last_screens
 from agentmux.cli import render
 from agentmux.cli.looking import JsonOpt, SessionArg, one
-from agentmux.core.review import seat_named
+from agentmux.core.documents.review import seat_named
 from agentmux.errors import ExitCode
 
 if TYPE_CHECKING:

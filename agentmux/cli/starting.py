@@ -20,8 +20,8 @@ from agentmux.cli.given import given_text
 from agentmux.cli.looking import JsonOpt
 from agentmux.cli.trusting import TrustOpt, foreseen, trust_own_edit, trusting
 from agentmux.core.codec.frozen import replace
+from agentmux.core.documents.review import seat_named
 from agentmux.core.environment import handed_on
-from agentmux.core.review import seat_named
 from agentmux.errors import UsageError
 from agentmux.wiring import machine
 

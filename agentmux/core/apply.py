@@ -14,6 +14,8 @@ from agentmux.core.acceptance import Answer, is_signal, judge, working_phase
 from agentmux.core.artifacts import change_request_path
 from agentmux.core.codec.frozen import replace
 from agentmux.core.codec.records import from_fields
+from agentmux.core.documents.plan import check_plan
+from agentmux.core.documents.review import DEFAULT_NOMINATIONS, Verdict
 from agentmux.core.events import (
     AgentExited,
     AgentLaunched,
@@ -56,8 +58,6 @@ from agentmux.core.events import (
 from agentmux.core.findings import Found
 from agentmux.core.names.phase import Phase, ResearchKind
 from agentmux.core.pipeline import PIPELINE
-from agentmux.core.plan import check_plan
-from agentmux.core.review import DEFAULT_NOMINATIONS, Verdict
 from agentmux.core.state import (
     AGENT_MODES,
     CRASHED,

@@ -14,8 +14,8 @@ from agentmux.core.artifacts import (
     verdicts,
 )
 from agentmux.core.codec.frozen import dataclass
+from agentmux.core.documents.review import Verdict
 from agentmux.core.names import layout
-from agentmux.core.review import Verdict
 from agentmux.core.state import CAPPED, SessionState
 
 PM_DONE = f"{layout.PRODUCT_MANAGEMENT}/done"

@@ -13,10 +13,10 @@ from agentmux.core.acceptance import working_phase
 from agentmux.core.artifacts import REVIEW_MD, Artifacts, done_marker, nominations, subplan_count
 from agentmux.core.codec.frozen import replace
 from agentmux.core.completion import ARCHITECTURE, DESIGN, EXECUTION_PLAN, PM_DONE
+from agentmux.core.documents.review import review_files
 from agentmux.core.names.layout import REVIEW
 from agentmux.core.names.phase import CODER, Phase
 from agentmux.core.pipeline import PIPELINE
-from agentmux.core.review import review_files
 from agentmux.core.state import SessionState
 
 NOT_HANDED_IN: Final = "a draft that was not handed in"

@@ -21,6 +21,9 @@ from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.core.codec.records import Json
 from agentmux.core.codec.shape import writable
 from agentmux.core.completion import EXECUTION_PLAN, PM_DONE
+from agentmux.core.documents.plan import check_execution_plan, check_plan, subplan_file, tasks_file
+from agentmux.core.documents.plan_pages import plan_md, subplan_md, tasks_md
+from agentmux.core.documents.review import Review, check_review, fix_request_md, review_md
 from agentmux.core.events import (
     Approved,
     ChangesRequested,
@@ -38,9 +41,6 @@ from agentmux.core.events import (
 from agentmux.core.names import layout
 from agentmux.core.names.phase import Phase
 from agentmux.core.pipeline import PIPELINE
-from agentmux.core.plan import check_execution_plan, check_plan, subplan_file, tasks_file
-from agentmux.core.plan_pages import plan_md, subplan_md, tasks_md
-from agentmux.core.review import Review, check_review, fix_request_md, review_md
 from agentmux.core.state import SessionState
 
 

@@ -6,11 +6,11 @@ from agentmux.core.acceptance import working_phase
 from agentmux.core.artifacts import Artifacts, done_marker, review_outcome
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.completion import PM_DONE
+from agentmux.core.documents.review import Verdict
 from agentmux.core.drafts import without_drafts
 from agentmux.core.names.nearest import meant
 from agentmux.core.names.phase import Phase
 from agentmux.core.pipeline import PHASE_REGISTRY, PIPELINE, PhaseDescriptor, earlier
-from agentmux.core.review import Verdict
 from agentmux.core.state import CAPPED, SessionState
 from agentmux.errors import UsageError
 

@@ -12,6 +12,7 @@ from agentmux.core import completion
 from agentmux.core.artifacts import REVIEW_MD, Artifacts, done_marker
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.completion import Completion
+from agentmux.core.documents.review import review_files
 from agentmux.core.events import (
     ArchitectureDone,
     CodeDone,
@@ -31,7 +32,6 @@ from agentmux.core.names.phase import (
     REVIEWERS,
     Phase,
 )
-from agentmux.core.review import review_files
 from agentmux.core.state import SessionState
 
 Check: TypeAlias = Callable[[SessionState, Artifacts], Completion]

@@ -14,6 +14,7 @@ from typing import Final
 from agentmux.core.artifacts import done_marker
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.codec.shape import writable
+from agentmux.core.documents.review import review_file
 from agentmux.core.names import layout
 from agentmux.core.names.phase import (
     ARCHITECT,
@@ -26,7 +27,6 @@ from agentmux.core.names.phase import (
     Phase,
 )
 from agentmux.core.pipeline import PIPELINE
-from agentmux.core.review import review_file
 
 FIX: Final = "coder-fix"
 SINGLE: Final = "coder-single"

@@ -7,9 +7,9 @@ from typing import Final
 
 from agentmux.core.artifacts import FIX_REQUEST, REVIEW_MD, Artifacts
 from agentmux.core.completion import ARCHITECTURE, DESIGN, PLAN
+from agentmux.core.documents.plan import subplan_file, tasks_file
 from agentmux.core.names import layout
 from agentmux.core.names.phase import CODER, RESEARCHERS, Phase, ResearchKind
-from agentmux.core.plan import subplan_file, tasks_file
 from agentmux.core.state import RESEARCHED, SessionState
 from agentmux.core.work import Work
 

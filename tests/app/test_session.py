@@ -14,6 +14,7 @@ import pytest
 
 from agentmux.adapters.session_files import FileSession
 from agentmux.app.session import Session
+from agentmux.core.documents.plan import check_plan
 from agentmux.core.events import (
     AgentExited,
     ArtifactsArchived,
@@ -26,7 +27,6 @@ from agentmux.core.events import (
 )
 from agentmux.core.names import layout
 from agentmux.core.names.phase import Phase
-from agentmux.core.plan import check_plan
 from agentmux.errors import DataError, SupersededError
 from tests.app.invariants import history
 from tests.app.on_disk import AT, OnDisk

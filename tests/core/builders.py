@@ -12,6 +12,15 @@ from agentmux.core.apply import advance
 from agentmux.core.artifacts import REVIEW_MD, Artifacts
 from agentmux.core.codec.records import Json
 from agentmux.core.completion import ARCHITECTURE, EXECUTION_PLAN
+from agentmux.core.documents.plan import check_execution_plan, check_plan
+from agentmux.core.documents.review import (
+    ROLES,
+    Verdict,
+    check_nominations,
+    check_review,
+    verdict_in,
+)
+from agentmux.core.documents.review import review_files as names_of
 from agentmux.core.events import (
     AgentLaunched,
     ArchitectureDone,
@@ -25,9 +34,6 @@ from agentmux.core.events import (
 from agentmux.core.findings import found
 from agentmux.core.implied import Implied, implied
 from agentmux.core.names.phase import Phase
-from agentmux.core.plan import check_execution_plan, check_plan
-from agentmux.core.review import ROLES, Verdict, check_nominations, check_review, verdict_in
-from agentmux.core.review import review_files as names_of
 from agentmux.core.state import Seat, SessionState
 
 LOGIC, QUALITY, EXPERT = ROLES

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from agentmux.core.plan import Plan, check_plan
+from agentmux.core.documents.plan import Plan, check_plan
 
 
 def subplan(index: int, *owned: str, **changed: Any) -> dict[str, Any]:

@@ -8,6 +8,8 @@ from dataclasses import replace
 import pytest
 
 from agentmux.core.artifacts import kept_fix_request
+from agentmux.core.documents.plan import check_execution_plan
+from agentmux.core.documents.review import Verdict, verdict_in
 from agentmux.core.events import (
     AgentLaunched,
     Approved,
@@ -27,9 +29,7 @@ from agentmux.core.events import (
 )
 from agentmux.core.implied import Implied
 from agentmux.core.names.phase import Phase
-from agentmux.core.plan import check_execution_plan
 from agentmux.core.reading import reading
-from agentmux.core.review import Verdict, verdict_in
 from agentmux.core.state import Options
 from agentmux.core.work import wanted
 from tests.core.builders import LOGIC, QUALITY, Session, artifacts, at, found_fields, plan, review

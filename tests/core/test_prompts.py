@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from agentmux.adapters import prompt_files
 from agentmux.core import prompts
+from agentmux.core.documents.plan import check_execution_plan, check_plan
+from agentmux.core.documents.review import check_nominations, check_review
 from agentmux.core.names.phase import REVIEWERS, ROLES, Phase
-from agentmux.core.plan import check_execution_plan, check_plan
 from agentmux.core.prompts import Asked, PromptInputs, render
-from agentmux.core.review import check_nominations, check_review
 from agentmux.demo_agent import instructions
 from agentmux.errors import ConfigError
 

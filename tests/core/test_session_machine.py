@@ -38,6 +38,7 @@ from agentmux.core.artifacts import Artifacts, done_marker
 from agentmux.core.codec.records import to_fields
 from agentmux.core.completion import ARCHITECTURE, DESIGN, EXECUTION_PLAN
 from agentmux.core.decide import Exit, Facts, LaunchFact, next_actions
+from agentmux.core.documents.review import review_file
 from agentmux.core.drafts import without_drafts
 from agentmux.core.events import (
     AgentExited,
@@ -72,7 +73,6 @@ from agentmux.core.implied import implied
 from agentmux.core.inference import infer
 from agentmux.core.names.phase import Phase
 from agentmux.core.pipeline import PIPELINE
-from agentmux.core.review import review_file
 from agentmux.core.state import SessionState, decode
 from agentmux.core.state import encode as encode_state
 from tests.core.builders import AT, EXPERT, LOGIC, QUALITY, artifacts, plan, review

@@ -6,8 +6,8 @@ import sys
 import pytest
 import yaml
 
-from agentmux.core.plan import check_plan
-from agentmux.core.review import check_review
+from agentmux.core.documents.plan import check_plan
+from agentmux.core.documents.review import check_review
 
 SIGNAL = "agentmux submit architecture"
 

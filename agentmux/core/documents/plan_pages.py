@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentmux.core.plan import Plan, tasks_file
+from agentmux.core.documents.plan import Plan, tasks_file
 
 
 def plan_md(plan: Plan) -> str:

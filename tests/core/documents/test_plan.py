@@ -8,7 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentmux.core.plan import ExecutionPlan, Group, Mode, PlanRef, check_execution_plan, check_plan
+from agentmux.core.documents.plan import (
+    ExecutionPlan,
+    Group,
+    Mode,
+    PlanRef,
+    check_execution_plan,
+    check_plan,
+)
 from tests.core.plans import group, parsed, plan, subplan
 
 

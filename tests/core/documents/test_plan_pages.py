@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from agentmux.core.plan_pages import plan_md, subplan_md, tasks_md
+from agentmux.core.documents.plan_pages import plan_md, subplan_md, tasks_md
 from tests.core.plans import parsed, plan
 
 

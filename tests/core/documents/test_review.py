@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentmux.core import review
-from agentmux.core.review import Verdict, check_nominations, check_review, decided
+from agentmux.core.documents import review
+from agentmux.core.documents.review import Verdict, check_nominations, check_review, decided
 from agentmux.errors import UsageError
 
 
