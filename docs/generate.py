@@ -18,7 +18,7 @@ from typing import Final
 from agentmux.adapters.agents import load_registry
 from agentmux.core.agents import AgentSpec, PromptBy, Strategy, StrategyKind
 from agentmux.core.command_lines import launch_argv, mcp_words, resume_argv
-from agentmux.core.events import DECISIONS, FACTS, SIGNALS
+from agentmux.core.journal.events import DECISIONS, FACTS, SIGNALS
 from agentmux.core.settings import Settings
 
 REFERENCE: Final = Path(__file__).resolve().parent / "reference"

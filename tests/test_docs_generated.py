@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from agentmux.core.journal.state import SessionState
 from agentmux.core.names import layout
 from agentmux.core.pipeline import PHASE_REGISTRY
 from agentmux.core.resume import Guard, Rung
 from agentmux.core.resume_record import ResumeRecord
-from agentmux.core.state import SessionState
 from docs import generate
 
 ROOT = Path(__file__).resolve().parent.parent

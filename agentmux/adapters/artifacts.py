@@ -27,9 +27,9 @@ from agentmux.core.documents.review import (
     review_files,
     verdict_in,
 )
+from agentmux.core.journal.state import SessionState
 from agentmux.core.names import layout
 from agentmux.core.pipeline import PHASE_REGISTRY
-from agentmux.core.state import SessionState
 
 YAML_MAX: Final = 1 << 20
 TEXT_MAX: Final = 8 << 20

@@ -23,12 +23,12 @@ from agentmux.core.codec.digests import sha256
 from agentmux.core.codec.frozen import replace
 from agentmux.core.codec.records import FieldError, from_fields
 from agentmux.core.decide import Exit
-from agentmux.core.events import Event, LaunchChosen, encode
 from agentmux.core.implied import Implied
+from agentmux.core.journal.events import Event, LaunchChosen, encode
+from agentmux.core.journal.state import Archive, SessionState
+from agentmux.core.journal.state import encode as encode_state
 from agentmux.core.names import layout
 from agentmux.core.resume import CheckpointState
-from agentmux.core.state import Archive, SessionState
-from agentmux.core.state import encode as encode_state
 from agentmux.errors import NAME_TAKEN, BlockedError, DataError
 from agentmux.ports.session_files import LaunchRecord
 

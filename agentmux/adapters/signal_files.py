@@ -18,7 +18,7 @@ from agentmux.adapters.journal import FileJournal, HeldJournal, Line, parse_line
 from agentmux.adapters.state_store import StateStore
 from agentmux.core.codec.frozen import replace
 from agentmux.core.codec.records import FieldError
-from agentmux.core.events import (
+from agentmux.core.journal.events import (
     VERSION,
     Event,
     JournalCreated,
@@ -26,12 +26,12 @@ from agentmux.core.events import (
     encode,
     parse,
 )
+from agentmux.core.journal.state import SessionState
+from agentmux.core.journal.state import decode as decode_state
 from agentmux.core.loaded import LoadedSession
 from agentmux.core.names import layout
 from agentmux.core.names.phase import Phase
 from agentmux.core.stall import Turn
-from agentmux.core.state import SessionState
-from agentmux.core.state import decode as decode_state
 from agentmux.errors import DataError, NotFoundError
 
 BLANK: Final = SessionState(phase=Phase.FAILED)

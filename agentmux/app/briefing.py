@@ -14,12 +14,12 @@ from agentmux.core.agents import StrategyKind
 from agentmux.core.codec.frozen import replace
 from agentmux.core.codec.records import Json
 from agentmux.core.documents.review import review_files
+from agentmux.core.journal.state import RESEARCHED, SessionState
 from agentmux.core.names import layout
 from agentmux.core.names.phase import CODER, REVIEWERS, Phase, ResearchKind
 from agentmux.core.progress import handed_in
 from agentmux.core.prompts import Asked, PromptInputs
 from agentmux.core.resume import same_work
-from agentmux.core.state import RESEARCHED, SessionState
 from agentmux.core.work import Work
 
 INSTRUCTIONS = "instructions.md"

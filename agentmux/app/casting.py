@@ -20,6 +20,7 @@ from agentmux.core.agents import (
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.codec.records import Json
 from agentmux.core.command_lines import kept_file, strategy_env
+from agentmux.core.journal.state import LAUNCHED, STOPPED
 from agentmux.core.names import layout
 from agentmux.core.resume import CheckpointState, Decision, Fresh, Guard, ResumeFacts, decide_resume
 from agentmux.core.resume_record import (
@@ -28,7 +29,6 @@ from agentmux.core.resume_record import (
     standing_record,
 )
 from agentmux.core.runtime import decode_runtime, encode_runtime, runtime_of
-from agentmux.core.state import LAUNCHED, STOPPED
 from agentmux.core.work import Work, wanted
 
 

@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from agentmux.core import events
 from agentmux.core.apply import fold
 from agentmux.core.architecture import check_architecture
 from agentmux.core.codec.digests import sha256
@@ -19,11 +18,12 @@ from agentmux.core.completion import ARCHITECTURE
 from agentmux.core.documents.plan import check_plan
 from agentmux.core.documents.review import DEFAULT_NOMINATIONS, check_review, review_files
 from agentmux.core.documents.review import long as long_role
+from agentmux.core.journal import events
 from agentmux.core.names import layout
 from agentmux.core.names.phase import RESEARCHERS, ResearchKind
 
 if TYPE_CHECKING:  # `ports` knows the whole world, and a signal needs little of it
-    from agentmux.core.events import Signal
+    from agentmux.core.journal.events import Signal
     from agentmux.ports.session_files import SignalFiles
 
 YAML_MAX: Final = 1 << 18

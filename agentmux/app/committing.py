@@ -9,7 +9,7 @@ from typing import Final
 from agentmux.app.world import World
 from agentmux.core.codec.shape import is_control
 from agentmux.core.documents.review import check_review, commit_message
-from agentmux.core.state import SessionState
+from agentmux.core.journal.state import SessionState
 from agentmux.errors import AgentmuxError, of_system
 from agentmux.ports.repository import GitError, Head, IndexBusyError, Repository
 

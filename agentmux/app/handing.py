@@ -10,7 +10,7 @@ from typing import Final
 from agentmux.app.request import Report, Request, decode_report
 from agentmux.app.world import World
 from agentmux.core.codec.frozen import dataclass, replace
-from agentmux.core.state import SessionState
+from agentmux.core.journal.state import SessionState
 from agentmux.errors import AgentmuxError, ExitCode
 from agentmux.ports.processes import Handover
 from agentmux.ports.terminal import (

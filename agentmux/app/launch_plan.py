@@ -8,8 +8,8 @@ from typing import Final
 from agentmux.app.casting import Casting
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.codec.records import Json
+from agentmux.core.journal.state import AGENT_MODES
 from agentmux.core.resume import Decision, Native, Rung
-from agentmux.core.state import AGENT_MODES
 from agentmux.core.work import Work
 
 PROMPT: Final = "prompt.md"

@@ -30,13 +30,13 @@ from agentmux.core.command_lines import (
     needs_mcp_file,
 )
 from agentmux.core.environment import MODE
-from agentmux.core.events import AgentLaunched, LaunchChosen
+from agentmux.core.journal.events import AgentLaunched, LaunchChosen
+from agentmux.core.journal.state import AGENT_MODES, SessionState
 from agentmux.core.names import layout
 from agentmux.core.names.phase import ResearchKind
 from agentmux.core.pipeline import PIPELINE
 from agentmux.core.reading import reading
 from agentmux.core.resume import Decision, Fresh, Guard, Rung, plan_rung
-from agentmux.core.state import AGENT_MODES, SessionState
 from agentmux.core.work import Work
 from agentmux.ports.terminal import NewPane
 

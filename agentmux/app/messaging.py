@@ -14,10 +14,10 @@ from agentmux.app.world import World
 from agentmux.core import prompts
 from agentmux.core.acceptance import working_phase
 from agentmux.core.decide import Tell
-from agentmux.core.events import AgentNudged, PromptReached, ResearchTold
+from agentmux.core.journal.events import AgentNudged, PromptReached, ResearchTold
+from agentmux.core.journal.state import LAUNCHED
 from agentmux.core.names import layout
 from agentmux.core.prompts import PromptInputs
-from agentmux.core.state import LAUNCHED
 from agentmux.ports.terminal import DeliveryResult
 
 logger = logging.getLogger(__name__)

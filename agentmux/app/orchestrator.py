@@ -26,7 +26,7 @@ from agentmux.app.world import World
 from agentmux.core.acceptance import Answer, takes_decision
 from agentmux.core.console import ANSWER_S, Console, Wish, ask, press
 from agentmux.core.decide import next_actions
-from agentmux.core.events import Approved, ChangesRequested, Decision, SessionInterrupted
+from agentmux.core.journal.events import Approved, ChangesRequested, Decision, SessionInterrupted
 from agentmux.core.keys import Pressed
 from agentmux.core.names.phase import Phase
 from agentmux.errors import AgentmuxError, SupersededError

@@ -41,7 +41,7 @@ from agentmux.core.decide import (
     Settle,
     Tell,
 )
-from agentmux.core.events import (
+from agentmux.core.journal.events import (
     AgentExited,
     Approved,
     ArtifactsArchived,
@@ -52,8 +52,8 @@ from agentmux.core.events import (
     PhaseSettled,
     SessionFailed,
 )
+from agentmux.core.journal.state import AGENT_MODES, DELAYED, LAUNCHED, NATIVE, REJECTED, STOPPED
 from agentmux.core.names import layout
-from agentmux.core.state import AGENT_MODES, DELAYED, LAUNCHED, NATIVE, REJECTED, STOPPED
 from agentmux.core.work import wanted
 from agentmux.errors import AgentmuxError
 from agentmux.ports.repository import IndexBusyError

@@ -24,6 +24,7 @@ from agentmux.core.command_lines import (
     prompt_words,
     resume_argv,
 )
+from agentmux.core.journal.state import SessionState
 from agentmux.core.names import layout
 from agentmux.core.prompts import launch_line
 from agentmux.core.resume import Decision, Native
@@ -33,7 +34,6 @@ from agentmux.core.resume_record import (
     restated,
     standing_record,
 )
-from agentmux.core.state import SessionState
 from agentmux.core.work import Work
 
 # Stands for an id that is not known yet, while argv is made.

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from agentmux.app.session import stamp
 from agentmux.app.world import World
 from agentmux.core.apply import fold
-from agentmux.core.events import Event, SeatRestarted
+from agentmux.core.journal.events import Event, SeatRestarted
+from agentmux.core.journal.state import LAUNCHED
 from agentmux.core.names.nearest import meant
-from agentmux.core.state import LAUNCHED
 from agentmux.errors import BlockedError, NotFoundError
 from agentmux.ports.session_files import SignalFiles
 

@@ -30,13 +30,13 @@ from agentmux.core.artifacts import Artifacts
 from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.core.codec.records import to_fields
 from agentmux.core.decide import settlement
-from agentmux.core.events import ORCHESTRATOR, Event, Fact, PhaseSettled, Resumed
 from agentmux.core.implied import Implied, implied, overlay
 from agentmux.core.inference import Inference, chosen_phase, infer
+from agentmux.core.journal.events import ORCHESTRATOR, Event, Fact, PhaseSettled, Resumed
+from agentmux.core.journal.state import SessionState
 from agentmux.core.names.nearest import meant
 from agentmux.core.names.phase import Phase
 from agentmux.core.resume import Fresh
-from agentmux.core.state import SessionState
 from agentmux.core.work import wanted
 from agentmux.errors import AgentmuxError, BlockedError, NotFoundError
 from agentmux.ports.session_files import SessionFiles

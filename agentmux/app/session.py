@@ -12,20 +12,20 @@ from agentmux.core.artifacts import Artifacts
 from agentmux.core.codec.frozen import replace
 from agentmux.core.codec.records import to_fields
 from agentmux.core.drafts import without_drafts
-from agentmux.core.events import (
+from agentmux.core.findings import found
+from agentmux.core.implied import implied
+from agentmux.core.inference import Inference, infer
+from agentmux.core.journal.events import (
     ORCHESTRATOR,
     Event,
     Fact,
     JournalCreated,
     SessionImported,
 )
-from agentmux.core.findings import found
-from agentmux.core.implied import implied
-from agentmux.core.inference import Inference, infer
+from agentmux.core.journal.state import SessionState, encode
 from agentmux.core.loaded import LoadedSession
 from agentmux.core.names.phase import Phase
 from agentmux.core.resume_record import ResumeRecord, decode_record
-from agentmux.core.state import SessionState, encode
 from agentmux.errors import AgentmuxError, DataError
 from agentmux.ports.session_files import SessionFiles
 

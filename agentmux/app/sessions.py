@@ -153,7 +153,7 @@ def entry_at(site: Site, path: Path) -> SessionEntry:
         loaded = site.files(path).load()
     except DataError as error:
         return _entry(site, path, {}, "none", problem=problem_of(path.name, error))
-    from agentmux.core.state import encode  # noqa: PLC0415 (a good state needs no closer look)
+    from agentmux.core.journal.state import encode  # noqa: PLC0415 (a good state needs no closer look)
 
     found: Json = encode(loaded.state) if loaded.known else {}
     return _entry(site, path, found, loaded.source, warnings=loaded.warnings)

@@ -20,12 +20,12 @@ from agentmux.app.world import World
 from agentmux.core.agents import AgentSpec
 from agentmux.core.codec.frozen import dataclass, field, replace
 from agentmux.core.codec.shape import is_control, writable
-from agentmux.core.events import ORCHESTRATOR, Event, JournalCreated, SessionStarted
+from agentmux.core.journal.events import ORCHESTRATOR, Event, JournalCreated, SessionStarted
+from agentmux.core.journal.state import Options, SessionState, encode
 from agentmux.core.names import layout
 from agentmux.core.names.nearest import meant
 from agentmux.core.names.phase import CODER, PRODUCT_MANAGER, ROLES, Phase
 from agentmux.core.pipeline import TERMINAL
-from agentmux.core.state import Options, SessionState, encode
 from agentmux.errors import NAME_TAKEN, BlockedError, MissingError, UsageError
 from agentmux.ports.processes import Handover
 from agentmux.ports.repository import Head
@@ -317,7 +317,7 @@ def _options(
 def flags(
     agent: str | None, roles: Mapping[str, tuple[str, str | None]]
 ) -> tuple[dict[str, str], dict[str, str]]:
-    """Return the flags of a start as `core.state.Options` keeps them: agents and models by role.
+    """Return the flags of a start as `state.Options` keeps them: agents and models by role.
 
     Raises:
         UsageError: There is no such role.

@@ -11,7 +11,7 @@ from agentmux.app.session import Session
 from agentmux.app.snapshot import keep, snapshot
 from agentmux.app.world import World
 from agentmux.core.codec.frozen import dataclass
-from agentmux.core.events import SessionInterrupted
+from agentmux.core.journal.events import SessionInterrupted
 from agentmux.errors import AgentmuxError, NotFoundError
 from agentmux.ports.terminal import ScreensUnreadableError
 

@@ -16,7 +16,7 @@ from agentmux.core.apply import fold, research_kind
 from agentmux.core.codec.digests import named_uuid
 from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.core.codec.shape import writable
-from agentmux.core.events import (
+from agentmux.core.journal.events import (
     USER,
     ChangesRequested,
     CodeResearchDispatched,
@@ -26,14 +26,14 @@ from agentmux.core.events import (
     PromptReached,
     WebResearchDispatched,
 )
+from agentmux.core.journal.state import RESEARCHED, SessionState
 from agentmux.core.names import layout
 from agentmux.core.stall import Turn
-from agentmux.core.state import RESEARCHED, SessionState
 from agentmux.core.work import is_under_way
 from agentmux.errors import UsageError
 
 if TYPE_CHECKING:  # `ports` knows the whole world, and a signal needs little of it
-    from agentmux.core.events import Decision, Fact
+    from agentmux.core.journal.events import Decision, Fact
     from agentmux.ports.session_files import SignalFiles, Transaction
 
 REFUSED: Final = "refused"

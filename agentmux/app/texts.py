@@ -12,7 +12,7 @@ from agentmux.core.prompts import PromptInputs
 
 if TYPE_CHECKING:
     from agentmux.app.world import World
-    from agentmux.core.state import SessionState
+    from agentmux.core.journal.state import SessionState
 
 _UNKNOWN: Final = (
     "The request of this session was not kept: what it is about follows from the documents in its"

@@ -11,7 +11,7 @@ from agentmux.errors import AgentmuxError, ConfigError
 
 if TYPE_CHECKING:
     from agentmux.app.world import World
-    from agentmux.core.state import SessionState
+    from agentmux.core.journal.state import SessionState
     from agentmux.core.trust import Part
 
 Effect = Callable[["World"], object]

@@ -28,7 +28,7 @@ _STOPPED: Final = "stopped"
 ORCHESTRATOR_GONE: Final = "its orchestrator is gone"
 _DECIDED: Final = "your decision is on record, to be applied at the next resume"
 _LIMIT: Final = "usage_limit"
-_LEFT: Final = frozenset({"finished", "ended_by_user"})  # as `core.state.LEFT`, slow to import
+_LEFT: Final = frozenset({"finished", "ended_by_user"})  # as `state.LEFT`, slow to import
 _HELD_UP: Final = {"failed": "the commit failed", "delayed": "the commit waits"}
 NESTED: Final = "`{path}` is a git repository of its own: the commit leaves it out"
 _FEATURE_MAX: Final = 120
@@ -194,7 +194,7 @@ def _is_decided(site: Site, entry: SessionEntry) -> bool:
     """Whether the journal holds a decision of the user that nobody has applied yet."""
     if entry.problem is not None or not wants_decision(entry.fields):
         return False
-    from agentmux.core.events import Decision  # noqa: PLC0415 (for those who look, mostly unused)
+    from agentmux.core.journal.events import Decision  # noqa: PLC0415 (for those who look, mostly unused)
 
     tail = site.files(entry.path).load().tail
     return any(isinstance(event.fact, Decision) for event, _ in tail)

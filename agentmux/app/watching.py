@@ -19,7 +19,8 @@ from agentmux.app.world import World
 from agentmux.core.agents import AgentSpec, StrategyKind, TurnEnd
 from agentmux.core.codec.frozen import replace
 from agentmux.core.decide import Facts, LaunchFact
-from agentmux.core.events import AgentStalled, ConversationLearned, PromptReached
+from agentmux.core.journal.events import AgentStalled, ConversationLearned, PromptReached
+from agentmux.core.journal.state import AGENT_MODES, LAUNCHED, NATIVE, RESEARCHED, STOPPED, Seat
 from agentmux.core.names import layout
 from agentmux.core.names.phase import ResearchKind
 from agentmux.core.screens import (
@@ -31,7 +32,6 @@ from agentmux.core.screens import (
     switches_shown,
 )
 from agentmux.core.stall import Patience, Turn, nudge_after, patience
-from agentmux.core.state import AGENT_MODES, LAUNCHED, NATIVE, RESEARCHED, STOPPED, Seat
 from agentmux.core.work import is_under_way
 from agentmux.errors import AgentmuxError, DataError
 from agentmux.ports.display import SeatStatus

@@ -26,7 +26,7 @@ from agentmux.cli.person import require_person
 from agentmux.cli.starting import read_text
 from agentmux.core.acceptance import takes_approval
 from agentmux.core.apply import fold
-from agentmux.core.events import Approved, ChangesRequested, Decision
+from agentmux.core.journal.events import Approved, ChangesRequested, Decision
 from agentmux.core.names.phase import Phase
 from agentmux.errors import AgentmuxError, BlockedError, ExitCode, RefusedError
 from agentmux.ports.repository import IndexBusyError
@@ -34,7 +34,7 @@ from agentmux.ports.repository import IndexBusyError
 if TYPE_CHECKING:
     from agentmux.app.world import World
     from agentmux.cli.face import Face
-    from agentmux.core.state import SessionState
+    from agentmux.core.journal.state import SessionState
 
 _SHOWN = 40
 

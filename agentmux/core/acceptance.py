@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import Final
 
 from agentmux.core.codec.frozen import dataclass
-from agentmux.core.events import (
+from agentmux.core.journal.events import (
     DECISIONS,
     SIGNALS,
     Approved,
@@ -19,9 +19,9 @@ from agentmux.core.events import (
     ReviewDone,
     WebResearchDispatched,
 )
+from agentmux.core.journal.state import DISPATCHED, LAUNCHED, STOPPED, SessionState
 from agentmux.core.names.phase import Phase, ResearchKind, researcher
 from agentmux.core.pipeline import PIPELINE
-from agentmux.core.state import DISPATCHED, LAUNCHED, STOPPED, SessionState
 
 
 class Answer(StrEnum):

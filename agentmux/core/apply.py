@@ -16,7 +16,8 @@ from agentmux.core.codec.frozen import replace
 from agentmux.core.codec.records import from_fields
 from agentmux.core.documents.plan import check_plan
 from agentmux.core.documents.review import DEFAULT_NOMINATIONS, Verdict
-from agentmux.core.events import (
+from agentmux.core.findings import Found
+from agentmux.core.journal.events import (
     AgentExited,
     AgentLaunched,
     AgentNudged,
@@ -55,10 +56,7 @@ from agentmux.core.events import (
     SummaryDone,
     WebResearchDispatched,
 )
-from agentmux.core.findings import Found
-from agentmux.core.names.phase import Phase, ResearchKind
-from agentmux.core.pipeline import PIPELINE
-from agentmux.core.state import (
+from agentmux.core.journal.state import (
     AGENT_MODES,
     CRASHED,
     DELAYED,
@@ -75,6 +73,8 @@ from agentmux.core.state import (
     SessionState,
     decode,
 )
+from agentmux.core.names.phase import Phase, ResearchKind
+from agentmux.core.pipeline import PIPELINE
 from agentmux.core.transitions import (
     decide_review,
     decided,

@@ -8,9 +8,9 @@ from agentmux.core.codec.frozen import dataclass, field
 from agentmux.core.codec.records import Json
 from agentmux.core.documents.plan import ExecutionPlan
 from agentmux.core.documents.review import Verdict, is_reviewer, long, outcome, review_files
+from agentmux.core.journal.state import SessionState
 from agentmux.core.names import layout
 from agentmux.core.names.phase import REVIEWER_LOGIC
-from agentmux.core.state import SessionState
 
 FIX_REQUEST = f"{layout.REVIEW}/fix_request.md"
 REVIEW_MD = f"{layout.REVIEW}/review.md"

@@ -15,8 +15,8 @@ from agentmux.core.artifacts import (
 )
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.documents.review import Verdict
+from agentmux.core.journal.state import CAPPED, SessionState
 from agentmux.core.names import layout
-from agentmux.core.state import CAPPED, SessionState
 
 PM_DONE = f"{layout.PRODUCT_MANAGEMENT}/done"
 ARCHITECTURE = f"{layout.ARCHITECTING}/architecture.md"

@@ -12,12 +12,10 @@ from typing import Final, TypeAlias
 from agentmux.core.artifacts import Artifacts
 from agentmux.core.codec.frozen import dataclass, field
 from agentmux.core.drafts import without_drafts
-from agentmux.core.events import LaunchChosen
 from agentmux.core.findings import Found, found
 from agentmux.core.inference import is_decided
-from agentmux.core.names.phase import Phase, ResearchKind
-from agentmux.core.pipeline import PIPELINE
-from agentmux.core.state import (
+from agentmux.core.journal.events import LaunchChosen
+from agentmux.core.journal.state import (
     AGENT_MODES,
     CLAIM_TAKEN,
     CRASHED,
@@ -33,6 +31,8 @@ from agentmux.core.state import (
     Seat,
     SessionState,
 )
+from agentmux.core.names.phase import Phase, ResearchKind
+from agentmux.core.pipeline import PIPELINE
 from agentmux.core.work import Work, wanted
 
 # One relaunch after a crash; a further crash fails the session.

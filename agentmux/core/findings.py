@@ -15,7 +15,7 @@ from agentmux.core.artifacts import (
 )
 from agentmux.core.codec.frozen import dataclass, field
 from agentmux.core.codec.records import Json
-from agentmux.core.state import SessionState
+from agentmux.core.journal.state import SessionState
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

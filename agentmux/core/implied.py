@@ -24,7 +24,7 @@ from agentmux.core.completion import EXECUTION_PLAN, PM_DONE
 from agentmux.core.documents.plan import check_execution_plan, check_plan, subplan_file, tasks_file
 from agentmux.core.documents.plan_pages import plan_md, subplan_md, tasks_md
 from agentmux.core.documents.review import Review, check_review, fix_request_md, review_md
-from agentmux.core.events import (
+from agentmux.core.journal.events import (
     Approved,
     ChangesRequested,
     CodeDone,
@@ -38,10 +38,10 @@ from agentmux.core.events import (
     ReviewDone,
     WebResearchDispatched,
 )
+from agentmux.core.journal.state import SessionState
 from agentmux.core.names import layout
 from agentmux.core.names.phase import Phase
 from agentmux.core.pipeline import PIPELINE
-from agentmux.core.state import SessionState
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

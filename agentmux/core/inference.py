@@ -8,10 +8,10 @@ from agentmux.core.codec.frozen import dataclass
 from agentmux.core.completion import PM_DONE
 from agentmux.core.documents.review import Verdict
 from agentmux.core.drafts import without_drafts
+from agentmux.core.journal.state import CAPPED, SessionState
 from agentmux.core.names.nearest import meant
 from agentmux.core.names.phase import Phase
 from agentmux.core.pipeline import PHASE_REGISTRY, PIPELINE, PhaseDescriptor, earlier
-from agentmux.core.state import CAPPED, SessionState
 from agentmux.errors import UsageError
 
 

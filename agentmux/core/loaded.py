@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from agentmux.core.codec.frozen import dataclass
 
 if TYPE_CHECKING:  # a signal needs none of what these import
-    from agentmux.core.events import Event
     from agentmux.core.implied import Implied
-    from agentmux.core.state import SessionState
+    from agentmux.core.journal.events import Event
+    from agentmux.core.journal.state import SessionState
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,7 @@ from agentmux.core.artifacts import REVIEW_MD, Artifacts, done_marker
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.completion import Completion
 from agentmux.core.documents.review import review_files
-from agentmux.core.events import (
+from agentmux.core.journal.events import (
     ArchitectureDone,
     CodeDone,
     DesignDone,
@@ -22,6 +22,7 @@ from agentmux.core.events import (
     ReviewDone,
     SummaryDone,
 )
+from agentmux.core.journal.state import SessionState
 from agentmux.core.names import layout
 from agentmux.core.names.phase import (
     ARCHITECT,
@@ -32,7 +33,6 @@ from agentmux.core.names.phase import (
     REVIEWERS,
     Phase,
 )
-from agentmux.core.state import SessionState
 
 Check: TypeAlias = Callable[[SessionState, Artifacts], Completion]
 

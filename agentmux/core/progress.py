@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from agentmux.core.journal.state import RESEARCHED, SessionState
 from agentmux.core.names.phase import Phase, ResearchKind
 from agentmux.core.pipeline import PHASE_REGISTRY, PIPELINE
-from agentmux.core.state import RESEARCHED, SessionState
 
 
 def handed_in(state: SessionState) -> tuple[str, ...]:

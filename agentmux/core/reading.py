@@ -8,9 +8,9 @@ from typing import Final
 from agentmux.core.artifacts import FIX_REQUEST, REVIEW_MD, Artifacts
 from agentmux.core.completion import ARCHITECTURE, DESIGN, PLAN
 from agentmux.core.documents.plan import subplan_file, tasks_file
+from agentmux.core.journal.state import RESEARCHED, SessionState
 from agentmux.core.names import layout
 from agentmux.core.names.phase import CODER, RESEARCHERS, Phase, ResearchKind
-from agentmux.core.state import RESEARCHED, SessionState
 from agentmux.core.work import Work
 
 PM_REQUIREMENTS: Final = f"{layout.PRODUCT_MANAGEMENT}/requirements.md"

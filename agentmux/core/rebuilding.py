@@ -7,7 +7,8 @@ from typing import Final
 
 from agentmux.core.apply import advance, fold
 from agentmux.core.codec.frozen import replace
-from agentmux.core.events import (
+from agentmux.core.implied import Implied, implied
+from agentmux.core.journal.events import (
     AgentExited,
     AgentLaunched,
     AgentNudged,
@@ -29,8 +30,7 @@ from agentmux.core.events import (
     SessionReattached,
     SessionStarted,
 )
-from agentmux.core.implied import Implied, implied
-from agentmux.core.state import Archive, SessionState
+from agentmux.core.journal.state import Archive, SessionState
 
 # What nobody but the one who holds the session's lock appends.
 _OWN: Final[tuple[type[Fact], ...]] = (

@@ -177,7 +177,7 @@ class Settings:
         return self.defaults.model
 
     def played(self, role: str, agents: Mapping[str, str], models: Mapping[str, str]) -> Player:
-        """Say who plays ``role`` under the flags of a start, as `core.state.Options` keeps them.
+        """Say who plays ``role`` under the flags of a start, as `state.Options` keeps them.
 
         A model and args that were configured for the agent that a flag replaces go with it.
         """

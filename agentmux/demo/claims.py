@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from agentmux.core import events
 from agentmux.core.codec.frozen import dataclass
+from agentmux.core.journal import events
 from agentmux.core.names.phase import CODER, Phase
 from agentmux.core.pipeline import PIPELINE
 from agentmux.demo.follower import Step

@@ -12,12 +12,12 @@ from typing import Final
 from agentmux.adapters import watch
 from agentmux.adapters.session_files import FileSession
 from agentmux.adapters.signal_files import BLANK
-from agentmux.core import events
 from agentmux.core.apply import advance
 from agentmux.core.codec.frozen import dataclass
-from agentmux.core.events import Event
+from agentmux.core.journal import events
+from agentmux.core.journal.events import Event
+from agentmux.core.journal.state import SessionState
 from agentmux.core.names.phase import Phase
-from agentmux.core.state import SessionState
 from agentmux.errors import AgentmuxError, TimedOutError
 
 _LOOK_S: Final = 0.5

@@ -23,9 +23,9 @@ from typing import Any, Final
 
 from agentmux.adapters import processes, session_folders
 from agentmux.adapters.tmux import TmuxTerminal
+from agentmux.core.journal.state import SessionState
 from agentmux.core.names import layout
 from agentmux.core.names.phase import Phase
-from agentmux.core.state import SessionState
 from agentmux.demo.claims import FINISHED, INTERRUPTED, Claim, claims, read_trace
 from agentmux.demo.follower import Follower
 from agentmux.demo.project import (

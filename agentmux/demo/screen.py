@@ -12,7 +12,7 @@ from typing import Final
 
 import typer
 
-from agentmux.core.events import Resumed, ReviewDone
+from agentmux.core.journal.events import Resumed, ReviewDone
 from agentmux.core.names.phase import Phase
 from agentmux.demo.claims import Claim, Span, spans
 from agentmux.demo.follower import Step, describe

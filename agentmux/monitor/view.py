@@ -14,11 +14,11 @@ from typing import Final
 
 from agentmux.core.acceptance import takes_approval, working_phase
 from agentmux.core.codec.frozen import dataclass
+from agentmux.core.journal.state import CAPPED, DELAYED, Seat, SessionState
 from agentmux.core.names import layout
 from agentmux.core.names.phase import Phase
 from agentmux.core.names.status_labels import worded
 from agentmux.core.pipeline import PHASE_REGISTRY, PIPELINE, earlier
-from agentmux.core.state import CAPPED, DELAYED, Seat, SessionState
 from agentmux.monitor.fitting import NARROW, clean, cut, spread, wrap
 from agentmux.ports.display import Picture, SeatStatus
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Protocol
 from agentmux.core.codec.frozen import dataclass
 
 if TYPE_CHECKING:  # what only looks at tmux does without the core
+    from agentmux.core.journal.state import SessionState
     from agentmux.core.keys import Pressed
-    from agentmux.core.state import SessionState
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

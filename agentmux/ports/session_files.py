@@ -13,12 +13,12 @@ from agentmux.core.codec.frozen import dataclass
 if TYPE_CHECKING:  # what only looks at tmux does without the core
     from agentmux.core.artifacts import Artifacts
     from agentmux.core.decide import Exit
-    from agentmux.core.events import Event, LaunchChosen
     from agentmux.core.implied import Implied
+    from agentmux.core.journal.events import Event, LaunchChosen
+    from agentmux.core.journal.state import Archive, SessionState
     from agentmux.core.loaded import LoadedSession
     from agentmux.core.resume import CheckpointState
     from agentmux.core.stall import Turn
-    from agentmux.core.state import Archive, SessionState
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,10 +20,10 @@ from agentmux.adapters.files import json_bytes
 from agentmux.adapters.journal import LINE_MAX, FileJournal, Line, encode_line, parse_line
 from agentmux.adapters.state_store import SIZE_MAX
 from agentmux.app.start import FEATURE_MAX
-from agentmux.core.events import SessionStarted, encode
+from agentmux.core.journal.events import SessionStarted, encode
+from agentmux.core.journal.state import SessionState
+from agentmux.core.journal.state import encode as encode_state
 from agentmux.core.names.phase import Phase
-from agentmux.core.state import SessionState
-from agentmux.core.state import encode as encode_state
 from agentmux.errors import BlockedError, DataError
 from tests.core.builders import event
 

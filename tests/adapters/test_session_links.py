@@ -16,12 +16,12 @@ from agentmux.adapters import handover, wake
 from agentmux.adapters.lock import SessionLock
 from agentmux.adapters.wake import WakePipe
 from agentmux.cli import orchestrate
-from agentmux.core.events import SessionInterrupted
 from agentmux.core.implied import Implied
+from agentmux.core.journal.events import SessionInterrupted
+from agentmux.core.journal.state import Archive
 from agentmux.core.names import layout
 from agentmux.core.names.phase import Phase
 from agentmux.core.stall import Turn
-from agentmux.core.state import Archive
 from agentmux.errors import AgentmuxError
 from tests.adapters.test_wrapper import argv
 from tests.app.on_disk import OnDisk

@@ -32,11 +32,11 @@ from agentmux.app.submit import Submission, decide, identity_from, submit
 from agentmux.app.tools import Tools
 from agentmux.app.world import World
 from agentmux.core.agents import AgentSpec
-from agentmux.core.events import Approved, ChangesRequested, Event
+from agentmux.core.journal.events import Approved, ChangesRequested, Event
+from agentmux.core.journal.state import SessionState
 from agentmux.core.keys import Pressed
 from agentmux.core.names import layout
 from agentmux.core.names.phase import Phase
-from agentmux.core.state import SessionState
 from agentmux.errors import ExitCode
 from agentmux.ports.display import Picture
 from agentmux.ports.repository import Head

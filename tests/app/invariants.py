@@ -10,9 +10,9 @@ from typing import NamedTuple
 from agentmux.adapters.session_files import FileSession
 from agentmux.core.acceptance import Answer, is_signal, judge
 from agentmux.core.apply import advance
-from agentmux.core.events import AgentLaunched, Event, Resumed
+from agentmux.core.journal.events import AgentLaunched, Event, Resumed
+from agentmux.core.journal.state import SessionState, encode
 from agentmux.core.names.phase import Phase
-from agentmux.core.state import SessionState, encode
 
 BLANK = SessionState(phase=Phase.FAILED)
 

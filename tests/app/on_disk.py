@@ -10,7 +10,7 @@ from typing import Any
 
 from agentmux.adapters.session_files import FileSession
 from agentmux.core.apply import fold
-from agentmux.core.events import (
+from agentmux.core.journal.events import (
     ORCHESTRATOR,
     AgentLaunched,
     Event,
@@ -19,9 +19,9 @@ from agentmux.core.events import (
     SessionStarted,
     encode,
 )
+from agentmux.core.journal.state import SessionState
+from agentmux.core.journal.state import encode as encode_state
 from agentmux.core.names.phase import CODER, Phase
-from agentmux.core.state import SessionState
-from agentmux.core.state import encode as encode_state
 
 SESSION_ID = "6f2d1c1e-0000-4000-8000-000000000001"
 AT = "2026-01-01T10:15:00.000Z"

@@ -13,7 +13,7 @@ from agentmux.app.launching import Launcher, PreparedLaunch
 from agentmux.app.resume import ResumePlan, plan_resume
 from agentmux.app.session import Session, resumed_values
 from agentmux.app.world import World
-from agentmux.core.events import ConversationLearned, Fact, PromptReached, Resumed
+from agentmux.core.journal.events import ConversationLearned, Fact, PromptReached, Resumed
 from agentmux.core.names.phase import Phase
 from agentmux.core.work import wanted
 from agentmux.wiring import build

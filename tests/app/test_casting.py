@@ -8,8 +8,8 @@ import pytest
 
 from agentmux.app.casting import CastingOffice
 from agentmux.core.agents import StrategyKind
+from agentmux.core.journal.state import Options
 from agentmux.core.runtime import Runtime, decode_runtime
-from agentmux.core.state import Options
 from agentmux.core.work import Work
 from tests.app.staging import Stage
 

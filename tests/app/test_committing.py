@@ -10,8 +10,8 @@ import pytest
 from agentmux.adapters.git import Git
 from agentmux.app.committing import TRAILER, commit, reason
 from agentmux.app.world import World
+from agentmux.core.journal.state import Options, SessionState
 from agentmux.core.names.phase import Phase
-from agentmux.core.state import Options, SessionState
 from agentmux.errors import AgentmuxError, MissingError
 from agentmux.ports.repository import GitError, HeadMovedError, IndexBusyError
 from agentmux.wiring import build

@@ -25,7 +25,7 @@ from typing import cast
 import pytest
 
 from agentmux.app.sessions import list_sessions
-from agentmux.core.events import Resumed
+from agentmux.core.journal.events import Resumed
 from agentmux.core.names import layout
 from agentmux.core.names.phase import Phase
 from agentmux.errors import ExitCode

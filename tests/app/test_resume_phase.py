@@ -23,10 +23,10 @@ from agentmux.app.session import Session
 from agentmux.app.world import World
 from agentmux.core.codec.records import to_fields
 from agentmux.core.decide import Action, Facts, FinishArchive, Launch, Settle, next_actions
-from agentmux.core.events import ArtifactsArchived, CodeDone, PhaseSettled, ReviewDone
+from agentmux.core.journal.events import ArtifactsArchived, CodeDone, PhaseSettled, ReviewDone
+from agentmux.core.journal.state import Research
 from agentmux.core.names.phase import Phase
 from agentmux.core.pipeline import PHASE_REGISTRY
-from agentmux.core.state import Research
 from agentmux.errors import DataError
 from agentmux.wiring import build
 from tests.app.driver import make_project

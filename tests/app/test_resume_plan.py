@@ -22,7 +22,13 @@ import pytest
 from agentmux.adapters.session_files import FileSession
 from agentmux.app.resume import pane_fields, plan_fields, plan_resume
 from agentmux.core.agents import AgentSpec, ProbeResult
-from agentmux.core.events import AgentExited, CodeDone, ConversationLearned, Resumed, ReviewDone
+from agentmux.core.journal.events import (
+    AgentExited,
+    CodeDone,
+    ConversationLearned,
+    Resumed,
+    ReviewDone,
+)
 from agentmux.core.resume import Fresh, Guard
 from tests.app.staging import Stage, check
 from tests.conftest import trust

@@ -15,7 +15,7 @@ import pytest
 from agentmux.adapters.session_files import FileSession
 from agentmux.app.session import Session
 from agentmux.core.documents.plan import check_plan
-from agentmux.core.events import (
+from agentmux.core.journal.events import (
     AgentExited,
     ArtifactsArchived,
     CodeDone,

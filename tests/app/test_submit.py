@@ -26,7 +26,7 @@ from agentmux.app.submit import (
     report,
     submit,
 )
-from agentmux.core.events import (
+from agentmux.core.journal.events import (
     Approved,
     ArchitectureDone,
     ChangesRequested,
@@ -507,7 +507,7 @@ def test_after_a_commit_that_failed_the_user_can_approve_again(tmp_path: Path) -
 
 
 def _with_commit() -> Any:
-    from agentmux.core.state import Options  # noqa: PLC0415
+    from agentmux.core.journal.state import Options  # noqa: PLC0415
 
     return Options(commit=True)
 

@@ -11,8 +11,8 @@ from agentmux.app.sessions import Liveness, SessionEntry
 from agentmux.app.view import SessionStatus, SessionView, session_view, wants_decision
 from agentmux.cli.render import next_step, status_lines
 from agentmux.core.acceptance import takes_approval
+from agentmux.core.journal.state import Commit, Interruption, Seat, SessionState, encode
 from agentmux.core.names.phase import Phase
-from agentmux.core.state import Commit, Interruption, Seat, SessionState, encode
 from agentmux.errors import ExitCode
 from agentmux.ports.terminal import Server, Target, TerminalUnreachableError, TmuxSession
 

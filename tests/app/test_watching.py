@@ -16,7 +16,7 @@ from agentmux.adapters.watch import gone
 from agentmux.app.session import Session
 from agentmux.app.tools import Tools
 from agentmux.app.watching import Watcher
-from agentmux.core.events import (
+from agentmux.core.journal.events import (
     AgentExited,
     AgentLaunched,
     AgentNudged,

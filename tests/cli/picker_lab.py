@@ -10,9 +10,9 @@ from pathlib import Path
 
 from agentmux.app.sessions import list_resumable_sessions
 from agentmux.cli import picker
-from agentmux.core.events import ORCHESTRATOR, Event, JournalCreated, SessionStarted
+from agentmux.core.journal.events import ORCHESTRATOR, Event, JournalCreated, SessionStarted
+from agentmux.core.journal.state import SessionState, encode
 from agentmux.core.names.phase import Phase
-from agentmux.core.state import SessionState, encode
 from agentmux.wiring import build
 
 AT = datetime(2026, 1, 1, 10, tzinfo=UTC)

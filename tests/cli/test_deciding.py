@@ -10,8 +10,8 @@ import pytest
 
 from agentmux.app.sessions import sessions_dir
 from agentmux.cli.main import main
+from agentmux.core.journal.state import Options
 from agentmux.core.names.phase import Phase
-from agentmux.core.state import Options
 from agentmux.errors import ExitCode
 from tests.app.driver import git, make_project
 from tests.app.on_disk import OnDisk

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from agentmux.cli.submit import RESEARCH_HELP, SUBMIT_HELP
-from agentmux.core.events import ConversationLearned
+from agentmux.core.journal.events import ConversationLearned
 from agentmux.core.names.phase import Phase
 from tests.app.on_disk import OnDisk, implementing
 from tests.core.builders import plan

@@ -21,9 +21,9 @@ from agentmux.app.trust import (
 )
 from agentmux.app.world import World
 from agentmux.cli.main import main
+from agentmux.core.journal.state import Options
 from agentmux.core.names import layout
 from agentmux.core.names.phase import Phase
-from agentmux.core.state import Options
 from agentmux.errors import ExitCode
 from agentmux.wiring import build
 from tests.app.on_disk import OnDisk

@@ -21,7 +21,9 @@ from agentmux.core.documents.review import (
     verdict_in,
 )
 from agentmux.core.documents.review import review_files as names_of
-from agentmux.core.events import (
+from agentmux.core.findings import found
+from agentmux.core.implied import Implied, implied
+from agentmux.core.journal.events import (
     AgentLaunched,
     ArchitectureDone,
     CodeDone,
@@ -31,10 +33,8 @@ from agentmux.core.events import (
     ReviewDone,
     SummaryDone,
 )
-from agentmux.core.findings import found
-from agentmux.core.implied import Implied, implied
+from agentmux.core.journal.state import Seat, SessionState
 from agentmux.core.names.phase import Phase
-from agentmux.core.state import Seat, SessionState
 
 LOGIC, QUALITY, EXPERT = ROLES
 AT = "2026-01-01T10:15:00Z"

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from agentmux.core.acceptance import Answer, is_signal, judge, takes_approval, working_phase
-from agentmux.core.events import (
+from agentmux.core.journal.events import (
     DECISIONS,
     FACTS,
     SIGNALS,
@@ -29,8 +29,8 @@ from agentmux.core.events import (
     SummaryDone,
     WebResearchDispatched,
 )
+from agentmux.core.journal.state import SessionState
 from agentmux.core.names.phase import Phase
-from agentmux.core.state import SessionState
 from tests.core.builders import LOGIC, QUALITY, Session, at, event, plan, review
 
 OF_PHASE: dict[Phase, tuple[str, Fact]] = {

@@ -10,7 +10,8 @@ import pytest
 
 from agentmux.core.apply import advance, apply, fold
 from agentmux.core.codec.records import FieldError
-from agentmux.core.events import (
+from agentmux.core.implied import implied
+from agentmux.core.journal.events import (
     AgentExited,
     AgentLaunched,
     AgentNudged,
@@ -46,11 +47,10 @@ from agentmux.core.events import (
     SummaryDone,
     WebResearchDispatched,
 )
-from agentmux.core.implied import implied
+from agentmux.core.journal.state import Archive, Commit, Options, SessionState, decode, encode
 from agentmux.core.names import layout
 from agentmux.core.names.phase import Phase
 from agentmux.core.pipeline import PIPELINE
-from agentmux.core.state import Archive, Commit, Options, SessionState, decode, encode
 from agentmux.core.work import wanted
 from tests.core.builders import (
     EXPERT,

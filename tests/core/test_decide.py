@@ -28,7 +28,8 @@ from agentmux.core.decide import (
     Tell,
     next_actions,
 )
-from agentmux.core.events import (
+from agentmux.core.findings import found
+from agentmux.core.journal.events import (
     AgentExited,
     Approved,
     ArtifactsArchived,
@@ -47,9 +48,8 @@ from agentmux.core.events import (
     SessionReattached,
     WebResearchDispatched,
 )
-from agentmux.core.findings import found
+from agentmux.core.journal.state import Options, SessionState
 from agentmux.core.names.phase import Phase, ResearchKind
-from agentmux.core.state import Options, SessionState
 from agentmux.core.work import Work, wanted
 from tests.core.builders import (
     EXPERT,

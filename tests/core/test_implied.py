@@ -10,7 +10,8 @@ import pytest
 from agentmux.core.artifacts import kept_fix_request
 from agentmux.core.documents.plan import check_execution_plan
 from agentmux.core.documents.review import Verdict, verdict_in
-from agentmux.core.events import (
+from agentmux.core.implied import Implied
+from agentmux.core.journal.events import (
     AgentLaunched,
     Approved,
     ArchitectureDone,
@@ -27,10 +28,9 @@ from agentmux.core.events import (
     SessionFailed,
     WebResearchDispatched,
 )
-from agentmux.core.implied import Implied
+from agentmux.core.journal.state import Options
 from agentmux.core.names.phase import Phase
 from agentmux.core.reading import reading
-from agentmux.core.state import Options
 from agentmux.core.work import wanted
 from tests.core.builders import LOGIC, QUALITY, Session, artifacts, at, found_fields, plan, review
 

@@ -22,9 +22,9 @@ from agentmux.core.artifacts import (
 )
 from agentmux.core.documents.review import Verdict
 from agentmux.core.inference import chosen_phase, infer, is_decided, walk
+from agentmux.core.journal.state import Interruption, SessionState
 from agentmux.core.names.phase import REVIEWERS, Phase
 from agentmux.core.pipeline import PHASE_REGISTRY, PIPELINE, earlier
-from agentmux.core.state import Interruption, SessionState
 from agentmux.errors import UsageError
 from tests.core.builders import (
     EXPERT,

@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 
 import pytest
 
-from agentmux.core.events import SIGNALS
+from agentmux.core.journal.events import SIGNALS
 from agentmux.core.names.phase import ROLES, Phase
 from agentmux.core.pipeline import PHASE_REGISTRY, PIPELINE, TERMINAL, earlier
 

@@ -40,7 +40,10 @@ from agentmux.core.completion import ARCHITECTURE, DESIGN, EXECUTION_PLAN
 from agentmux.core.decide import Exit, Facts, LaunchFact, next_actions
 from agentmux.core.documents.review import review_file
 from agentmux.core.drafts import without_drafts
-from agentmux.core.events import (
+from agentmux.core.findings import Found, found
+from agentmux.core.implied import implied
+from agentmux.core.inference import infer
+from agentmux.core.journal.events import (
     AgentExited,
     AgentLaunched,
     Approved,
@@ -68,13 +71,10 @@ from agentmux.core.events import (
     encode,
     parse,
 )
-from agentmux.core.findings import Found, found
-from agentmux.core.implied import implied
-from agentmux.core.inference import infer
+from agentmux.core.journal.state import SessionState, decode
+from agentmux.core.journal.state import encode as encode_state
 from agentmux.core.names.phase import Phase
 from agentmux.core.pipeline import PIPELINE
-from agentmux.core.state import SessionState, decode
-from agentmux.core.state import encode as encode_state
 from tests.core.builders import AT, EXPERT, LOGIC, QUALITY, artifacts, plan, review
 
 STATE = "state.json"

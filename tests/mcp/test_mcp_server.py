@@ -16,7 +16,7 @@ from mcp import Client, StdioServerParameters
 from mcp.server import MCPServer
 
 from agentmux.app.submit import identity_from
-from agentmux.core.events import SIGNALS
+from agentmux.core.journal.events import SIGNALS
 from agentmux.core.names.phase import Phase
 from agentmux.mcp.server import build
 from tests.app.on_disk import OnDisk, implementing

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from agentmux.core.journal.state import Seat, SessionState
 from agentmux.core.names.phase import Phase
-from agentmux.core.state import Seat, SessionState
 from agentmux.ports.display import Picture, SeatStatus
 
 NOW = datetime(2026, 1, 1, 10, 30, tzinfo=UTC)

@@ -13,8 +13,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from wcwidth import wcswidth
 
+from agentmux.core.journal.state import Commit, Interruption, Seat, SessionState
 from agentmux.core.names.phase import Phase
-from agentmux.core.state import Commit, Interruption, Seat, SessionState
 from agentmux.monitor.fitting import clean, spread, wrap
 from agentmux.monitor.screen import styled
 from agentmux.monitor.view import Style, draw, plain, render

@@ -11,8 +11,8 @@ from typing import ClassVar
 import pytest
 
 from agentmux.core.codec import frozen
-from agentmux.core.events import FACTS, Approved, Event
-from agentmux.core.state import SessionState
+from agentmux.core.journal.events import FACTS, Approved, Event
+from agentmux.core.journal.state import SessionState
 
 
 @frozen.dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from agentmux.core.events import (
+from agentmux.core.journal.events import (
     Approved,
     ArchitectureDone,
     ChangesRequested,

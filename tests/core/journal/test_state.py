@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentmux.core.codec.records import FieldError
-from agentmux.core.names.phase import Phase, ResearchKind
-from agentmux.core.state import (
+from agentmux.core.journal.state import (
     Archive,
     Commit,
     Interruption,
@@ -21,6 +20,7 @@ from agentmux.core.state import (
     decode,
     encode,
 )
+from agentmux.core.names.phase import Phase, ResearchKind
 from tests.core.builders import seat
 
 _TEXT = st.text(max_size=6)

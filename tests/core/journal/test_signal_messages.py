@@ -2,7 +2,7 @@
 
 import pytest
 
-from agentmux.core.events import (
+from agentmux.core.journal.events import (
     Approved,
     CodeDone,
     CodeResearchDispatched,
@@ -12,7 +12,7 @@ from agentmux.core.events import (
     ResearchDone,
     ReviewDone,
 )
-from agentmux.core.news import news
+from agentmux.core.journal.signal_messages import news
 from tests.core.builders import event
 
 

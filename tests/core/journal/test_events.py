@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentmux.core.codec.records import FieldError
-from agentmux.core.events import (
+from agentmux.core.journal.events import (
     DECISIONS,
     FACTS,
     SIGNALS,
