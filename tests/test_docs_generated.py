@@ -10,7 +10,7 @@ import pytest
 
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names import layout
-from agentmux.core.pipeline import PHASE_REGISTRY
+from agentmux.core.pipeline.registry import PHASE_REGISTRY
 from agentmux.core.resume import Guard, Rung
 from agentmux.core.resume_record import ResumeRecord
 from docs import generate

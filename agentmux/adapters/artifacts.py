@@ -16,9 +16,6 @@ from typing import Any, Final
 
 from agentmux.adapters import files
 from agentmux.adapters.front_matter import read_front_matter
-from agentmux.core.architecture import check_architecture
-from agentmux.core.artifacts import REVIEW_MD, Artifacts, kept_fix_request, nominations
-from agentmux.core.completion import ARCHITECTURE, EXECUTION_PLAN
 from agentmux.core.documents.plan import ExecutionPlan, check_execution_plan
 from agentmux.core.documents.review import (
     ROLES,
@@ -29,7 +26,10 @@ from agentmux.core.documents.review import (
 )
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names import layout
-from agentmux.core.pipeline import PHASE_REGISTRY
+from agentmux.core.pipeline.architecture import check_architecture
+from agentmux.core.pipeline.artifacts import REVIEW_MD, Artifacts, kept_fix_request, nominations
+from agentmux.core.pipeline.completion import ARCHITECTURE, EXECUTION_PLAN
+from agentmux.core.pipeline.registry import PHASE_REGISTRY
 
 YAML_MAX: Final = 1 << 20
 TEXT_MAX: Final = 8 << 20

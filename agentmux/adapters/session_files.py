@@ -18,7 +18,6 @@ from agentmux.adapters.ids import new_id
 from agentmux.adapters.journal import encode_line
 from agentmux.adapters.signal_files import BLANK, SignalFiles
 from agentmux.core.apply import fold
-from agentmux.core.artifacts import Artifacts
 from agentmux.core.codec.digests import sha256
 from agentmux.core.codec.frozen import replace
 from agentmux.core.codec.records import FieldError, from_fields
@@ -28,6 +27,7 @@ from agentmux.core.journal.events import Event, LaunchChosen, encode
 from agentmux.core.journal.state import Archive, SessionState
 from agentmux.core.journal.state import encode as encode_state
 from agentmux.core.names import layout
+from agentmux.core.pipeline.artifacts import Artifacts
 from agentmux.core.resume import CheckpointState
 from agentmux.errors import NAME_TAKEN, BlockedError, DataError
 from agentmux.ports.session_files import LaunchRecord

@@ -10,7 +10,7 @@ from agentmux.app.beside import Beside, Loop
 from agentmux.app.session import Session
 from agentmux.app.world import World
 from agentmux.core.names.phase import PRODUCT_MANAGER, ROLES
-from agentmux.core.work import Work
+from agentmux.core.pipeline.work import Work
 
 # How long a launch waits for what its program says of itself.
 _ANSWER_S: Final = 1.0

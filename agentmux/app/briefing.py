@@ -17,10 +17,10 @@ from agentmux.core.documents.review import review_files
 from agentmux.core.journal.state import RESEARCHED, SessionState
 from agentmux.core.names import layout
 from agentmux.core.names.phase import CODER, REVIEWERS, Phase, ResearchKind
+from agentmux.core.pipeline.work import Work
 from agentmux.core.progress import handed_in
 from agentmux.core.prompts import Asked, PromptInputs
 from agentmux.core.resume import same_work
-from agentmux.core.work import Work
 
 INSTRUCTIONS = "instructions.md"
 """In a launch's folder: the full prompt, where ``prompt.md`` is a short message."""

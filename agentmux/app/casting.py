@@ -22,6 +22,7 @@ from agentmux.core.codec.records import Json
 from agentmux.core.command_lines import kept_file, strategy_env
 from agentmux.core.journal.state import LAUNCHED, STOPPED
 from agentmux.core.names import layout
+from agentmux.core.pipeline.work import Work, wanted
 from agentmux.core.resume import CheckpointState, Decision, Fresh, Guard, ResumeFacts, decide_resume
 from agentmux.core.resume_record import (
     ResumeRecord,
@@ -29,7 +30,6 @@ from agentmux.core.resume_record import (
     standing_record,
 )
 from agentmux.core.runtime import decode_runtime, encode_runtime, runtime_of
-from agentmux.core.work import Work, wanted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

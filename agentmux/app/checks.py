@@ -1,6 +1,6 @@
 """Whether what an agent hands in keeps the rules: one check per signal, every problem at once.
 
-Whether a *phase* is complete is `core.completion`.
+Whether a *phase* is complete is `completion`.
 """
 
 from __future__ import annotations
@@ -10,17 +10,17 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from agentmux.core.apply import fold
-from agentmux.core.architecture import check_architecture
 from agentmux.core.codec.digests import sha256
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.codec.shape import writable
-from agentmux.core.completion import ARCHITECTURE
 from agentmux.core.documents.plan import check_plan
 from agentmux.core.documents.review import DEFAULT_NOMINATIONS, check_review, review_files
 from agentmux.core.documents.review import long as long_role
 from agentmux.core.journal import events
 from agentmux.core.names import layout
 from agentmux.core.names.phase import RESEARCHERS, ResearchKind
+from agentmux.core.pipeline.architecture import check_architecture
+from agentmux.core.pipeline.completion import ARCHITECTURE
 
 if TYPE_CHECKING:  # `ports` knows the whole world, and a signal needs little of it
     from agentmux.core.journal.events import Signal

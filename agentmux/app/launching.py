@@ -19,7 +19,6 @@ from agentmux.app.world import World
 from agentmux.core import prompts
 from agentmux.core.acceptance import working_phase
 from agentmux.core.agents import PromptBy, StrategyKind, unset_names
-from agentmux.core.artifacts import Artifacts
 from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.core.codec.records import to_fields
 from agentmux.core.command_lines import (
@@ -34,10 +33,11 @@ from agentmux.core.journal.events import AgentLaunched, LaunchChosen
 from agentmux.core.journal.state import AGENT_MODES, SessionState
 from agentmux.core.names import layout
 from agentmux.core.names.phase import ResearchKind
-from agentmux.core.pipeline import PIPELINE
+from agentmux.core.pipeline.artifacts import Artifacts
+from agentmux.core.pipeline.registry import PIPELINE
+from agentmux.core.pipeline.work import Work
 from agentmux.core.reading import reading
 from agentmux.core.resume import Decision, Fresh, Guard, Rung, plan_rung
-from agentmux.core.work import Work
 from agentmux.ports.terminal import NewPane
 
 # How long an agent that was told to end may take before it is killed.

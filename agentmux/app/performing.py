@@ -54,7 +54,7 @@ from agentmux.core.journal.events import (
 )
 from agentmux.core.journal.state import AGENT_MODES, DELAYED, LAUNCHED, NATIVE, REJECTED, STOPPED
 from agentmux.core.names import layout
-from agentmux.core.work import wanted
+from agentmux.core.pipeline.work import wanted
 from agentmux.errors import AgentmuxError
 from agentmux.ports.repository import IndexBusyError
 from agentmux.ports.terminal import NewPane, TerminalUnreachableError

@@ -26,6 +26,7 @@ from agentmux.core.command_lines import (
 )
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names import layout
+from agentmux.core.pipeline.work import Work
 from agentmux.core.prompts import launch_line
 from agentmux.core.resume import Decision, Native
 from agentmux.core.resume_record import (
@@ -34,7 +35,6 @@ from agentmux.core.resume_record import (
     restated,
     standing_record,
 )
-from agentmux.core.work import Work
 
 # Stands for an id that is not known yet, while argv is made.
 _UNKNOWN_REF: Final = "AGENTMUX-CONVERSATION"

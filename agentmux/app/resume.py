@@ -26,7 +26,6 @@ from agentmux.app.sessions import (
 )
 from agentmux.app.world import Site, World
 from agentmux.core.apply import advance, apply
-from agentmux.core.artifacts import Artifacts
 from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.core.codec.records import to_fields
 from agentmux.core.decide import settlement
@@ -36,8 +35,9 @@ from agentmux.core.journal.events import ORCHESTRATOR, Event, Fact, PhaseSettled
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names.nearest import meant
 from agentmux.core.names.phase import Phase
+from agentmux.core.pipeline.artifacts import Artifacts
+from agentmux.core.pipeline.work import wanted
 from agentmux.core.resume import Fresh
-from agentmux.core.work import wanted
 from agentmux.errors import AgentmuxError, BlockedError, NotFoundError
 from agentmux.ports.session_files import SessionFiles
 from agentmux.ports.terminal import TerminalUnreachableError

@@ -8,11 +8,9 @@ from contextlib import suppress
 from datetime import datetime
 
 from agentmux.core.apply import advance, counted
-from agentmux.core.artifacts import Artifacts
 from agentmux.core.codec.frozen import replace
 from agentmux.core.codec.records import to_fields
 from agentmux.core.drafts import without_drafts
-from agentmux.core.findings import found
 from agentmux.core.implied import implied
 from agentmux.core.inference import Inference, infer
 from agentmux.core.journal.events import (
@@ -25,6 +23,8 @@ from agentmux.core.journal.events import (
 from agentmux.core.journal.state import SessionState, encode
 from agentmux.core.loaded import LoadedSession
 from agentmux.core.names.phase import Phase
+from agentmux.core.pipeline.artifacts import Artifacts
+from agentmux.core.pipeline.on_disk import found
 from agentmux.core.resume_record import ResumeRecord, decode_record
 from agentmux.errors import AgentmuxError, DataError
 from agentmux.ports.session_files import SessionFiles

@@ -25,7 +25,7 @@ from agentmux.core.journal.state import Options, SessionState, encode
 from agentmux.core.names import layout
 from agentmux.core.names.nearest import meant
 from agentmux.core.names.phase import CODER, PRODUCT_MANAGER, ROLES, Phase
-from agentmux.core.pipeline import TERMINAL
+from agentmux.core.pipeline.registry import TERMINAL
 from agentmux.errors import NAME_TAKEN, BlockedError, MissingError, UsageError
 from agentmux.ports.processes import Handover
 from agentmux.ports.repository import Head

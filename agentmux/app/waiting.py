@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from agentmux.app.sessions import SessionEntry, entry_at
 from agentmux.app.view import wants_decision
 from agentmux.core.names.phase import Phase
-from agentmux.core.pipeline import PIPELINE
+from agentmux.core.pipeline.registry import PIPELINE
 from agentmux.errors import AgentmuxError, DataError, NotFoundError, TimedOutError, UsageError
 
 if TYPE_CHECKING:

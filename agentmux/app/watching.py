@@ -23,6 +23,7 @@ from agentmux.core.journal.events import AgentStalled, ConversationLearned, Prom
 from agentmux.core.journal.state import AGENT_MODES, LAUNCHED, NATIVE, RESEARCHED, STOPPED, Seat
 from agentmux.core.names import layout
 from agentmux.core.names.phase import ResearchKind
+from agentmux.core.pipeline.work import is_under_way
 from agentmux.core.screens import (
     Reading,
     ScreenMark,
@@ -32,7 +33,6 @@ from agentmux.core.screens import (
     switches_shown,
 )
 from agentmux.core.stall import Patience, Turn, nudge_after, patience
-from agentmux.core.work import is_under_way
 from agentmux.errors import AgentmuxError, DataError
 from agentmux.ports.display import SeatStatus
 from agentmux.ports.terminal import Pane, Screen, ScreensUnreadableError, TerminalError

@@ -31,7 +31,7 @@ from agentmux.cli import render
 from agentmux.core.apply import fold
 from agentmux.core.environment import change
 from agentmux.core.names import layout
-from agentmux.core.pipeline import PHASE_REGISTRY
+from agentmux.core.pipeline.registry import PHASE_REGISTRY
 from agentmux.errors import AgentmuxError, ExitCode
 from agentmux.ports.display import Display
 from agentmux.ports.terminal import Target

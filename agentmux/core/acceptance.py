@@ -21,7 +21,7 @@ from agentmux.core.journal.events import (
 )
 from agentmux.core.journal.state import DISPATCHED, LAUNCHED, STOPPED, SessionState
 from agentmux.core.names.phase import Phase, ResearchKind, researcher
-from agentmux.core.pipeline import PIPELINE
+from agentmux.core.pipeline.registry import PIPELINE
 
 
 class Answer(StrEnum):

@@ -9,10 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final, TypeAlias
 
-from agentmux.core.artifacts import Artifacts
 from agentmux.core.codec.frozen import dataclass, field
 from agentmux.core.drafts import without_drafts
-from agentmux.core.findings import Found, found
 from agentmux.core.inference import is_decided
 from agentmux.core.journal.events import LaunchChosen
 from agentmux.core.journal.state import (
@@ -32,8 +30,10 @@ from agentmux.core.journal.state import (
     SessionState,
 )
 from agentmux.core.names.phase import Phase, ResearchKind
-from agentmux.core.pipeline import PIPELINE
-from agentmux.core.work import Work, wanted
+from agentmux.core.pipeline.artifacts import Artifacts
+from agentmux.core.pipeline.on_disk import Found, found
+from agentmux.core.pipeline.registry import PIPELINE
+from agentmux.core.pipeline.work import Work, wanted
 
 # One relaunch after a crash; a further crash fails the session.
 MAX_ATTEMPTS: Final = 2

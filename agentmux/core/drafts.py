@@ -10,14 +10,20 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from agentmux.core.acceptance import working_phase
-from agentmux.core.artifacts import REVIEW_MD, Artifacts, done_marker, nominations, subplan_count
 from agentmux.core.codec.frozen import replace
-from agentmux.core.completion import ARCHITECTURE, DESIGN, EXECUTION_PLAN, PM_DONE
 from agentmux.core.documents.review import review_files
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names.layout import REVIEW
 from agentmux.core.names.phase import CODER, Phase
-from agentmux.core.pipeline import PIPELINE
+from agentmux.core.pipeline.artifacts import (
+    REVIEW_MD,
+    Artifacts,
+    done_marker,
+    nominations,
+    subplan_count,
+)
+from agentmux.core.pipeline.completion import ARCHITECTURE, DESIGN, EXECUTION_PLAN, PM_DONE
+from agentmux.core.pipeline.registry import PIPELINE
 
 NOT_HANDED_IN: Final = "a draft that was not handed in"
 # What one seat makes, and what decides its phase.

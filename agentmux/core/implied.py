@@ -9,18 +9,9 @@ from collections.abc import Iterable
 
 from agentmux.core.acceptance import is_signal, working_phase
 from agentmux.core.apply import counted, research_kind
-from agentmux.core.artifacts import (
-    FIX_REQUEST,
-    REVIEW_MD,
-    Artifacts,
-    change_request_path,
-    done_marker,
-    kept_fix_request,
-)
 from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.core.codec.records import Json
 from agentmux.core.codec.shape import writable
-from agentmux.core.completion import EXECUTION_PLAN, PM_DONE
 from agentmux.core.documents.plan import check_execution_plan, check_plan, subplan_file, tasks_file
 from agentmux.core.documents.plan_pages import plan_md, subplan_md, tasks_md
 from agentmux.core.documents.review import Review, check_review, fix_request_md, review_md
@@ -41,7 +32,16 @@ from agentmux.core.journal.events import (
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names import layout
 from agentmux.core.names.phase import Phase
-from agentmux.core.pipeline import PIPELINE
+from agentmux.core.pipeline.artifacts import (
+    FIX_REQUEST,
+    REVIEW_MD,
+    Artifacts,
+    change_request_path,
+    done_marker,
+    kept_fix_request,
+)
+from agentmux.core.pipeline.completion import EXECUTION_PLAN, PM_DONE
+from agentmux.core.pipeline.registry import PIPELINE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

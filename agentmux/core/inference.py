@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from agentmux.core.acceptance import working_phase
-from agentmux.core.artifacts import Artifacts, done_marker, review_outcome
 from agentmux.core.codec.frozen import dataclass
-from agentmux.core.completion import PM_DONE
 from agentmux.core.documents.review import Verdict
 from agentmux.core.drafts import without_drafts
 from agentmux.core.journal.state import CAPPED, SessionState
 from agentmux.core.names.nearest import meant
 from agentmux.core.names.phase import Phase
-from agentmux.core.pipeline import PHASE_REGISTRY, PIPELINE, PhaseDescriptor, earlier
+from agentmux.core.pipeline.artifacts import Artifacts, done_marker, review_outcome
+from agentmux.core.pipeline.completion import PM_DONE
+from agentmux.core.pipeline.registry import PHASE_REGISTRY, PIPELINE, PhaseDescriptor, earlier
 from agentmux.errors import UsageError
 
 

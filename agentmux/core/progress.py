@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from agentmux.core.journal.state import RESEARCHED, SessionState
 from agentmux.core.names.phase import Phase, ResearchKind
-from agentmux.core.pipeline import PHASE_REGISTRY, PIPELINE
+from agentmux.core.pipeline.registry import PHASE_REGISTRY, PIPELINE
 
 
 def handed_in(state: SessionState) -> tuple[str, ...]:

@@ -11,7 +11,6 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-from agentmux.core.artifacts import done_marker
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.codec.shape import writable
 from agentmux.core.documents.review import review_file
@@ -26,7 +25,8 @@ from agentmux.core.names.phase import (
     REVIEWERS,
     Phase,
 )
-from agentmux.core.pipeline import PIPELINE
+from agentmux.core.pipeline.artifacts import done_marker
+from agentmux.core.pipeline.registry import PIPELINE
 
 FIX: Final = "coder-fix"
 SINGLE: Final = "coder-single"

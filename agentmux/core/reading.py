@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from agentmux.core.artifacts import FIX_REQUEST, REVIEW_MD, Artifacts
-from agentmux.core.completion import ARCHITECTURE, DESIGN, PLAN
 from agentmux.core.documents.plan import subplan_file, tasks_file
 from agentmux.core.journal.state import RESEARCHED, SessionState
 from agentmux.core.names import layout
 from agentmux.core.names.phase import CODER, RESEARCHERS, Phase, ResearchKind
-from agentmux.core.work import Work
+from agentmux.core.pipeline.artifacts import FIX_REQUEST, REVIEW_MD, Artifacts
+from agentmux.core.pipeline.completion import ARCHITECTURE, DESIGN, PLAN
+from agentmux.core.pipeline.work import Work
 
 PM_REQUIREMENTS: Final = f"{layout.PRODUCT_MANAGEMENT}/requirements.md"
 PLAN_MD: Final = f"{layout.PLANNING}/plan.md"

@@ -12,7 +12,7 @@ from agentmux.core.documents.review import Verdict, outcome
 from agentmux.core.journal.state import CAPPED, PASSED, Archive, SessionState
 from agentmux.core.names import layout
 from agentmux.core.names.phase import Phase
-from agentmux.core.pipeline import PIPELINE
+from agentmux.core.pipeline.registry import PIPELINE
 
 # What a phase decides, and so what is forgotten when it, or a phase before it, is entered anew.
 _DECIDED_BY: Final[tuple[tuple[Phase, Mapping[str, object]], ...]] = (

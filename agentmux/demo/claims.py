@@ -10,7 +10,7 @@ from typing import Any, Final
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.journal import events
 from agentmux.core.names.phase import CODER, Phase
-from agentmux.core.pipeline import PIPELINE
+from agentmux.core.pipeline.registry import PIPELINE
 from agentmux.demo.follower import Step
 
 INTERRUPTED: Final = "coder-2"

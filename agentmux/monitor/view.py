@@ -18,7 +18,7 @@ from agentmux.core.journal.state import CAPPED, DELAYED, Seat, SessionState
 from agentmux.core.names import layout
 from agentmux.core.names.phase import Phase
 from agentmux.core.names.status_labels import worded
-from agentmux.core.pipeline import PHASE_REGISTRY, PIPELINE, earlier
+from agentmux.core.pipeline.registry import PHASE_REGISTRY, PIPELINE, earlier
 from agentmux.monitor.fitting import NARROW, clean, cut, spread, wrap
 from agentmux.ports.display import Picture, SeatStatus
 

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Protocol
 from agentmux.core.codec.frozen import dataclass
 
 if TYPE_CHECKING:  # what only looks at tmux does without the core
-    from agentmux.core.artifacts import Artifacts
     from agentmux.core.decide import Exit
     from agentmux.core.implied import Implied
     from agentmux.core.journal.events import Event, LaunchChosen
     from agentmux.core.journal.state import Archive, SessionState
     from agentmux.core.loaded import LoadedSession
+    from agentmux.core.pipeline.artifacts import Artifacts
     from agentmux.core.resume import CheckpointState
     from agentmux.core.stall import Turn
 

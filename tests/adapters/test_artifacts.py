@@ -11,13 +11,13 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from agentmux.adapters.artifacts import read_artifacts
-from agentmux.core.artifacts import kept_fix_request, nominations, verdicts
-from agentmux.core.completion import ARCHITECTURE
 from agentmux.core.documents.review import ROLES, Verdict, review_files
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names import layout
 from agentmux.core.names.phase import Phase
-from agentmux.core.pipeline import PHASE_REGISTRY
+from agentmux.core.pipeline.artifacts import kept_fix_request, nominations, verdicts
+from agentmux.core.pipeline.completion import ARCHITECTURE
+from agentmux.core.pipeline.registry import PHASE_REGISTRY
 from agentmux.errors import DataError
 
 PASS = {"verdict": "pass", "summary": "It is right."}

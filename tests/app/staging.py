@@ -15,7 +15,7 @@ from agentmux.app.session import Session, resumed_values
 from agentmux.app.world import World
 from agentmux.core.journal.events import ConversationLearned, Fact, PromptReached, Resumed
 from agentmux.core.names.phase import Phase
-from agentmux.core.work import wanted
+from agentmux.core.pipeline.work import wanted
 from agentmux.wiring import build
 from tests.app.on_disk import OnDisk
 from tests.conftest import trust

@@ -14,11 +14,11 @@ from agentmux.app.request import Request
 from agentmux.app.session import Session
 from agentmux.app.submit import Submission, decide, identity_from, submit
 from agentmux.app.world import World
-from agentmux.core.artifacts import Artifacts
 from agentmux.core.journal.events import ChangesRequested
 from agentmux.core.journal.state import PASSED, SessionState
 from agentmux.core.names.phase import Phase
-from agentmux.core.work import wanted
+from agentmux.core.pipeline.artifacts import Artifacts
+from agentmux.core.pipeline.work import wanted
 from agentmux.wiring import build
 from tests.app.driver import SimPane, Studio, make_project
 from tests.app.on_disk import AT, OnDisk, implementing

@@ -26,7 +26,7 @@ from agentmux.core.decide import Action, Facts, FinishArchive, Launch, Settle, n
 from agentmux.core.journal.events import ArtifactsArchived, CodeDone, PhaseSettled, ReviewDone
 from agentmux.core.journal.state import Research
 from agentmux.core.names.phase import Phase
-from agentmux.core.pipeline import PHASE_REGISTRY
+from agentmux.core.pipeline.registry import PHASE_REGISTRY
 from agentmux.errors import DataError
 from agentmux.wiring import build
 from tests.app.driver import make_project

@@ -9,9 +9,7 @@ from typing import Any
 
 from agentmux.core.acceptance import Answer, Judgement, judge
 from agentmux.core.apply import advance
-from agentmux.core.artifacts import REVIEW_MD, Artifacts
 from agentmux.core.codec.records import Json
-from agentmux.core.completion import ARCHITECTURE, EXECUTION_PLAN
 from agentmux.core.documents.plan import check_execution_plan, check_plan
 from agentmux.core.documents.review import (
     ROLES,
@@ -21,7 +19,6 @@ from agentmux.core.documents.review import (
     verdict_in,
 )
 from agentmux.core.documents.review import review_files as names_of
-from agentmux.core.findings import found
 from agentmux.core.implied import Implied, implied
 from agentmux.core.journal.events import (
     AgentLaunched,
@@ -35,6 +32,9 @@ from agentmux.core.journal.events import (
 )
 from agentmux.core.journal.state import Seat, SessionState
 from agentmux.core.names.phase import Phase
+from agentmux.core.pipeline.artifacts import REVIEW_MD, Artifacts
+from agentmux.core.pipeline.completion import ARCHITECTURE, EXECUTION_PLAN
+from agentmux.core.pipeline.on_disk import found
 
 LOGIC, QUALITY, EXPERT = ROLES
 AT = "2026-01-01T10:15:00Z"

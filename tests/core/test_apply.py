@@ -50,8 +50,8 @@ from agentmux.core.journal.events import (
 from agentmux.core.journal.state import Archive, Commit, Options, SessionState, decode, encode
 from agentmux.core.names import layout
 from agentmux.core.names.phase import Phase
-from agentmux.core.pipeline import PIPELINE
-from agentmux.core.work import wanted
+from agentmux.core.pipeline.registry import PIPELINE
+from agentmux.core.pipeline.work import wanted
 from tests.core.builders import (
     EXPERT,
     LOGIC,

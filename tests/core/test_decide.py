@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from agentmux.core.artifacts import Artifacts
 from agentmux.core.decide import (
     Action,
     ApproveByItself,
@@ -28,7 +27,6 @@ from agentmux.core.decide import (
     Tell,
     next_actions,
 )
-from agentmux.core.findings import found
 from agentmux.core.journal.events import (
     AgentExited,
     Approved,
@@ -50,7 +48,9 @@ from agentmux.core.journal.events import (
 )
 from agentmux.core.journal.state import Options, SessionState
 from agentmux.core.names.phase import Phase, ResearchKind
-from agentmux.core.work import Work, wanted
+from agentmux.core.pipeline.artifacts import Artifacts
+from agentmux.core.pipeline.on_disk import found
+from agentmux.core.pipeline.work import Work, wanted
 from tests.core.builders import (
     EXPERT,
     LOGIC,

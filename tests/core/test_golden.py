@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 
 from agentmux.core.apply import fold
-from agentmux.core.artifacts import Artifacts
 from agentmux.core.decide import Facts, next_actions
 from agentmux.core.journal.events import parse
 from agentmux.core.journal.state import SessionState, encode
 from agentmux.core.names.phase import Phase
+from agentmux.core.pipeline.artifacts import Artifacts
 
 GOLDEN = Path(__file__).resolve().parent.parent / "golden"
 CASES = sorted(GOLDEN.glob("*/*.jsonl"))

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import pytest
 
-from agentmux.core.artifacts import kept_fix_request
 from agentmux.core.documents.plan import check_execution_plan
 from agentmux.core.documents.review import Verdict, verdict_in
 from agentmux.core.implied import Implied
@@ -30,8 +29,9 @@ from agentmux.core.journal.events import (
 )
 from agentmux.core.journal.state import Options
 from agentmux.core.names.phase import Phase
+from agentmux.core.pipeline.artifacts import kept_fix_request
+from agentmux.core.pipeline.work import wanted
 from agentmux.core.reading import reading
-from agentmux.core.work import wanted
 from tests.core.builders import LOGIC, QUALITY, Session, artifacts, at, found_fields, plan, review
 
 FIX_REQUEST = "07_review/fix_request.md"

@@ -11,7 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentmux.core.acceptance import working_phase
-from agentmux.core.artifacts import (
+from agentmux.core.documents.review import Verdict
+from agentmux.core.inference import chosen_phase, infer, is_decided, walk
+from agentmux.core.journal.state import Interruption, SessionState
+from agentmux.core.names.phase import REVIEWERS, Phase
+from agentmux.core.pipeline.artifacts import (
     Artifacts,
     is_fix_iteration,
     kept_fix_request,
@@ -20,11 +24,7 @@ from agentmux.core.artifacts import (
     subplan_count,
     verdicts,
 )
-from agentmux.core.documents.review import Verdict
-from agentmux.core.inference import chosen_phase, infer, is_decided, walk
-from agentmux.core.journal.state import Interruption, SessionState
-from agentmux.core.names.phase import REVIEWERS, Phase
-from agentmux.core.pipeline import PHASE_REGISTRY, PIPELINE, earlier
+from agentmux.core.pipeline.registry import PHASE_REGISTRY, PIPELINE, earlier
 from agentmux.errors import UsageError
 from tests.core.builders import (
     EXPERT,

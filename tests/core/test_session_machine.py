@@ -34,13 +34,10 @@ from hypothesis.stateful import (
 from agentmux.core import decide
 from agentmux.core.acceptance import Answer, is_signal, judge, working_phase
 from agentmux.core.apply import advance, fold
-from agentmux.core.artifacts import Artifacts, done_marker
 from agentmux.core.codec.records import to_fields
-from agentmux.core.completion import ARCHITECTURE, DESIGN, EXECUTION_PLAN
 from agentmux.core.decide import Exit, Facts, LaunchFact, next_actions
 from agentmux.core.documents.review import review_file
 from agentmux.core.drafts import without_drafts
-from agentmux.core.findings import Found, found
 from agentmux.core.implied import implied
 from agentmux.core.inference import infer
 from agentmux.core.journal.events import (
@@ -74,7 +71,10 @@ from agentmux.core.journal.events import (
 from agentmux.core.journal.state import SessionState, decode
 from agentmux.core.journal.state import encode as encode_state
 from agentmux.core.names.phase import Phase
-from agentmux.core.pipeline import PIPELINE
+from agentmux.core.pipeline.artifacts import Artifacts, done_marker
+from agentmux.core.pipeline.completion import ARCHITECTURE, DESIGN, EXECUTION_PLAN
+from agentmux.core.pipeline.on_disk import Found, found
+from agentmux.core.pipeline.registry import PIPELINE
 from tests.core.builders import AT, EXPERT, LOGIC, QUALITY, artifacts, plan, review
 
 STATE = "state.json"

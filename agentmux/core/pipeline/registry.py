@@ -8,10 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final, TypeAlias
 
-from agentmux.core import completion
-from agentmux.core.artifacts import REVIEW_MD, Artifacts, done_marker
 from agentmux.core.codec.frozen import dataclass
-from agentmux.core.completion import Completion
 from agentmux.core.documents.review import review_files
 from agentmux.core.journal.events import (
     ArchitectureDone,
@@ -33,6 +30,9 @@ from agentmux.core.names.phase import (
     REVIEWERS,
     Phase,
 )
+from agentmux.core.pipeline import completion
+from agentmux.core.pipeline.artifacts import REVIEW_MD, Artifacts, done_marker
+from agentmux.core.pipeline.completion import Completion
 
 Check: TypeAlias = Callable[[SessionState, Artifacts], Completion]
 

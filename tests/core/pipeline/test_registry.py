@@ -8,7 +8,7 @@ import pytest
 
 from agentmux.core.journal.events import SIGNALS
 from agentmux.core.names.phase import ROLES, Phase
-from agentmux.core.pipeline import PHASE_REGISTRY, PIPELINE, TERMINAL, earlier
+from agentmux.core.pipeline.registry import PHASE_REGISTRY, PIPELINE, TERMINAL, earlier
 
 # phase: folder, who starts it, signal, next
 TABLE = {

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.journal.state import DISPATCHED, LEFT, SessionState
 from agentmux.core.names.phase import CODER, Phase, ResearchKind, researcher
-from agentmux.core.pipeline import PIPELINE
+from agentmux.core.pipeline.registry import PIPELINE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from agentmux.core.artifacts import (
+from agentmux.core.codec.frozen import dataclass
+from agentmux.core.documents.review import Verdict
+from agentmux.core.journal.state import CAPPED, SessionState
+from agentmux.core.names import layout
+from agentmux.core.pipeline.artifacts import (
     FIX_REQUEST,
     Artifacts,
     completed_subplans,
@@ -13,10 +17,6 @@ from agentmux.core.artifacts import (
     subplan_count,
     verdicts,
 )
-from agentmux.core.codec.frozen import dataclass
-from agentmux.core.documents.review import Verdict
-from agentmux.core.journal.state import CAPPED, SessionState
-from agentmux.core.names import layout
 
 PM_DONE = f"{layout.PRODUCT_MANAGEMENT}/done"
 ARCHITECTURE = f"{layout.ARCHITECTING}/architecture.md"

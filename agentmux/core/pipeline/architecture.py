@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from agentmux.core.completion import ARCHITECTURE
 from agentmux.core.documents.review import DEFAULT_NOMINATIONS, check_nominations
+from agentmux.core.pipeline.completion import ARCHITECTURE
 
 FrontMatter = Callable[[str], tuple[Mapping[str, object], tuple[str, ...]]]
 """Returns the mapping at the head of a text, and its problems."""

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from agentmux.core.artifacts import (
+from agentmux.core.codec.frozen import dataclass, field
+from agentmux.core.codec.records import Json
+from agentmux.core.journal.state import SessionState
+from agentmux.core.pipeline.artifacts import (
     Artifacts,
     completed_subplans,
     needs_design,
@@ -13,9 +16,6 @@ from agentmux.core.artifacts import (
     subplan_count,
     verdicts,
 )
-from agentmux.core.codec.frozen import dataclass, field
-from agentmux.core.codec.records import Json
-from agentmux.core.journal.state import SessionState
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
