@@ -17,12 +17,12 @@ from agentmux.adapters import files
 from agentmux.adapters.ids import new_id
 from agentmux.adapters.journal import encode_line
 from agentmux.adapters.signal_files import BLANK, SignalFiles
-from agentmux.core.apply import fold
 from agentmux.core.codec.digests import sha256
 from agentmux.core.codec.frozen import replace
 from agentmux.core.codec.records import FieldError, from_fields
 from agentmux.core.decide import Exit
-from agentmux.core.implied import Implied
+from agentmux.core.fold.apply import fold
+from agentmux.core.fold.implied import Implied
 from agentmux.core.journal.events import Event, LaunchChosen, encode
 from agentmux.core.journal.state import Archive, SessionState
 from agentmux.core.journal.state import encode as encode_state

@@ -18,6 +18,7 @@ from agentmux.adapters.journal import FileJournal, HeldJournal, Line, parse_line
 from agentmux.adapters.state_store import StateStore
 from agentmux.core.codec.frozen import replace
 from agentmux.core.codec.records import FieldError
+from agentmux.core.fold.loaded_session import LoadedSession
 from agentmux.core.journal.events import (
     VERSION,
     Event,
@@ -28,7 +29,6 @@ from agentmux.core.journal.events import (
 )
 from agentmux.core.journal.state import SessionState
 from agentmux.core.journal.state import decode as decode_state
-from agentmux.core.loaded import LoadedSession
 from agentmux.core.names import layout
 from agentmux.core.names.phase import Phase
 from agentmux.core.stall import Turn
@@ -177,7 +177,7 @@ class SignalFiles:
                 state=self._with_feature(BLANK), known=False, source="none", tail=(), foreign=True,
                 warnings=tuple(warnings),
             )  # fmt: skip
-        from agentmux.core.rebuilding import rebuild  # noqa: PLC0415 (a signal needs none)
+        from agentmux.core.fold.lost_state import rebuild  # noqa: PLC0415 (a signal needs none)
 
         state, implied = rebuild(BLANK, events)
         warnings.append(f"`{layout.STATE}` was rebuilt from the journal")

@@ -17,7 +17,6 @@ from agentmux.app.recording import Recorder
 from agentmux.app.session import Session
 from agentmux.app.world import World
 from agentmux.core import prompts
-from agentmux.core.acceptance import working_phase
 from agentmux.core.agents import PromptBy, StrategyKind, unset_names
 from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.core.codec.records import to_fields
@@ -29,6 +28,7 @@ from agentmux.core.command_lines import (
     needs_mcp_file,
 )
 from agentmux.core.environment import MODE
+from agentmux.core.fold.acceptance import working_phase
 from agentmux.core.journal.events import AgentLaunched, LaunchChosen
 from agentmux.core.journal.state import AGENT_MODES, SessionState
 from agentmux.core.names import layout

@@ -23,9 +23,9 @@ from agentmux.app.submit import decide
 from agentmux.app.tools import Tools
 from agentmux.app.watching import Watcher
 from agentmux.app.world import World
-from agentmux.core.acceptance import Answer, takes_decision
 from agentmux.core.console import ANSWER_S, Console, Wish, ask, press
 from agentmux.core.decide import next_actions
+from agentmux.core.fold.acceptance import Answer, takes_decision
 from agentmux.core.journal.events import Approved, ChangesRequested, Decision, SessionInterrupted
 from agentmux.core.keys import Pressed
 from agentmux.core.names.phase import Phase

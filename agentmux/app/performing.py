@@ -22,7 +22,6 @@ from agentmux.app.session import Session
 from agentmux.app.tools import Tools
 from agentmux.app.watching import Watcher
 from agentmux.app.world import World
-from agentmux.core.acceptance import working_phase
 from agentmux.core.agents import AgentSpec, PromptBy
 from agentmux.core.codec.records import to_fields
 from agentmux.core.decide import (
@@ -41,6 +40,7 @@ from agentmux.core.decide import (
     Settle,
     Tell,
 )
+from agentmux.core.fold.acceptance import working_phase
 from agentmux.core.journal.events import (
     AgentExited,
     Approved,

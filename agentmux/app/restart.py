@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from agentmux.app.session import stamp
 from agentmux.app.world import World
-from agentmux.core.apply import fold
+from agentmux.core.fold.apply import fold
 from agentmux.core.journal.events import Event, SeatRestarted
 from agentmux.core.journal.state import LAUNCHED
 from agentmux.core.names.nearest import meant

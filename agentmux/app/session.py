@@ -7,11 +7,12 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import datetime
 
-from agentmux.core.apply import advance, counted
 from agentmux.core.codec.frozen import replace
 from agentmux.core.codec.records import to_fields
 from agentmux.core.drafts import without_drafts
-from agentmux.core.implied import implied
+from agentmux.core.fold.apply import advance, counted
+from agentmux.core.fold.implied import implied
+from agentmux.core.fold.loaded_session import LoadedSession
 from agentmux.core.inference import Inference, infer
 from agentmux.core.journal.events import (
     ORCHESTRATOR,
@@ -21,7 +22,6 @@ from agentmux.core.journal.events import (
     SessionImported,
 )
 from agentmux.core.journal.state import SessionState, encode
-from agentmux.core.loaded import LoadedSession
 from agentmux.core.names.phase import Phase
 from agentmux.core.pipeline.artifacts import Artifacts
 from agentmux.core.pipeline.on_disk import found

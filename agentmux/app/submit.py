@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from agentmux.app.checks import Checked, Identity, Request, check, check_changes
-from agentmux.core.acceptance import Answer, Judgement, judge
-from agentmux.core.apply import fold, research_kind
 from agentmux.core.codec.digests import named_uuid
 from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.core.codec.shape import writable
+from agentmux.core.fold.acceptance import Answer, Judgement, judge
+from agentmux.core.fold.apply import fold, research_kind
 from agentmux.core.journal.events import (
     USER,
     ChangesRequested,

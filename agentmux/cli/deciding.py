@@ -24,8 +24,8 @@ from agentmux.cli.looking import JsonOpt, SessionArg
 from agentmux.cli.naming import meant
 from agentmux.cli.person import require_person
 from agentmux.cli.starting import read_text
-from agentmux.core.acceptance import takes_approval
-from agentmux.core.apply import fold
+from agentmux.core.fold.acceptance import takes_approval
+from agentmux.core.fold.apply import fold
 from agentmux.core.journal.events import Approved, ChangesRequested, Decision
 from agentmux.core.names.phase import Phase
 from agentmux.errors import AgentmuxError, BlockedError, ExitCode, RefusedError

@@ -28,8 +28,8 @@ from agentmux.app.tools import SessionGoneError, Tools
 from agentmux.app.trust import played_in, require_trusted
 from agentmux.app.world import World
 from agentmux.cli import render
-from agentmux.core.apply import fold
 from agentmux.core.environment import change
+from agentmux.core.fold.apply import fold
 from agentmux.core.names import layout
 from agentmux.core.pipeline.registry import PHASE_REGISTRY
 from agentmux.errors import AgentmuxError, ExitCode

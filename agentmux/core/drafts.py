@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from agentmux.core.acceptance import working_phase
 from agentmux.core.codec.frozen import replace
 from agentmux.core.documents.review import review_files
+from agentmux.core.fold.acceptance import working_phase
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names.layout import REVIEW
 from agentmux.core.names.phase import CODER, Phase

@@ -12,8 +12,8 @@ from typing import Final
 from agentmux.adapters import watch
 from agentmux.adapters.session_files import FileSession
 from agentmux.adapters.signal_files import BLANK
-from agentmux.core.apply import advance
 from agentmux.core.codec.frozen import dataclass
+from agentmux.core.fold.apply import advance
 from agentmux.core.journal import events
 from agentmux.core.journal.events import Event
 from agentmux.core.journal.state import SessionState

@@ -12,8 +12,8 @@ from enum import IntEnum, StrEnum
 from pathlib import PurePosixPath
 from typing import Final
 
-from agentmux.core.acceptance import takes_approval, working_phase
 from agentmux.core.codec.frozen import dataclass
+from agentmux.core.fold.acceptance import takes_approval, working_phase
 from agentmux.core.journal.state import CAPPED, DELAYED, Seat, SessionState
 from agentmux.core.names import layout
 from agentmux.core.names.phase import Phase

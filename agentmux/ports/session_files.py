@@ -12,10 +12,10 @@ from agentmux.core.codec.frozen import dataclass
 
 if TYPE_CHECKING:  # what only looks at tmux does without the core
     from agentmux.core.decide import Exit
-    from agentmux.core.implied import Implied
+    from agentmux.core.fold.implied import Implied
+    from agentmux.core.fold.loaded_session import LoadedSession
     from agentmux.core.journal.events import Event, LaunchChosen
     from agentmux.core.journal.state import Archive, SessionState
-    from agentmux.core.loaded import LoadedSession
     from agentmux.core.pipeline.artifacts import Artifacts
     from agentmux.core.resume import CheckpointState
     from agentmux.core.stall import Turn

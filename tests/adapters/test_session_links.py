@@ -16,7 +16,7 @@ from agentmux.adapters import handover, wake
 from agentmux.adapters.lock import SessionLock
 from agentmux.adapters.wake import WakePipe
 from agentmux.cli import orchestrate
-from agentmux.core.implied import Implied
+from agentmux.core.fold.implied import Implied
 from agentmux.core.journal.events import SessionInterrupted
 from agentmux.core.journal.state import Archive
 from agentmux.core.names import layout

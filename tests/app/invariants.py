@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from agentmux.adapters.session_files import FileSession
-from agentmux.core.acceptance import Answer, is_signal, judge
-from agentmux.core.apply import advance
+from agentmux.core.fold.acceptance import Answer, is_signal, judge
+from agentmux.core.fold.apply import advance
 from agentmux.core.journal.events import AgentLaunched, Event, Resumed
 from agentmux.core.journal.state import SessionState, encode
 from agentmux.core.names.phase import Phase

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from agentmux.adapters.session_files import FileSession
-from agentmux.core.apply import fold
+from agentmux.core.fold.apply import fold
 from agentmux.core.journal.events import (
     ORCHESTRATOR,
     AgentLaunched,

@@ -10,7 +10,7 @@ from agentmux.app.result import Problem
 from agentmux.app.sessions import Liveness, SessionEntry
 from agentmux.app.view import SessionStatus, SessionView, session_view, wants_decision
 from agentmux.cli.render import next_step, status_lines
-from agentmux.core.acceptance import takes_approval
+from agentmux.core.fold.acceptance import takes_approval
 from agentmux.core.journal.state import Commit, Interruption, Seat, SessionState, encode
 from agentmux.core.names.phase import Phase
 from agentmux.errors import ExitCode

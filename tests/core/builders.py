@@ -7,8 +7,6 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from agentmux.core.acceptance import Answer, Judgement, judge
-from agentmux.core.apply import advance
 from agentmux.core.codec.records import Json
 from agentmux.core.documents.plan import check_execution_plan, check_plan
 from agentmux.core.documents.review import (
@@ -19,7 +17,9 @@ from agentmux.core.documents.review import (
     verdict_in,
 )
 from agentmux.core.documents.review import review_files as names_of
-from agentmux.core.implied import Implied, implied
+from agentmux.core.fold.acceptance import Answer, Judgement, judge
+from agentmux.core.fold.apply import advance
+from agentmux.core.fold.implied import Implied, implied
 from agentmux.core.journal.events import (
     AgentLaunched,
     ArchitectureDone,

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from agentmux.core.apply import fold
 from agentmux.core.decide import Facts, next_actions
+from agentmux.core.fold.apply import fold
 from agentmux.core.journal.events import parse
 from agentmux.core.journal.state import SessionState, encode
 from agentmux.core.names.phase import Phase

@@ -32,13 +32,13 @@ from hypothesis.stateful import (
 )
 
 from agentmux.core import decide
-from agentmux.core.acceptance import Answer, is_signal, judge, working_phase
-from agentmux.core.apply import advance, fold
 from agentmux.core.codec.records import to_fields
 from agentmux.core.decide import Exit, Facts, LaunchFact, next_actions
 from agentmux.core.documents.review import review_file
 from agentmux.core.drafts import without_drafts
-from agentmux.core.implied import implied
+from agentmux.core.fold.acceptance import Answer, is_signal, judge, working_phase
+from agentmux.core.fold.apply import advance, fold
+from agentmux.core.fold.implied import implied
 from agentmux.core.inference import infer
 from agentmux.core.journal.events import (
     AgentExited,

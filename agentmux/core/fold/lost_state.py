@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from agentmux.core.apply import advance, fold
 from agentmux.core.codec.frozen import replace
-from agentmux.core.implied import Implied, implied
+from agentmux.core.fold.apply import advance, fold
+from agentmux.core.fold.implied import Implied, implied
 from agentmux.core.journal.events import (
     AgentExited,
     AgentLaunched,

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from agentmux.core.apply import advance, apply, fold
 from agentmux.core.codec.records import FieldError
-from agentmux.core.implied import implied
+from agentmux.core.fold.apply import advance, apply, fold
+from agentmux.core.fold.implied import implied
 from agentmux.core.journal.events import (
     AgentExited,
     AgentLaunched,

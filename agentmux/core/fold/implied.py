@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from agentmux.core.acceptance import is_signal, working_phase
-from agentmux.core.apply import counted, research_kind
 from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.core.codec.records import Json
 from agentmux.core.codec.shape import writable
 from agentmux.core.documents.plan import check_execution_plan, check_plan, subplan_file, tasks_file
 from agentmux.core.documents.plan_pages import plan_md, subplan_md, tasks_md
 from agentmux.core.documents.review import Review, check_review, fix_request_md, review_md
+from agentmux.core.fold.acceptance import is_signal, working_phase
+from agentmux.core.fold.apply import counted, research_kind
 from agentmux.core.journal.events import (
     Approved,
     ChangesRequested,

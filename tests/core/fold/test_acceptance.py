@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from agentmux.core.acceptance import Answer, is_signal, judge, takes_approval, working_phase
+from agentmux.core.fold.acceptance import Answer, is_signal, judge, takes_approval, working_phase
 from agentmux.core.journal.events import (
     DECISIONS,
     FACTS,

@@ -10,11 +10,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
-from agentmux.core.acceptance import Answer, is_signal, judge, working_phase
 from agentmux.core.codec.frozen import replace
 from agentmux.core.codec.records import from_fields
 from agentmux.core.documents.plan import check_plan
 from agentmux.core.documents.review import DEFAULT_NOMINATIONS, Verdict
+from agentmux.core.fold.acceptance import Answer, is_signal, judge, working_phase
+from agentmux.core.fold.transitions import (
+    decide_review,
+    decided,
+    enter,
+    forget,
+    go_on,
+    plan_values,
+    schedule,
+)
 from agentmux.core.journal.events import (
     AgentExited,
     AgentLaunched,
@@ -76,15 +85,6 @@ from agentmux.core.pipeline.artifacts import change_request_path
 from agentmux.core.pipeline.on_disk import Found
 from agentmux.core.pipeline.registry import PIPELINE
 from agentmux.core.pipeline.work import wanted
-from agentmux.core.transitions import (
-    decide_review,
-    decided,
-    enter,
-    forget,
-    go_on,
-    plan_values,
-    schedule,
-)
 from agentmux.errors import AgentmuxError
 
 Step = Callable[[SessionState, Event, Any], SessionState]

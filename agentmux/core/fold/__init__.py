@@ -1,0 +1,1 @@
+"""How an event changes the state and which files follow from it. Events are in `journal`."""
