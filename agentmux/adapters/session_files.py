@@ -20,7 +20,7 @@ from agentmux.adapters.signal_files import BLANK, SignalFiles
 from agentmux.core.codec.digests import sha256
 from agentmux.core.codec.frozen import replace
 from agentmux.core.codec.records import FieldError, from_fields
-from agentmux.core.decide import Exit
+from agentmux.core.decisions.next_actions import Exit
 from agentmux.core.fold.apply import fold
 from agentmux.core.fold.implied import Implied
 from agentmux.core.journal.events import Event, LaunchChosen, encode

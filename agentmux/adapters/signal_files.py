@@ -31,7 +31,7 @@ from agentmux.core.journal.state import SessionState
 from agentmux.core.journal.state import decode as decode_state
 from agentmux.core.names import layout
 from agentmux.core.names.phase import Phase
-from agentmux.core.stall import Turn
+from agentmux.core.names.turn import Turn
 from agentmux.errors import DataError, NotFoundError
 
 BLANK: Final = SessionState(phase=Phase.FAILED)

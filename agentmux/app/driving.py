@@ -22,7 +22,7 @@ from agentmux.app.tools import SessionGoneError, Tools
 from agentmux.app.watching import Watcher
 from agentmux.app.world import World
 from agentmux.core.codec.records import Json
-from agentmux.core.inference import chosen_phase
+from agentmux.core.decisions.inference import chosen_phase
 from agentmux.core.journal.events import Event, Resumed, SessionReattached
 from agentmux.core.journal.signal_messages import news
 from agentmux.core.names.phase import Phase

@@ -12,7 +12,7 @@ from agentmux.app.tools import Tools
 from agentmux.app.watching import Watcher
 from agentmux.app.world import World
 from agentmux.core import prompts
-from agentmux.core.decide import Tell
+from agentmux.core.decisions.next_actions import Tell
 from agentmux.core.fold.acceptance import working_phase
 from agentmux.core.journal.events import AgentNudged, PromptReached, ResearchTold
 from agentmux.core.journal.state import LAUNCHED

@@ -1,7 +1,7 @@
 """The loop that drives one session: probe, decide, act, and wait for the next wake.
 
 Wakes come from signals (the pipe), deaths (process descriptors), hints of the file system, keys,
-and the clock; each one only means: look again. What is to be done is decided in ``core.decide``,
+and the clock; each one only means: look again. What is to be done is decided in ``next_actions``,
 done in ``performing``; looking at screens is ``watching``.
 """
 
@@ -24,7 +24,7 @@ from agentmux.app.tools import Tools
 from agentmux.app.watching import Watcher
 from agentmux.app.world import World
 from agentmux.core.console import ANSWER_S, Console, Wish, ask, press
-from agentmux.core.decide import next_actions
+from agentmux.core.decisions.next_actions import next_actions
 from agentmux.core.fold.acceptance import Answer, takes_decision
 from agentmux.core.journal.events import Approved, ChangesRequested, Decision, SessionInterrupted
 from agentmux.core.keys import Pressed

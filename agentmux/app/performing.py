@@ -24,7 +24,7 @@ from agentmux.app.watching import Watcher
 from agentmux.app.world import World
 from agentmux.core.agents import AgentSpec, PromptBy
 from agentmux.core.codec.records import to_fields
-from agentmux.core.decide import (
+from agentmux.core.decisions.next_actions import (
     Action,
     ApproveByItself,
     EndPanes,

@@ -27,10 +27,10 @@ from agentmux.app.sessions import (
 from agentmux.app.world import Site, World
 from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.core.codec.records import to_fields
-from agentmux.core.decide import settlement
+from agentmux.core.decisions.inference import Inference, chosen_phase, infer
+from agentmux.core.decisions.next_actions import settlement
 from agentmux.core.fold.apply import advance, apply
 from agentmux.core.fold.implied import Implied, implied, overlay
-from agentmux.core.inference import Inference, chosen_phase, infer
 from agentmux.core.journal.events import ORCHESTRATOR, Event, Fact, PhaseSettled, Resumed
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names.nearest import meant

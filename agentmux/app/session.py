@@ -9,11 +9,11 @@ from datetime import datetime
 
 from agentmux.core.codec.frozen import replace
 from agentmux.core.codec.records import to_fields
-from agentmux.core.drafts import without_drafts
+from agentmux.core.decisions.drafts import without_drafts
+from agentmux.core.decisions.inference import Inference, infer
 from agentmux.core.fold.apply import advance, counted
 from agentmux.core.fold.implied import implied
 from agentmux.core.fold.loaded_session import LoadedSession
-from agentmux.core.inference import Inference, infer
 from agentmux.core.journal.events import (
     ORCHESTRATOR,
     Event,

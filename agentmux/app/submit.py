@@ -28,8 +28,8 @@ from agentmux.core.journal.events import (
 )
 from agentmux.core.journal.state import RESEARCHED, SessionState
 from agentmux.core.names import layout
+from agentmux.core.names.turn import Turn
 from agentmux.core.pipeline.work import is_under_way
-from agentmux.core.stall import Turn
 from agentmux.errors import UsageError
 
 if TYPE_CHECKING:  # `ports` knows the whole world, and a signal needs little of it

@@ -18,11 +18,13 @@ from agentmux.app.tools import Tools
 from agentmux.app.world import World
 from agentmux.core.agents import AgentSpec, StrategyKind, TurnEnd
 from agentmux.core.codec.frozen import replace
-from agentmux.core.decide import Facts, LaunchFact
+from agentmux.core.decisions.next_actions import Facts, LaunchFact
+from agentmux.core.decisions.stall import Patience, nudge_after, patience
 from agentmux.core.journal.events import AgentStalled, ConversationLearned, PromptReached
 from agentmux.core.journal.state import AGENT_MODES, LAUNCHED, NATIVE, RESEARCHED, STOPPED, Seat
 from agentmux.core.names import layout
 from agentmux.core.names.phase import ResearchKind
+from agentmux.core.names.turn import Turn
 from agentmux.core.pipeline.work import is_under_way
 from agentmux.core.screens import (
     Reading,
@@ -32,7 +34,6 @@ from agentmux.core.screens import (
     shows_prompt,
     switches_shown,
 )
-from agentmux.core.stall import Patience, Turn, nudge_after, patience
 from agentmux.errors import AgentmuxError, DataError
 from agentmux.ports.display import SeatStatus
 from agentmux.ports.terminal import Pane, Screen, ScreensUnreadableError, TerminalError

@@ -20,7 +20,7 @@ from agentmux.adapters.signal_files import SignalFiles
 from agentmux.adapters.wake import poke
 from agentmux.app.submit import identity_from, is_conversation, note_turn, report
 from agentmux.core.codec.frozen import replace
-from agentmux.core.stall import Turn
+from agentmux.core.names.turn import Turn
 
 INPUT_MAX: Final = 16 << 20
 """Bytes; a hook's input carries the prompt."""

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Protocol
 from agentmux.core.codec.frozen import dataclass
 
 if TYPE_CHECKING:  # what only looks at tmux does without the core
-    from agentmux.core.decide import Exit
+    from agentmux.core.decisions.next_actions import Exit
     from agentmux.core.fold.implied import Implied
     from agentmux.core.fold.loaded_session import LoadedSession
     from agentmux.core.journal.events import Event, LaunchChosen
     from agentmux.core.journal.state import Archive, SessionState
+    from agentmux.core.names.turn import Turn
     from agentmux.core.pipeline.artifacts import Artifacts
     from agentmux.core.resume import CheckpointState
-    from agentmux.core.stall import Turn
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

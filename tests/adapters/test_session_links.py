@@ -21,7 +21,7 @@ from agentmux.core.journal.events import SessionInterrupted
 from agentmux.core.journal.state import Archive
 from agentmux.core.names import layout
 from agentmux.core.names.phase import Phase
-from agentmux.core.stall import Turn
+from agentmux.core.names.turn import Turn
 from agentmux.errors import AgentmuxError
 from tests.adapters.test_wrapper import argv
 from tests.app.on_disk import OnDisk

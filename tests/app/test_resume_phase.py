@@ -22,7 +22,14 @@ from agentmux.app.resume import ResumePlan, plan_resume
 from agentmux.app.session import Session
 from agentmux.app.world import World
 from agentmux.core.codec.records import to_fields
-from agentmux.core.decide import Action, Facts, FinishArchive, Launch, Settle, next_actions
+from agentmux.core.decisions.next_actions import (
+    Action,
+    Facts,
+    FinishArchive,
+    Launch,
+    Settle,
+    next_actions,
+)
 from agentmux.core.journal.events import ArtifactsArchived, CodeDone, PhaseSettled, ReviewDone
 from agentmux.core.journal.state import Research
 from agentmux.core.names.phase import Phase

@@ -25,8 +25,8 @@ from agentmux.core.journal.events import (
     ResearchTold,
 )
 from agentmux.core.names.phase import Phase
+from agentmux.core.names.turn import Turn
 from agentmux.core.settings import StallSettings
-from agentmux.core.stall import Turn
 from agentmux.ports.terminal import (
     Delivery,
     Pane,

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from agentmux.cli.hook import main
-from agentmux.core.stall import Turn
+from agentmux.core.names.turn import Turn
 from tests.app.on_disk import OnDisk
 
 LAUNCH = "launch-architect"

@@ -28,7 +28,12 @@ STANDARD = (
     "tempfile",
     "subprocess",
 )
-LAZY = ("agentmux.ports", "agentmux.core.resume", "agentmux.core.agents", "agentmux.core.decide")
+LAZY = (
+    "agentmux.ports",
+    "agentmux.core.resume",
+    "agentmux.core.agents",
+    "agentmux.core.decisions.next_actions",
+)
 
 
 def run(

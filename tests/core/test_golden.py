@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from agentmux.core.decide import Facts, next_actions
+from agentmux.core.decisions.next_actions import Facts, next_actions
 from agentmux.core.fold.apply import fold
 from agentmux.core.journal.events import parse
 from agentmux.core.journal.state import SessionState, encode

@@ -31,15 +31,15 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from agentmux.core import decide
 from agentmux.core.codec.records import to_fields
-from agentmux.core.decide import Exit, Facts, LaunchFact, next_actions
+from agentmux.core.decisions import next_actions as decide
+from agentmux.core.decisions.drafts import without_drafts
+from agentmux.core.decisions.inference import infer
+from agentmux.core.decisions.next_actions import Exit, Facts, LaunchFact, next_actions
 from agentmux.core.documents.review import review_file
-from agentmux.core.drafts import without_drafts
 from agentmux.core.fold.acceptance import Answer, is_signal, judge, working_phase
 from agentmux.core.fold.apply import advance, fold
 from agentmux.core.fold.implied import implied
-from agentmux.core.inference import infer
 from agentmux.core.journal.events import (
     AgentExited,
     AgentLaunched,

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agentmux.core.decisions.inference import chosen_phase, infer, is_decided, walk
 from agentmux.core.documents.review import Verdict
 from agentmux.core.fold.acceptance import working_phase
-from agentmux.core.inference import chosen_phase, infer, is_decided, walk
 from agentmux.core.journal.state import Interruption, SessionState
 from agentmux.core.names.phase import REVIEWERS, Phase
 from agentmux.core.pipeline.artifacts import (

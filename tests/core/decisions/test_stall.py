@@ -2,7 +2,8 @@
 
 import pytest
 
-from agentmux.core.stall import Patience, Turn, nudge_after, patience
+from agentmux.core.decisions.stall import Patience, nudge_after, patience
+from agentmux.core.names.turn import Turn
 
 NUDGE, REPORT, WAIT = Patience.NUDGE, Patience.REPORT, Patience.WAIT
 

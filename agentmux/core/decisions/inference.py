@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from agentmux.core.codec.frozen import dataclass
+from agentmux.core.decisions.drafts import without_drafts
 from agentmux.core.documents.review import Verdict
-from agentmux.core.drafts import without_drafts
 from agentmux.core.fold.acceptance import working_phase
 from agentmux.core.journal.state import CAPPED, SessionState
 from agentmux.core.names.nearest import meant

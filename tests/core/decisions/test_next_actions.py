@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from agentmux.core.decide import (
+from agentmux.core.decisions.next_actions import (
     Action,
     ApproveByItself,
     EndPanes,

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping
 from typing import Final, TypeAlias
 
 from agentmux.core.codec.frozen import dataclass, field
-from agentmux.core.drafts import without_drafts
-from agentmux.core.inference import is_decided
+from agentmux.core.decisions.drafts import without_drafts
+from agentmux.core.decisions.inference import is_decided
 from agentmux.core.journal.events import LaunchChosen
 from agentmux.core.journal.state import (
     AGENT_MODES,

@@ -5,6 +5,8 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Final
 
+from agentmux.core.names.turn import Turn
+
 SCREEN_FACTOR: Final = 6
 """A turn that only the screen shows to be over is believed after this many times the wait: a long
 command may look the same, while an agent that says so itself is certain."""
@@ -16,18 +18,6 @@ class Patience(StrEnum):
     WAIT = "wait"
     NUDGE = "nudge"
     REPORT = "report"
-
-
-class Turn(StrEnum):
-    """What is known of the turn that an agent is in, or was in last."""
-
-    UNKNOWN = "unknown"
-    BEGUN = "begun"
-    ENDED = "ended"
-    OF_USER = "of_user"
-    """Its user began it by typing: they are talking, and the agent is asked no sooner for it."""
-    LOOKS_ENDED = "looks_ended"
-    """The screen says so: it showed work before, and now only waits for input."""
 
 
 def nudge_after(turn: Turn, *, turn_ended_after_s: float, nudge_after_s: float) -> float:
