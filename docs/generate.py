@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Final
 
 from agentmux.adapters.agents import load_registry
-from agentmux.core.agents import AgentSpec, PromptBy, Strategy, StrategyKind
-from agentmux.core.command_lines import launch_argv, mcp_words, resume_argv
+from agentmux.core.agents.command_lines import launch_argv, mcp_words, resume_argv
+from agentmux.core.agents.spec import AgentSpec, PromptBy, Strategy, StrategyKind
 from agentmux.core.journal.events import DECISIONS, FACTS, SIGNALS
 from agentmux.core.settings import Settings
 

@@ -14,9 +14,9 @@ import pytest
 import yaml
 
 from agentmux.adapters.agents import BUILT_IN
-from agentmux.core.agents import choose_strategy
-from agentmux.core.command_lines import launch_argv, resume_argv
-from agentmux.core.screens import is_rejection
+from agentmux.core.agents.command_lines import launch_argv, resume_argv
+from agentmux.core.agents.screens import is_rejection
+from agentmux.core.agents.spec import choose_strategy
 from agentmux.wiring import build
 from tests.conftest import trust
 

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, Final
 from zlib import crc32
 
-from agentmux.core.agents import (
+from agentmux.core.agents.spec import (
     AgentSpec,
     HookFormat,
     Hooks,

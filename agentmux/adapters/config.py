@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from agentmux.adapters import schema
-from agentmux.core.agents import SCREENS, HookFormat, PromptBy, StrategyKind, TurnEnd
+from agentmux.core.agents.spec import SCREENS, HookFormat, PromptBy, StrategyKind, TurnEnd
 from agentmux.core.codec.frozen import dataclass, fields
 from agentmux.core.names.nearest import meant
 from agentmux.core.names.phase import CODER, REVIEWERS, ROLES
@@ -138,7 +138,7 @@ AGENT: Final[schema.Schema] = {
     "notes": _prose,
     "strategies": _strategies,
 }
-"""One entry of the agent registry; `core.agents.AgentSpec` says what each field means."""
+"""One entry of the agent registry; `spec.AgentSpec` says what each field means."""
 
 AGENTS: Final = schema.Each(AGENT, pattern=_NAME)
 

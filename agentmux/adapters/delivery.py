@@ -13,9 +13,9 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import Final
 
-from agentmux.core.agents import AgentSpec
+from agentmux.core.agents.screens import ScreenMark, read_screen
+from agentmux.core.agents.spec import AgentSpec
 from agentmux.core.codec.frozen import dataclass
-from agentmux.core.screens import ScreenMark, read_screen
 from agentmux.ports.terminal import (
     Delivery,
     DeliveryResult,

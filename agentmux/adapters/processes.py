@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from agentmux.core.agents.environment import agent_launch
 from agentmux.core.codec.frozen import dataclass
-from agentmux.core.environment import agent_launch
 
 if TYPE_CHECKING:
     import asyncio

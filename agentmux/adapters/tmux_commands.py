@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from agentmux.core.environment import Change
+from agentmux.core.agents.environment import Change
 from agentmux.core.painting import cell_width, trimmed
 from agentmux.ports.terminal import NewPane, Pane, Screen, Target, TmuxSession
 

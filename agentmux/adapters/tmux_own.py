@@ -27,8 +27,8 @@ from agentmux.adapters.tmux_client import (
     Reply,
     TmuxClient,
 )
+from agentmux.core.agents.environment import Change
 from agentmux.core.codec.frozen import replace
-from agentmux.core.environment import Change
 from agentmux.ports.terminal import (
     HiddenServerError,
     NewPane,

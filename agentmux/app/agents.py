@@ -6,7 +6,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from agentmux.app.result import SCHEMA, OperationResult, Problem, worst
-from agentmux.core.agents import (
+from agentmux.core.agents.command_lines import (
+    hook_words,
+    launch_argv,
+    mcp_words,
+    resume_argv,
+    strategy_env,
+)
+from agentmux.core.agents.spec import (
     NO_STRATEGY,
     Probe,
     ProbeResult,
@@ -15,13 +22,6 @@ from agentmux.core.agents import (
     choose_strategy,
 )
 from agentmux.core.codec.frozen import dataclass, replace
-from agentmux.core.command_lines import (
-    hook_words,
-    launch_argv,
-    mcp_words,
-    resume_argv,
-    strategy_env,
-)
 from agentmux.core.names import layout
 from agentmux.core.names.nearest import meant
 from agentmux.core.prompts import launch_line
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from agentmux.app.world import World
-    from agentmux.core.agents import AgentSpec, Registry
+    from agentmux.core.agents.spec import AgentSpec, Registry
 
 SESSION: Final = "SESSION"
 SEAT: Final = "SEAT"

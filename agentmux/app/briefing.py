@@ -10,7 +10,7 @@ from agentmux.app.checks import QUESTION_MAX
 from agentmux.app.session import Session
 from agentmux.app.world import World
 from agentmux.core import prompts
-from agentmux.core.agents import StrategyKind
+from agentmux.core.agents.spec import StrategyKind
 from agentmux.core.codec.frozen import replace
 from agentmux.core.codec.records import Json
 from agentmux.core.documents.review import review_files

@@ -7,7 +7,9 @@ from pathlib import Path
 
 from agentmux.app.session import Session
 from agentmux.app.world import World
-from agentmux.core.agents import (
+from agentmux.core.agents.command_lines import kept_file, strategy_env
+from agentmux.core.agents.runtime import decode_runtime, encode_runtime, runtime_of
+from agentmux.core.agents.spec import (
     AgentSpec,
     ProbeResult,
     Strategy,
@@ -19,7 +21,6 @@ from agentmux.core.agents import (
 )
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.codec.records import Json
-from agentmux.core.command_lines import kept_file, strategy_env
 from agentmux.core.journal.state import LAUNCHED, STOPPED
 from agentmux.core.names import layout
 from agentmux.core.pipeline.work import Work, wanted
@@ -29,7 +30,6 @@ from agentmux.core.resume_record import (
     conversation_kind,
     standing_record,
 )
-from agentmux.core.runtime import decode_runtime, encode_runtime, runtime_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,17 +17,17 @@ from agentmux.app.recording import Recorder
 from agentmux.app.session import Session
 from agentmux.app.world import World
 from agentmux.core import prompts
-from agentmux.core.agents import PromptBy, StrategyKind, unset_names
-from agentmux.core.codec.frozen import dataclass, replace
-from agentmux.core.codec.records import to_fields
-from agentmux.core.command_lines import (
+from agentmux.core.agents.command_lines import (
     hook_document,
     hook_env,
     mcp_document,
     needs_hook_file,
     needs_mcp_file,
 )
-from agentmux.core.environment import MODE
+from agentmux.core.agents.environment import MODE
+from agentmux.core.agents.spec import PromptBy, StrategyKind, unset_names
+from agentmux.core.codec.frozen import dataclass, replace
+from agentmux.core.codec.records import to_fields
 from agentmux.core.fold.acceptance import working_phase
 from agentmux.core.journal.events import AgentLaunched, LaunchChosen
 from agentmux.core.journal.state import AGENT_MODES, SessionState

@@ -22,7 +22,7 @@ from agentmux.app.session import Session
 from agentmux.app.tools import Tools
 from agentmux.app.watching import Watcher
 from agentmux.app.world import World
-from agentmux.core.agents import AgentSpec, PromptBy
+from agentmux.core.agents.spec import AgentSpec, PromptBy
 from agentmux.core.codec.records import to_fields
 from agentmux.core.decisions.next_actions import (
     Action,

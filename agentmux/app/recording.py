@@ -8,7 +8,14 @@ from agentmux.app.casting import Casting
 from agentmux.app.launch_plan import LaunchPlan
 from agentmux.app.session import Session, stamp
 from agentmux.app.world import World
-from agentmux.core.agents import (
+from agentmux.core.agents.command_lines import (
+    hook_words,
+    launch_argv,
+    mcp_words,
+    prompt_words,
+    resume_argv,
+)
+from agentmux.core.agents.spec import (
     NO_STRATEGY,
     Strategy,
     StrategyKind,
@@ -17,13 +24,6 @@ from agentmux.core.agents import (
 )
 from agentmux.core.codec.frozen import replace
 from agentmux.core.codec.records import Json, to_fields
-from agentmux.core.command_lines import (
-    hook_words,
-    launch_argv,
-    mcp_words,
-    prompt_words,
-    resume_argv,
-)
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names import layout
 from agentmux.core.pipeline.work import Work

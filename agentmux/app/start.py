@@ -17,7 +17,7 @@ from agentmux.app.session import stamp
 from agentmux.app.sessions import network_warnings
 from agentmux.app.texts import first_texts
 from agentmux.app.world import World
-from agentmux.core.agents import AgentSpec
+from agentmux.core.agents.spec import AgentSpec
 from agentmux.core.codec.frozen import dataclass, field, replace
 from agentmux.core.codec.shape import is_control, writable
 from agentmux.core.journal.events import ORCHESTRATOR, Event, JournalCreated, SessionStarted

@@ -334,6 +334,6 @@ def is_conversation(text: str) -> bool:
     """Whether ``text`` may be a conversation's id."""
     if not text:
         return False
-    from agentmux.core.agents import is_session_ref  # noqa: PLC0415 (5 ms, and most never need it)
+    from agentmux.core.agents.spec import is_session_ref  # noqa: PLC0415 (5 ms, and most never need it)
 
     return is_session_ref(text)

@@ -16,7 +16,15 @@ from agentmux.app.session import Session, stamp
 from agentmux.app.snapshot import keep, snapshot
 from agentmux.app.tools import Tools
 from agentmux.app.world import World
-from agentmux.core.agents import AgentSpec, StrategyKind, TurnEnd
+from agentmux.core.agents.screens import (
+    Reading,
+    ScreenMark,
+    read,
+    refuses,
+    shows_prompt,
+    switches_shown,
+)
+from agentmux.core.agents.spec import AgentSpec, StrategyKind, TurnEnd
 from agentmux.core.codec.frozen import replace
 from agentmux.core.decisions.next_actions import Facts, LaunchFact
 from agentmux.core.decisions.stall import Patience, nudge_after, patience
@@ -26,14 +34,6 @@ from agentmux.core.names import layout
 from agentmux.core.names.phase import ResearchKind
 from agentmux.core.names.turn import Turn
 from agentmux.core.pipeline.work import is_under_way
-from agentmux.core.screens import (
-    Reading,
-    ScreenMark,
-    read,
-    refuses,
-    shows_prompt,
-    switches_shown,
-)
 from agentmux.errors import AgentmuxError, DataError
 from agentmux.ports.display import SeatStatus
 from agentmux.ports.terminal import Pane, Screen, ScreensUnreadableError, TerminalError

@@ -12,7 +12,7 @@ if TYPE_CHECKING:  # these names cost more than all that `agentmux list` does
     from datetime import datetime
     from pathlib import Path
 
-    from agentmux.core.agents import AgentSpec, ProbeResult
+    from agentmux.core.agents.spec import AgentSpec, ProbeResult
     from agentmux.core.codec.records import Json
     from agentmux.core.settings import Settings
     from agentmux.core.trust import Known, Part

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from agentmux.app.agents import AgentReport
     from agentmux.app.world import World
     from agentmux.cli.face import Face
-    from agentmux.core.agents import AgentSpec, ProbeResult
+    from agentmux.core.agents.spec import AgentSpec, ProbeResult
 
 # Other commands load this module too: what only these three need is imported in them.
 # ruff: noqa: PLC0415

@@ -16,10 +16,10 @@ from agentmux.app.agents import (
     StrategyCommands,
 )
 from agentmux.cli import render
-from agentmux.core.agents import PromptBy, StrategyKind
+from agentmux.core.agents.spec import PromptBy, StrategyKind
 
 if TYPE_CHECKING:
-    from agentmux.core.agents import AgentSpec
+    from agentmux.core.agents.spec import AgentSpec
 
 NATIVE: Final = "↻"
 """Marks what comes back with its conversation."""

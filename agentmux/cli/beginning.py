@@ -12,7 +12,7 @@ from agentmux.adapters import files
 from agentmux.errors import UsageError
 
 if TYPE_CHECKING:
-    from agentmux.core.agents import AgentSpec
+    from agentmux.core.agents.spec import AgentSpec
 
 _PATH: Final = ".agentmux/config.yaml"
 _MODE: Final = 0o644

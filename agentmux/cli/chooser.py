@@ -15,14 +15,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from agentmux.cli import render
-from agentmux.core.agents import StrategyKind, choose_strategy
+from agentmux.core.agents.spec import StrategyKind, choose_strategy
 from agentmux.core.codec.frozen import dataclass
 from agentmux.errors import AgentmuxError, ConfigError, DataError
 from agentmux.wiring import machine
 
 if TYPE_CHECKING:
     from agentmux.app.world import World
-    from agentmux.core.agents import AgentSpec, Registry
+    from agentmux.core.agents.spec import AgentSpec, Registry
 
 Ask = Callable[[str], str]
 """Shows a text, with or without lines before the last, and returns what a person typed."""

@@ -28,7 +28,7 @@ from agentmux.app.tools import SessionGoneError, Tools
 from agentmux.app.trust import played_in, require_trusted
 from agentmux.app.world import World
 from agentmux.cli import render
-from agentmux.core.environment import change
+from agentmux.core.agents.environment import change
 from agentmux.core.fold.apply import fold
 from agentmux.core.names import layout
 from agentmux.core.pipeline.registry import PHASE_REGISTRY

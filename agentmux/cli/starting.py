@@ -19,9 +19,9 @@ from agentmux.cli.face import absolute
 from agentmux.cli.given import given_text
 from agentmux.cli.looking import JsonOpt
 from agentmux.cli.trusting import TrustOpt, foreseen, trust_own_edit, trusting
+from agentmux.core.agents.environment import handed_on
 from agentmux.core.codec.frozen import replace
 from agentmux.core.documents.review import seat_named
-from agentmux.core.environment import handed_on
 from agentmux.errors import UsageError
 from agentmux.wiring import machine
 

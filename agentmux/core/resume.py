@@ -12,7 +12,8 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Final, TypeAlias
 
-from agentmux.core.agents import StrategyKind, is_session_ref
+from agentmux.core.agents.runtime import Runtime, decode_runtime, update_of
+from agentmux.core.agents.spec import StrategyKind, is_session_ref
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.codec.records import Json
 from agentmux.core.resume_record import (
@@ -25,7 +26,6 @@ from agentmux.core.resume_record import (
     resolved,
     standing_record,
 )
-from agentmux.core.runtime import Runtime, decode_runtime, update_of
 from agentmux.core.settings import Policy
 
 _BY_ID: Final = (StrategyKind.ASSIGN, StrategyKind.LEARN)

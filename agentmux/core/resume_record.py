@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from agentmux.core.agents import StrategyKind, is_session_ref
+from agentmux.core.agents.spec import StrategyKind, is_session_ref
 from agentmux.core.codec.frozen import dataclass, field, replace
 from agentmux.core.codec.records import FieldError, Json, from_fields, to_fields
 
@@ -32,7 +32,7 @@ class ResumeRecord:
         env: The variables that decide which conversation is found, such as a config home.
         cwd: Real path.
         home: Path of the config home, or empty.
-        runtime: Which program it was; see `core.runtime.encode_runtime`.
+        runtime: Which program it was; see `runtime.encode_runtime`.
         epoch: What the conversation is about: ``phase``, ``cycle``, ``iteration``, ``subplan``,
             and ``files`` (path named in the launch prompt to SHA-256; empty where it is absent).
         place: What the seat was last launched for, whoever plays it: ``phase``, ``cycle``,

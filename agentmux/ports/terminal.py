@@ -13,7 +13,7 @@ from agentmux.core.codec.frozen import dataclass, field
 from agentmux.errors import MissingError
 
 if TYPE_CHECKING:  # what only looks at tmux does without the core
-    from agentmux.core.agents import AgentSpec
+    from agentmux.core.agents.spec import AgentSpec
 
 
 class TerminalError(MissingError):

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from agentmux.adapters.agents import Prober
     from agentmux.adapters.project_files import ProjectFiles
     from agentmux.adapters.trust_store import TrustStore
-    from agentmux.core.agents import AgentSpec
+    from agentmux.core.agents.spec import AgentSpec
     from agentmux.core.settings import Settings
     from agentmux.core.trust import Known
     from agentmux.ports.processes import Lock
@@ -257,7 +257,7 @@ def _specs(
 
     @functools.cache
     def spec(name: str) -> AgentSpec:
-        from agentmux.core.agents import spec_for  # noqa: PLC0415 (not every command)
+        from agentmux.core.agents.spec import spec_for  # noqa: PLC0415 (not every command)
 
         return spec_for(name, registry(), resume_commands=chosen.resume.commands)
 

@@ -13,7 +13,9 @@ import pytest
 from agentmux.adapters.agents import Prober, find_program, load_registry, probe
 from agentmux.adapters.config import load_settings
 from agentmux.adapters.processes import is_alive
-from agentmux.core.agents import (
+from agentmux.core.agents.command_lines import launch_argv, resume_argv
+from agentmux.core.agents.screens import ScreenMark, read_screen, switches_shown
+from agentmux.core.agents.spec import (
     AgentSpec,
     Probe,
     ProbeResult,
@@ -23,8 +25,6 @@ from agentmux.core.agents import (
     choose_strategy,
     spec_for,
 )
-from agentmux.core.command_lines import launch_argv, resume_argv
-from agentmux.core.screens import ScreenMark, read_screen, switches_shown
 from agentmux.core.settings import Settings
 from agentmux.errors import ConfigError
 from tests.conftest import WaitUntil

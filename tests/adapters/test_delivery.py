@@ -16,7 +16,7 @@ from agentmux.adapters.delivery import (
     find_composer,
     undimmed,
 )
-from agentmux.core.agents import AgentSpec, spec_for
+from agentmux.core.agents.spec import AgentSpec, spec_for
 from agentmux.ports.terminal import (
     Delivery,
     DeliveryResult,

@@ -31,7 +31,7 @@ from agentmux.app.start import StartRequest, plan_start, start
 from agentmux.app.submit import Submission, decide, identity_from, submit
 from agentmux.app.tools import Tools
 from agentmux.app.world import World
-from agentmux.core.agents import AgentSpec
+from agentmux.core.agents.spec import AgentSpec
 from agentmux.core.journal.events import Approved, ChangesRequested, Event
 from agentmux.core.journal.state import SessionState
 from agentmux.core.keys import Pressed

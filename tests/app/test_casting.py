@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from agentmux.app.casting import CastingOffice
-from agentmux.core.agents import StrategyKind
+from agentmux.core.agents.runtime import Runtime, decode_runtime
+from agentmux.core.agents.spec import StrategyKind
 from agentmux.core.journal.state import Options
 from agentmux.core.pipeline.work import Work
-from agentmux.core.runtime import Runtime, decode_runtime
 from tests.app.staging import Stage
 
 CODER = Work(seat="coder-1", role="coder", subplan=1)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from agentmux.core.environment import agent_launch
+from agentmux.core.agents.environment import agent_launch
 from agentmux.core.pipeline.work import Work
 from agentmux.core.resume_record import decode_record
 from tests.app.staging import Stage

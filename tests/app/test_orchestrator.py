@@ -34,7 +34,7 @@ from agentmux.app.start import StartRequest, plan_start, start
 from agentmux.app.submit import decide
 from agentmux.app.tools import Tools
 from agentmux.app.world import World
-from agentmux.core.agents import AgentSpec, ProbeResult
+from agentmux.core.agents.spec import AgentSpec, ProbeResult
 from agentmux.core.journal.events import Approved
 from agentmux.core.journal.state import SessionState
 from agentmux.core.keys import Key, Pressed

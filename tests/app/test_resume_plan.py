@@ -21,7 +21,7 @@ import pytest
 
 from agentmux.adapters.session_files import FileSession
 from agentmux.app.resume import pane_fields, plan_fields, plan_resume
-from agentmux.core.agents import AgentSpec, ProbeResult
+from agentmux.core.agents.spec import AgentSpec, ProbeResult
 from agentmux.core.journal.events import (
     AgentExited,
     CodeDone,

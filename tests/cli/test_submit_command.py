@@ -31,7 +31,7 @@ STANDARD = (
 LAZY = (
     "agentmux.ports",
     "agentmux.core.resume",
-    "agentmux.core.agents",
+    "agentmux.core.agents.spec",
     "agentmux.core.decisions.next_actions",
 )
 

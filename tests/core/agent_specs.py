@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentmux.core.agents import AgentSpec, PromptBy, Strategy, StrategyKind
+from agentmux.core.agents.spec import AgentSpec, PromptBy, Strategy, StrategyKind
 
 UUID = "6f1b0c8e-0a4f-4f57-9d4e-0d6f3a1f9a10"
 ASSIGN = Strategy(

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentmux.core import resume
-from agentmux.core.agents import StrategyKind
+from agentmux.core.agents.spec import StrategyKind
 from agentmux.core.resume import (
     CheckpointState,
     Decision,

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from agentmux.core.agents import StrategyKind
+from agentmux.core.agents.spec import StrategyKind
 from agentmux.core.codec.records import to_fields
 from agentmux.core.resume_record import (
     decode_record,

@@ -11,7 +11,7 @@ from pathlib import Path
 from agentmux.adapters.tmux import TmuxTerminal
 from agentmux.adapters.tmux_client import Reply
 from agentmux.adapters.tmux_own import OwnTmux
-from agentmux.core.environment import Change
+from agentmux.core.agents.environment import Change
 from agentmux.ports.terminal import CreatedSession, NewPane, Pane, Screen, Target
 from tests.fakes.terminal import FakeTerminal
 

@@ -14,7 +14,7 @@ from typing import Any, Final
 import pytest
 
 from agentmux.adapters.agents import load_registry, probe
-from agentmux.core.agents import AgentSpec
+from agentmux.core.agents.spec import AgentSpec
 from agentmux.core.settings import Settings
 from tests.conftest import WaitUntil
 from tests.fakes.bench import Bench as TmuxTerminal

@@ -7,15 +7,15 @@ from typing import Any
 import pytest
 
 from agentmux.adapters.agents import probe
-from agentmux.core.agents import ProbeResult, StrategyKind, choose_strategy
-from agentmux.core.command_lines import (
+from agentmux.core.agents.command_lines import (
     hook_words,
     launch_argv,
     mcp_words,
     prompt_words,
     resume_argv,
 )
-from agentmux.core.screens import is_rejection
+from agentmux.core.agents.screens import is_rejection
+from agentmux.core.agents.spec import ProbeResult, StrategyKind, choose_strategy
 from tests.real.clis import CLIS
 from tests.real.conftest import Real
 

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from agentmux.core.agents import (
+from agentmux.core.agents.command_lines import launch_argv, resume_argv, strategy_env
+from agentmux.core.agents.spec import (
     NO_STRATEGY,
     AgentSpec,
     ProbeResult,
@@ -19,7 +20,6 @@ from agentmux.core.agents import (
     unset_names,
     with_resume,
 )
-from agentmux.core.command_lines import launch_argv, resume_argv, strategy_env
 from agentmux.errors import UsageError
 from tests.core.agent_specs import ASSIGN, CONTINUE, SPEC, UUID
 

@@ -5,8 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from agentmux.core.agents import AgentSpec
-from agentmux.core.screens import (
+from agentmux.core.agents.screens import (
     LAST_ROWS,
     Reading,
     ScreenMark,
@@ -16,6 +15,7 @@ from agentmux.core.screens import (
     refuses,
     shows_prompt,
 )
+from agentmux.core.agents.spec import AgentSpec
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,14 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from agentmux.core.agents import AgentSpec, HookFormat, Hooks, PromptBy, Strategy, is_session_ref
+from agentmux.core.agents.spec import (
+    AgentSpec,
+    HookFormat,
+    Hooks,
+    PromptBy,
+    Strategy,
+    is_session_ref,
+)
 
 
 def launch_argv(  # noqa: PLR0913 (one word of the command line each)

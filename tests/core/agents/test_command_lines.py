@@ -4,18 +4,7 @@ import json
 
 import pytest
 
-from agentmux.core.agents import (
-    NO_STRATEGY,
-    AgentSpec,
-    HookFormat,
-    Hooks,
-    Mcp,
-    PromptBy,
-    Strategy,
-    StrategyKind,
-    is_session_ref,
-)
-from agentmux.core.command_lines import (
+from agentmux.core.agents.command_lines import (
     hook_document,
     hook_words,
     kept_file,
@@ -26,6 +15,17 @@ from agentmux.core.command_lines import (
     needs_mcp_file,
     prompt_words,
     resume_argv,
+)
+from agentmux.core.agents.spec import (
+    NO_STRATEGY,
+    AgentSpec,
+    HookFormat,
+    Hooks,
+    Mcp,
+    PromptBy,
+    Strategy,
+    StrategyKind,
+    is_session_ref,
 )
 from tests.core.agent_specs import ASSIGN, CHECKPOINT, CONTINUE, LEARN, SPEC, UUID
 

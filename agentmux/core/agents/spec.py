@@ -1,7 +1,7 @@
 """What is known of each agent CLI, as data.
 
 Where the facts about an agent come from: ``agents.yaml``, which ``adapters.agents`` reads. What
-follows from them is in ``core.command_lines`` and ``core.screens``.
+follows from them is in ``command_lines`` and ``screens``.
 """
 
 from __future__ import annotations

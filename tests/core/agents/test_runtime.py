@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from agentmux.core.runtime import Runtime, decode_runtime, encode_runtime, runtime_of, update_of
+from agentmux.core.agents.runtime import (
+    Runtime,
+    decode_runtime,
+    encode_runtime,
+    runtime_of,
+    update_of,
+)
 
 NAMES = [
     # command, real path, name

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentmux.core.environment import change, handed_on
+from agentmux.core.agents.environment import change, handed_on
 
 SERVER = {"PATH": "/bin", "TMUX": "/s,1,0", "TERM": "tmux-256color", "OLD": "1", "SAME": "x"}
 SHELL = {"PATH": "/new:/bin", "TERM": "xterm", "KEY": "secret", "SAME": "x", "_": "/usr/bin/env"}

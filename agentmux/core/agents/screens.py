@@ -6,7 +6,7 @@ import re
 from enum import StrEnum
 from typing import Final
 
-from agentmux.core.agents import AgentSpec
+from agentmux.core.agents.spec import AgentSpec
 from agentmux.core.codec.frozen import dataclass
 
 LAST_ROWS: Final = 25

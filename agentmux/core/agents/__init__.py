@@ -1,0 +1,1 @@
+"""Agent CLIs: entries, command lines, screens, environment. Their talks are `conversation`."""
