@@ -18,8 +18,8 @@ from typing import Final
 from agentmux.adapters.agents import load_registry
 from agentmux.core.agents.command_lines import launch_argv, mcp_words, resume_argv
 from agentmux.core.agents.spec import AgentSpec, PromptBy, Strategy, StrategyKind
+from agentmux.core.config.settings import Settings
 from agentmux.core.journal.events import DECISIONS, FACTS, SIGNALS
-from agentmux.core.settings import Settings
 
 REFERENCE: Final = Path(__file__).resolve().parent / "reference"
 

@@ -34,8 +34,8 @@ from agentmux.core.agents.spec import (
     TurnEnd,
 )
 from agentmux.core.codec.frozen import replace
+from agentmux.core.config.settings import Settings
 from agentmux.core.names.nearest import meant
-from agentmux.core.settings import Settings
 from agentmux.errors import ConfigError
 
 BUILT_IN: Final = Path(__file__).parent.parent / "agents.yaml"

@@ -16,9 +16,9 @@ from typing import Any, Final
 from agentmux.adapters import schema
 from agentmux.core.agents.spec import SCREENS, HookFormat, PromptBy, StrategyKind, TurnEnd
 from agentmux.core.codec.frozen import dataclass, fields
+from agentmux.core.config.settings import Policy, RoleSettings, Settings
 from agentmux.core.names.nearest import meant
 from agentmux.core.names.phase import CODER, REVIEWERS, ROLES
-from agentmux.core.settings import Policy, RoleSettings, Settings
 from agentmux.errors import ConfigError
 
 BUILT_IN: Final = "built-in"

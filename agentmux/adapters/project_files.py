@@ -10,10 +10,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from agentmux.core import trust
 from agentmux.core.codec.frozen import replace
+from agentmux.core.config import trust
+from agentmux.core.config.settings import Settings
 from agentmux.core.names.phase import ROLES
-from agentmux.core.settings import Settings
 
 if TYPE_CHECKING:
     from agentmux.adapters.config import Layer

@@ -22,11 +22,11 @@ from agentmux.app.tools import SessionGoneError, Tools
 from agentmux.app.watching import Watcher
 from agentmux.app.world import World
 from agentmux.core.codec.records import Json
+from agentmux.core.config.settings import Policy
 from agentmux.core.decisions.inference import chosen_phase
 from agentmux.core.journal.events import Event, Resumed, SessionReattached
 from agentmux.core.journal.signal_messages import news
 from agentmux.core.names.phase import Phase
-from agentmux.core.settings import Policy
 from agentmux.errors import ExitCode
 from agentmux.ports.session_files import SessionFiles
 from agentmux.ports.terminal import HiddenServerError, TerminalError

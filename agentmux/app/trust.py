@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Final
 
-from agentmux.core import trust
+from agentmux.core.config import trust
 from agentmux.core.names.phase import CODER, PRODUCT_MANAGER, ROLES
 from agentmux.errors import AgentmuxError, ConfigError
 
 if TYPE_CHECKING:
     from agentmux.app.world import World
+    from agentmux.core.config.trust import Part
     from agentmux.core.journal.state import SessionState
-    from agentmux.core.trust import Part
 
 Effect = Callable[["World"], object]
 """What a command would do in a world: two that are equal do the same."""

@@ -14,8 +14,8 @@ if TYPE_CHECKING:  # these names cost more than all that `agentmux list` does
 
     from agentmux.core.agents.spec import AgentSpec, ProbeResult
     from agentmux.core.codec.records import Json
-    from agentmux.core.settings import Settings
-    from agentmux.core.trust import Known, Part
+    from agentmux.core.config.settings import Settings
+    from agentmux.core.config.trust import Known, Part
     from agentmux.ports.processes import Lock
     from agentmux.ports.repository import Repository
     from agentmux.ports.session_files import SessionFiles

@@ -41,9 +41,9 @@ from agentmux.cli.naming import meant
 from agentmux.cli.starting import AttachOpt, handing, show_begun
 from agentmux.cli.trusting import TrustOpt, foreseen, trusting
 from agentmux.core.codec.frozen import replace
+from agentmux.core.config.settings import policy_of
 from agentmux.core.documents.review import seat_named
 from agentmux.core.fold.apply import fold
-from agentmux.core.settings import policy_of
 from agentmux.errors import AgentmuxError, BlockedError, ExitCode, NotFoundError, UsageError
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from agentmux.cli import render
 from agentmux.cli.consent import YesOpt, require_consent
 from agentmux.cli.looking import JsonOpt
 from agentmux.cli.person import require_person
-from agentmux.core.trust import PROMPTS, Part, Standing, standing
+from agentmux.core.config.trust import PROMPTS, Part, Standing, standing
 from agentmux.errors import AgentmuxError, UsageError
 
 if TYPE_CHECKING:

@@ -16,6 +16,7 @@ from agentmux.core.agents.runtime import Runtime, decode_runtime, update_of
 from agentmux.core.agents.spec import StrategyKind, is_session_ref
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.codec.records import Json
+from agentmux.core.config.settings import Policy
 from agentmux.core.resume_record import (
     CHECKPOINT,
     RESTART_FRESH,
@@ -26,7 +27,6 @@ from agentmux.core.resume_record import (
     resolved,
     standing_record,
 )
-from agentmux.core.settings import Policy
 
 _BY_ID: Final = (StrategyKind.ASSIGN, StrategyKind.LEARN)
 # Most of an id that still tells conversations apart in a line of text.

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from agentmux.adapters.project_files import ProjectFiles
     from agentmux.adapters.trust_store import TrustStore
     from agentmux.core.agents.spec import AgentSpec
-    from agentmux.core.settings import Settings
-    from agentmux.core.trust import Known
+    from agentmux.core.config.settings import Settings
+    from agentmux.core.config.trust import Known
     from agentmux.ports.processes import Lock
     from agentmux.ports.session_files import SessionFiles
     from agentmux.ports.terminal import Terminal

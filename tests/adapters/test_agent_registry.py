@@ -25,7 +25,7 @@ from agentmux.core.agents.spec import (
     choose_strategy,
     spec_for,
 )
-from agentmux.core.settings import Settings
+from agentmux.core.config.settings import Settings
 from agentmux.errors import ConfigError
 from tests.conftest import WaitUntil
 

@@ -10,7 +10,7 @@ from agentmux.adapters.agents import load_registry
 from agentmux.adapters.delivery import find_composer
 from agentmux.core.agents.screens import ScreenMark, read, refuses, shows_prompt
 from agentmux.core.agents.spec import SCREENS
-from agentmux.core.settings import Settings
+from agentmux.core.config.settings import Settings
 from tests.real.clis import CLIS
 from tests.real.kept import WIDTHS, Fixture, fixtures
 

@@ -7,8 +7,8 @@ import pytest
 
 from agentmux.adapters.config import SCHEMA, LoadedSettings, load_settings
 from agentmux.adapters.schema import keys
+from agentmux.core.config.settings import Policy, Settings
 from agentmux.core.names.phase import ROLES
-from agentmux.core.settings import Policy, Settings
 from agentmux.errors import ConfigError, ExitCode
 
 REPOSITORY = Path(__file__).parents[2]

@@ -35,12 +35,17 @@ from agentmux.app.submit import decide
 from agentmux.app.tools import Tools
 from agentmux.app.world import World
 from agentmux.core.agents.spec import AgentSpec, ProbeResult
+from agentmux.core.config.settings import (
+    CompletionSettings,
+    RoleSettings,
+    SnapshotSettings,
+    StallSettings,
+)
 from agentmux.core.journal.events import Approved
 from agentmux.core.journal.state import SessionState
 from agentmux.core.keys import Key, Pressed
 from agentmux.core.names import layout
 from agentmux.core.names.phase import Phase
-from agentmux.core.settings import CompletionSettings, RoleSettings, SnapshotSettings, StallSettings
 from agentmux.errors import AgentmuxError, BlockedError, ExitCode, MissingError
 from agentmux.ports.display import Picture
 from agentmux.ports.repository import Head

@@ -26,6 +26,7 @@ from agentmux.app.submit import (
     report,
     submit,
 )
+from agentmux.core.config.settings import Settings
 from agentmux.core.journal.events import (
     Approved,
     ArchitectureDone,
@@ -35,7 +36,6 @@ from agentmux.core.journal.events import (
     ResearchDone,
 )
 from agentmux.core.names.phase import Phase
-from agentmux.core.settings import Settings
 from agentmux.errors import DataError, NotFoundError, UsageError
 from tests.app.on_disk import AT, OnDisk, implementing
 from tests.core.builders import plan, review

@@ -16,6 +16,7 @@ from agentmux.adapters.watch import gone
 from agentmux.app.session import Session
 from agentmux.app.tools import Tools
 from agentmux.app.watching import Watcher
+from agentmux.core.config.settings import StallSettings
 from agentmux.core.journal.events import (
     AgentExited,
     AgentLaunched,
@@ -26,7 +27,6 @@ from agentmux.core.journal.events import (
 )
 from agentmux.core.names.phase import Phase
 from agentmux.core.names.turn import Turn
-from agentmux.core.settings import StallSettings
 from agentmux.ports.terminal import (
     Delivery,
     Pane,

@@ -26,9 +26,9 @@ from agentmux.cli import render
 from agentmux.cli.attaching import attach_argv
 from agentmux.cli.face import Face
 from agentmux.cli.main import main
+from agentmux.core.config.settings import Settings
 from agentmux.core.names import layout
 from agentmux.core.names.phase import Phase
-from agentmux.core.settings import Settings
 from agentmux.errors import ExitCode, UsageError
 from agentmux.monitor.fitting import width
 from agentmux.ports.terminal import Server, Target

@@ -15,7 +15,7 @@ import pytest
 
 from agentmux.adapters.agents import load_registry, probe
 from agentmux.core.agents.spec import AgentSpec
-from agentmux.core.settings import Settings
+from agentmux.core.config.settings import Settings
 from tests.conftest import WaitUntil
 from tests.fakes.bench import Bench as TmuxTerminal
 from tests.real.clis import CLIS, Place

@@ -25,7 +25,7 @@ from agentmux.adapters.agents import load_registry
 from agentmux.adapters.processes import carriers
 from agentmux.core.agents.command_lines import launch_argv, resume_argv
 from agentmux.core.agents.spec import AgentSpec, StrategyKind
-from agentmux.core.settings import Settings
+from agentmux.core.config.settings import Settings
 from tests.real.clis import CLIS, Place
 from tests.real.kept import ROWS, WIDTHS, Fixture
 from tests.real.model_server import ModelServer

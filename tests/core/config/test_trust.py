@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from agentmux.core.trust import (
+from agentmux.core.config.trust import (
     Standing,
     allowed,
     needed,

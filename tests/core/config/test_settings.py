@@ -2,7 +2,7 @@
 
 import pytest
 
-from agentmux.core.settings import Policy, policy_of
+from agentmux.core.config.settings import Policy, policy_of
 
 
 @pytest.mark.parametrize(
