@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from agentmux.core.conversation.resume_choice import Guard, Rung
+from agentmux.core.conversation.resume_record import ResumeRecord
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names import layout
 from agentmux.core.pipeline.registry import PHASE_REGISTRY
-from agentmux.core.resume import Guard, Rung
-from agentmux.core.resume_record import ResumeRecord
 from docs import generate
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -20,6 +20,7 @@ from agentmux.adapters.signal_files import BLANK, SignalFiles
 from agentmux.core.codec.digests import sha256
 from agentmux.core.codec.frozen import replace
 from agentmux.core.codec.records import FieldError, from_fields
+from agentmux.core.conversation.resume_choice import CheckpointState
 from agentmux.core.decisions.next_actions import Exit
 from agentmux.core.fold.apply import fold
 from agentmux.core.fold.implied import Implied
@@ -28,7 +29,6 @@ from agentmux.core.journal.state import Archive, SessionState
 from agentmux.core.journal.state import encode as encode_state
 from agentmux.core.names import layout
 from agentmux.core.pipeline.artifacts import Artifacts
-from agentmux.core.resume import CheckpointState
 from agentmux.errors import NAME_TAKEN, BlockedError, DataError
 from agentmux.ports.session_files import LaunchRecord
 

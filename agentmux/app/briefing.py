@@ -13,6 +13,7 @@ from agentmux.core import prompts
 from agentmux.core.agents.spec import StrategyKind
 from agentmux.core.codec.frozen import replace
 from agentmux.core.codec.records import Json
+from agentmux.core.conversation.resume_choice import same_work
 from agentmux.core.documents.review import review_files
 from agentmux.core.journal.state import RESEARCHED, SessionState
 from agentmux.core.names import layout
@@ -20,7 +21,6 @@ from agentmux.core.names.phase import CODER, REVIEWERS, Phase, ResearchKind
 from agentmux.core.pipeline.work import Work
 from agentmux.core.progress import handed_in
 from agentmux.core.prompts import Asked, PromptInputs
-from agentmux.core.resume import same_work
 
 INSTRUCTIONS = "instructions.md"
 """In a launch's folder: the full prompt, where ``prompt.md`` is a short message."""
@@ -173,7 +173,7 @@ class Briefing:
         return data.decode("utf-8", "replace").removeprefix(f"# {work.topic}").strip()
 
     def epoch(self, work: Work, paths: tuple[str, ...]) -> Json:
-        """Return what a conversation about ``work`` is about; see `core.resume.ResumeRecord`."""
+        """Return what a conversation about ``work`` is about; see `resume_choice.ResumeRecord`."""
         named = (layout.CONTEXT, layout.REQUIREMENTS, *paths)
         digests = {path: self._digest(path) for path in named}
         return {**self._place(work), "files": digests}

@@ -21,15 +21,22 @@ from agentmux.core.agents.spec import (
 )
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.codec.records import Json
-from agentmux.core.journal.state import LAUNCHED, STOPPED
-from agentmux.core.names import layout
-from agentmux.core.pipeline.work import Work, wanted
-from agentmux.core.resume import CheckpointState, Decision, Fresh, Guard, ResumeFacts, decide_resume
-from agentmux.core.resume_record import (
+from agentmux.core.conversation.resume_choice import (
+    CheckpointState,
+    Decision,
+    Fresh,
+    Guard,
+    ResumeFacts,
+    decide_resume,
+)
+from agentmux.core.conversation.resume_record import (
     ResumeRecord,
     conversation_kind,
     standing_record,
 )
+from agentmux.core.journal.state import LAUNCHED, STOPPED
+from agentmux.core.names import layout
+from agentmux.core.pipeline.work import Work, wanted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,7 +127,7 @@ class CastingOffice:
     def decide(
         self, work: Work, casting: Casting, epoch: Json, record: ResumeRecord | None
     ) -> Decision:
-        """Say whether the conversation of the seat's record comes back; see `core.resume`."""
+        """Say whether the conversation of the seat's record comes back; see `resume_choice`."""
         if record is None:
             return Fresh(reason="first start of this seat", guard=Guard.RECORD)
         standing = standing_record(record) or record

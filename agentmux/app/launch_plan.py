@@ -8,9 +8,9 @@ from typing import Final
 from agentmux.app.casting import Casting
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.codec.records import Json
+from agentmux.core.conversation.resume_choice import Decision, Native, Rung
 from agentmux.core.journal.state import AGENT_MODES
 from agentmux.core.pipeline.work import Work
-from agentmux.core.resume import Decision, Native, Rung
 
 PROMPT: Final = "prompt.md"
 """In a launch's folder: the prompt that it is sent."""

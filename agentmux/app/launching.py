@@ -28,6 +28,7 @@ from agentmux.core.agents.environment import MODE
 from agentmux.core.agents.spec import PromptBy, StrategyKind, unset_names
 from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.core.codec.records import to_fields
+from agentmux.core.conversation.resume_choice import Decision, Fresh, Guard, Rung, plan_rung
 from agentmux.core.fold.acceptance import working_phase
 from agentmux.core.journal.events import AgentLaunched, LaunchChosen
 from agentmux.core.journal.state import AGENT_MODES, SessionState
@@ -37,7 +38,6 @@ from agentmux.core.pipeline.artifacts import Artifacts
 from agentmux.core.pipeline.registry import PIPELINE
 from agentmux.core.pipeline.work import Work
 from agentmux.core.reading import reading
-from agentmux.core.resume import Decision, Fresh, Guard, Rung, plan_rung
 from agentmux.ports.terminal import NewPane
 
 # How long an agent that was told to end may take before it is killed.

@@ -24,17 +24,17 @@ from agentmux.core.agents.spec import (
 )
 from agentmux.core.codec.frozen import replace
 from agentmux.core.codec.records import Json, to_fields
-from agentmux.core.journal.state import SessionState
-from agentmux.core.names import layout
-from agentmux.core.pipeline.work import Work
-from agentmux.core.prompts import launch_line
-from agentmux.core.resume import Decision, Native
-from agentmux.core.resume_record import (
+from agentmux.core.conversation.resume_choice import Decision, Native
+from agentmux.core.conversation.resume_record import (
     ResumeRecord,
     next_previous,
     restated,
     standing_record,
 )
+from agentmux.core.journal.state import SessionState
+from agentmux.core.names import layout
+from agentmux.core.pipeline.work import Work
+from agentmux.core.prompts import launch_line
 
 # Stands for an id that is not known yet, while argv is made.
 _UNKNOWN_REF: Final = "AGENTMUX-CONVERSATION"

@@ -27,6 +27,7 @@ from agentmux.app.sessions import (
 from agentmux.app.world import Site, World
 from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.core.codec.records import to_fields
+from agentmux.core.conversation.resume_choice import Fresh
 from agentmux.core.decisions.inference import Inference, chosen_phase, infer
 from agentmux.core.decisions.next_actions import settlement
 from agentmux.core.fold.apply import advance, apply
@@ -37,7 +38,6 @@ from agentmux.core.names.nearest import meant
 from agentmux.core.names.phase import Phase
 from agentmux.core.pipeline.artifacts import Artifacts
 from agentmux.core.pipeline.work import wanted
-from agentmux.core.resume import Fresh
 from agentmux.errors import AgentmuxError, BlockedError, NotFoundError
 from agentmux.ports.session_files import SessionFiles
 from agentmux.ports.terminal import TerminalUnreachableError

@@ -9,6 +9,7 @@ from datetime import datetime
 
 from agentmux.core.codec.frozen import replace
 from agentmux.core.codec.records import to_fields
+from agentmux.core.conversation.resume_record import ResumeRecord, decode_record
 from agentmux.core.decisions.drafts import without_drafts
 from agentmux.core.decisions.inference import Inference, infer
 from agentmux.core.fold.apply import advance, counted
@@ -25,7 +26,6 @@ from agentmux.core.journal.state import SessionState, encode
 from agentmux.core.names.phase import Phase
 from agentmux.core.pipeline.artifacts import Artifacts
 from agentmux.core.pipeline.on_disk import found
-from agentmux.core.resume_record import ResumeRecord, decode_record
 from agentmux.errors import AgentmuxError, DataError
 from agentmux.ports.session_files import SessionFiles
 

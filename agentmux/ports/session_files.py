@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 from agentmux.core.codec.frozen import dataclass
 
 if TYPE_CHECKING:  # what only looks at tmux does without the core
+    from agentmux.core.conversation.resume_choice import CheckpointState
     from agentmux.core.decisions.next_actions import Exit
     from agentmux.core.fold.implied import Implied
     from agentmux.core.fold.loaded_session import LoadedSession
@@ -18,7 +19,6 @@ if TYPE_CHECKING:  # what only looks at tmux does without the core
     from agentmux.core.journal.state import Archive, SessionState
     from agentmux.core.names.turn import Turn
     from agentmux.core.pipeline.artifacts import Artifacts
-    from agentmux.core.resume import CheckpointState
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from agentmux.core.agents.environment import agent_launch
+from agentmux.core.conversation.resume_record import decode_record
 from agentmux.core.pipeline.work import Work
-from agentmux.core.resume_record import decode_record
 from tests.app.staging import Stage
 
 BOTH = ("coder-1", "coder-2")

@@ -22,6 +22,7 @@ import pytest
 from agentmux.adapters.session_files import FileSession
 from agentmux.app.resume import pane_fields, plan_fields, plan_resume
 from agentmux.core.agents.spec import AgentSpec, ProbeResult
+from agentmux.core.conversation.resume_choice import Fresh, Guard
 from agentmux.core.journal.events import (
     AgentExited,
     CodeDone,
@@ -29,7 +30,6 @@ from agentmux.core.journal.events import (
     Resumed,
     ReviewDone,
 )
-from agentmux.core.resume import Fresh, Guard
 from tests.app.staging import Stage, check
 from tests.conftest import trust
 

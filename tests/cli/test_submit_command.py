@@ -30,7 +30,7 @@ STANDARD = (
 )
 LAZY = (
     "agentmux.ports",
-    "agentmux.core.resume",
+    "agentmux.core.conversation.resume_choice",
     "agentmux.core.agents.spec",
     "agentmux.core.decisions.next_actions",
 )

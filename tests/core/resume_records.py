@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from agentmux.core.codec.records import to_fields
-from agentmux.core.resume_record import ResumeRecord
+from agentmux.core.conversation.resume_record import ResumeRecord
 
 REF = "5f2c1111-2222-4333-8444-555566667777"
 OTHER_REF = "0a0b0c0d-2222-4333-8444-555566667777"

@@ -24,7 +24,7 @@ _OURS: Final = "AGENTMUX_"
 _OF_USERS: Final = "AGENTMUX_DEMO_"
 _LAUNCH: Final = "AGENTMUX_LAUNCH_ID"
 MODE: Final = "AGENTMUX_MODE"
-"""The variable that says how a pane's launch is played: `core.resume.Rung`."""
+"""The variable that says how a pane's launch is played: `resume_choice.Rung`."""
 
 SHELL: Final = "shell"
 """The mode of a pane in which a person plays the role."""

@@ -7,7 +7,7 @@ import pytest
 
 from agentmux.core.agents.spec import StrategyKind
 from agentmux.core.codec.records import to_fields
-from agentmux.core.resume_record import (
+from agentmux.core.conversation.resume_record import (
     decode_record,
     next_previous,
     resolved,

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentmux.core import resume
 from agentmux.core.agents.spec import StrategyKind
-from agentmux.core.resume import (
+from agentmux.core.conversation import resume_choice
+from agentmux.core.conversation.resume_choice import (
     CheckpointState,
     Decision,
     Fresh,
@@ -24,7 +24,7 @@ from agentmux.core.resume import (
     epoch_differences,
     plan_rung,
 )
-from agentmux.core.resume_record import (
+from agentmux.core.conversation.resume_record import (
     ResumeRecord,
     decode_record,
     next_previous,
@@ -397,7 +397,7 @@ def test_one_guard_alone_makes_it_fresh_and_is_named(
 
 def test_every_guard_has_a_row_and_its_place() -> None:
     assert {row[0] for row in FLIPS} == set(Guard)
-    assert tuple(guard for guard, _ in resume.GUARDS) == tuple(Guard)
+    assert tuple(guard for guard, _ in resume_choice.GUARDS) == tuple(Guard)
 
 
 # One way for each guard to fail that is independent of the others, on one continue conversation.

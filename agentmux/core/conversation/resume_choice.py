@@ -17,7 +17,7 @@ from agentmux.core.agents.spec import StrategyKind, is_session_ref
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.codec.records import Json
 from agentmux.core.config.settings import Policy
-from agentmux.core.resume_record import (
+from agentmux.core.conversation.resume_record import (
     CHECKPOINT,
     RESTART_FRESH,
     SESSION_ID,
