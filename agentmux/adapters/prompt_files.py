@@ -6,7 +6,7 @@ import functools
 from pathlib import Path
 from typing import Final
 
-from agentmux.core.prompts import parts
+from agentmux.core.prompts.prompt import parts
 from agentmux.errors import ConfigError
 
 BUILT_IN: Final = Path(__file__).resolve().parent.parent / "prompts"

@@ -9,7 +9,6 @@ from agentmux.app.casting import Casting
 from agentmux.app.checks import QUESTION_MAX
 from agentmux.app.session import Session
 from agentmux.app.world import World
-from agentmux.core import prompts
 from agentmux.core.agents.spec import StrategyKind
 from agentmux.core.codec.frozen import replace
 from agentmux.core.codec.records import Json
@@ -19,8 +18,9 @@ from agentmux.core.journal.state import RESEARCHED, SessionState
 from agentmux.core.names import layout
 from agentmux.core.names.phase import CODER, REVIEWERS, Phase, ResearchKind
 from agentmux.core.pipeline.work import Work
-from agentmux.core.progress import handed_in
-from agentmux.core.prompts import Asked, PromptInputs
+from agentmux.core.prompts import prompt
+from agentmux.core.prompts.progress import handed_in
+from agentmux.core.prompts.prompt import Asked, PromptInputs
 
 INSTRUCTIONS = "instructions.md"
 """In a launch's folder: the full prompt, where ``prompt.md`` is a short message."""
@@ -49,13 +49,13 @@ class Briefing:
     def texts(self, work: Work, inputs: PromptInputs) -> tuple[str, str]:
         """Return the full prompt, and the short message to a conversation that comes back."""
         again = self.is_again(work)
-        name = prompts.template_for(self._state.phase, work.role, single=self._is_single(work))
+        name = prompt.template_for(self._state.phase, work.role, single=self._is_single(work))
         text = self._world.templates.template
-        full = prompts.render(text(name, again), inputs)
+        full = prompt.render(text(name, again), inputs)
         kept = self._kept_prompt(work)
-        if kept and kept != prompts.render(text(name, False), inputs):
+        if kept and kept != prompt.render(text(name, False), inputs):
             full = self._around(kept, inputs, again=again)
-        return full, prompts.render(text(prompts.CONTINUE, False), inputs)
+        return full, prompt.render(text(prompt.CONTINUE, False), inputs)
 
     def _kept_prompt(self, work: Work) -> str:
         """Return the prompt that lies in the folder of a research, as its user may have changed it.
@@ -76,12 +76,12 @@ class Briefing:
     def _around(self, kept: str, inputs: PromptInputs, *, again: bool) -> str:
         """Return a prompt that is used as it is, with what an agent has to know besides."""
         text = self._world.templates.template
-        hello = inputs.hello and prompts.HELLO not in kept
+        hello = inputs.hello and prompt.HELLO not in kept
         before = [text("opening", False), *([text("fresh-again", False)] if again else [])]
-        head = prompts.render("".join(before), replace(inputs, hello=hello))
-        told = (*prompts.artifacts(inputs), *prompts.signals(inputs))
+        head = prompt.render("".join(before), replace(inputs, hello=hello))
+        told = (*prompt.artifacts(inputs), *prompt.signals(inputs))
         ending = "" if all(each in kept for each in told) else text("ending", False)
-        tail = prompts.render(ending, inputs)
+        tail = prompt.render(ending, inputs)
         return "\n\n".join(part.strip() for part in (head, kept, tail) if part.strip()) + "\n"
 
     def is_again(self, work: Work) -> bool:
@@ -122,16 +122,16 @@ class Briefing:
             asked=tuple(self._asked(work.seat)),
             instruction_file=f"{base}/{layout.launch(launch)}/{INSTRUCTIONS}",
         )
-        open_items = (*prompts.artifacts(made), *prompts.signals(made))
+        open_items = (*prompt.artifacts(made), *prompt.signals(made))
         return replace(made, open_items=open_items, drafts=self._drafts(made))
 
     def _drafts(self, inputs: PromptInputs) -> tuple[str, ...]:
         """Return what lies where the seat is to leave its work: nobody wants the seat otherwise."""
         files, gone = self._session.files, self._state.pending_archive
         base = f"{files.path}/"
-        left = (*prompts.artifacts(inputs), *(base + path for path in self._reviews(inputs)))
+        left = (*prompt.artifacts(inputs), *(base + path for path in self._reviews(inputs)))
         there = [path for path in dict.fromkeys(left) if files.has_file(path)]
-        markers = prompts.markers(inputs)
+        markers = prompt.markers(inputs)
         there += [base + path for path in markers if files.read_artifact(path, 0)[1] != "missing"]
         return tuple(
             path for path in there if not any(each.takes(path.removeprefix(base)) for each in gone)

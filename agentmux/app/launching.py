@@ -16,7 +16,6 @@ from agentmux.app.launch_plan import PROMPT, LaunchPlan
 from agentmux.app.recording import Recorder
 from agentmux.app.session import Session
 from agentmux.app.world import World
-from agentmux.core import prompts
 from agentmux.core.agents.command_lines import (
     hook_document,
     hook_env,
@@ -37,7 +36,8 @@ from agentmux.core.names.phase import ResearchKind
 from agentmux.core.pipeline.artifacts import Artifacts
 from agentmux.core.pipeline.registry import PIPELINE
 from agentmux.core.pipeline.work import Work
-from agentmux.core.reading import reading
+from agentmux.core.prompts import prompt
+from agentmux.core.prompts.reading_list import reading
 from agentmux.ports.terminal import NewPane
 
 # How long an agent that was told to end may take before it is killed.
@@ -115,7 +115,7 @@ class Launcher:
             full_prompt=full,
             epoch=epoch,
             argv=(self._world.programs.shell,) if rung is Rung.SHELL else (),
-            signals=prompts.signals(inputs),
+            signals=prompt.signals(inputs),
         )
         return replace(made, argv=self._recorder.argv(made)) if made.plays else made
 

@@ -11,13 +11,13 @@ from agentmux.app.session import Session
 from agentmux.app.tools import Tools
 from agentmux.app.watching import Watcher
 from agentmux.app.world import World
-from agentmux.core import prompts
 from agentmux.core.decisions.next_actions import Tell
 from agentmux.core.fold.acceptance import working_phase
 from agentmux.core.journal.events import AgentNudged, PromptReached, ResearchTold
 from agentmux.core.journal.state import LAUNCHED
 from agentmux.core.names import layout
-from agentmux.core.prompts import PromptInputs
+from agentmux.core.prompts import prompt as prompts
+from agentmux.core.prompts.prompt import PromptInputs
 from agentmux.ports.terminal import DeliveryResult
 
 logger = logging.getLogger(__name__)

@@ -34,7 +34,7 @@ from agentmux.core.conversation.resume_record import (
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names import layout
 from agentmux.core.pipeline.work import Work
-from agentmux.core.prompts import launch_line
+from agentmux.core.prompts.prompt import launch_line
 
 # Stands for an id that is not known yet, while argv is made.
 _UNKNOWN_REF: Final = "AGENTMUX-CONVERSATION"

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from agentmux.core import prompts
 from agentmux.core.names import layout
-from agentmux.core.prompts import PromptInputs
+from agentmux.core.prompts import prompt
+from agentmux.core.prompts.prompt import PromptInputs
 
 if TYPE_CHECKING:
     from agentmux.app.world import World
@@ -25,7 +25,7 @@ def first_texts(world: World, path: Path, state: SessionState) -> Mapping[str, s
     inputs = PromptInputs(
         session_dir=str(path), project_dir=str(world.project), feature=state.feature
     )
-    context = prompts.render(world.templates.template(prompts.CONTEXT, False), inputs)
+    context = prompt.render(world.templates.template(prompt.CONTEXT, False), inputs)
     return {
         layout.REQUIREMENTS: f"{state.feature or _UNKNOWN}\n",
         layout.CONTEXT: context,

@@ -25,7 +25,7 @@ from agentmux.core.agents.screens import ScreenMark, read_screen
 from agentmux.core.agents.spec import StrategyKind, TurnEnd
 from agentmux.core.config.settings import Settings
 from agentmux.core.conversation.resume_record import ResumeRecord, decode_record
-from agentmux.core.prompts import launch_line
+from agentmux.core.prompts.prompt import launch_line
 from agentmux.ports.terminal import Pane
 from tests.conftest import TEST_ID, WaitUntil
 from tests.fakes.bench import Bench as TmuxTerminal

@@ -31,7 +31,7 @@ from agentmux.core.journal.state import Options
 from agentmux.core.names.phase import Phase
 from agentmux.core.pipeline.artifacts import kept_fix_request
 from agentmux.core.pipeline.work import wanted
-from agentmux.core.reading import reading
+from agentmux.core.prompts.reading_list import reading
 from tests.core.builders import LOGIC, QUALITY, Session, artifacts, at, found_fields, plan, review
 
 FIX_REQUEST = "07_review/fix_request.md"

@@ -11,11 +11,11 @@ import yaml
 from hypothesis import strategies as st
 
 from agentmux.adapters import prompt_files
-from agentmux.core import prompts
 from agentmux.core.documents.plan import check_execution_plan, check_plan
 from agentmux.core.documents.review import check_nominations, check_review
 from agentmux.core.names.phase import REVIEWERS, ROLES, Phase
-from agentmux.core.prompts import Asked, PromptInputs, render
+from agentmux.core.prompts import prompt
+from agentmux.core.prompts.prompt import Asked, PromptInputs, render
 from agentmux.demo_agent import instructions
 from agentmux.errors import ConfigError
 
@@ -114,8 +114,8 @@ def fences(text: str, language: str) -> list[str]:
 
 
 def test_every_work_template_is_tested_and_every_role_has_one() -> None:
-    assert sorted(name for name, *_ in WORK) == sorted(prompts.WORK_TEMPLATES)
-    assert set(ROLES) < set(prompts.WORK_TEMPLATES)
+    assert sorted(name for name, *_ in WORK) == sorted(prompt.WORK_TEMPLATES)
+    assert set(ROLES) < set(prompt.WORK_TEMPLATES)
 
 
 @pytest.mark.parametrize("again", [False, True])
@@ -193,7 +193,7 @@ def test_a_question_that_was_lost_is_said_to_be() -> None:
 
 def test_a_long_request_is_shown_by_its_beginning() -> None:
     text = render(prompt_files.template("architect"), inputs(feature="x" * 100_000))
-    assert "x" * prompts.FEATURE_SHOWN + " […]\n" in text
+    assert "x" * prompt.FEATURE_SHOWN + " […]\n" in text
     assert len(text) < 10_000
 
 
@@ -238,22 +238,22 @@ def test_a_resumed_agent_is_told_what_is_done_and_what_is_open(name: str) -> Non
     assert ("/l/p.md" in text) == (name == "continue")
 
 
-@pytest.mark.parametrize("name", [prompts.CONTINUE, "fresh-again"])
+@pytest.mark.parametrize("name", [prompt.CONTINUE, "fresh-again"])
 def test_a_resumed_agent_is_told_of_its_draft_and_of_its_questions(name: str) -> None:
     text = prompt_files.template(name)
-    plain = prompts.render(text, inputs())
+    plain = prompt.render(text, inputs())
     assert "was not handed in" not in plain
     assert "you have asked for" not in plain
     asked = (
         Asked(kind="code", topic="auth", question="How\nis it done?", answer="/s/auth/summary.md"),
         Asked(kind="web", topic="tokens", question="x" * 300),
     )
-    told = prompts.render(text, inputs(drafts=("/s/design.md",), asked=asked))
+    told = prompt.render(text, inputs(drafts=("/s/design.md",), asked=asked))
     assert "was not handed in" in told
     assert "- `/s/design.md`" in told
     assert "do not ask for it again" in told
     assert "- code research `auth` (`How is it done?`): answered in `/s/auth/summary.md`" in told
-    long = "x" * prompts.QUESTION_SHOWN
+    long = "x" * prompt.QUESTION_SHOWN
     assert f"- web research `tokens` (`{long} […]`): not answered yet" in told
     assert "\n\n\n" not in plain + told
 
@@ -272,7 +272,7 @@ def test_a_resumed_agent_is_told_of_its_draft_and_of_its_questions(name: str) ->
 )
 def test_the_markers_of_a_coder(values: dict[str, Any], paths: tuple[str, ...]) -> None:
     expected = tuple(f"06_implementation/{path}" for path in paths)
-    assert prompts.markers(inputs(**values)) == expected
+    assert prompt.markers(inputs(**values)) == expected
 
 
 def test_the_continue_message_is_short_and_complete() -> None:
@@ -318,24 +318,24 @@ def test_the_context_is_made_before_any_role_is_known() -> None:
 def test_the_template_of_each_piece_of_work(
     phase: Phase, role: str, single: bool, expected: str
 ) -> None:
-    assert prompts.template_for(phase, role, single=single) == expected
+    assert prompt.template_for(phase, role, single=single) == expected
 
 
 def test_every_file_is_used_and_every_name_is_known() -> None:
-    others = (prompts.CONTEXT, prompts.CONTINUE, prompts.NUDGE, prompts.TOLD)
+    others = (prompt.CONTEXT, prompt.CONTINUE, prompt.NUDGE, prompt.TOLD)
     used = {
         part
-        for name in (*prompts.WORK_TEMPLATES, *others)
-        for part in prompts.parts(name, again=True)
+        for name in (*prompt.WORK_TEMPLATES, *others)
+        for part in prompt.parts(name, again=True)
     }
     files = {path.stem: path.read_text() for path in prompt_files.BUILT_IN.glob("*.md")}
     assert used == set(files)
     names = {name for text in files.values() for name in re.findall(r"\{\{(\w+)\}\}", text)}
-    assert names == set(prompts.NAMES)
+    assert names == set(prompt.NAMES)
 
 
 def test_the_launch_line() -> None:
-    assert prompts.launch_line("/a b/p.md") == "Read the file /a b/p.md and do what it says."
+    assert prompt.launch_line("/a b/p.md") == "Read the file /a b/p.md and do what it says."
 
 
 def test_a_project_extends_the_prompts_of_a_role(tmp_path: Path) -> None:
@@ -361,7 +361,7 @@ def test_an_extension_that_cannot_be_used_is_an_error(
 
 
 def test_the_examples_of_the_reference_are_valid() -> None:
-    page = Path(__file__).parents[2] / "docs/reference/artifacts.md"
+    page = Path(__file__).parents[3] / "docs/reference/artifacts.md"
     execution, review = (yaml.safe_load(text) for text in fences(page.read_text(), "yaml"))
     assert check_execution_plan(execution)[1] == ()
     assert check_review(review, "logic")[1] == ()
@@ -397,27 +397,27 @@ def code_spans(text: str) -> list[str]:
 
 @hypothesis.given(st.text("` /a", min_size=1, max_size=12))
 def test_a_code_span_holds_any_path(path: str) -> None:
-    span = prompts.code_span(path)
+    span = prompt.code_span(path)
     assert code_spans(f"see {span}.") == [path]
     found = instructions.parse(f"Read `x`.\n\nWrite: {span}\nWrite: `y`\n")
     assert found.artifacts == tuple(dict.fromkeys((path, "y")))
 
 
 def test_a_plain_path_stands_in_single_backquotes() -> None:
-    assert prompts.code_span("/a b/c") == "`/a b/c`"
-    assert prompts.code_span("/a`b``c`") == "``` /a`b``c` ```"
+    assert prompt.code_span("/a b/c") == "`/a b/c`"
+    assert prompt.code_span("/a`b``c`") == "``` /a`b``c` ```"
 
 
 @pytest.mark.parametrize(("name", "work"), [(name, work) for name, work, *_ in WORK])
 def test_a_path_with_backquotes_stays_whole(name: str, work: PromptInputs) -> None:
     odd = dataclasses.replace(work, session_dir="/p/a`b``c/s", project_dir="/p/a`b``c")
     text = render(prompt_files.template(name), odd)
-    assert instructions.parse(text).artifacts == tuple(prompts.artifacts(odd))
+    assert instructions.parse(text).artifacts == tuple(prompt.artifacts(odd))
     # Nothing that names a path is cut in two.
     assert text.count("/p/a`b``c") == sum("/p/a`b``c" in span for span in code_spans(text)) > 0
 
 
-@pytest.mark.parametrize("name", [prompts.CONTEXT, prompts.CONTINUE, prompts.NUDGE, prompts.TOLD])
+@pytest.mark.parametrize("name", [prompt.CONTEXT, prompt.CONTINUE, prompt.NUDGE, prompt.TOLD])
 def test_the_other_texts_keep_such_a_path_whole_too(name: str) -> None:
     odd = "/p/a`b``c"
     text = render(
