@@ -16,8 +16,8 @@ import tty
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from agentmux.core.keys import Key, Keys, Pressed
-from agentmux.core.painting import cell_width, paint, snapshot_screen
+from agentmux.core.terminal.captured_screen import cell_width, paint, snapshot_screen
+from agentmux.core.terminal.keys import Key, Keys, Pressed
 
 SNAPSHOT_MAX: Final = 8 << 20
 """Bytes; a larger snapshot counts as none."""

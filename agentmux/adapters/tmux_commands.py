@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from agentmux.core.agents.environment import Change
-from agentmux.core.painting import cell_width, trimmed
+from agentmux.core.terminal.captured_screen import cell_width, trimmed
 from agentmux.ports.terminal import NewPane, Pane, Screen, Target, TmuxSession
 
 Command = tuple[str, ...]

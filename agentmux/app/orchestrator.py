@@ -23,12 +23,12 @@ from agentmux.app.submit import decide
 from agentmux.app.tools import Tools
 from agentmux.app.watching import Watcher
 from agentmux.app.world import World
-from agentmux.core.console import ANSWER_S, Console, Wish, ask, press
 from agentmux.core.decisions.next_actions import next_actions
 from agentmux.core.fold.acceptance import Answer, takes_decision
 from agentmux.core.journal.events import Approved, ChangesRequested, Decision, SessionInterrupted
-from agentmux.core.keys import Pressed
 from agentmux.core.names.phase import Phase
+from agentmux.core.terminal.console import ANSWER_S, Console, Wish, ask, press
+from agentmux.core.terminal.keys import Pressed
 from agentmux.errors import AgentmuxError, SupersededError
 from agentmux.ports.display import Picture
 from agentmux.ports.terminal import HiddenServerError, TerminalGoneError

@@ -26,9 +26,9 @@ from agentmux.app.view import session_view
 from agentmux.cli import render
 from agentmux.cli.picker_view import Known, Line, Scene, draw, shown_names
 from agentmux.core.codec.frozen import dataclass, replace
-from agentmux.core.keys import Key, Keys, Pressed
 from agentmux.core.names.status_labels import worded
-from agentmux.core.picking import Choice, Picker, begin, press, refuse, tell
+from agentmux.core.terminal.keys import Key, Keys, Pressed
+from agentmux.core.terminal.picker import Choice, Picker, begin, press, refuse, tell
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Final
 from agentmux.app.picking import KeptScreen, Outlook, SeatOutlook
 from agentmux.cli.render import age
 from agentmux.core.codec.frozen import dataclass, field
-from agentmux.monitor.fitting import ELLIPSIS, clean, width, wrap
-from agentmux.monitor.fitting import cut as cut_clean
+from agentmux.core.terminal.text_width import ELLIPSIS, clean, width, wrap
+from agentmux.core.terminal.text_width import cut as cut_clean
 
 if TYPE_CHECKING:
-    from agentmux.core.picking import Choice, Picker
+    from agentmux.core.terminal.picker import Choice, Picker
 
 NATIVE: Final = "↻"
 # Below so many columns there is no room for the phase in the list; it stands below.

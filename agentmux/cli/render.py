@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Final
 from agentmux.app.result import OperationResult, envelope
 from agentmux.core.names import layout
 from agentmux.core.names.status_labels import worded
+from agentmux.core.terminal.text_width import clean, cut, width
 from agentmux.errors import AgentmuxError, DataError, RefusedError, of_system
-from agentmux.monitor.fitting import clean, cut, width
 
 if TYPE_CHECKING:
     from agentmux.app.result import Problem
@@ -42,7 +42,7 @@ def out(text: str) -> None:
 
 
 def screen(rows: Iterable[str]) -> None:
-    """Write rows that `core.painting` made: they hold nothing but text and SGR."""
+    """Write rows that `captured_screen` made: they hold nothing but text and SGR."""
     with _answering():
         sys.stdout.write("".join(f"{row}\n" for row in rows))
 

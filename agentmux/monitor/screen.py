@@ -12,8 +12,8 @@ import termios
 from collections.abc import Mapping
 from typing import Final, TextIO
 
-from agentmux.core.keys import Keys, Pressed
-from agentmux.monitor.fitting import clean
+from agentmux.core.terminal.keys import Keys, Pressed
+from agentmux.core.terminal.text_width import clean
 from agentmux.monitor.view import Line, Style, attention, draw
 from agentmux.ports.display import Picture
 

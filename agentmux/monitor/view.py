@@ -19,7 +19,7 @@ from agentmux.core.names import layout
 from agentmux.core.names.phase import Phase
 from agentmux.core.names.status_labels import worded
 from agentmux.core.pipeline.registry import PHASE_REGISTRY, PIPELINE, earlier
-from agentmux.monitor.fitting import NARROW, clean, cut, spread, wrap
+from agentmux.core.terminal.text_width import NARROW, clean, cut, spread, wrap
 from agentmux.ports.display import Picture, SeatStatus
 
 DONE: Final = "\u2713"

@@ -10,7 +10,7 @@ from agentmux.core.codec.frozen import dataclass
 
 if TYPE_CHECKING:  # what only looks at tmux does without the core
     from agentmux.core.journal.state import SessionState
-    from agentmux.core.keys import Pressed
+    from agentmux.core.terminal.keys import Pressed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

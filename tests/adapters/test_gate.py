@@ -13,7 +13,7 @@ import pytest
 
 from agentmux.adapters.gate import Line, overlay
 from agentmux.adapters.processes import is_alive
-from agentmux.core.painting import plain
+from agentmux.core.terminal.captured_screen import plain
 from agentmux.ports.terminal import NewPane
 from tests.conftest import WRAPPER, WaitUntil
 from tests.fakes.bench import Bench as TmuxTerminal

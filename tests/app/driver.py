@@ -34,9 +34,9 @@ from agentmux.app.world import World
 from agentmux.core.agents.spec import AgentSpec
 from agentmux.core.journal.events import Approved, ChangesRequested, Event
 from agentmux.core.journal.state import SessionState
-from agentmux.core.keys import Pressed
 from agentmux.core.names import layout
 from agentmux.core.names.phase import Phase
+from agentmux.core.terminal.keys import Pressed
 from agentmux.errors import ExitCode
 from agentmux.ports.display import Picture
 from agentmux.ports.repository import Head

@@ -43,9 +43,9 @@ from agentmux.core.config.settings import (
 )
 from agentmux.core.journal.events import Approved
 from agentmux.core.journal.state import SessionState
-from agentmux.core.keys import Key, Pressed
 from agentmux.core.names import layout
 from agentmux.core.names.phase import Phase
+from agentmux.core.terminal.keys import Key, Pressed
 from agentmux.errors import AgentmuxError, BlockedError, ExitCode, MissingError
 from agentmux.ports.display import Picture
 from agentmux.ports.repository import Head

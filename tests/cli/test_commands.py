@@ -29,8 +29,8 @@ from agentmux.cli.main import main
 from agentmux.core.config.settings import Settings
 from agentmux.core.names import layout
 from agentmux.core.names.phase import Phase
+from agentmux.core.terminal.text_width import width
 from agentmux.errors import ExitCode, UsageError
-from agentmux.monitor.fitting import width
 from agentmux.ports.terminal import Server, Target
 from agentmux.wiring import build, machine
 from tests.app.on_disk import SESSION_ID, OnDisk

@@ -33,10 +33,10 @@ from agentmux.app.picking import (
 from agentmux.app.sessions import list_resumable_sessions, live
 from agentmux.cli.picker import Looker, select_session
 from agentmux.cli.picker_view import Known, Look, Scene, cut, draw, shown_names
-from agentmux.core.keys import Key
-from agentmux.core.picking import Choice, begin, press
+from agentmux.core.terminal.keys import Key
+from agentmux.core.terminal.picker import Choice, begin, press
+from agentmux.core.terminal.text_width import width
 from agentmux.errors import ExitCode, NotFoundError
-from agentmux.monitor.fitting import width
 from agentmux.wiring import build
 from tests.cli.picker_lab import AT, make_session
 from tests.conftest import end_server, trust

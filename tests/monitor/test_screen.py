@@ -18,7 +18,7 @@ from typing import TextIO
 
 import pytest
 
-from agentmux.core.keys import Key, Pressed
+from agentmux.core.terminal.keys import Key, Pressed
 from agentmux.monitor.screen import PlainDisplay, TerminalDisplay
 from agentmux.monitor.view import render
 from agentmux.ports.display import Display

@@ -15,7 +15,7 @@ from wcwidth import wcswidth
 
 from agentmux.core.journal.state import Commit, Interruption, Seat, SessionState
 from agentmux.core.names.phase import Phase
-from agentmux.monitor.fitting import clean, spread, wrap
+from agentmux.core.terminal.text_width import clean, spread, wrap
 from agentmux.monitor.screen import styled
 from agentmux.monitor.view import Style, draw, plain, render
 from agentmux.ports.display import Picture, SeatStatus

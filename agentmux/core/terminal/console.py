@@ -6,7 +6,7 @@ from enum import Enum
 from typing import Final
 
 from agentmux.core.codec.frozen import dataclass, replace
-from agentmux.core.keys import Key, Pressed
+from agentmux.core.terminal.keys import Key, Pressed
 
 ANSWER_S: Final = 10.0
 """How long a question stands: what ends or commits something is pressed twice."""

@@ -1,6 +1,6 @@
 """Picking one session from a list by keys: what a key does, without a terminal; pure.
 
-Each key (`core.keys`) makes a new `Picker` of the one before.
+Each key (`keys`) makes a new `Picker` of the one before.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from agentmux.core.codec.frozen import dataclass, replace
-from agentmux.core.keys import Key, Pressed
+from agentmux.core.terminal.keys import Key, Pressed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

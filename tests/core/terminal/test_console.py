@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentmux.core.console import ANSWER_S, DRAFT_MAX, Console, Wish, ask, press
-from agentmux.core.keys import Key, Pressed
+from agentmux.core.terminal.console import ANSWER_S, DRAFT_MAX, Console, Wish, ask, press
+from agentmux.core.terminal.keys import Key, Pressed
 
 NOW = 100.0
 

@@ -1,0 +1,1 @@
+"""Keys, screens and text width, without a terminal. Terminals are in `adapters` and faces."""
