@@ -63,7 +63,8 @@ def load_registry(settings: Settings) -> Mapping[str, AgentSpec]:
 
 @functools.cache
 def _built_in() -> Mapping[str, Any]:
-    from agentmux.adapters import config, schema  # noqa: PLC0415 (as above)
+    from agentmux.adapters import config  # noqa: PLC0415 (as above)
+    from agentmux.adapters.yaml import schema  # noqa: PLC0415 (as above)
 
     name = f"{BUILT_IN.parent.name}/{BUILT_IN.name}"
     node = schema.parse(config.read_text(BUILT_IN, name) or "", name)

@@ -124,7 +124,7 @@ class _Reader:
         if data.startswith(b"{"):
             with suppress(ValueError):
                 return files.json_fields(data)
-        from agentmux.adapters.documents import load_yaml  # noqa: PLC0415 (yaml costs 20 ms)
+        from agentmux.adapters.yaml.documents import load_yaml  # noqa: PLC0415 (yaml costs 20 ms)
 
         loaded = load_yaml(data)
         if loaded.problems:

@@ -13,7 +13,7 @@ from dataclasses import is_dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from agentmux.adapters import schema
+from agentmux.adapters.yaml import schema
 from agentmux.core.agents.spec import SCREENS, HookFormat, PromptBy, StrategyKind, TurnEnd
 from agentmux.core.codec.frozen import dataclass, fields
 from agentmux.core.config.settings import Policy, RoleSettings, Settings

@@ -103,7 +103,7 @@ class SignalFiles:
 
     def read_yaml(self, data: bytes) -> tuple[object, tuple[str, ...]]:
         """Decode one YAML document strictly; the value, and every problem with its line."""
-        from agentmux.adapters.documents import load_yaml  # noqa: PLC0415 (yaml costs 20 ms)
+        from agentmux.adapters.yaml.documents import load_yaml  # noqa: PLC0415 (yaml costs 20 ms)
 
         loaded = load_yaml(data)
         return loaded.value, loaded.problems

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from agentmux.adapters.config import SCHEMA, LoadedSettings, load_settings
-from agentmux.adapters.schema import keys
+from agentmux.adapters.yaml.schema import keys
 from agentmux.core.config.settings import Policy, Settings
 from agentmux.core.names.phase import ROLES
 from agentmux.errors import ConfigError, ExitCode

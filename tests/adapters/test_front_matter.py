@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentmux.adapters.documents import front_matter
 from agentmux.adapters.front_matter import read_front_matter
+from agentmux.adapters.yaml.documents import front_matter
 
 WORDS = ["logic", "quality", "expert", "reviewer_logic", "null", "true", "no", "_", "a b", "'x'"]
 HEADS = st.builds(

@@ -11,7 +11,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentmux.adapters.documents import DEPTH_MAX, NODES_MAX, front_matter, load_yaml
+from agentmux.adapters.yaml.documents import DEPTH_MAX, NODES_MAX, front_matter, load_yaml
 
 PLAN = b"""\
 # made by an agent

@@ -1,0 +1,1 @@
+"""Reads YAML: documents of agents, texts with a schema. What a key of ours means is `config`."""
