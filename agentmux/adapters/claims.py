@@ -11,7 +11,7 @@ import os
 from pathlib import Path
 from typing import Final
 
-from agentmux.adapters import files
+from agentmux.adapters.disk import files
 from agentmux.core.codec.digests import sha256
 
 _LOOK: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC

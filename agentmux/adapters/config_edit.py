@@ -13,8 +13,8 @@ from typing import Any, Final
 
 import yaml
 
-from agentmux.adapters import files
 from agentmux.adapters.config import LARGEST
+from agentmux.adapters.disk import files
 from agentmux.errors import ConfigError
 
 _NEW_MODE: Final = 0o644

@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from agentmux.adapters import files
+from agentmux.adapters.disk import files
 from agentmux.core.names import layout
 from agentmux.errors import DataError
 

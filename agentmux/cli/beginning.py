@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from agentmux.adapters import files
+from agentmux.adapters.disk import files
 from agentmux.errors import UsageError
 
 if TYPE_CHECKING:

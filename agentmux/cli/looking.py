@@ -11,7 +11,7 @@ from typing import Annotated, Final
 
 import typer
 
-from agentmux.adapters.log_file import LogFile
+from agentmux.adapters.disk.log_file import LogFile
 from agentmux.app.sessions import (
     STATUS,
     SessionEntry,

@@ -14,9 +14,10 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from agentmux.adapters import delivery, files, processes
-from agentmux.adapters.handover import report as send_report
-from agentmux.adapters.handover import take_environment
+from agentmux.adapters import delivery, processes
+from agentmux.adapters.disk import files
+from agentmux.adapters.disk.handover import report as send_report
+from agentmux.adapters.disk.handover import take_environment
 from agentmux.adapters.processes import ProcessWatch, start_time
 from agentmux.adapters.tmux import TmuxTerminal
 from agentmux.adapters.tmux_own import OwnTmux

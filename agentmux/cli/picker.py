@@ -18,7 +18,7 @@ import tty
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, Self
 
-from agentmux.adapters.files import read_limited
+from agentmux.adapters.disk.files import read_limited
 from agentmux.app.picking import Outlook, outlook
 from agentmux.app.sessions import live
 from agentmux.app.sessions import select_session as only_one

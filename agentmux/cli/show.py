@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from wcwidth import wcwidth
 
-from agentmux.adapters import files
+from agentmux.adapters.disk import files
 from agentmux.app.result import envelope
 from agentmux.app.sessions import SessionEntry, shown_path
 from agentmux.app.show import LastScreen, LastScreens, last_screens

@@ -128,7 +128,7 @@ def _chosen_agent(face: Face, world: World) -> str | None:
 
 def handing(world: World, config: Path | None) -> Handing:
     """Return how this program starts an orchestrator for a session."""
-    from agentmux.adapters.handover import ReadyPipe  # noqa: PLC0415 (not for a dry run)
+    from agentmux.adapters.disk.handover import ReadyPipe  # noqa: PLC0415 (not for a dry run)
 
     def argv(path: Path, request: Request) -> tuple[str, ...]:
         own = (*machine.program(), "_orchestrate")

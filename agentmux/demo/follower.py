@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Final
 
 from agentmux.adapters import watch
-from agentmux.adapters.session_files import FileSession
-from agentmux.adapters.signal_files import BLANK
+from agentmux.adapters.disk.session_files import FileSession
+from agentmux.adapters.disk.signal_files import BLANK
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.fold.apply import advance
 from agentmux.core.journal import events

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from agentmux.adapters import session_folders
+from agentmux.adapters.disk import session_folders
 from agentmux.adapters.ids import new_id
 from agentmux.app.world import Claims, Folders, Programs, Site, Templates, Trust, World
 from agentmux.core.codec.frozen import replace
@@ -30,8 +30,8 @@ from agentmux.wiring.machine import (
 
 if TYPE_CHECKING:
     from agentmux.adapters.agents import Prober
+    from agentmux.adapters.disk.trust_store import TrustStore
     from agentmux.adapters.project_files import ProjectFiles
-    from agentmux.adapters.trust_store import TrustStore
     from agentmux.core.agents.spec import AgentSpec
     from agentmux.core.config.settings import Settings
     from agentmux.core.config.trust import Known
@@ -61,7 +61,7 @@ def _project_files(project: Path, config: Path | None, environ: Mapping[str, str
 
 
 def _trust_store(project: Path, environ: Mapping[str, str]) -> TrustStore:
-    from agentmux.adapters.trust_store import TrustStore  # noqa: PLC0415 (looking needs none)
+    from agentmux.adapters.disk.trust_store import TrustStore  # noqa: PLC0415 (looking needs none)
 
     return TrustStore(state_dir(environ) / "trust", project)
 
@@ -204,7 +204,7 @@ def _follow(path: Path, timeout_s: float) -> Iterator[None]:
 
 
 def _files(path: Path) -> SessionFiles:
-    from agentmux.adapters.session_files import FileSession  # noqa: PLC0415 (knows every event)
+    from agentmux.adapters.disk.session_files import FileSession  # noqa: PLC0415 (knows every event)
 
     return FileSession(path)
 
@@ -224,7 +224,7 @@ def _terminal_at(
 
 
 def _lock(path: Path) -> Lock:
-    from agentmux.adapters.lock import SessionLock  # noqa: PLC0415 (not every command)
+    from agentmux.adapters.disk.lock import SessionLock  # noqa: PLC0415 (not every command)
 
     return SessionLock(path)
 

@@ -95,7 +95,7 @@ def crash_report(trace: str, environ: Mapping[str, str]) -> Path:
 
     The words of the command line are not in it: they may hold what is private.
     """
-    from agentmux.adapters import files  # noqa: PLC0415 (only bugs need it)
+    from agentmux.adapters.disk import files  # noqa: PLC0415 (only bugs need it)
 
     path = state_dir(environ) / "crashes" / f"{now():%Y%m%dT%H%M%SZ}-{os.getpid()}.txt"
     head = f"python {sys.version.split()[0]} on {sys.platform}\n\n"

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from agentmux.adapters import session_folders
-from agentmux.adapters.handover import ReadyPipe
-from agentmux.adapters.lock import SessionLock
+from agentmux.adapters.disk import session_folders
+from agentmux.adapters.disk.handover import ReadyPipe
+from agentmux.adapters.disk.lock import SessionLock
 from agentmux.app.checkout import require_free
 from agentmux.app.handing import Handing
 from agentmux.app.request import Report

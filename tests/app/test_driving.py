@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from agentmux.adapters.session_files import FileSession
+from agentmux.adapters.disk.session_files import FileSession
 from agentmux.app.checks import Request as Handin
 from agentmux.app.driving import begin
 from agentmux.app.request import Request

@@ -19,11 +19,12 @@ from typing import Any
 
 import pytest
 
-from agentmux.adapters import delivery, session_folders
+from agentmux.adapters import delivery
 from agentmux.adapters.agents import probe
-from agentmux.adapters.lock import SessionLock
+from agentmux.adapters.disk import session_folders
+from agentmux.adapters.disk.lock import SessionLock
+from agentmux.adapters.disk.session_files import FileSession
 from agentmux.adapters.processes import ProcessWatch, end, is_alive, start_time
-from agentmux.adapters.session_files import FileSession
 from agentmux.adapters.wake import STOP, WakePipe, poke
 from agentmux.adapters.watch import gone
 from agentmux.app.driving import drive

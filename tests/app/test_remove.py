@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from agentmux.adapters.lock import SessionLock
+from agentmux.adapters.disk.lock import SessionLock
 from agentmux.app.remove import finish_removals, remove_session, require_removable
 from agentmux.app.sessions import SessionEntry, entry_at, list_sessions, sessions_dir
 from agentmux.app.world import Site

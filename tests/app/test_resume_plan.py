@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 
-from agentmux.adapters.session_files import FileSession
+from agentmux.adapters.disk.session_files import FileSession
 from agentmux.app.resume import pane_fields, plan_fields, plan_resume
 from agentmux.core.agents.spec import AgentSpec, ProbeResult
 from agentmux.core.conversation.resume_choice import Fresh, Guard

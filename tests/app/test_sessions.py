@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from agentmux.adapters.handover import ReadyPipe
-from agentmux.adapters.lock import SessionLock
+from agentmux.adapters.disk.handover import ReadyPipe
+from agentmux.adapters.disk.lock import SessionLock
 from agentmux.adapters.processes import start_time
 from agentmux.app.resume import blocked
 from agentmux.app.sessions import (

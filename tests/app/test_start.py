@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from agentmux.adapters.handover import ReadyPipe, report
+from agentmux.adapters.disk.handover import ReadyPipe, report
 from agentmux.app.handing import Handing, OrchestratorFailedError
 from agentmux.app.request import Report
 from agentmux.app.resume import plan_resume

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from agentmux.adapters import processes
-from agentmux.adapters.lock import SessionLock
+from agentmux.adapters.disk.lock import SessionLock
 from agentmux.adapters.tmux import TmuxTerminal
 from agentmux.app.stop import Stopped, stop
 from agentmux.app.world import World

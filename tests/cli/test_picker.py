@@ -21,7 +21,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentmux.adapters.files import read_limited
+from agentmux.adapters.disk.files import read_limited
 from agentmux.app.picking import (
     KeptScreen,
     Outlook,

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from agentmux.adapters import files
+from agentmux.adapters.disk import files
 from agentmux.core.codec.digests import sha256
 
 VERSION: Final = 1

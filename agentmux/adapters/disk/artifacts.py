@@ -14,8 +14,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
-from agentmux.adapters import files
-from agentmux.adapters.front_matter import read_front_matter
+from agentmux.adapters.disk import files
+from agentmux.adapters.disk.front_matter import read_front_matter
 from agentmux.core.documents.plan import ExecutionPlan, check_execution_plan
 from agentmux.core.documents.review import (
     ROLES,

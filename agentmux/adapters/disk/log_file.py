@@ -7,7 +7,7 @@ import stat
 from pathlib import Path
 from typing import Final
 
-from agentmux.adapters import files
+from agentmux.adapters.disk import files
 
 _CHUNK: Final = 1 << 16
 _MOST: Final = 64 << 20

@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from agentmux.adapters import handover, wake
-from agentmux.adapters.lock import SessionLock
+from agentmux.adapters import wake
+from agentmux.adapters.disk import handover
+from agentmux.adapters.disk.lock import SessionLock
 from agentmux.adapters.wake import WakePipe
 from agentmux.cli import orchestrate
 from agentmux.core.fold.implied import Implied

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from agentmux.adapters import files
-from agentmux.adapters.handover import ReadyPipe, report, take_environment
+from agentmux.adapters.disk import files
+from agentmux.adapters.disk.handover import ReadyPipe, report, take_environment
 from agentmux.errors import DataError
 
 ENVIRON = {"KEY": "s\udce9cret\n", "EMPTY": ""}

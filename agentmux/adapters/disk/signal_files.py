@@ -12,10 +12,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from agentmux.adapters import files
-from agentmux.adapters.front_matter import read_front_matter
-from agentmux.adapters.journal import FileJournal, HeldJournal, Line, parse_line
-from agentmux.adapters.state_store import StateStore
+from agentmux.adapters.disk import files
+from agentmux.adapters.disk.front_matter import read_front_matter
+from agentmux.adapters.disk.journal import FileJournal, HeldJournal, Line, parse_line
+from agentmux.adapters.disk.state_store import StateStore
 from agentmux.core.codec.frozen import replace
 from agentmux.core.codec.records import FieldError
 from agentmux.core.fold.loaded_session import LoadedSession

@@ -12,7 +12,7 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Final
 
-from agentmux.adapters import files
+from agentmux.adapters.disk import files
 from agentmux.adapters.processes import open_descriptor, start_time
 from agentmux.errors import BlockedError
 

@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
 
-from agentmux.adapters import files
+from agentmux.adapters.disk import files
 from agentmux.core.names import layout
 from agentmux.core.names.phase import Phase
 from agentmux.errors import BlockedError

@@ -13,10 +13,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-from agentmux.adapters import files
+from agentmux.adapters.disk import files
+from agentmux.adapters.disk.journal import encode_line
+from agentmux.adapters.disk.signal_files import BLANK, SignalFiles
 from agentmux.adapters.ids import new_id
-from agentmux.adapters.journal import encode_line
-from agentmux.adapters.signal_files import BLANK, SignalFiles
 from agentmux.core.codec.digests import sha256
 from agentmux.core.codec.frozen import replace
 from agentmux.core.codec.records import FieldError, from_fields
@@ -65,7 +65,7 @@ class FileSession(SignalFiles):
 
     def artifacts(self, state: SessionState) -> Artifacts:
         """Read what lies in the phase folders; see `ports.session_files`."""
-        from agentmux.adapters.artifacts import read_artifacts  # noqa: PLC0415 (submit needs none)
+        from agentmux.adapters.disk.artifacts import read_artifacts  # noqa: PLC0415 (submit needs none)
 
         return read_artifacts(self._path, state)
 
@@ -249,7 +249,7 @@ class FileSession(SignalFiles):
         age_s = 0.0 if all_ended else _WRAPPER_S
         files.sweep_named(self._path / layout.LAUNCHES, "*/*.tmp", older_than_s=age_s)
         if all_ended:
-            from agentmux.adapters.handover import discard_pipes  # noqa: PLC0415 (not for a signal)
+            from agentmux.adapters.disk.handover import discard_pipes  # noqa: PLC0415 (not for a signal)
 
             discard_pipes(self._path)
 

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentmux.adapters import files
+from agentmux.adapters.disk import files
 from agentmux.errors import DataError, ExitCode
 
 OLD, NEW = b"old" * 100, b"new" * 200
@@ -25,7 +25,7 @@ KILLED = 73
 CHILD = """
 import os, sys
 from pathlib import Path
-from agentmux.adapters import files
+from agentmux.adapters.disk import files
 
 at = int(sys.argv[1])
 count = 0
@@ -199,7 +199,7 @@ def test_a_limit_on_file_sizes_fails_the_write_as_a_whole(here: Path) -> None:
     program = """
         import resource, sys
         from pathlib import Path
-        from agentmux.adapters import files
+        from agentmux.adapters.disk import files
         from agentmux.errors import DataError
         resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
         try:

@@ -15,7 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from agentmux.adapters import files
+from agentmux.adapters.disk import files
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.names import layout
 from agentmux.errors import DataError, SupersededError

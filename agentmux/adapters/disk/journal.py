@@ -18,7 +18,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
 
-from agentmux.adapters import files
+from agentmux.adapters.disk import files
 from agentmux.core.codec.frozen import dataclass
 from agentmux.errors import BlockedError, DataError
 

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from agentmux.adapters import files
+from agentmux.adapters.disk import files
 from agentmux.core.names import layout
 from agentmux.errors import BlockedError, DataError
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from agentmux.adapters.trust_store import TrustStore
+from agentmux.adapters.disk.trust_store import TrustStore
 
 
 def test_what_was_written_is_read_and_can_be_forgotten(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from agentmux.adapters.lock import SessionLock
+from agentmux.adapters.disk.lock import SessionLock
 from agentmux.errors import BlockedError, DataError, ExitCode
 
 HOLDER = {"pid": 4711, "host": "box", "since": "2026-01-02T03:04:05Z"}
@@ -21,7 +21,7 @@ HOLDER = {"pid": 4711, "host": "box", "since": "2026-01-02T03:04:05Z"}
 HOLD = """
 import os, subprocess, sys
 from pathlib import Path
-from agentmux.adapters.lock import SessionLock
+from agentmux.adapters.disk.lock import SessionLock
 lock = SessionLock(Path(sys.argv[1]))
 lock.acquire(0, {"pid": os.getpid()})
 child = subprocess.Popen(["sleep", "60"], close_fds=False)
@@ -32,7 +32,7 @@ sys.stdin.read()
 RACE = """
 import sys
 from pathlib import Path
-from agentmux.adapters.lock import SessionLock
+from agentmux.adapters.disk.lock import SessionLock
 from agentmux.errors import BlockedError
 lock = SessionLock(Path(sys.argv[1]))
 print("ready", flush=True)
