@@ -15,7 +15,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Final
 
-from agentmux.adapters.agents import load_registry
+from agentmux.adapters.config.agent_registry import load_registry
 from agentmux.core.agents.command_lines import launch_argv, mcp_words, resume_argv
 from agentmux.core.agents.spec import AgentSpec, PromptBy, Strategy, StrategyKind
 from agentmux.core.config.settings import Settings

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from agentmux.adapters.agents import BUILT_IN
+from agentmux.adapters.config.agent_registry import BUILT_IN
 from agentmux.core.agents.command_lines import launch_argv, resume_argv
 from agentmux.core.agents.screens import is_rejection
 from agentmux.core.agents.spec import choose_strategy

@@ -51,7 +51,7 @@ def agents(
     """List the agents, and whether their conversations come back."""
     if ctx.invoked_subcommand is not None:
         return 0
-    from agentmux.adapters.agents import load_registry
+    from agentmux.adapters.config.agent_registry import load_registry
     from agentmux.app.agents import envelope, list_agents
     from agentmux.cli.agents_text import NATIVE, list_lines
 
@@ -72,7 +72,7 @@ def agents(
 
 def _every(world: World) -> object:
     """Return what the list shows and asks of the programs behind it."""
-    from agentmux.adapters.agents import load_registry
+    from agentmux.adapters.config.agent_registry import load_registry
 
     settings = world.settings
     named = [settings.defaults.agent, *(each.agent or "" for each in settings.roles.values())]
@@ -95,7 +95,7 @@ def _is_shown(report: AgentReport) -> bool:
 @app.command("probe", help="Ask an installed agent what it can do")
 def probe_(ctx: typer.Context, name: NameArg, json: JsonOpt = False) -> int:
     """Ask an installed agent what it can do."""
-    from agentmux.adapters.agents import probe
+    from agentmux.adapters.config.agent_registry import probe
     from agentmux.app.agents import envelope, probe_agent
     from agentmux.cli.agents_text import probe_lines
 

@@ -97,14 +97,14 @@ def ask_agent(world: World, ask: Ask, *, question: str) -> str:
 
 
 def _registry(world: World) -> Registry:
-    from agentmux.adapters.agents import load_registry  # noqa: PLC0415 (only here)
+    from agentmux.adapters.config.agent_registry import load_registry  # noqa: PLC0415 (only here)
 
     return load_registry(world.settings)
 
 
 def is_configured(world: World, config: Path | None) -> bool:
     """Whether any layer of the configuration says who plays, for all roles or for one."""
-    from agentmux.adapters.config import BUILT_IN, load_settings  # noqa: PLC0415 (only here)
+    from agentmux.adapters.config.layers import BUILT_IN, load_settings  # noqa: PLC0415 (only here)
 
     user = machine.config_dir(world.environment)
     sources = load_settings(user, world.project, config).sources
@@ -211,7 +211,7 @@ def _offer_unattended(world: World, spec: AgentSpec, ask: Ask) -> None:
 
 def _remember(world: World, keys: Sequence[str], value: object) -> None:
     """Write it down for the project; where that is impossible, say so, and what to write."""
-    from agentmux.adapters.config_edit import set_value  # noqa: PLC0415 (only here)
+    from agentmux.adapters.config.edit import set_value  # noqa: PLC0415 (only here)
 
     try:
         set_value(world.project / CONFIG, keys, value)

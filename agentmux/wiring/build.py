@@ -29,9 +29,9 @@ from agentmux.wiring.machine import (
 )
 
 if TYPE_CHECKING:
-    from agentmux.adapters.agents import Prober
+    from agentmux.adapters.config.agent_registry import Prober
+    from agentmux.adapters.config.project_files import ProjectFiles
     from agentmux.adapters.disk.trust_store import TrustStore
-    from agentmux.adapters.project_files import ProjectFiles
     from agentmux.core.agents.spec import AgentSpec
     from agentmux.core.config.settings import Settings
     from agentmux.core.config.trust import Known
@@ -48,14 +48,14 @@ def _project_files(project: Path, config: Path | None, environ: Mapping[str, str
     Raises:
         ConfigError: Something in it is wrong.
     """
-    from agentmux.adapters.project_files import ProjectFiles  # noqa: PLC0415 (when needed)
+    from agentmux.adapters.config.project_files import ProjectFiles  # noqa: PLC0415 (when needed)
 
     user = config_dir(environ)
     known = _trust_store(project, environ).read
     places = (user / "config.yaml", project / PROJECT_FOLDER / "config.yaml")
     if config is None and not any(os.path.lexists(path) for path in places):
         return ProjectFiles(project, (), known)
-    from agentmux.adapters.config import read_layers  # noqa: PLC0415 (loads yaml)
+    from agentmux.adapters.config.layers import read_layers  # noqa: PLC0415 (loads yaml)
 
     return ProjectFiles(project, read_layers(user, project, config), known)
 
@@ -251,7 +251,7 @@ def _specs(
 
     @functools.cache
     def registry() -> Mapping[str, AgentSpec]:
-        from agentmux.adapters.agents import load_registry  # noqa: PLC0415 (reads yaml)
+        from agentmux.adapters.config.agent_registry import load_registry  # noqa: PLC0415 (reads yaml)
 
         return load_registry(chosen)
 
@@ -283,7 +283,7 @@ def _programs(environ: Mapping[str, str], *, keep: bool, runs: bool = True) -> P
 
 def _find(path: str) -> Callable[[str], Path | None]:
     def find(command: str) -> Path | None:
-        from agentmux.adapters.agents import find_program  # noqa: PLC0415 (not every command)
+        from agentmux.adapters.config.agent_registry import find_program  # noqa: PLC0415 (not every command)
 
         return find_program(command, path)
 
@@ -293,7 +293,7 @@ def _find(path: str) -> Callable[[str], Path | None]:
 def _prober(path: str, cache: Path, *, keep: bool, runs: bool) -> Callable[[], Prober]:
     @functools.cache
     def prober() -> Prober:
-        from agentmux.adapters.agents import Prober  # noqa: PLC0415 (not every command)
+        from agentmux.adapters.config.agent_registry import Prober  # noqa: PLC0415 (not every command)
 
         return Prober(path_env=path, cache_dir=cache, keep=keep, runs=runs)
 
@@ -325,7 +325,7 @@ def _claims(environ: Mapping[str, str]) -> Claims:
 
 def _templates(project: ProjectFiles, keys: frozenset[str] | None) -> Templates:
     def template(name: str, again: bool) -> str:
-        from agentmux.adapters import prompt_files  # noqa: PLC0415 (looking needs none)
+        from agentmux.adapters.config import prompt_files  # noqa: PLC0415 (looking needs none)
 
         return prompt_files.template(name, again=again)
 

@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 
 from agentmux.adapters import delivery
-from agentmux.adapters.agents import probe
+from agentmux.adapters.config.agent_registry import probe
 from agentmux.adapters.disk import session_folders
 from agentmux.adapters.disk.lock import SessionLock
 from agentmux.adapters.disk.session_files import FileSession

@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from agentmux.adapters.config import load_settings
+from agentmux.adapters.config.layers import load_settings
 from agentmux.adapters.disk.lock import SessionLock
 from agentmux.adapters.wake import WakePipe
 from agentmux.app.sessions import sessions_dir

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import pytest
 
-from agentmux.adapters.agents import load_registry, probe
+from agentmux.adapters.config.agent_registry import load_registry, probe
 from agentmux.core.agents.spec import AgentSpec
 from agentmux.core.config.settings import Settings
 from tests.conftest import WaitUntil

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from agentmux.adapters.agents import probe
+from agentmux.adapters.config.agent_registry import probe
 from agentmux.core.agents.command_lines import (
     hook_words,
     launch_argv,

@@ -1,6 +1,6 @@
 """What is known of each agent CLI, as data.
 
-Where the facts about an agent come from: ``agents.yaml``, which ``adapters.agents`` reads. What
+Where the facts about an agent come from: ``agents.yaml``, which ``agent_registry`` reads. What
 follows from them is in ``command_lines`` and ``screens``.
 """
 

@@ -1,6 +1,6 @@
 """The configuration as frozen values; the defaults here are the built-in layer.
 
-Durations are seconds as ``float``. Reading files and merging layers is ``adapters.config``.
+Durations are seconds as ``float``. Reading files and merging layers is ``layers``.
 """
 
 from __future__ import annotations
@@ -145,7 +145,7 @@ class Settings:
     Attributes:
         roles: By role name; a role that is absent has the defaults of `RoleSettings`.
         agents: Overrides of, and additions to, the agent registry, as checked plain values
-            (``adapters.agents.load_registry`` makes the registry of them).
+            (``agent_registry.load_registry`` makes the registry of them).
     """
 
     defaults: Defaults = Defaults()

@@ -10,7 +10,7 @@ import pytest
 import yaml
 from hypothesis import strategies as st
 
-from agentmux.adapters import prompt_files
+from agentmux.adapters.config import prompt_files
 from agentmux.core.documents.plan import check_execution_plan, check_plan
 from agentmux.core.documents.review import check_nominations, check_review
 from agentmux.core.names.phase import REVIEWERS, ROLES, Phase

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import yaml
 
-from agentmux.adapters.config import LARGEST
+from agentmux.adapters.config.layers import LARGEST
 from agentmux.adapters.disk import files
 from agentmux.errors import ConfigError
 

@@ -38,7 +38,7 @@ from agentmux.core.config.settings import Settings
 from agentmux.core.names.nearest import meant
 from agentmux.errors import ConfigError
 
-BUILT_IN: Final = Path(__file__).parent.parent / "agents.yaml"
+BUILT_IN: Final = Path(__file__).parent.parent.parent / "agents.yaml"
 PROBE_TIMEOUT_S: Final = 10.0
 ANSWER_S: Final = 1.0
 """How long a launch waits for an answer: a program whose ``--help`` hangs must not hold it up."""
@@ -55,7 +55,7 @@ def load_registry(settings: Settings) -> Mapping[str, AgentSpec]:
     Raises:
         ConfigError: An entry is ``like`` one that does not exist, or like itself.
     """
-    from agentmux.adapters.config import merge  # noqa: PLC0415 (loads yaml; the probe does not)
+    from agentmux.adapters.config.layers import merge  # noqa: PLC0415 (loads yaml; the probe does not)
 
     table: Mapping[str, Any] = merge(_built_in(), settings.agents)
     return {name: _spec(name, _whole(name, table, ())) for name in table}
@@ -63,12 +63,12 @@ def load_registry(settings: Settings) -> Mapping[str, AgentSpec]:
 
 @functools.cache
 def _built_in() -> Mapping[str, Any]:
-    from agentmux.adapters import config  # noqa: PLC0415 (as above)
+    from agentmux.adapters.config import layers  # noqa: PLC0415 (as above)
     from agentmux.adapters.yaml import schema  # noqa: PLC0415 (as above)
 
     name = f"{BUILT_IN.parent.name}/{BUILT_IN.name}"
-    node = schema.parse(config.read_text(BUILT_IN, name) or "", name)
-    found = schema.read(node, config.AGENTS) if node is not None else {}
+    node = schema.parse(layers.read_text(BUILT_IN, name) or "", name)
+    found = schema.read(node, layers.AGENTS) if node is not None else {}
     return found if isinstance(found, dict) else {}
 
 

@@ -9,7 +9,7 @@ from typing import Final
 from agentmux.core.prompts.prompt import parts
 from agentmux.errors import ConfigError
 
-BUILT_IN: Final = Path(__file__).resolve().parent.parent / "prompts"
+BUILT_IN: Final = Path(__file__).resolve().parent.parent.parent / "prompts"
 EXTENSIONS: Final = ".agentmux/prompts"
 EXTENSION_MAX: Final = 256 * 1024
 """Bytes; an agent reads all of it at each start."""

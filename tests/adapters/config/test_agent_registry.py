@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from agentmux.adapters.agents import Prober, find_program, load_registry, probe
-from agentmux.adapters.config import load_settings
+from agentmux.adapters.config.agent_registry import Prober, find_program, load_registry, probe
+from agentmux.adapters.config.layers import load_settings
 from agentmux.adapters.processes import is_alive
 from agentmux.core.agents.command_lines import launch_argv, resume_argv
 from agentmux.core.agents.screens import ScreenMark, read_screen, switches_shown

@@ -7,7 +7,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentmux.adapters.config_edit import as_line, set_value, with_value
+from agentmux.adapters.config.edit import as_line, set_value, with_value
 from agentmux.errors import ConfigError
 
 AGENT = ("defaults", "agent")

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from agentmux.adapters.config import SCHEMA, LoadedSettings, load_settings
+from agentmux.adapters.config.layers import SCHEMA, LoadedSettings, load_settings
 from agentmux.adapters.yaml.schema import keys
 from agentmux.core.config.settings import Policy, Settings
 from agentmux.core.names.phase import ROLES
 from agentmux.errors import ConfigError, ExitCode
 
-REPOSITORY = Path(__file__).parents[2]
+REPOSITORY = Path(__file__).parents[3]
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from agentmux.core.config.settings import Settings
 from agentmux.core.names.phase import ROLES
 
 if TYPE_CHECKING:
-    from agentmux.adapters.config import Layer
+    from agentmux.adapters.config.layers import Layer
 
 CONFIG: Final = ".agentmux/config.yaml"
 
@@ -51,7 +51,7 @@ class ProjectFiles:
 
     @functools.cached_property
     def _prompts(self) -> Mapping[str, str]:
-        from agentmux.adapters import prompt_files  # noqa: PLC0415 (looking needs none)
+        from agentmux.adapters.config import prompt_files  # noqa: PLC0415 (looking needs none)
 
         found = {role: prompt_files.extension(self._project, role) for role in ROLES}
         return {role: text for role, text in found.items() if text is not None}
@@ -64,7 +64,7 @@ class ProjectFiles:
         """Return the configuration with the parts of these keys; None: with what is trusted."""
         if not self._layers:
             return Settings()
-        from agentmux.adapters.config import combined  # noqa: PLC0415 (loads yaml)
+        from agentmux.adapters.config.layers import combined  # noqa: PLC0415 (loads yaml)
 
         there = self._allowed(self._configured, keys) if self._configured else frozenset()
         left_out = [part for part in self._configured if part.key not in there]
