@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final, Self
 
 import agentmux
-from agentmux.adapters.processes import end
+from agentmux.adapters.system.processes import end
 from agentmux.ports.terminal import NewPane
 from benchmarks.rows import Row, ratio
 from benchmarks.sandbox import side_by_side, wait_until

@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from agentmux.adapters.processes import carriers, end, is_alive
+from agentmux.adapters.system.processes import carriers, end, is_alive
 from agentmux.cli.main import main
 from tests.fakes.bench import Bench
 from tests.fakes.terminal import FakeTerminal

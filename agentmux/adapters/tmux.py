@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from agentmux.adapters import tmux_commands as say
-from agentmux.adapters.processes import start_time
+from agentmux.adapters.system.processes import start_time
 from agentmux.adapters.tmux_client import (
     INSTALL,
     NO_SERVER,

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from agentmux.adapters import tmux_commands as say
-from agentmux.adapters.processes import wait_gone
+from agentmux.adapters.system.processes import wait_gone
 from agentmux.adapters.tmux_client import (
     NO_SERVER,
     NO_SPACE,

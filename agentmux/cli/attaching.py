@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import typer
 
-from agentmux.adapters import foreground
+from agentmux.adapters.system import foreground
 from agentmux.app.sessions import entry_at, live, own_tmux
 from agentmux.app.view import look
 from agentmux.cli import render

@@ -14,9 +14,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
-from agentmux.adapters.clock import utc_now
 from agentmux.adapters.disk.signal_files import SignalFiles
-from agentmux.adapters.ids import new_id
+from agentmux.adapters.system.clock import utc_now
+from agentmux.adapters.system.ids import new_id
 from agentmux.adapters.wake import poke
 from agentmux.app.submit import identity_from, is_conversation, note_turn, report
 from agentmux.core.codec.frozen import replace

@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from agentmux.adapters import processes
+from agentmux.adapters.system import processes
 from agentmux.errors import BlockedError
 
 if TYPE_CHECKING:
-    from agentmux.adapters.processes import Survivor
+    from agentmux.adapters.system.processes import Survivor
 
 _DYING_S: Final = 4.0
 """How long agents whose server is gone may take to end by themselves: the wrapper's grace, and

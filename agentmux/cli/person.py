@@ -20,7 +20,7 @@ def require_person(face: Face, command: str) -> None:
     Raises:
         BlockedError: It is called there; the reason is ``agent``.
     """
-    from agentmux.adapters.processes import agent_above  # noqa: PLC0415 (few commands need it)
+    from agentmux.adapters.system.processes import agent_above  # noqa: PLC0415 (few commands need it)
 
     found = agent_above(face.environ)
     if found is None:

@@ -49,7 +49,7 @@ from agentmux.errors import AgentmuxError, BlockedError, ExitCode, NotFoundError
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from agentmux.adapters.processes import Survivor
+    from agentmux.adapters.system.processes import Survivor
     from agentmux.app.world import Programs, World
     from agentmux.cli.face import Face
     from agentmux.ports.terminal import OwnSession
@@ -378,7 +378,7 @@ def _reattach(face: Face, world: World, entry: SessionEntry, *, trust: bool) -> 
 
 def stop_session(ctx: typer.Context, session: SessionArg = None) -> int:
     """Stop a session: keep the last screens, end its agents, kill its tmux session."""
-    from agentmux.adapters import processes  # noqa: PLC0415 (only here)
+    from agentmux.adapters.system import processes  # noqa: PLC0415 (only here)
     from agentmux.adapters.wake import STOP, poke  # noqa: PLC0415
 
     face: Face = ctx.obj

@@ -12,9 +12,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from agentmux.adapters.clock import utc_now
 from agentmux.adapters.disk.signal_files import SignalFiles
-from agentmux.adapters.ids import new_id
+from agentmux.adapters.system.clock import utc_now
+from agentmux.adapters.system.ids import new_id
 from agentmux.adapters.wake import poke
 from agentmux.app.checks import QUESTION_MAX, Request
 from agentmux.app.submit import REFUSED, Submission, identity_from, submit

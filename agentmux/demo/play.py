@@ -21,8 +21,8 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, Final
 
-from agentmux.adapters import processes
 from agentmux.adapters.disk import session_folders
+from agentmux.adapters.system import processes
 from agentmux.adapters.tmux import TmuxTerminal
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names import layout

@@ -14,9 +14,9 @@ from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from pydantic import Field
 
-from agentmux.adapters.clock import utc_now
 from agentmux.adapters.disk.signal_files import SignalFiles
-from agentmux.adapters.ids import new_id
+from agentmux.adapters.system.clock import utc_now
+from agentmux.adapters.system.ids import new_id
 from agentmux.adapters.wake import poke
 from agentmux.app.checks import Identity, Request
 from agentmux.app.submit import identity_from, submit

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from agentmux.adapters.disk import session_folders
-from agentmux.adapters.ids import new_id
+from agentmux.adapters.system.ids import new_id
 from agentmux.app.world import Claims, Folders, Programs, Site, Templates, Trust, World
 from agentmux.core.codec.frozen import replace
 from agentmux.errors import AgentmuxError
@@ -192,7 +192,7 @@ def _folders() -> Folders:
 
 @functools.cache  # asked of each session of a project, and each time all mounts are read
 def _network(path: Path) -> str:
-    from agentmux.adapters.mounts import network_type  # noqa: PLC0415 (only a start or resume asks)
+    from agentmux.adapters.system.mounts import network_type  # noqa: PLC0415 (only a start or resume asks)
 
     return network_type(path)
 
@@ -230,7 +230,7 @@ def _lock(path: Path) -> Lock:
 
 
 def _is_alive(pid: int, started: int) -> bool:
-    from agentmux.adapters.processes import is_alive  # noqa: PLC0415 (only for what is recorded)
+    from agentmux.adapters.system.processes import is_alive  # noqa: PLC0415 (only for what is recorded)
 
     return is_alive(pid, started)
 

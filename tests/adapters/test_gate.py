@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from agentmux.adapters.gate import Line, overlay
-from agentmux.adapters.processes import is_alive
+from agentmux.adapters.system.processes import is_alive
 from agentmux.core.terminal.captured_screen import plain
 from agentmux.ports.terminal import NewPane
 from tests.conftest import WRAPPER, WaitUntil

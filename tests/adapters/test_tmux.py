@@ -15,7 +15,7 @@ import libtmux
 import pytest
 
 from agentmux.adapters import tmux_commands
-from agentmux.adapters.processes import is_alive
+from agentmux.adapters.system.processes import is_alive
 from agentmux.adapters.tmux import MINIMUM_VERSION, socket_path, version
 from agentmux.core.terminal.captured_screen import paint, plain
 from agentmux.errors import MissingError

@@ -24,7 +24,7 @@ from agentmux.adapters.config.agent_registry import probe
 from agentmux.adapters.disk import session_folders
 from agentmux.adapters.disk.lock import SessionLock
 from agentmux.adapters.disk.session_files import FileSession
-from agentmux.adapters.processes import ProcessWatch, end, is_alive, start_time
+from agentmux.adapters.system.processes import ProcessWatch, end, is_alive, start_time
 from agentmux.adapters.wake import STOP, WakePipe, poke
 from agentmux.adapters.watch import gone
 from agentmux.app.driving import drive

@@ -13,7 +13,7 @@ import pytest
 
 from agentmux.adapters.disk.handover import ReadyPipe
 from agentmux.adapters.disk.lock import SessionLock
-from agentmux.adapters.processes import start_time
+from agentmux.adapters.system.processes import start_time
 from agentmux.app.resume import blocked
 from agentmux.app.sessions import (
     Liveness,

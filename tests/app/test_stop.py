@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from agentmux.adapters import processes
 from agentmux.adapters.disk.lock import SessionLock
+from agentmux.adapters.system import processes
 from agentmux.adapters.tmux import TmuxTerminal
 from agentmux.app.stop import Stopped, stop
 from agentmux.app.world import World

@@ -23,7 +23,7 @@ from typing import Any, Self
 
 import pytest
 
-from agentmux.adapters.processes import carriers, end
+from agentmux.adapters.system.processes import carriers, end
 from tests.conftest import TEST_ID, _wait_until, trust
 
 DEADLINE_S = 60

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from agentmux.adapters.processes import carriers
+from agentmux.adapters.system.processes import carriers
 from agentmux.demo.claims import Work, claims, read_trace
 from agentmux.demo.follower import Follower
 from agentmux.demo.project import TRACE

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from agentmux.adapters.processes import is_alive
+from agentmux.adapters.system.processes import is_alive
 from tests.conftest import WaitUntil
 from tests.e2e.conftest import Project, Session
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from agentmux.adapters.processes import is_alive
+from agentmux.adapters.system.processes import is_alive
 from agentmux.adapters.tmux_commands import guard, is_ours
 from agentmux.ports.terminal import Server, Target
 from tests.conftest import WaitUntil

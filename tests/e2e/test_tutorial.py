@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agentmux.adapters.processes import carriers
+from agentmux.adapters.system.processes import carriers
 from tests.conftest import TEST_ID, WaitUntil
 
 TUTORIAL = Path(__file__).parents[2] / "docs" / "tutorial" / "first-feature.md"

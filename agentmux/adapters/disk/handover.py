@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from agentmux.adapters.disk import files
-from agentmux.adapters.processes import open_descriptor, start_time
+from agentmux.adapters.system.processes import open_descriptor, start_time
 from agentmux.errors import BlockedError
 
 _REPORT_MAX: Final = 1 << 16

@@ -16,7 +16,7 @@ from typing import Final
 from agentmux.adapters.disk import files
 from agentmux.adapters.disk.journal import encode_line
 from agentmux.adapters.disk.signal_files import BLANK, SignalFiles
-from agentmux.adapters.ids import new_id
+from agentmux.adapters.system.ids import new_id
 from agentmux.core.codec.digests import sha256
 from agentmux.core.codec.frozen import replace
 from agentmux.core.codec.records import FieldError, from_fields

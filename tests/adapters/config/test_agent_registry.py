@@ -12,7 +12,7 @@ import pytest
 
 from agentmux.adapters.config.agent_registry import Prober, find_program, load_registry, probe
 from agentmux.adapters.config.layers import load_settings
-from agentmux.adapters.processes import is_alive
+from agentmux.adapters.system.processes import is_alive
 from agentmux.core.agents.command_lines import launch_argv, resume_argv
 from agentmux.core.agents.screens import ScreenMark, read_screen, switches_shown
 from agentmux.core.agents.spec import (

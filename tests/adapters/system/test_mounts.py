@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from agentmux.adapters.mounts import network_type
+from agentmux.adapters.system.mounts import network_type
 
 TABLE = """\
 22 1 0:20 / /proc rw - proc proc rw

@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from agentmux.adapters.foreground import run
+from agentmux.adapters.system.foreground import run
 from agentmux.errors import MissingError
 from tests.conftest import WaitUntil
 
-_RUN = "import os, sys; from agentmux.adapters.foreground import run; sys.exit(run({}, os.environ))"
+_RUN = "import os, sys; from agentmux.adapters.system.foreground import run;"
+_RUN += " sys.exit(run({}, os.environ))"
 
 
 def running(*argv: str) -> subprocess.Popen[bytes]:

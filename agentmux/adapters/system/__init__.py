@@ -1,0 +1,1 @@
+"""The machine: processes, clock, ids, mounts. What wakes the orchestrator is `wake`."""
