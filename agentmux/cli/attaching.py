@@ -86,7 +86,7 @@ def attach_argv(
     Raises:
         UsageError: This is no terminal for it; the hint is what to type in one.
     """
-    from agentmux.adapters.tmux_commands import client_of, goes_to  # noqa: PLC0415 (only who goes)
+    from agentmux.adapters.tmux.commands import client_of, goes_to  # noqa: PLC0415 (only who goes)
 
     socket = target.server.socket
     to_attach = (*client_of(socket), "attach-session", "-t", target.session)

@@ -20,8 +20,8 @@ from agentmux.adapters.disk.handover import report as send_report
 from agentmux.adapters.disk.handover import take_environment
 from agentmux.adapters.system import processes
 from agentmux.adapters.system.processes import ProcessWatch, start_time
-from agentmux.adapters.tmux import TmuxTerminal
-from agentmux.adapters.tmux_own import OwnTmux
+from agentmux.adapters.tmux.own_session import OwnTmux
+from agentmux.adapters.tmux.server import TmuxTerminal
 from agentmux.adapters.wake import WakePipe
 from agentmux.adapters.watch import changes, gone
 from agentmux.app.driving import drive

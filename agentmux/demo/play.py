@@ -23,7 +23,7 @@ from typing import Any, Final
 
 from agentmux.adapters.disk import session_folders
 from agentmux.adapters.system import processes
-from agentmux.adapters.tmux import TmuxTerminal
+from agentmux.adapters.tmux.server import TmuxTerminal
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names import layout
 from agentmux.core.names.phase import Phase

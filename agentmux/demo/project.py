@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from agentmux.adapters.tmux import SOCKET_PATH_MAX, socket_path
+from agentmux.adapters.tmux.server import SOCKET_PATH_MAX, socket_path
 from agentmux.core.codec.frozen import dataclass
 from agentmux.errors import MissingError
 

@@ -213,7 +213,7 @@ def _terminal_at(
     environ: Mapping[str, str], chosen: Callable[[], Settings]
 ) -> Callable[[str | None], Terminal]:
     def terminal(socket: str | None) -> Terminal:
-        from agentmux.adapters.tmux import TmuxTerminal  # noqa: PLC0415 (not every command)
+        from agentmux.adapters.tmux.server import TmuxTerminal  # noqa: PLC0415 (not every command)
 
         if socket:
             return TmuxTerminal(socket)

@@ -7,7 +7,7 @@ import pytest
 
 from agentmux.adapters.disk.lock import SessionLock
 from agentmux.adapters.system import processes
-from agentmux.adapters.tmux import TmuxTerminal
+from agentmux.adapters.tmux.server import TmuxTerminal
 from agentmux.app.stop import Stopped, stop
 from agentmux.app.world import World
 from agentmux.errors import NotFoundError

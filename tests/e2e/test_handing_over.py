@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from agentmux.adapters.tmux import socket_path
+from agentmux.adapters.tmux.server import socket_path
 from tests.conftest import WaitUntil
 from tests.e2e.conftest import Project, Session
 from tests.fakes.bench import Bench as TmuxTerminal

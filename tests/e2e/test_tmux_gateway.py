@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from agentmux.adapters.system.processes import is_alive
-from agentmux.adapters.tmux_commands import guard, is_ours
+from agentmux.adapters.tmux.commands import guard, is_ours
 from agentmux.ports.terminal import Server, Target
 from tests.conftest import WaitUntil
 from tests.e2e.conftest import Client, Project
@@ -137,11 +137,11 @@ PACKAGE = Path(__file__).parents[2] / "agentmux"
 
 def test_one_file_runs_tmux_and_two_may_ask_it_to() -> None:
     """Whoever wants something of a session of ours has no other way than `OwnTmux`."""
-    client = re.compile(r"tmux_client import|TmuxClient|tmux_client\.")
+    client = re.compile(r"tmux\.client import|TmuxClient|tmux import .*\bclient\b")
     users = {path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*.py")
              if client.search(path.read_text())}  # fmt: skip
-    assert users == {f"adapters/{name}.py" for name in ("tmux_client", "tmux", "tmux_own")}
-    own = (PACKAGE / "adapters" / "tmux_own.py").read_text()
+    assert users == {f"adapters/tmux/{name}.py" for name in ("client", "server", "own_session")}
+    own = (PACKAGE / "adapters" / "tmux" / "own_session.py").read_text()
     assert own.count("_client.say(") == 1
     runs = re.compile(r"""[\[(]\s*["']tmux["']""")
     runners = {path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*.py")
@@ -149,6 +149,6 @@ def test_one_file_runs_tmux_and_two_may_ask_it_to() -> None:
     # `client_of` is for who becomes a client (attach), `sessions` says what a person can type; the
     # demo makes a folder of that name.
     assert runners == {
-        "adapters/tmux.py", "adapters/tmux_client.py", "adapters/tmux_commands.py",
+        "adapters/tmux/server.py", "adapters/tmux/client.py", "adapters/tmux/commands.py",
         "app/sessions.py", "demo/project.py",
     }  # fmt: skip

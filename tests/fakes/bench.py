@@ -1,6 +1,7 @@
 """A real tmux terminal whose sessions tests name by their ids.
 
-What a session of ours can do goes through `agentmux.adapters.tmux_own.OwnTmux`, as in the program.
+What a session of ours can do goes through
+`agentmux.adapters.tmux.own_session.OwnTmux`, as in the program.
 """
 
 from __future__ import annotations
@@ -8,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
-from agentmux.adapters.tmux import TmuxTerminal
-from agentmux.adapters.tmux_client import Reply
-from agentmux.adapters.tmux_own import OwnTmux
+from agentmux.adapters.tmux.client import Reply
+from agentmux.adapters.tmux.own_session import OwnTmux
+from agentmux.adapters.tmux.server import TmuxTerminal
 from agentmux.core.agents.environment import Change
 from agentmux.ports.terminal import CreatedSession, NewPane, Pane, Screen, Target
 from tests.fakes.terminal import FakeTerminal

@@ -1,7 +1,8 @@
 """A terminal without tmux: real processes under ptys, everything else in memory.
 
-It passes the contract of ``tests/adapters/test_terminal_contract.py``, as the real one does. The
-screen is a plain one: text, newlines, carriage returns, clearing, SGR; no cursor movement.
+It passes the contract of ``tests/adapters/tmux/test_terminal_contract.py``, as the real one
+does. The screen is a plain one: text, newlines,
+ carriage returns, clearing, SGR; no cursor movement.
 """
 
 from __future__ import annotations

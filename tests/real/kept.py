@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from agentmux.adapters.tmux_commands import parse_screens
+from agentmux.adapters.tmux.commands import parse_screens
 from agentmux.ports.terminal import Screen
 
 FOLDER: Final = Path(__file__).parent / "screens"

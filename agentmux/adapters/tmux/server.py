@@ -14,9 +14,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from agentmux.adapters import tmux_commands as say
 from agentmux.adapters.system.processes import start_time
-from agentmux.adapters.tmux_client import (
+from agentmux.adapters.tmux import commands as say
+from agentmux.adapters.tmux.client import (
     INSTALL,
     NO_SERVER,
     NO_TARGET,
@@ -25,7 +25,7 @@ from agentmux.adapters.tmux_client import (
     TmuxClient,
     call,
 )
-from agentmux.adapters.tmux_own import OwnTmux
+from agentmux.adapters.tmux.own_session import OwnTmux
 from agentmux.errors import NAME_TAKEN, BlockedError, MissingError
 from agentmux.ports.terminal import (
     CreatedSession,

@@ -14,9 +14,9 @@ from pathlib import Path
 import libtmux
 import pytest
 
-from agentmux.adapters import tmux_commands
 from agentmux.adapters.system.processes import is_alive
-from agentmux.adapters.tmux import MINIMUM_VERSION, socket_path, version
+from agentmux.adapters.tmux import commands
+from agentmux.adapters.tmux.server import MINIMUM_VERSION, socket_path, version
 from agentmux.core.terminal.captured_screen import paint, plain
 from agentmux.errors import MissingError
 from agentmux.ports.terminal import (
@@ -164,8 +164,8 @@ def test_marks_fall_on_new_panes_and_the_focus_stays(
 def test_many_panes_open_in_few_calls(tmux_under: TmuxTerminal, tmp_path: Path) -> None:
     session = create(tmux_under, tmp_path).session.id
     panes = [new(number, (*SLEEP[:1], *("1" for _ in range(40)), "1000")) for number in range(60)]
-    groups = [tmux_commands.open_pane(session, pane) for pane in panes]
-    calls = list(tmux_commands.batches(groups))
+    groups = [commands.open_pane(session, pane) for pane in panes]
+    calls = list(commands.batches(groups))
     assert 1 < len(calls) < 10
     assert all(sum(len(word) + 1 for word in call) <= 12_000 for call in calls)
 
@@ -655,7 +655,7 @@ def test_tmux_missing_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
     ],
 )
 def test_versions_are_read_leniently(text: str, found: tuple[int, int] | None) -> None:
-    assert tmux_commands.parse_version(text) == found
+    assert commands.parse_version(text) == found
 
 
 @pytest.mark.parametrize(("text", "fine"), [("tmux 3.1c", False), ("tmux 3.2", True)])

@@ -16,9 +16,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from agentmux.adapters import tmux_commands as say
 from agentmux.adapters.system.processes import wait_gone
-from agentmux.adapters.tmux_client import (
+from agentmux.adapters.tmux import commands as say
+from agentmux.adapters.tmux.client import (
     NO_SERVER,
     NO_SPACE,
     NO_TARGET,
