@@ -20,7 +20,7 @@ from tests.fakes.bench import Bench as TmuxTerminal
 
 COUNT: Final = 50
 _SIZE: Final = (220, 60)
-_WRAPPER: Final = str(Path(agentmux.__file__).parent / "adapters" / "wrapper.py")
+_WRAPPER: Final = str(Path(agentmux.__file__).parent / "adapters" / "pane" / "wrapper.py")
 
 
 def fifty(*, quick: bool) -> Iterator[Row]:

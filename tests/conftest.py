@@ -52,7 +52,7 @@ set-hook -g pane-died 'set -g @died 1'
 """
 """A configuration in which whoever counts windows or trusts defaults goes wrong."""
 
-WRAPPER = Path(__file__).parent.parent / "agentmux" / "adapters" / "wrapper.py"
+WRAPPER = Path(__file__).parent.parent / "agentmux" / "adapters" / "pane" / "wrapper.py"
 
 settings.register_profile(
     "same", deadline=None, derandomize=True, suppress_health_check=(HealthCheck.too_slow,)

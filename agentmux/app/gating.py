@@ -1,6 +1,6 @@
 """What a pane shows before an agent runs in it, or instead of one: as data for its program.
 
-The other end is `adapters.gate`, and the fields are in docs/reference/session-files.md.
+The other end is `gate`, and the fields are in docs/reference/session-files.md.
 """
 
 from __future__ import annotations

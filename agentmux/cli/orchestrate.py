@@ -14,10 +14,10 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from agentmux.adapters import delivery
 from agentmux.adapters.disk import files
 from agentmux.adapters.disk.handover import report as send_report
 from agentmux.adapters.disk.handover import take_environment
+from agentmux.adapters.pane import delivery
 from agentmux.adapters.system import processes
 from agentmux.adapters.system.processes import ProcessWatch, start_time
 from agentmux.adapters.tmux.own_session import OwnTmux

@@ -272,7 +272,7 @@ def _programs(environ: Mapping[str, str], *, keep: bool, runs: bool = True) -> P
         probe=lambda spec: prober().probe(spec),
         ask=lambda spec: prober().ask(spec),
         identity=_identity,
-        wrapper=(sys.executable, "-IS", str(PACKAGE / "adapters" / "wrapper.py")),
+        wrapper=(sys.executable, "-IS", str(PACKAGE / "adapters" / "pane" / "wrapper.py")),
         path=path,
         shell=environ.get("SHELL") or "/bin/sh",
         exists=os.path.exists,
@@ -310,7 +310,7 @@ def _identity(path: str) -> str:
 
 
 def _claims(environ: Mapping[str, str]) -> Claims:
-    from agentmux.adapters.claims import ClaimFolder  # noqa: PLC0415 (looking needs none)
+    from agentmux.adapters.pane.claims import ClaimFolder  # noqa: PLC0415 (looking needs none)
 
     folder = ClaimFolder(state_dir(environ) / "claims")
     return Claims(

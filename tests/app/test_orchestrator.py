@@ -19,11 +19,11 @@ from typing import Any
 
 import pytest
 
-from agentmux.adapters import delivery
 from agentmux.adapters.config.agent_registry import probe
 from agentmux.adapters.disk import session_folders
 from agentmux.adapters.disk.lock import SessionLock
 from agentmux.adapters.disk.session_files import FileSession
+from agentmux.adapters.pane import delivery
 from agentmux.adapters.system.processes import ProcessWatch, end, is_alive, start_time
 from agentmux.adapters.wake import STOP, WakePipe, poke
 from agentmux.adapters.watch import gone

@@ -280,7 +280,7 @@ def test_the_wrapper_opens_nothing_of_the_agent_either(tmp_path: Path, project: 
             }
         )
     )
-    wrapper = Path(__file__).parents[2] / "agentmux" / "adapters" / "wrapper.py"
+    wrapper = Path(__file__).parents[2] / "agentmux" / "adapters" / "pane" / "wrapper.py"
     script = (
         "import os, runpy, sys\n"
         f"log = os.open({str(log)!r}, os.O_WRONLY | os.O_CREAT | os.O_APPEND)\n"

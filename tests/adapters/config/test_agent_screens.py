@@ -7,7 +7,7 @@ import re
 import pytest
 
 from agentmux.adapters.config.agent_registry import load_registry
-from agentmux.adapters.delivery import find_composer
+from agentmux.adapters.pane.delivery import find_composer
 from agentmux.core.agents.screens import ScreenMark, read, refuses, shows_prompt
 from agentmux.core.agents.spec import SCREENS
 from agentmux.core.config.settings import Settings

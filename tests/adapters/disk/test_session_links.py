@@ -24,7 +24,7 @@ from agentmux.core.names import layout
 from agentmux.core.names.phase import Phase
 from agentmux.core.names.turn import Turn
 from agentmux.errors import AgentmuxError
-from tests.adapters.test_wrapper import argv
+from tests.adapters.pane.test_wrapper import argv
 from tests.app.on_disk import OnDisk
 
 Use = Callable[[OnDisk], object]

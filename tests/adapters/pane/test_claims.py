@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from agentmux.adapters.claims import ClaimFolder
+from agentmux.adapters.pane.claims import ClaimFolder
 from tests.conftest import WRAPPER
 
 

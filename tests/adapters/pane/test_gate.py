@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from agentmux.adapters.gate import Line, overlay
+from agentmux.adapters.pane.gate import Line, overlay
 from agentmux.adapters.system.processes import is_alive
 from agentmux.core.terminal.captured_screen import plain
 from agentmux.ports.terminal import NewPane

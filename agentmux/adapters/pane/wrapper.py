@@ -127,9 +127,8 @@ class Wrapper:
 
     def choose(self, launch: dict, gate: dict) -> dict:  # type: ignore[type-arg]  # JSON
         """Hold the pane until its user has chosen; return the launch that was chosen."""
-        path = os.path.realpath(__file__)
-        sys.path.append(path.rpartition("/agentmux/adapters/")[0])
-        from agentmux.adapters.gate import Ended, hold  # noqa: PLC0415 (only for stopped panes)
+        sys.path.append(os.path.realpath(f"{__file__}/../../../.."))  # where `agentmux` lies
+        from agentmux.adapters.pane.gate import Ended, hold  # noqa: PLC0415 (only for stopped panes)
 
         self.leave("stopped", _now() + "\n")
 

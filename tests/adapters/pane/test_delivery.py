@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from agentmux.adapters.delivery import (
+from agentmux.adapters.pane.delivery import (
     LINE_MAX,
     clean,
     deliver,
@@ -29,7 +29,7 @@ from tests.fakes.bench import Bench as TmuxTerminal
 from tests.fakes.bench import Flat
 from tests.fakes.terminal import FakeTerminal
 
-COMPOSER = Path(__file__).parent.parent / "fakes" / "composer.py"
+COMPOSER = Path(__file__).parent.parent.parent / "fakes" / "composer.py"
 SPEC = AgentSpec(
     name="composer",
     command=("composer",),
