@@ -101,7 +101,7 @@ def world(
     Raises:
         ConfigError: Something in the configuration is wrong.
     """
-    from agentmux.adapters.git import Git  # noqa: PLC0415 (looking at sessions needs none)
+    from agentmux.adapters.git.repository import Git  # noqa: PLC0415 (looking at sessions needs none)
 
     files = _project_files(project, config, environ)
     chosen = files.settings(None)
@@ -236,7 +236,7 @@ def _is_alive(pid: int, started: int) -> bool:
 
 
 def _nested(project: Path, environ: Mapping[str, str]) -> tuple[str, ...]:
-    from agentmux.adapters.git import Git  # noqa: PLC0415 (only for a decision that is open)
+    from agentmux.adapters.git.repository import Git  # noqa: PLC0415 (only for a decision that is open)
 
     try:
         return Git(project, environ).nested()

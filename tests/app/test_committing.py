@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agentmux.adapters.git import Git
+from agentmux.adapters.git.repository import Git
 from agentmux.app.committing import TRAILER, commit, reason
 from agentmux.app.world import World
 from agentmux.core.journal.state import Options, SessionState

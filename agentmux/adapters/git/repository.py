@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
-from agentmux.adapters.git_program import (
+from agentmux.adapters.git.program import (
     GitProgram,
     decoded,
     encoded,

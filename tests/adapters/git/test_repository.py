@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agentmux.adapters.git import Git
+from agentmux.adapters.git.repository import Git
 from agentmux.errors import MissingError, UsageError
 from agentmux.ports.repository import (
     GitError,
@@ -474,7 +474,7 @@ def test_an_index_that_nobody_locks_and_git_refuses_is_said(
 
 SETTLE = """
 import os, sys, pathlib
-from agentmux.adapters.git import Git
+from agentmux.adapters.git.repository import Git
 Git(pathlib.Path(sys.argv[1]), os.environ).settle_index(sys.argv[2])
 """
 
@@ -540,7 +540,7 @@ def left_behind(repo: Path) -> list[str]:
 
 COMMIT = """
 import os, sys, pathlib
-from agentmux.adapters.git import Git
+from agentmux.adapters.git.repository import Git
 Git(pathlib.Path(sys.argv[1]), os.environ).commit("Add", ["agent.txt"], trailer=sys.argv[2:4])
 """
 
