@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from agentmux.adapters.wake import poke
+from agentmux.adapters.wake.pipe import poke
 from agentmux.app.committing import left_out, moved, preview, reason
 from agentmux.app.session import stamp
 from agentmux.app.sessions import (

@@ -17,7 +17,7 @@ from typing import Any, BinaryIO, Final
 from agentmux.adapters.disk.signal_files import SignalFiles
 from agentmux.adapters.system.clock import utc_now
 from agentmux.adapters.system.ids import new_id
-from agentmux.adapters.wake import poke
+from agentmux.adapters.wake.pipe import poke
 from agentmux.app.submit import identity_from, is_conversation, note_turn, report
 from agentmux.core.codec.frozen import replace
 from agentmux.core.names.turn import Turn

@@ -22,8 +22,8 @@ from agentmux.adapters.system import processes
 from agentmux.adapters.system.processes import ProcessWatch, start_time
 from agentmux.adapters.tmux.own_session import OwnTmux
 from agentmux.adapters.tmux.server import TmuxTerminal
-from agentmux.adapters.wake import WakePipe
-from agentmux.adapters.watch import changes, gone
+from agentmux.adapters.wake.file_changes import changes, gone
+from agentmux.adapters.wake.pipe import WakePipe
 from agentmux.app.driving import drive
 from agentmux.app.request import Report, Request, decode_request, failure
 from agentmux.app.tools import SessionGoneError, Tools

@@ -379,7 +379,7 @@ def _reattach(face: Face, world: World, entry: SessionEntry, *, trust: bool) -> 
 def stop_session(ctx: typer.Context, session: SessionArg = None) -> int:
     """Stop a session: keep the last screens, end its agents, kill its tmux session."""
     from agentmux.adapters.system import processes  # noqa: PLC0415 (only here)
-    from agentmux.adapters.wake import STOP, poke  # noqa: PLC0415
+    from agentmux.adapters.wake.pipe import STOP, poke  # noqa: PLC0415
 
     face: Face = ctx.obj
     world, entry = meant(face, session, command=_STOP)
@@ -423,7 +423,7 @@ def restart_seat(
     ] = None,
 ) -> int:
     """Bring one stopped seat of a live session back."""
-    from agentmux.adapters.wake import poke  # noqa: PLC0415 (only here)
+    from agentmux.adapters.wake.pipe import poke  # noqa: PLC0415 (only here)
 
     face: Face = ctx.obj
     if not role:

@@ -15,7 +15,7 @@ from typing import Final
 from agentmux.adapters.disk.signal_files import SignalFiles
 from agentmux.adapters.system.clock import utc_now
 from agentmux.adapters.system.ids import new_id
-from agentmux.adapters.wake import poke
+from agentmux.adapters.wake.pipe import poke
 from agentmux.app.checks import QUESTION_MAX, Request
 from agentmux.app.submit import REFUSED, Submission, identity_from, submit
 from agentmux.cli.given import given_text

@@ -9,9 +9,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-from agentmux.adapters import watch
 from agentmux.adapters.disk.session_files import FileSession
 from agentmux.adapters.disk.signal_files import BLANK
+from agentmux.adapters.wake import file_changes
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.fold.apply import advance
 from agentmux.core.journal import events
@@ -71,7 +71,7 @@ class Follower:
             AgentmuxError: The session failed instead.
         """
         deadline = time.monotonic() + deadline_s
-        with closing(watch.follow(self.path, _LOOK_S)) as changes:  # type: ignore[type-var]
+        with closing(file_changes.follow(self.path, _LOOK_S)) as changes:  # type: ignore[type-var]
             while True:
                 self.look()
                 if condition():

@@ -198,7 +198,7 @@ def _network(path: Path) -> str:
 
 
 def _follow(path: Path, timeout_s: float) -> Iterator[None]:
-    from agentmux.adapters.watch import follow  # noqa: PLC0415 (only waiting needs it)
+    from agentmux.adapters.wake.file_changes import follow  # noqa: PLC0415 (only waiting needs it)
 
     return follow(path, timeout_s)
 

@@ -20,8 +20,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from agentmux.adapters.wake import WakePipe, poke
-from agentmux.adapters.watch import gone
+from agentmux.adapters.wake.file_changes import gone
+from agentmux.adapters.wake.pipe import WakePipe, poke
 from agentmux.app.checks import Request as Handin
 from agentmux.app.driving import drive
 from agentmux.app.handing import Handing

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from agentmux.adapters.wake import STOP, poke
-from agentmux.adapters.watch import gone
+from agentmux.adapters.wake.file_changes import gone
+from agentmux.adapters.wake.pipe import STOP, poke
 from agentmux.core.names.phase import Phase
 from agentmux.errors import ExitCode
 from tests.app.driver import Studio, git, make_project

@@ -25,8 +25,8 @@ from agentmux.adapters.disk.lock import SessionLock
 from agentmux.adapters.disk.session_files import FileSession
 from agentmux.adapters.pane import delivery
 from agentmux.adapters.system.processes import ProcessWatch, end, is_alive, start_time
-from agentmux.adapters.wake import STOP, WakePipe, poke
-from agentmux.adapters.watch import gone
+from agentmux.adapters.wake.file_changes import gone
+from agentmux.adapters.wake.pipe import STOP, WakePipe, poke
 from agentmux.app.driving import drive
 from agentmux.app.handing import Handing
 from agentmux.app.request import Report, Request

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from agentmux.adapters.config.agent_registry import load_registry
-from agentmux.adapters.wake import WakePipe, poke
+from agentmux.adapters.wake.pipe import WakePipe, poke
 from agentmux.app.checks import Request
 from agentmux.app.submit import (
     NEXT_RESUME,

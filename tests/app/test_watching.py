@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from agentmux.adapters.wake import WakePipe
-from agentmux.adapters.watch import gone
+from agentmux.adapters.wake.file_changes import gone
+from agentmux.adapters.wake.pipe import WakePipe
 from agentmux.app.session import Session
 from agentmux.app.tools import Tools
 from agentmux.app.watching import Watcher

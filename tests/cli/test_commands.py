@@ -20,7 +20,7 @@ import pytest
 
 from agentmux.adapters.config.layers import load_settings
 from agentmux.adapters.disk.lock import SessionLock
-from agentmux.adapters.wake import WakePipe
+from agentmux.adapters.wake.pipe import WakePipe
 from agentmux.app.sessions import sessions_dir
 from agentmux.cli import render
 from agentmux.cli.attaching import attach_argv

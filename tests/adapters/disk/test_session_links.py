@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from agentmux.adapters import wake
 from agentmux.adapters.disk import handover
 from agentmux.adapters.disk.lock import SessionLock
-from agentmux.adapters.wake import WakePipe
+from agentmux.adapters.wake import pipe
+from agentmux.adapters.wake.pipe import WakePipe
 from agentmux.cli import orchestrate
 from agentmux.core.fold.implied import Implied
 from agentmux.core.journal.events import SessionInterrupted
@@ -101,7 +101,7 @@ FILES: list[tuple[str, Use]] = [
     (layout.LOCK, lock),
     (layout.LOCK_HOLDER, lock),
     (layout.WAKE, lambda on: WakePipe(on.files.path).close()),
-    (layout.WAKE, lambda on: wake.poke(on.files.path)),
+    (layout.WAKE, lambda on: pipe.poke(on.files.path)),
     (layout.LOG, log),
     (layout.REQUIREMENTS, lambda on: on.files.write(layout.REQUIREMENTS, "x")),
     (layout.CONTEXT, lambda on: on.files.write(layout.CONTEXT, "x")),

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from agentmux.adapters.wake import STOP, WAKE, WakePipe, poke
+from agentmux.adapters.wake.pipe import STOP, WAKE, WakePipe, poke
 from agentmux.errors import DataError
 
 
@@ -38,7 +38,7 @@ def test_a_poke_wakes_and_is_gone_once_drained(pipe: WakePipe, tmp_path: Path) -
 
 
 def test_it_stays_quiet_after_its_writers_have_gone(pipe: WakePipe, tmp_path: Path) -> None:
-    program = "import sys, pathlib; from agentmux.adapters.wake import poke; "
+    program = "import sys, pathlib; from agentmux.adapters.wake.pipe import poke; "
     program += "sys.exit(not poke(pathlib.Path(sys.argv[1])))"
     subprocess.run([sys.executable, "-c", program, str(tmp_path)], check=True)
     assert pipe.drain() == {WAKE}
@@ -107,5 +107,5 @@ def test_half_a_line_waits_for_its_other_half(pipe: WakePipe, tmp_path: Path) ->
 
 
 def test_poking_needs_no_event_loop() -> None:
-    program = "import sys, agentmux.adapters.wake; sys.exit('asyncio' in sys.modules)"
+    program = "import sys, agentmux.adapters.wake.pipe; sys.exit('asyncio' in sys.modules)"
     subprocess.run([sys.executable, "-c", program], check=True)

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from agentmux.adapters.disk import files
-from agentmux.adapters.watch import DEBOUNCE_MS, STEP_MS, changes, follow, gone
+from agentmux.adapters.wake.file_changes import DEBOUNCE_MS, STEP_MS, changes, follow, gone
 
 DEADLINE_S = 20.0
 
