@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from agentmux.app.beside import Beside, Loop
-from agentmux.app.session import Session
+from agentmux.app.session.writer import Session
 from agentmux.app.world import World
 from agentmux.core.names.phase import PRODUCT_MANAGER, ROLES
 from agentmux.core.pipeline.work import Work

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from agentmux.app.session import Session
+from agentmux.app.session.writer import Session
 from agentmux.app.world import World
 from agentmux.core.agents.command_lines import kept_file, strategy_env
 from agentmux.core.agents.runtime import decode_runtime, encode_runtime, runtime_of

@@ -16,8 +16,8 @@ from agentmux.app.gating import Manner, unheard
 from agentmux.app.orchestrator import Orchestrator
 from agentmux.app.request import Report, Request, SessionDoneError
 from agentmux.app.resume import settled_state
-from agentmux.app.session import Session, resumed_values
-from agentmux.app.texts import first_texts
+from agentmux.app.session.first_texts import first_texts
+from agentmux.app.session.writer import Session, resumed_values
 from agentmux.app.tools import SessionGoneError, Tools
 from agentmux.app.watching import Watcher
 from agentmux.app.world import World

@@ -14,7 +14,7 @@ from agentmux.app.briefing import INSTRUCTIONS, Briefing
 from agentmux.app.casting import Casting, CastingOffice
 from agentmux.app.launch_plan import PROMPT, LaunchPlan
 from agentmux.app.recording import Recorder
-from agentmux.app.session import Session
+from agentmux.app.session.writer import Session
 from agentmux.app.world import World
 from agentmux.core.agents.command_lines import (
     hook_document,

@@ -7,7 +7,7 @@ import logging
 from typing import Any, Final
 
 from agentmux.app.beside import Loop
-from agentmux.app.session import Session
+from agentmux.app.session.writer import Session
 from agentmux.app.tools import Tools
 from agentmux.app.watching import Watcher
 from agentmux.app.world import World

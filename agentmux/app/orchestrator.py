@@ -17,7 +17,7 @@ from typing import Final
 from agentmux.app import committing
 from agentmux.app.gating import Manner
 from agentmux.app.performing import Performer
-from agentmux.app.session import Session, stamp
+from agentmux.app.session.writer import Session, stamp
 from agentmux.app.stop import STOPPED_BY_USER
 from agentmux.app.submit import decide
 from agentmux.app.tools import Tools

@@ -18,7 +18,7 @@ from agentmux.app.committing import commit, left_out, reason
 from agentmux.app.gating import Manner
 from agentmux.app.launching import Launcher, PreparedLaunch, label
 from agentmux.app.messaging import Messenger
-from agentmux.app.session import Session
+from agentmux.app.session.writer import Session
 from agentmux.app.tools import Tools
 from agentmux.app.watching import Watcher
 from agentmux.app.world import World

@@ -17,7 +17,7 @@ from agentmux.core.names.status_labels import worded
 from agentmux.errors import AgentmuxError
 
 if TYPE_CHECKING:
-    from agentmux.app.sessions import Liveness, SessionEntry
+    from agentmux.app.session.lookup import Liveness, SessionEntry
     from agentmux.app.world import Site, World
 
 SNAPSHOT_MAX: Final = 4 << 20

@@ -6,7 +6,7 @@ from typing import Final
 
 from agentmux.app.casting import Casting
 from agentmux.app.launch_plan import LaunchPlan
-from agentmux.app.session import Session, stamp
+from agentmux.app.session.writer import Session, stamp
 from agentmux.app.world import World
 from agentmux.core.agents.command_lines import (
     hook_words,

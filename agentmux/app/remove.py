@@ -9,7 +9,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
-from agentmux.app.sessions import Liveness, SessionEntry, live, own_tmux, sessions_dir
+from agentmux.app.session.lookup import Liveness, SessionEntry, live, own_tmux, sessions_dir
 from agentmux.errors import AgentmuxError, BlockedError, DataError
 
 if TYPE_CHECKING:

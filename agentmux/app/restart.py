@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from agentmux.app.session import stamp
+from agentmux.app.session.writer import stamp
 from agentmux.app.world import World
 from agentmux.core.fold.apply import fold
 from agentmux.core.journal.events import Event, SeatRestarted

@@ -8,14 +8,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from agentmux.app.checkout import require_free
 from agentmux.app.gating import unheard
 from agentmux.app.handing import Begun, Handing, hand_over
 from agentmux.app.launch_plan import LaunchPlan
 from agentmux.app.launching import Launcher
 from agentmux.app.request import Request, SessionDoneError
-from agentmux.app.session import Session, resumed_values, stamp
-from agentmux.app.sessions import (
+from agentmux.app.session.checkout import require_free
+from agentmux.app.session.lookup import (
     Liveness,
     SessionEntry,
     copy_blocked,
@@ -24,6 +23,7 @@ from agentmux.app.sessions import (
     shown_path,
     stranger_hints,
 )
+from agentmux.app.session.writer import Session, resumed_values, stamp
 from agentmux.app.world import Site, World
 from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.core.codec.records import to_fields

@@ -16,7 +16,7 @@ from agentmux.core.terminal.captured_screen import Cells, cell_width, paint, pla
 from agentmux.errors import NotFoundError
 
 if TYPE_CHECKING:
-    from agentmux.app.sessions import SessionEntry
+    from agentmux.app.session.lookup import SessionEntry
 
 SNAPSHOT_MAX: Final = 8 << 20
 """Bytes; a larger snapshot cannot be read."""

@@ -10,12 +10,12 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from agentmux.app.checkout import require_free
 from agentmux.app.handing import Begun, Handing, hand_over
 from agentmux.app.request import Request
-from agentmux.app.session import stamp
-from agentmux.app.sessions import network_warnings
-from agentmux.app.texts import first_texts
+from agentmux.app.session.checkout import require_free
+from agentmux.app.session.first_texts import first_texts
+from agentmux.app.session.lookup import network_warnings
+from agentmux.app.session.writer import stamp
 from agentmux.app.world import World
 from agentmux.core.agents.spec import AgentSpec
 from agentmux.core.codec.frozen import dataclass, field, replace

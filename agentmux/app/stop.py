@@ -7,8 +7,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from agentmux.app.session import Session
-from agentmux.app.snapshot import keep, snapshot
+from agentmux.app.session.snapshot import keep, snapshot
+from agentmux.app.session.writer import Session
 from agentmux.app.world import World
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.journal.events import SessionInterrupted

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from agentmux.app.result import OperationResult, Problem, problem_of, worst
-from agentmux.app.sessions import Liveness, SessionEntry, live, shown_path
+from agentmux.app.session.lookup import Liveness, SessionEntry, live, shown_path
 from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.core.names.phase import RESEARCHERS
 from agentmux.core.names.status_labels import worded

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
-from agentmux.app.sessions import SessionEntry, entry_at
+from agentmux.app.session.lookup import SessionEntry, entry_at
 from agentmux.app.view import wants_decision
 from agentmux.core.names.phase import Phase
 from agentmux.core.pipeline.registry import PIPELINE

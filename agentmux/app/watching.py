@@ -12,8 +12,8 @@ from datetime import datetime
 from functools import partial
 from typing import Final
 
-from agentmux.app.session import Session, stamp
-from agentmux.app.snapshot import keep, snapshot
+from agentmux.app.session.snapshot import keep, snapshot
+from agentmux.app.session.writer import Session, stamp
 from agentmux.app.tools import Tools
 from agentmux.app.world import World
 from agentmux.core.agents.screens import (

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NoReturn
 import typer
 
 from agentmux.adapters.system import foreground
-from agentmux.app.sessions import entry_at, live, own_tmux
+from agentmux.app.session.lookup import entry_at, live, own_tmux
 from agentmux.app.view import look
 from agentmux.cli import render
 from agentmux.errors import AgentmuxError, BlockedError, MissingError, NotFoundError, UsageError
@@ -19,7 +19,7 @@ from agentmux.ports.terminal import Server, Target
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from agentmux.app.sessions import Liveness, SessionEntry
+    from agentmux.app.session.lookup import Liveness, SessionEntry
     from agentmux.app.world import Site
     from agentmux.cli.face import Face
 

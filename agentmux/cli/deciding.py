@@ -9,13 +9,13 @@ import typer
 
 from agentmux.adapters.wake.pipe import poke
 from agentmux.app.committing import left_out, moved, preview, reason
-from agentmux.app.session import stamp
-from agentmux.app.sessions import (
+from agentmux.app.session.lookup import (
     SessionEntry,
     list_resumable_sessions,
     require_no_copy,
     select_session,
 )
+from agentmux.app.session.writer import stamp
 from agentmux.app.submit import Submission, decide
 from agentmux.app.view import NESTED
 from agentmux.cli import render

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from agentmux.app.remove import finish_removals
-from agentmux.app.sessions import list_sessions
+from agentmux.app.session.lookup import list_sessions
 from agentmux.app.view import look
 from agentmux.cli import render
 

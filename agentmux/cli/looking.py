@@ -12,7 +12,7 @@ from typing import Annotated, Final
 import typer
 
 from agentmux.adapters.disk.log_file import LogFile
-from agentmux.app.sessions import (
+from agentmux.app.session.lookup import (
     STATUS,
     SessionEntry,
     entry_at,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agentmux.app.sessions import SessionEntry, home_of, resolve
+from agentmux.app.session.lookup import SessionEntry, home_of, resolve
 
 if TYPE_CHECKING:
     from agentmux.app.world import Site, World

@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Final, Self
 
 from agentmux.adapters.disk.files import read_limited
 from agentmux.app.picking import Outlook, outlook
-from agentmux.app.sessions import live
-from agentmux.app.sessions import select_session as only_one
+from agentmux.app.session.lookup import live
+from agentmux.app.session.lookup import select_session as only_one
 from agentmux.app.view import session_view
 from agentmux.cli import render
 from agentmux.cli.picker_view import Known, Line, Scene, draw, shown_names
@@ -33,7 +33,7 @@ from agentmux.core.terminal.picker import Choice, Picker, begin, press, refuse, 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from agentmux.app.sessions import Liveness, SessionEntry
+    from agentmux.app.session.lookup import Liveness, SessionEntry
     from agentmux.app.world import World
 
 _FALLBACK: Final = (80, 24)

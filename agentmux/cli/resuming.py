@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from agentmux.app.checkout import busy, taken
 from agentmux.app.handing import Begun, reattach
 from agentmux.app.request import Request
 from agentmux.app.restart import restart
@@ -24,7 +23,8 @@ from agentmux.app.resume import (
     resume,
     starting,
 )
-from agentmux.app.sessions import (
+from agentmux.app.session.checkout import busy, taken
+from agentmux.app.session.lookup import (
     Liveness,
     SessionEntry,
     list_resumable_sessions,

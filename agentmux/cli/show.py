@@ -11,7 +11,7 @@ from wcwidth import wcwidth
 
 from agentmux.adapters.disk import files
 from agentmux.app.result import envelope
-from agentmux.app.sessions import SessionEntry, shown_path
+from agentmux.app.session.lookup import SessionEntry, shown_path
 from agentmux.app.show import LastScreen, LastScreens, last_screens
 from agentmux.cli import render
 from agentmux.cli.looking import JsonOpt, SessionArg, one

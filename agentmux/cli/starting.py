@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from agentmux.app.handing import Begun, Handing
-from agentmux.app.sessions import list_sessions, shown_path
+from agentmux.app.session.lookup import list_sessions, shown_path
 from agentmux.app.start import FEATURE_MAX, StartPlan, StartRequest, flags, plan_start, start
 from agentmux.app.trust import playing
 from agentmux.cli import attaching, render

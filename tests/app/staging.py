@@ -11,7 +11,7 @@ from typing import Any
 from agentmux.app.launch_plan import LaunchPlan
 from agentmux.app.launching import Launcher, PreparedLaunch
 from agentmux.app.resume import ResumePlan, plan_resume
-from agentmux.app.session import Session, resumed_values
+from agentmux.app.session.writer import Session, resumed_values
 from agentmux.app.world import World
 from agentmux.core.journal.events import ConversationLearned, Fact, PromptReached, Resumed
 from agentmux.core.names.phase import Phase

@@ -24,7 +24,7 @@ from typing import cast
 
 import pytest
 
-from agentmux.app.sessions import list_sessions
+from agentmux.app.session.lookup import list_sessions
 from agentmux.core.journal.events import Resumed
 from agentmux.core.names import layout
 from agentmux.core.names.phase import Phase

@@ -11,7 +11,7 @@ from agentmux.adapters.disk.session_files import FileSession
 from agentmux.app.checks import Request as Handin
 from agentmux.app.driving import begin
 from agentmux.app.request import Request
-from agentmux.app.session import Session
+from agentmux.app.session.writer import Session
 from agentmux.app.submit import Submission, decide, identity_from, submit
 from agentmux.app.world import World
 from agentmux.core.journal.events import ChangesRequested

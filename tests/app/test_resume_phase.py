@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from agentmux.app.driving import begin
 from agentmux.app.request import Request
 from agentmux.app.resume import ResumePlan, plan_resume
-from agentmux.app.session import Session
+from agentmux.app.session.writer import Session
 from agentmux.app.world import World
 from agentmux.core.codec.records import to_fields
 from agentmux.core.decisions.next_actions import (

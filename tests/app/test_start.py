@@ -16,7 +16,7 @@ from agentmux.adapters.disk.handover import ReadyPipe, report
 from agentmux.app.handing import Handing, OrchestratorFailedError
 from agentmux.app.request import Report
 from agentmux.app.resume import plan_resume
-from agentmux.app.sessions import list_sessions, live
+from agentmux.app.session.lookup import list_sessions, live
 from agentmux.app.start import StartPlan, StartRequest, plan_start, start
 from agentmux.core.names import layout
 from agentmux.errors import AgentmuxError, BlockedError, ExitCode, UsageError

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from agentmux.app.result import Problem
-from agentmux.app.sessions import Liveness, SessionEntry
+from agentmux.app.session.lookup import Liveness, SessionEntry
 from agentmux.app.view import SessionStatus, SessionView, session_view, wants_decision
 from agentmux.cli.render import next_step, status_lines
 from agentmux.core.fold.acceptance import takes_approval

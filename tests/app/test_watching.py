@@ -13,7 +13,7 @@ import pytest
 
 from agentmux.adapters.wake.file_changes import gone
 from agentmux.adapters.wake.pipe import WakePipe
-from agentmux.app.session import Session
+from agentmux.app.session.writer import Session
 from agentmux.app.tools import Tools
 from agentmux.app.watching import Watcher
 from agentmux.core.config.settings import StallSettings

@@ -8,7 +8,7 @@ import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
-from agentmux.app.sessions import list_resumable_sessions
+from agentmux.app.session.lookup import list_resumable_sessions
 from agentmux.cli import picker
 from agentmux.core.journal.events import ORCHESTRATOR, Event, JournalCreated, SessionStarted
 from agentmux.core.journal.state import SessionState, encode

@@ -21,7 +21,7 @@ import pytest
 from agentmux.adapters.config.layers import load_settings
 from agentmux.adapters.disk.lock import SessionLock
 from agentmux.adapters.wake.pipe import WakePipe
-from agentmux.app.sessions import sessions_dir
+from agentmux.app.session.lookup import sessions_dir
 from agentmux.cli import render
 from agentmux.cli.attaching import attach_argv
 from agentmux.cli.face import Face

@@ -30,7 +30,7 @@ from agentmux.app.picking import (
     outlook,
     plain_lines,
 )
-from agentmux.app.sessions import list_resumable_sessions, live
+from agentmux.app.session.lookup import list_resumable_sessions, live
 from agentmux.cli.picker import Looker, select_session
 from agentmux.cli.picker_view import Known, Look, Scene, cut, draw, shown_names
 from agentmux.core.terminal.keys import Key

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from agentmux.app.sessions import sessions_dir
+from agentmux.app.session.lookup import sessions_dir
 from agentmux.cli.main import main
 from tests.app.on_disk import OnDisk
 

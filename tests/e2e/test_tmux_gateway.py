@@ -150,5 +150,5 @@ def test_one_file_runs_tmux_and_two_may_ask_it_to() -> None:
     # demo makes a folder of that name.
     assert runners == {
         "adapters/tmux/server.py", "adapters/tmux/client.py", "adapters/tmux/commands.py",
-        "app/sessions.py", "demo/project.py",
+        "app/session/lookup.py", "demo/project.py",
     }  # fmt: skip

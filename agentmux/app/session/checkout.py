@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agentmux.app.sessions import Liveness, SessionEntry, list_resumable_sessions, live
+from agentmux.app.session.lookup import Liveness, SessionEntry, list_resumable_sessions, live
 from agentmux.errors import BlockedError
 from agentmux.ports.terminal import TerminalUnreachableError
 

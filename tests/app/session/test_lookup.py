@@ -15,7 +15,7 @@ from agentmux.adapters.disk.handover import ReadyPipe
 from agentmux.adapters.disk.lock import SessionLock
 from agentmux.adapters.system.processes import start_time
 from agentmux.app.resume import blocked
-from agentmux.app.sessions import (
+from agentmux.app.session.lookup import (
     Liveness,
     entry_at,
     home_of,

@@ -6,7 +6,7 @@ import json
 import logging
 from typing import Final
 
-from agentmux.app.session import Session, stamp
+from agentmux.app.session.writer import Session, stamp
 from agentmux.core.journal.state import STOPPED
 from agentmux.core.names import layout
 from agentmux.errors import AgentmuxError

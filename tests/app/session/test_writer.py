@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from agentmux.adapters.disk.session_files import FileSession
-from agentmux.app.session import Session
+from agentmux.app.session.writer import Session
 from agentmux.core.documents.plan import check_plan
 from agentmux.core.journal.events import (
     AgentExited,
