@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from agentmux.app.casting import Casting
-from agentmux.app.checks import QUESTION_MAX
 from agentmux.app.session.writer import Session
+from agentmux.app.signals.checks import QUESTION_MAX
 from agentmux.app.world import World
 from agentmux.core.agents.spec import StrategyKind
 from agentmux.core.codec.frozen import replace

@@ -18,8 +18,8 @@ from agentmux.app import committing
 from agentmux.app.gating import Manner
 from agentmux.app.performing import Performer
 from agentmux.app.session.writer import Session, stamp
+from agentmux.app.signals.submission import decide
 from agentmux.app.stop import STOPPED_BY_USER
-from agentmux.app.submit import decide
 from agentmux.app.tools import Tools
 from agentmux.app.watching import Watcher
 from agentmux.app.world import World

@@ -16,7 +16,7 @@ from agentmux.app.session.lookup import (
     select_session,
 )
 from agentmux.app.session.writer import stamp
-from agentmux.app.submit import Submission, decide
+from agentmux.app.signals.submission import Submission, decide
 from agentmux.app.view import NESTED
 from agentmux.cli import render
 from agentmux.cli.consent import YesOpt, require_consent

@@ -18,7 +18,7 @@ from agentmux.adapters.disk.signal_files import SignalFiles
 from agentmux.adapters.system.clock import utc_now
 from agentmux.adapters.system.ids import new_id
 from agentmux.adapters.wake.pipe import poke
-from agentmux.app.submit import identity_from, is_conversation, note_turn, report
+from agentmux.app.signals.submission import identity_from, is_conversation, note_turn, report
 from agentmux.core.codec.frozen import replace
 from agentmux.core.names.turn import Turn
 

@@ -16,8 +16,8 @@ from agentmux.adapters.disk.signal_files import SignalFiles
 from agentmux.adapters.system.clock import utc_now
 from agentmux.adapters.system.ids import new_id
 from agentmux.adapters.wake.pipe import poke
-from agentmux.app.checks import QUESTION_MAX, Request
-from agentmux.app.submit import REFUSED, Submission, identity_from, submit
+from agentmux.app.signals.checks import QUESTION_MAX, Request
+from agentmux.app.signals.submission import REFUSED, Submission, identity_from, submit
 from agentmux.cli.given import given_text
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.codec.shape import nearest

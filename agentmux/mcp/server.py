@@ -18,8 +18,8 @@ from agentmux.adapters.disk.signal_files import SignalFiles
 from agentmux.adapters.system.clock import utc_now
 from agentmux.adapters.system.ids import new_id
 from agentmux.adapters.wake.pipe import poke
-from agentmux.app.checks import Identity, Request
-from agentmux.app.submit import identity_from, submit
+from agentmux.app.signals.checks import Identity, Request
+from agentmux.app.signals.submission import identity_from, submit
 from agentmux.errors import AgentmuxError
 
 INSTRUCTIONS: Final = """\

@@ -1,8 +1,8 @@
 """A whole pipeline in one process: the real orchestrator over a terminal that runs nothing.
 
 `Studio` is a project with a session in it; agents and user are functions here. An agent reads its
-launch folder as the real ones do, writes its artifacts, and hands in through `agentmux.app.submit`.
-Nothing of our code is replaced but what stands behind the ports.
+launch folder as the real ones do, writes its artifacts, and hands in through
+`agentmux.app.signals.submission`. Nothing of our code is replaced but what stands behind the ports.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from typing import Any
 
 from agentmux.adapters.wake.file_changes import gone
 from agentmux.adapters.wake.pipe import WakePipe, poke
-from agentmux.app.checks import Request as Handin
 from agentmux.app.driving import drive
 from agentmux.app.handing import Handing
 from agentmux.app.request import Report, Request
 from agentmux.app.resume import plan_resume, resume
+from agentmux.app.signals.checks import Request as Handin
+from agentmux.app.signals.submission import Submission, decide, identity_from, submit
 from agentmux.app.start import StartRequest, plan_start, start
-from agentmux.app.submit import Submission, decide, identity_from, submit
 from agentmux.app.tools import Tools
 from agentmux.app.world import World
 from agentmux.core.agents.spec import AgentSpec

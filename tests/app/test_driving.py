@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agentmux.adapters.disk.session_files import FileSession
-from agentmux.app.checks import Request as Handin
 from agentmux.app.driving import begin
 from agentmux.app.request import Request
 from agentmux.app.session.writer import Session
-from agentmux.app.submit import Submission, decide, identity_from, submit
+from agentmux.app.signals.checks import Request as Handin
+from agentmux.app.signals.submission import Submission, decide, identity_from, submit
 from agentmux.app.world import World
 from agentmux.core.journal.events import ChangesRequested
 from agentmux.core.journal.state import PASSED, SessionState

@@ -31,8 +31,8 @@ from agentmux.app.driving import drive
 from agentmux.app.handing import Handing
 from agentmux.app.request import Report, Request
 from agentmux.app.resume import plan_resume
+from agentmux.app.signals.submission import decide
 from agentmux.app.start import StartRequest, plan_start, start
-from agentmux.app.submit import decide
 from agentmux.app.tools import Tools
 from agentmux.app.world import World
 from agentmux.core.agents.spec import AgentSpec, ProbeResult

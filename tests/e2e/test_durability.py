@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from agentmux.app.submit import Submission
+from agentmux.app.signals.submission import Submission
 from agentmux.core.names import layout
 from agentmux.errors import ExitCode
 from tests.app.driver import NotedRepository, SimPane, Studio, make_project

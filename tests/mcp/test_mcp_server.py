@@ -15,7 +15,7 @@ import pytest
 from mcp import Client, StdioServerParameters
 from mcp.server import MCPServer
 
-from agentmux.app.submit import identity_from
+from agentmux.app.signals.submission import identity_from
 from agentmux.core.journal.events import SIGNALS
 from agentmux.core.names.phase import Phase
 from agentmux.mcp.server import build

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from agentmux.app.checks import Checked, Identity, Request, check, check_changes
+from agentmux.app.signals.checks import Checked, Identity, Request, check, check_changes
 from agentmux.core.codec.digests import named_uuid
 from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.core.codec.shape import writable

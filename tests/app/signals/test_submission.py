@@ -17,8 +17,8 @@ import pytest
 
 from agentmux.adapters.config.agent_registry import load_registry
 from agentmux.adapters.wake.pipe import WakePipe, poke
-from agentmux.app.checks import Request
-from agentmux.app.submit import (
+from agentmux.app.signals.checks import Request
+from agentmux.app.signals.submission import (
     NEXT_RESUME,
     Submission,
     decide,

@@ -1,0 +1,1 @@
+"""Taking a signal: its check, and its line in the journal. On the fast path: import little."""
