@@ -12,7 +12,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Final
 
-from agentmux.app.gating import Manner, unheard
+from agentmux.app.launch.stopped_pane import Manner, unheard
 from agentmux.app.orchestrator import Orchestrator
 from agentmux.app.request import Report, Request, SessionDoneError
 from agentmux.app.resume import settled_state

@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from typing import Final
 
 from agentmux.app import committing
-from agentmux.app.gating import Manner
+from agentmux.app.launch.stopped_pane import Manner
 from agentmux.app.performing import Performer
 from agentmux.app.session.writer import Session, stamp
 from agentmux.app.signals.submission import decide

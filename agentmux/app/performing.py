@@ -15,8 +15,8 @@ from typing import Any, Final
 from agentmux.app.asking import Asking
 from agentmux.app.beside import Beside, Loop
 from agentmux.app.committing import commit, left_out, reason
-from agentmux.app.gating import Manner
-from agentmux.app.launching import Launcher, PreparedLaunch, label
+from agentmux.app.launch.launcher import Launcher, PreparedLaunch, label
+from agentmux.app.launch.stopped_pane import Manner
 from agentmux.app.messaging import Messenger
 from agentmux.app.session.writer import Session
 from agentmux.app.tools import Tools

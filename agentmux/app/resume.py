@@ -8,10 +8,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from agentmux.app.gating import unheard
 from agentmux.app.handing import Begun, Handing, hand_over
-from agentmux.app.launch_plan import LaunchPlan
-from agentmux.app.launching import Launcher
+from agentmux.app.launch.launcher import Launcher
+from agentmux.app.launch.plan import LaunchPlan
+from agentmux.app.launch.stopped_pane import unheard
 from agentmux.app.request import Request, SessionDoneError
 from agentmux.app.session.checkout import require_free
 from agentmux.app.session.lookup import (

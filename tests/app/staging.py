@@ -8,8 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from agentmux.app.launch_plan import LaunchPlan
-from agentmux.app.launching import Launcher, PreparedLaunch
+from agentmux.app.launch.launcher import Launcher, PreparedLaunch
+from agentmux.app.launch.plan import LaunchPlan
 from agentmux.app.resume import ResumePlan, plan_resume
 from agentmux.app.session.writer import Session, resumed_values
 from agentmux.app.world import World

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from agentmux.app.casting import Casting
+from agentmux.app.launch.seat_player import Casting
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.codec.records import Json
 from agentmux.core.conversation.resume_choice import Decision, Native, Rung

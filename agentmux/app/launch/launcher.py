@@ -9,11 +9,11 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from agentmux.app import gating
-from agentmux.app.briefing import INSTRUCTIONS, Briefing
-from agentmux.app.casting import Casting, CastingOffice
-from agentmux.app.launch_plan import PROMPT, LaunchPlan
-from agentmux.app.recording import Recorder
+from agentmux.app.launch import stopped_pane
+from agentmux.app.launch.plan import PROMPT, LaunchPlan
+from agentmux.app.launch.recorder import Recorder
+from agentmux.app.launch.seat_player import Casting, CastingOffice
+from agentmux.app.launch.texts import INSTRUCTIONS, Briefing
 from agentmux.app.session.writer import Session
 from agentmux.app.world import World
 from agentmux.core.agents.command_lines import (
@@ -188,12 +188,12 @@ class Launcher:
         """Return the same launch with a new conversation."""
         if plan.rung is not Rung.NATIVE:
             return plan
-        decision = Fresh(reason=gating.CHOSEN, guard=Guard.SWITCH)
+        decision = Fresh(reason=stopped_pane.CHOSEN, guard=Guard.SWITCH)
         made = replace(
             plan,
             decision=decision,
             rung=Rung.FRESH,
-            why=gating.CHOSEN,
+            why=stopped_pane.CHOSEN,
             session_ref=self._recorder.conversation(plan.work, plan.casting, decision),
             prompt=plan.full_prompt,
             prompt_file=INSTRUCTIONS,
@@ -205,7 +205,7 @@ class Launcher:
         return replace(
             self._as_fresh(plan),
             rung=Rung.SHELL,
-            why=gating.CHOSEN,
+            why=stopped_pane.CHOSEN,
             session_ref=None,
             argv=(self._world.programs.shell,),
         )
@@ -215,23 +215,23 @@ class Launcher:
         fresh, shell = self._as_fresh(plan), self._as_shell(plan)
         resumes = "↻ native" if plan.rung is Rung.NATIVE else "a fresh start"
         offers = (
-            self._offer(gating.RESUME, plan, resumes),
-            self._offer(gating.FRESH, fresh, "a new conversation with the full prompt"),
-            self._offer(gating.SHELL, shell, "you play the role"),
+            self._offer(stopped_pane.RESUME, plan, resumes),
+            self._offer(stopped_pane.FRESH, fresh, "a new conversation with the full prompt"),
+            self._offer(stopped_pane.SHELL, shell, "you play the role"),
         )
         return self._held(plan, "stopped", offers)
 
     def _held(
-        self, plan: LaunchPlan, mode: str, offers: tuple[gating.Offer, ...] = ()
+        self, plan: LaunchPlan, mode: str, offers: tuple[stopped_pane.Offer, ...] = ()
     ) -> dict[str, object]:
         seat = plan.work.seat
         title = label(seat, plan.casting.spec.name, mode)
         path = self._session.files.path
-        return gating.gate_fields(path, seat, title=title, says=plan.why, offers=offers)
+        return stopped_pane.gate_fields(path, seat, title=title, says=plan.why, offers=offers)
 
-    def _offer(self, name: str, plan: LaunchPlan, says: str) -> gating.Offer:
+    def _offer(self, name: str, plan: LaunchPlan, says: str) -> stopped_pane.Offer:
         # What is not chosen anew is on record with the launch.
-        own = name == gating.FRESH and plan.prompt_file != PROMPT
+        own = name == stopped_pane.FRESH and plan.prompt_file != PROMPT
         fact = LaunchChosen(
             choice=name,
             mode=plan.mode,
@@ -240,7 +240,7 @@ class Launcher:
             prompt=plan.prompt_file,
             prompt_bytes=len(plan.prompt.encode()),
         )
-        return gating.Offer(says=says, runs=self._runs(plan), fact=fact)
+        return stopped_pane.Offer(says=says, runs=self._runs(plan), fact=fact)
 
     def _runs(self, plan: LaunchPlan) -> dict[str, object]:
         """Return the fields of the launch file that depend on the rung."""
@@ -259,13 +259,13 @@ class Launcher:
         seat, again = plan.work.seat, self._briefing.is_again(plan.work)
         if plan.rung is Rung.SHELL:
             folder = self._session.files.path / layout.launch(plan.launch)
-            return gating.shell_notice(
+            return stopped_pane.shell_notice(
                 seat,
                 plan.why,
                 prompt=folder / plan.prompt_file,
                 signals=plan.signals,
             )
-        return gating.fresh_notice(plan.why) if plan.rung is Rung.FRESH and again else ()
+        return stopped_pane.fresh_notice(plan.why) if plan.rung is Rung.FRESH and again else ()
 
     # -- writing -----------------------------------------------------------------------------
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from agentmux.app.casting import Casting
-from agentmux.app.launch_plan import LaunchPlan
+from agentmux.app.launch.plan import LaunchPlan
+from agentmux.app.launch.seat_player import Casting
 from agentmux.app.session.writer import Session, stamp
 from agentmux.app.world import World
 from agentmux.core.agents.command_lines import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from agentmux.app.casting import Casting
+from agentmux.app.launch.seat_player import Casting
 from agentmux.app.session.writer import Session
 from agentmux.app.signals.checks import QUESTION_MAX
 from agentmux.app.world import World

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from agentmux.app.casting import CastingOffice
+from agentmux.app.launch.seat_player import CastingOffice
 from agentmux.core.agents.runtime import Runtime, decode_runtime
 from agentmux.core.agents.spec import StrategyKind
 from agentmux.core.journal.state import Options
