@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from agentmux.adapters.wake.pipe import poke
-from agentmux.app.committing import left_out, moved, preview, reason
+from agentmux.app.loop.commit import left_out, moved, preview, reason
 from agentmux.app.session.lookup import (
     SessionEntry,
     list_resumable_sessions,

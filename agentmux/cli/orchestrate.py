@@ -24,9 +24,9 @@ from agentmux.adapters.tmux.own_session import OwnTmux
 from agentmux.adapters.tmux.server import TmuxTerminal
 from agentmux.adapters.wake.file_changes import changes, gone
 from agentmux.adapters.wake.pipe import WakePipe
-from agentmux.app.driving import drive
+from agentmux.app.loop.process import drive
+from agentmux.app.loop.tools import SessionGoneError, Tools
 from agentmux.app.request import Report, Request, decode_request, failure
-from agentmux.app.tools import SessionGoneError, Tools
 from agentmux.app.trust import played_in, require_trusted
 from agentmux.app.world import World
 from agentmux.cli import render

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from agentmux.app.driving import begin
+from agentmux.app.loop.process import begin
 from agentmux.app.request import Request
 from agentmux.app.resume import ResumePlan, plan_resume
 from agentmux.app.session.writer import Session

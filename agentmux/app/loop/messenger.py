@@ -6,10 +6,10 @@ import asyncio
 import logging
 from typing import Any, Final
 
-from agentmux.app.beside import Loop
+from agentmux.app.loop.background_tasks import Loop
+from agentmux.app.loop.tools import Tools
+from agentmux.app.loop.watcher import Watcher
 from agentmux.app.session.writer import Session
-from agentmux.app.tools import Tools
-from agentmux.app.watching import Watcher
 from agentmux.app.world import World
 from agentmux.core.decisions.next_actions import Tell
 from agentmux.core.fold.acceptance import working_phase

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agentmux.adapters.git.repository import Git
-from agentmux.app.committing import TRAILER, commit, reason
+from agentmux.app.loop.commit import TRAILER, commit, reason
 from agentmux.app.world import World
 from agentmux.core.journal.state import Options, SessionState
 from agentmux.core.names.phase import Phase

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Iterable
 from typing import Final
 
-from agentmux.app.beside import Beside, Loop
+from agentmux.app.loop.background_tasks import Beside, Loop
 from agentmux.app.session.writer import Session
 from agentmux.app.world import World
 from agentmux.core.names.phase import PRODUCT_MANAGER, ROLES

@@ -12,9 +12,9 @@ from datetime import datetime
 from functools import partial
 from typing import Final
 
+from agentmux.app.loop.tools import Tools
 from agentmux.app.session.snapshot import keep, snapshot
 from agentmux.app.session.writer import Session, stamp
-from agentmux.app.tools import Tools
 from agentmux.app.world import World
 from agentmux.core.agents.screens import (
     Reading,

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from agentmux.app.beside import AGAIN_S, Beside
+from agentmux.app.loop.background_tasks import AGAIN_S, Beside
 from agentmux.errors import AgentmuxError
 
 

@@ -13,9 +13,9 @@ import pytest
 
 from agentmux.adapters.wake.file_changes import gone
 from agentmux.adapters.wake.pipe import WakePipe
+from agentmux.app.loop.tools import Tools
+from agentmux.app.loop.watcher import Watcher
 from agentmux.app.session.writer import Session
-from agentmux.app.tools import Tools
-from agentmux.app.watching import Watcher
 from agentmux.core.config.settings import StallSettings
 from agentmux.core.journal.events import (
     AgentExited,
@@ -37,8 +37,8 @@ from agentmux.ports.terminal import (
 )
 from agentmux.wiring import build
 from tests.app.driver import NobodyDies, SimTerminal, ends_nobody, no_hints
+from tests.app.loop.test_orchestrator import Silent
 from tests.app.on_disk import OnDisk
-from tests.app.test_orchestrator import Silent
 
 BUSY, IDLE = "* Thinking… (esc to interrupt)\n", "\u276f \n"
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agentmux.adapters.disk.session_files import FileSession
-from agentmux.app.driving import begin
+from agentmux.app.loop.process import begin
 from agentmux.app.request import Request
 from agentmux.app.session.writer import Session
 from agentmux.app.signals.checks import Request as Handin

@@ -12,15 +12,15 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
-from agentmux.app.asking import Asking
-from agentmux.app.beside import Beside, Loop
-from agentmux.app.committing import commit, left_out, reason
 from agentmux.app.launch.launcher import Launcher, PreparedLaunch, label
 from agentmux.app.launch.stopped_pane import Manner
-from agentmux.app.messaging import Messenger
+from agentmux.app.loop.agent_probes import Asking
+from agentmux.app.loop.background_tasks import Beside, Loop
+from agentmux.app.loop.commit import commit, left_out, reason
+from agentmux.app.loop.messenger import Messenger
+from agentmux.app.loop.tools import Tools
+from agentmux.app.loop.watcher import Watcher
 from agentmux.app.session.writer import Session
-from agentmux.app.tools import Tools
-from agentmux.app.watching import Watcher
 from agentmux.app.world import World
 from agentmux.core.agents.spec import AgentSpec, PromptBy
 from agentmux.core.codec.records import to_fields

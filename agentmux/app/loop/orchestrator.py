@@ -14,14 +14,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Final
 
-from agentmux.app import committing
 from agentmux.app.launch.stopped_pane import Manner
-from agentmux.app.performing import Performer
+from agentmux.app.loop import commit
+from agentmux.app.loop.performer import Performer
+from agentmux.app.loop.tools import Tools
+from agentmux.app.loop.watcher import Watcher
 from agentmux.app.session.writer import Session, stamp
 from agentmux.app.signals.submission import decide
 from agentmux.app.stop import STOPPED_BY_USER
-from agentmux.app.tools import Tools
-from agentmux.app.watching import Watcher
 from agentmux.app.world import World
 from agentmux.core.decisions.next_actions import next_actions
 from agentmux.core.fold.acceptance import Answer, takes_decision
@@ -256,9 +256,9 @@ class Orchestrator:
     def _ask_again(self) -> None:
         """Say what the same key does when it is pressed again."""
         loop, wish = asyncio.get_running_loop(), self._console.wish
-        moved = committing.moved(self._world, self._session.state) if wish is Wish.APPROVE else None
+        moved = commit.moved(self._world, self._session.state) if wish is Wish.APPROVE else None
         if moved is not None:
-            said = f"not approved: {committing.reason(moved)}"
+            said = f"not approved: {commit.reason(moved)}"
             self._console = ask(Console(), said, loop.time())
         else:
             what = self._approves() if wish is Wish.APPROVE else _AGAIN[wish]
@@ -266,8 +266,8 @@ class Orchestrator:
         loop.call_later(ANSWER_S, self._show)  # when it is over
 
     def _approves(self) -> str:
-        _, paths = committing.preview(self._world, self._session.state)
-        nested = committing.left_out(self._world, self._session.state)
+        _, paths = commit.preview(self._world, self._session.state)
+        nested = commit.left_out(self._world, self._session.state)
         without = "".join(
             f"; not committed: {path}, a git repository of its own" for path in nested
         )

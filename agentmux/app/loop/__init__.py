@@ -1,0 +1,1 @@
+"""The orchestrator: probe, decide, act, wait. What a person asks for is `commands`."""
