@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from agentmux.app.resume import ResumePlan, blocked, plan_resume
+from agentmux.app.commands.resume import ResumePlan, blocked, plan_resume
 from agentmux.app.view import session_view
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.names import layout

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from agentmux.app.trust import Effect, spec_of
+from agentmux.app.commands.trust import Effect, spec_of
 from agentmux.cli import render
 from agentmux.cli.trusting import TrustOpt, trusting
 from agentmux.errors import ConfigError
 
 if TYPE_CHECKING:
-    from agentmux.app.agents import AgentReport
+    from agentmux.app.commands.agents import AgentReport
     from agentmux.app.world import World
     from agentmux.cli.face import Face
     from agentmux.core.agents.spec import AgentSpec, ProbeResult
@@ -52,7 +52,7 @@ def agents(
     if ctx.invoked_subcommand is not None:
         return 0
     from agentmux.adapters.config.agent_registry import load_registry
-    from agentmux.app.agents import envelope, list_agents
+    from agentmux.app.commands.agents import envelope, list_agents
     from agentmux.cli.agents_text import NATIVE, list_lines
 
     face: Face = ctx.obj
@@ -96,7 +96,7 @@ def _is_shown(report: AgentReport) -> bool:
 def probe_(ctx: typer.Context, name: NameArg, json: JsonOpt = False) -> int:
     """Ask an installed agent what it can do."""
     from agentmux.adapters.config.agent_registry import probe
-    from agentmux.app.agents import envelope, probe_agent
+    from agentmux.app.commands.agents import envelope, probe_agent
     from agentmux.cli.agents_text import probe_lines
 
     face: Face = ctx.obj
@@ -118,7 +118,7 @@ def probe_(ctx: typer.Context, name: NameArg, json: JsonOpt = False) -> int:
 @app.command("show", help="Show how an agent is launched and resumed")
 def show(ctx: typer.Context, name: NameArg, json: JsonOpt = False) -> int:
     """Show how an agent is launched and resumed."""
-    from agentmux.app.agents import envelope, show_agent
+    from agentmux.app.commands.agents import envelope, show_agent
     from agentmux.cli.agents_text import show_lines
 
     face: Face = ctx.obj

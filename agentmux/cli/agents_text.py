@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
-from agentmux.app.agents import (
+from agentmux.app.commands.agents import (
     CONVERSATION,
     LAUNCH,
     SEAT,

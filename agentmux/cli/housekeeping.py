@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from agentmux.app.remove import finish_removals, remove_session, require_removable
+from agentmux.app.commands.remove import finish_removals, remove_session, require_removable
 from agentmux.app.session.lookup import list_sessions, select_session
 from agentmux.cli import beginning, render
 from agentmux.cli.consent import YesOpt, require_consent

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from agentmux.app.remove import finish_removals
+from agentmux.app.commands.remove import finish_removals
 from agentmux.app.session.lookup import list_sessions
 from agentmux.app.view import look
 from agentmux.cli import render

@@ -24,10 +24,10 @@ from agentmux.adapters.tmux.own_session import OwnTmux
 from agentmux.adapters.tmux.server import TmuxTerminal
 from agentmux.adapters.wake.file_changes import changes, gone
 from agentmux.adapters.wake.pipe import WakePipe
+from agentmux.app.commands.orchestrator_request import Report, Request, decode_request, failure
+from agentmux.app.commands.trust import played_in, require_trusted
 from agentmux.app.loop.process import drive
 from agentmux.app.loop.tools import SessionGoneError, Tools
-from agentmux.app.request import Report, Request, decode_request, failure
-from agentmux.app.trust import played_in, require_trusted
 from agentmux.app.world import World
 from agentmux.cli import render
 from agentmux.core.agents.environment import change

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from agentmux.app.handing import Begun, reattach
-from agentmux.app.request import Request
-from agentmux.app.restart import restart
-from agentmux.app.result import Problem, envelope, problem_of, worst
-from agentmux.app.resume import (
+from agentmux.app.commands.orchestrator_request import Request
+from agentmux.app.commands.orchestrator_start import Begun, reattach
+from agentmux.app.commands.restart import restart
+from agentmux.app.commands.resume import (
     ResumePlan,
     blocked,
     plan_fields,
@@ -23,6 +22,9 @@ from agentmux.app.resume import (
     resume,
     starting,
 )
+from agentmux.app.commands.stop import stop
+from agentmux.app.commands.trust import Effect, played_in
+from agentmux.app.result import Problem, envelope, problem_of, worst
 from agentmux.app.session.checkout import busy, taken
 from agentmux.app.session.lookup import (
     Liveness,
@@ -32,8 +34,6 @@ from agentmux.app.session.lookup import (
     select_session,
     shown_path,
 )
-from agentmux.app.stop import stop
-from agentmux.app.trust import Effect, played_in
 from agentmux.cli import attaching, outliving, render
 from agentmux.cli.consent import YesOpt, leave, require_consent
 from agentmux.cli.looking import JsonOpt, SessionArg

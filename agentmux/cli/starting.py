@@ -9,10 +9,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from agentmux.app.handing import Begun, Handing
+from agentmux.app.commands.orchestrator_start import Begun, Handing
+from agentmux.app.commands.start import (
+    FEATURE_MAX,
+    StartPlan,
+    StartRequest,
+    flags,
+    plan_start,
+    start,
+)
+from agentmux.app.commands.trust import playing
 from agentmux.app.session.lookup import list_sessions, shown_path
-from agentmux.app.start import FEATURE_MAX, StartPlan, StartRequest, flags, plan_start, start
-from agentmux.app.trust import playing
 from agentmux.cli import attaching, render
 from agentmux.cli.consent import YesOpt, require_consent
 from agentmux.cli.face import absolute
@@ -26,7 +33,7 @@ from agentmux.errors import UsageError
 from agentmux.wiring import machine
 
 if TYPE_CHECKING:
-    from agentmux.app.request import Request
+    from agentmux.app.commands.orchestrator_request import Request
     from agentmux.app.world import World
     from agentmux.cli.face import Face
 

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from agentmux.app.result import SCHEMA
-from agentmux.app.trust import (
+from agentmux.app.commands.trust import (
     Effect,
     NotTrustedError,
     keep,
@@ -18,6 +17,7 @@ from agentmux.app.trust import (
     named,
     untrusted,
 )
+from agentmux.app.result import SCHEMA
 from agentmux.cli import render
 from agentmux.cli.consent import YesOpt, require_consent
 from agentmux.cli.looking import JsonOpt

@@ -22,14 +22,14 @@ from typing import Any
 
 from agentmux.adapters.wake.file_changes import gone
 from agentmux.adapters.wake.pipe import WakePipe, poke
-from agentmux.app.handing import Handing
+from agentmux.app.commands.orchestrator_request import Report, Request
+from agentmux.app.commands.orchestrator_start import Handing
+from agentmux.app.commands.resume import plan_resume, resume
+from agentmux.app.commands.start import StartRequest, plan_start, start
 from agentmux.app.loop.process import drive
 from agentmux.app.loop.tools import Tools
-from agentmux.app.request import Report, Request
-from agentmux.app.resume import plan_resume, resume
 from agentmux.app.signals.checks import Request as Handin
 from agentmux.app.signals.submission import Submission, decide, identity_from, submit
-from agentmux.app.start import StartRequest, plan_start, start
 from agentmux.app.world import World
 from agentmux.core.agents.spec import AgentSpec
 from agentmux.core.journal.events import Approved, ChangesRequested, Event

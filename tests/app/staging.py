@@ -8,9 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from agentmux.app.commands.resume import ResumePlan, plan_resume
 from agentmux.app.launch.launcher import Launcher, PreparedLaunch
 from agentmux.app.launch.plan import LaunchPlan
-from agentmux.app.resume import ResumePlan, plan_resume
 from agentmux.app.session.writer import Session, resumed_values
 from agentmux.app.world import World
 from agentmux.core.journal.events import ConversationLearned, Fact, PromptReached, Resumed

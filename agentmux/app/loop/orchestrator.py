@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Final
 
+from agentmux.app.commands.stop import STOPPED_BY_USER
 from agentmux.app.launch.stopped_pane import Manner
 from agentmux.app.loop import commit
 from agentmux.app.loop.performer import Performer
@@ -21,7 +22,6 @@ from agentmux.app.loop.tools import Tools
 from agentmux.app.loop.watcher import Watcher
 from agentmux.app.session.writer import Session, stamp
 from agentmux.app.signals.submission import decide
-from agentmux.app.stop import STOPPED_BY_USER
 from agentmux.app.world import World
 from agentmux.core.decisions.next_actions import next_actions
 from agentmux.core.fold.acceptance import Answer, takes_decision

@@ -12,12 +12,12 @@ from contextlib import suppress
 from functools import partial
 from typing import Final
 
+from agentmux.app.commands.orchestrator_request import Report, Request, SessionDoneError
+from agentmux.app.commands.resume import settled_state
 from agentmux.app.launch.stopped_pane import Manner, unheard
 from agentmux.app.loop.orchestrator import Orchestrator
 from agentmux.app.loop.tools import SessionGoneError, Tools
 from agentmux.app.loop.watcher import Watcher
-from agentmux.app.request import Report, Request, SessionDoneError
-from agentmux.app.resume import settled_state
 from agentmux.app.session.first_texts import first_texts
 from agentmux.app.session.writer import Session, resumed_values
 from agentmux.app.world import World

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from agentmux.adapters.disk.files import json_bytes
 from agentmux.adapters.disk.journal import LINE_MAX, FileJournal, Line, encode_line, parse_line
 from agentmux.adapters.disk.state_store import SIZE_MAX
-from agentmux.app.start import FEATURE_MAX
+from agentmux.app.commands.start import FEATURE_MAX
 from agentmux.core.journal.events import SessionStarted, encode
 from agentmux.core.journal.state import SessionState
 from agentmux.core.journal.state import encode as encode_state

@@ -27,13 +27,13 @@ from agentmux.adapters.pane import delivery
 from agentmux.adapters.system.processes import ProcessWatch, end, is_alive, start_time
 from agentmux.adapters.wake.file_changes import gone
 from agentmux.adapters.wake.pipe import STOP, WakePipe, poke
-from agentmux.app.handing import Handing
+from agentmux.app.commands.orchestrator_request import Report, Request
+from agentmux.app.commands.orchestrator_start import Handing
+from agentmux.app.commands.resume import plan_resume
+from agentmux.app.commands.start import StartRequest, plan_start, start
 from agentmux.app.loop.process import drive
 from agentmux.app.loop.tools import Tools
-from agentmux.app.request import Report, Request
-from agentmux.app.resume import plan_resume
 from agentmux.app.signals.submission import decide
-from agentmux.app.start import StartRequest, plan_start, start
 from agentmux.app.world import World
 from agentmux.core.agents.spec import AgentSpec, ProbeResult
 from agentmux.core.config.settings import (

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agentmux.adapters.disk.session_files import FileSession
+from agentmux.app.commands.orchestrator_request import Request
 from agentmux.app.loop.process import begin
-from agentmux.app.request import Request
 from agentmux.app.session.writer import Session
 from agentmux.app.signals.checks import Request as Handin
 from agentmux.app.signals.submission import Submission, decide, identity_from, submit

@@ -12,10 +12,10 @@ import pytest
 from agentmux.adapters.disk import session_folders
 from agentmux.adapters.disk.handover import ReadyPipe
 from agentmux.adapters.disk.lock import SessionLock
-from agentmux.app.handing import Handing
-from agentmux.app.request import Report
+from agentmux.app.commands.orchestrator_request import Report
+from agentmux.app.commands.orchestrator_start import Handing
+from agentmux.app.commands.start import StartRequest, plan_start, start
 from agentmux.app.session.checkout import require_free
-from agentmux.app.start import StartRequest, plan_start, start
 from agentmux.app.world import World
 from agentmux.core.names import layout
 from agentmux.core.names.phase import Phase

@@ -14,7 +14,7 @@ import pytest
 from agentmux.adapters.disk.handover import ReadyPipe
 from agentmux.adapters.disk.lock import SessionLock
 from agentmux.adapters.system.processes import start_time
-from agentmux.app.resume import blocked
+from agentmux.app.commands.resume import blocked
 from agentmux.app.session.lookup import (
     Liveness,
     entry_at,

@@ -10,8 +10,8 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from agentmux.app.handing import Begun, Handing, hand_over
-from agentmux.app.request import Request
+from agentmux.app.commands.orchestrator_request import Request
+from agentmux.app.commands.orchestrator_start import Begun, Handing, hand_over
 from agentmux.app.session.checkout import require_free
 from agentmux.app.session.first_texts import first_texts
 from agentmux.app.session.lookup import network_warnings

@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 
 from agentmux.adapters.disk.handover import ReadyPipe, report
-from agentmux.app.handing import Handing, OrchestratorFailedError
-from agentmux.app.request import Report
-from agentmux.app.resume import plan_resume
+from agentmux.app.commands.orchestrator_request import Report
+from agentmux.app.commands.orchestrator_start import Handing, OrchestratorFailedError
+from agentmux.app.commands.resume import plan_resume
+from agentmux.app.commands.start import StartPlan, StartRequest, plan_start, start
 from agentmux.app.session.lookup import list_sessions, live
-from agentmux.app.start import StartPlan, StartRequest, plan_start, start
 from agentmux.core.names import layout
 from agentmux.errors import AgentmuxError, BlockedError, ExitCode, UsageError
 from tests.app.driver import (

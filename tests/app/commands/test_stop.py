@@ -8,7 +8,7 @@ import pytest
 from agentmux.adapters.disk.lock import SessionLock
 from agentmux.adapters.system import processes
 from agentmux.adapters.tmux.server import TmuxTerminal
-from agentmux.app.stop import Stopped, stop
+from agentmux.app.commands.stop import Stopped, stop
 from agentmux.app.world import World
 from agentmux.errors import NotFoundError
 from agentmux.ports.terminal import NewPane, OwnSession

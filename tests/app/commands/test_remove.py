@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from agentmux.adapters.disk.lock import SessionLock
-from agentmux.app.remove import finish_removals, remove_session, require_removable
+from agentmux.app.commands.remove import finish_removals, remove_session, require_removable
 from agentmux.app.session.lookup import SessionEntry, entry_at, list_sessions, sessions_dir
 from agentmux.app.world import Site
 from agentmux.errors import BlockedError, DataError

@@ -8,11 +8,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from agentmux.app.handing import Begun, Handing, hand_over
+from agentmux.app.commands.orchestrator_request import Request, SessionDoneError
+from agentmux.app.commands.orchestrator_start import Begun, Handing, hand_over
 from agentmux.app.launch.launcher import Launcher
 from agentmux.app.launch.plan import LaunchPlan
 from agentmux.app.launch.stopped_pane import unheard
-from agentmux.app.request import Request, SessionDoneError
 from agentmux.app.session.checkout import require_free
 from agentmux.app.session.lookup import (
     Liveness,

@@ -16,9 +16,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from agentmux.app.commands.orchestrator_request import Request
+from agentmux.app.commands.resume import ResumePlan, plan_resume
 from agentmux.app.loop.process import begin
-from agentmux.app.request import Request
-from agentmux.app.resume import ResumePlan, plan_resume
 from agentmux.app.session.writer import Session
 from agentmux.app.world import World
 from agentmux.core.codec.records import to_fields

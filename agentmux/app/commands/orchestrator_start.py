@@ -7,7 +7,7 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Final
 
-from agentmux.app.request import Report, Request, decode_report
+from agentmux.app.commands.orchestrator_request import Report, Request, decode_report
 from agentmux.app.world import World
 from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.core.journal.state import SessionState

@@ -1,0 +1,1 @@
+"""What a person's command does, one operation a file. What only looks is `views`."""
