@@ -11,7 +11,7 @@ import typer
 
 from agentmux.adapters.system import foreground
 from agentmux.app.session.lookup import entry_at, live, own_tmux
-from agentmux.app.view import look
+from agentmux.app.views.status import look
 from agentmux.cli import render
 from agentmux.errors import AgentmuxError, BlockedError, MissingError, NotFoundError, UsageError
 from agentmux.ports.terminal import Server, Target

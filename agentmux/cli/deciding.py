@@ -17,7 +17,7 @@ from agentmux.app.session.lookup import (
 )
 from agentmux.app.session.writer import stamp
 from agentmux.app.signals.submission import Submission, decide
-from agentmux.app.view import NESTED
+from agentmux.app.views.status import NESTED
 from agentmux.cli import render
 from agentmux.cli.consent import YesOpt, require_consent
 from agentmux.cli.looking import JsonOpt, SessionArg

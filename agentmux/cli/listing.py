@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from agentmux.app.commands.remove import finish_removals
 from agentmux.app.session.lookup import list_sessions
-from agentmux.app.view import look
+from agentmux.app.views.status import look
 from agentmux.cli import render
 
 if TYPE_CHECKING:

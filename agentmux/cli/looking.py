@@ -20,8 +20,8 @@ from agentmux.app.session.lookup import (
     live,
     select_session,
 )
-from agentmux.app.view import SessionView, look
-from agentmux.app.waiting import Goal, wait_for
+from agentmux.app.views.status import SessionView, look
+from agentmux.app.views.wait import Goal, wait_for
 from agentmux.app.world import Site
 from agentmux.cli import attaching, listing, render
 from agentmux.cli.face import Face, monotonic

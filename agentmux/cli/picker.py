@@ -19,10 +19,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, Self
 
 from agentmux.adapters.disk.files import read_limited
-from agentmux.app.picking import Outlook, outlook
 from agentmux.app.session.lookup import live
 from agentmux.app.session.lookup import select_session as only_one
-from agentmux.app.view import session_view
+from agentmux.app.views.outlook import Outlook, outlook
+from agentmux.app.views.status import session_view
 from agentmux.cli import render
 from agentmux.cli.picker_view import Known, Line, Scene, draw, shown_names
 from agentmux.core.codec.frozen import dataclass, replace

@@ -7,7 +7,7 @@ from datetime import datetime
 from enum import Enum
 from typing import TYPE_CHECKING, Final
 
-from agentmux.app.picking import KeptScreen, Outlook, SeatOutlook
+from agentmux.app.views.outlook import KeptScreen, Outlook, SeatOutlook
 from agentmux.cli.render import age
 from agentmux.core.codec.frozen import dataclass, field
 from agentmux.core.terminal.text_width import ELLIPSIS, clean, width, wrap

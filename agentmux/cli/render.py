@@ -18,7 +18,7 @@ from agentmux.errors import AgentmuxError, DataError, RefusedError, of_system
 
 if TYPE_CHECKING:
     from agentmux.app.result import Problem
-    from agentmux.app.view import SeatView, SessionView
+    from agentmux.app.views.status import SeatView, SessionView
 
 _UNITS: Final = ((86_400, "d"), (3_600, "h"), (60, "m"))
 _COLOURS: Final[Mapping[str, str]] = {

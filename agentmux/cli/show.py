@@ -12,7 +12,7 @@ from wcwidth import wcwidth
 from agentmux.adapters.disk import files
 from agentmux.app.result import envelope
 from agentmux.app.session.lookup import SessionEntry, shown_path
-from agentmux.app.show import LastScreen, LastScreens, last_screens
+from agentmux.app.views.last_screens import LastScreen, LastScreens, last_screens
 from agentmux.cli import render
 from agentmux.cli.looking import JsonOpt, SessionArg, one
 from agentmux.core.documents.review import seat_named

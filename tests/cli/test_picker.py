@@ -22,7 +22,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentmux.adapters.disk.files import read_limited
-from agentmux.app.picking import (
+from agentmux.app.session.lookup import list_resumable_sessions, live
+from agentmux.app.views.outlook import (
     KeptScreen,
     Outlook,
     SeatOutlook,
@@ -30,7 +31,6 @@ from agentmux.app.picking import (
     outlook,
     plain_lines,
 )
-from agentmux.app.session.lookup import list_resumable_sessions, live
 from agentmux.cli.picker import Looker, select_session
 from agentmux.cli.picker_view import Known, Look, Scene, cut, draw, shown_names
 from agentmux.core.terminal.keys import Key

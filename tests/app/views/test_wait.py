@@ -12,7 +12,7 @@ import pytest
 
 from agentmux.adapters.disk import files
 from agentmux.app.session.lookup import SessionEntry, entry_at, sessions_dir
-from agentmux.app.waiting import Goal, wait_for
+from agentmux.app.views.wait import Goal, wait_for
 from agentmux.app.world import Site
 from agentmux.core.names import layout
 from agentmux.core.names.phase import Phase

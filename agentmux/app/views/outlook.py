@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from agentmux.app.commands.resume import ResumePlan, blocked, plan_resume
-from agentmux.app.view import session_view
+from agentmux.app.views.status import session_view
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.names import layout
 from agentmux.core.names.status_labels import worded

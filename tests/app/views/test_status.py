@@ -8,7 +8,7 @@ import pytest
 
 from agentmux.app.result import Problem
 from agentmux.app.session.lookup import Liveness, SessionEntry
-from agentmux.app.view import SessionStatus, SessionView, session_view, wants_decision
+from agentmux.app.views.status import SessionStatus, SessionView, session_view, wants_decision
 from agentmux.cli.render import next_step, status_lines
 from agentmux.core.fold.acceptance import takes_approval
 from agentmux.core.journal.state import Commit, Interruption, Seat, SessionState, encode

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from agentmux.app.session.lookup import SessionEntry, entry_at
-from agentmux.app.view import wants_decision
+from agentmux.app.views.status import wants_decision
 from agentmux.core.names.phase import Phase
 from agentmux.core.pipeline.registry import PIPELINE
 from agentmux.errors import AgentmuxError, DataError, NotFoundError, TimedOutError, UsageError
