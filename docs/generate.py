@@ -65,7 +65,7 @@ def _row(kind: str) -> str:
 
 def cli() -> str:
     """Return docs/reference/cli.md, as typer describes the commands."""
-    argv = [sys.executable, "-m", "typer", "agentmux.cli.commands", "utils", "docs"]
+    argv = [sys.executable, "-m", "typer", "agentmux.cli.command_table", "utils", "docs"]
     made = subprocess.run(
         [*argv, "--name", "agentmux"],
         capture_output=True,

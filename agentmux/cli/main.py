@@ -62,7 +62,7 @@ def _list(face: Face, argv: Sequence[str]) -> int:
 def _through_typer(face: Face, argv: Sequence[str]) -> int:
     import typer  # noqa: PLC0415 (half of what a short command costs)
 
-    from agentmux.cli.commands import app  # noqa: PLC0415
+    from agentmux.cli.command_table import app  # noqa: PLC0415
 
     # typer brings its own click from some version on: ask it for the class.
     complaint = next(each for each in typer.BadParameter.__mro__ if each.__name__ == _COMPLAINT)

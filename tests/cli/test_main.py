@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import typer
 
-from agentmux.cli.commands import app
+from agentmux.cli.command_table import app
 from agentmux.cli.face import Face, face_of
 from agentmux.cli.main import main
 from agentmux.errors import (
