@@ -55,15 +55,15 @@ def dispatch(argv: Sequence[str], environ: Mapping[str, str]) -> int:
     """Hand ``argv`` (without the program's name) to the face that it is for."""
     match argv[:1]:
         case ["submit" | "research"]:
-            from agentmux.cli.submit import main as run_submit
+            from agentmux.cli.fast.submit import main as run_submit
 
             return run_submit(argv, environ)
         case ["hook"]:
-            from agentmux.cli.hook import main as run_hook
+            from agentmux.cli.fast.hook import main as run_hook
 
             return run_hook(argv[1:], sys.stdin.buffer, environ)
         case ["_orchestrate"]:
-            from agentmux.cli.orchestrate import main as run_orchestrator
+            from agentmux.cli.fast.orchestrator import main as run_orchestrator
 
             return run_orchestrator(argv[1:], environ)
         case ["mcp"] if len(argv) == 1:

@@ -23,8 +23,9 @@ from agentmux.app.session.lookup import (
 from agentmux.app.views.status import SessionView, look
 from agentmux.app.views.wait import Goal, wait_for
 from agentmux.app.world import Site
-from agentmux.cli import attaching, listing, render
+from agentmux.cli import attaching, render
 from agentmux.cli.face import Face, monotonic
+from agentmux.cli.fast import session_list
 from agentmux.cli.naming import named
 from agentmux.core.names import layout
 from agentmux.errors import NotFoundError, UsageError
@@ -50,7 +51,7 @@ def list_(
     json: JsonOpt = False,
 ) -> int:
     """List the sessions of the project, newest first."""
-    return listing.run(ctx.obj, everything=everything, json=json)
+    return session_list.run(ctx.obj, everything=everything, json=json)
 
 
 def status(ctx: typer.Context, session: SessionArg = None, json: JsonOpt = False) -> int:

@@ -54,9 +54,9 @@ def _run(face: Face, argv: Sequence[str]) -> int:
 
 
 def _list(face: Face, argv: Sequence[str]) -> int:
-    from agentmux.cli import listing  # noqa: PLC0415 (every face only when it is chosen)
+    from agentmux.cli.fast import session_list  # noqa: PLC0415 (every face only when it is chosen)
 
-    return listing.run(face, everything="--all" in argv, json="--json" in argv)
+    return session_list.run(face, everything="--all" in argv, json="--json" in argv)
 
 
 def _through_typer(face: Face, argv: Sequence[str]) -> int:

@@ -23,7 +23,7 @@ from agentmux.app.session.lookup import list_sessions, shown_path
 from agentmux.cli import attaching, render
 from agentmux.cli.consent import YesOpt, require_consent
 from agentmux.cli.face import absolute
-from agentmux.cli.given import given_text
+from agentmux.cli.fast.given_text import given_text
 from agentmux.cli.looking import JsonOpt
 from agentmux.cli.trusting import TrustOpt, foreseen, trust_own_edit, trusting
 from agentmux.core.agents.environment import handed_on

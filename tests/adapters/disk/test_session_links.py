@@ -16,7 +16,7 @@ from agentmux.adapters.disk import handover
 from agentmux.adapters.disk.lock import SessionLock
 from agentmux.adapters.wake import pipe
 from agentmux.adapters.wake.pipe import WakePipe
-from agentmux.cli import orchestrate
+from agentmux.cli.fast import orchestrator
 from agentmux.core.fold.implied import Implied
 from agentmux.core.journal.events import SessionInterrupted
 from agentmux.core.journal.state import Archive
@@ -57,7 +57,7 @@ def tree(folder: Path) -> dict[str, object]:
 
 
 def log(session: OnDisk) -> None:
-    orchestrate._log_to(session.files.path / layout.LOG)
+    orchestrator._log_to(session.files.path / layout.LOG)
     logging.getLogger("agentmux").error("a line")
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from agentmux.cli.hook import main
+from agentmux.cli.fast.hook import main
 from agentmux.core.names.turn import Turn
 from tests.app.on_disk import OnDisk
 

@@ -18,7 +18,7 @@ from agentmux.adapters.system.ids import new_id
 from agentmux.adapters.wake.pipe import poke
 from agentmux.app.signals.checks import QUESTION_MAX, Request
 from agentmux.app.signals.submission import REFUSED, Submission, identity_from, submit
-from agentmux.cli.given import given_text
+from agentmux.cli.fast.given_text import given_text
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.codec.shape import nearest
 from agentmux.errors import AgentmuxError, ExitCode, UsageError, of_system

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from agentmux.cli.submit import RESEARCH_HELP, SUBMIT_HELP
+from agentmux.cli.fast.submit import RESEARCH_HELP, SUBMIT_HELP
 from agentmux.core.journal.events import ConversationLearned
 from agentmux.core.names.phase import Phase
 from tests.app.on_disk import OnDisk, implementing

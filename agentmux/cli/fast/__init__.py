@@ -1,0 +1,1 @@
+"""What `__main__` and `main` start before typer loads. Import little. The rest is `commands`."""
