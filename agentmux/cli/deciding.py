@@ -19,10 +19,10 @@ from agentmux.app.session.writer import stamp
 from agentmux.app.signals.submission import Submission, decide
 from agentmux.app.views.status import NESTED
 from agentmux.cli import render
-from agentmux.cli.consent import YesOpt, require_consent
+from agentmux.cli.ask.consent import YesOpt, require_consent
+from agentmux.cli.ask.person import require_person
+from agentmux.cli.ask.session_argument import meant
 from agentmux.cli.looking import JsonOpt, SessionArg
-from agentmux.cli.naming import meant
-from agentmux.cli.person import require_person
 from agentmux.cli.starting import read_text
 from agentmux.core.fold.acceptance import takes_approval
 from agentmux.core.fold.apply import fold

@@ -9,10 +9,10 @@ import typer
 from agentmux.app.commands.remove import finish_removals, remove_session, require_removable
 from agentmux.app.session.lookup import list_sessions, select_session
 from agentmux.cli import beginning, render
-from agentmux.cli.consent import YesOpt, require_consent
+from agentmux.cli.ask.consent import YesOpt, require_consent
+from agentmux.cli.ask.person import require_person
+from agentmux.cli.ask.session_argument import named
 from agentmux.cli.face import Face
-from agentmux.cli.naming import named
-from agentmux.cli.person import require_person
 from agentmux.cli.trusting import trust_own_edit
 from agentmux.errors import UsageError
 from agentmux.wiring.machine import version
@@ -80,7 +80,7 @@ def init(
 
 def _chosen(world: World) -> str:
     """Ask a person which agent plays the roles, among those that can be run here."""
-    from agentmux.cli.chooser import ask_agent, asking  # noqa: PLC0415 (only with a person)
+    from agentmux.cli.ask.agent_choice import ask_agent, asking  # noqa: PLC0415 (only with a person)
 
     return ask_agent(world, asking(), question="Which agent plays the roles here?")
 

@@ -24,9 +24,9 @@ from agentmux.app.views.status import SessionView, look
 from agentmux.app.views.wait import Goal, wait_for
 from agentmux.app.world import Site
 from agentmux.cli import attaching, render
+from agentmux.cli.ask.session_argument import named
 from agentmux.cli.face import Face, monotonic
 from agentmux.cli.fast import session_list
-from agentmux.cli.naming import named
 from agentmux.core.names import layout
 from agentmux.errors import NotFoundError, UsageError
 
@@ -144,7 +144,7 @@ def _picked(face: Face, entries: Sequence[SessionEntry]) -> SessionEntry:
         KeyboardInterrupt: They wanted none.
     """
     from agentmux.cli import picker  # noqa: PLC0415 (only where there are several)
-    from agentmux.cli.consent import leave  # noqa: PLC0415
+    from agentmux.cli.ask.consent import leave  # noqa: PLC0415
 
     if not picker.can_draw(face.environ):
         return select_session(entries, command=_ATTACH)

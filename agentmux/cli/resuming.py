@@ -35,9 +35,9 @@ from agentmux.app.session.lookup import (
     shown_path,
 )
 from agentmux.cli import attaching, outliving, render
-from agentmux.cli.consent import YesOpt, leave, require_consent
+from agentmux.cli.ask.consent import YesOpt, leave, require_consent
+from agentmux.cli.ask.session_argument import meant
 from agentmux.cli.looking import JsonOpt, SessionArg
-from agentmux.cli.naming import meant
 from agentmux.cli.starting import AttachOpt, handing, show_begun
 from agentmux.cli.trusting import TrustOpt, foreseen, trusting
 from agentmux.core.codec.frozen import replace

@@ -21,7 +21,7 @@ from agentmux.app.commands.start import (
 from agentmux.app.commands.trust import playing
 from agentmux.app.session.lookup import list_sessions, shown_path
 from agentmux.cli import attaching, render
-from agentmux.cli.consent import YesOpt, require_consent
+from agentmux.cli.ask.consent import YesOpt, require_consent
 from agentmux.cli.face import absolute
 from agentmux.cli.fast.given_text import given_text
 from agentmux.cli.looking import JsonOpt
@@ -128,7 +128,7 @@ def start_feature(
 
 def _chosen_agent(face: Face, world: World) -> str | None:
     """Ask who plays, where nothing says so yet; the answer is remembered for the project."""
-    from agentmux.cli.chooser import asking, choose_agent  # noqa: PLC0415 (only with a person)
+    from agentmux.cli.ask.agent_choice import asking, choose_agent  # noqa: PLC0415 (only with a person)
 
     return choose_agent(world, asking(), config=face.config)
 

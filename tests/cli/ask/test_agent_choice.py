@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from agentmux.app.world import World
-from agentmux.cli.chooser import choose_agent
+from agentmux.cli.ask.agent_choice import choose_agent
 from agentmux.wiring import build
 from tests.conftest import trust
 
@@ -162,7 +162,7 @@ def test_a_file_that_cannot_be_edited_is_left_and_the_line_is_shown(
     assert "hint: add to it by hand: defaults: {agent: codex}" in capsys.readouterr().err
 
 
-ASK = "from agentmux.cli.chooser import asking; print('got', repr(asking()('Which? ')))"
+ASK = "from agentmux.cli.ask.agent_choice import asking; print('got', repr(asking()('Which? ')))"
 
 
 def test_a_person_at_a_terminal_is_asked_on_stderr() -> None:

@@ -1,0 +1,1 @@
+"""What a person is asked, and whether one is there. Picking a session is `picker`."""
