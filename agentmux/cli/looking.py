@@ -143,12 +143,12 @@ def _picked(face: Face, entries: Sequence[SessionEntry]) -> SessionEntry:
         NotFoundError: This is no terminal to pick on.
         KeyboardInterrupt: They wanted none.
     """
-    from agentmux.cli import picker  # noqa: PLC0415 (only where there are several)
     from agentmux.cli.ask.consent import leave  # noqa: PLC0415
+    from agentmux.cli.picker import screen  # noqa: PLC0415 (only where there are several)
 
-    if not picker.can_draw(face.environ):
+    if not screen.can_draw(face.environ):
         return select_session(entries, command=_ATTACH)
-    found = picker.pick(face.world(read_only=True), entries, attaches=True)
+    found = screen.pick(face.world(read_only=True), entries, attaches=True)
     if found is None:
         leave()
     return found.entry

@@ -163,14 +163,14 @@ def _picked(
     """
     if entry is not None:
         return entry, fresh, False
-    from agentmux.cli import picker  # noqa: PLC0415 (with a name, nothing is to be picked)
+    from agentmux.cli.picker import screen  # noqa: PLC0415 (with a name, nothing is to be picked)
 
     entries = list_resumable_sessions(world)
     if not entries:
         raise NotFoundError("nothing to resume", hints=('agentmux start "FEATURE"',))
     world = foreseen(world, lambda each: each.settings)[0]
-    there = face.interactive and picker.can_draw(face.environ) and not json
-    found = picker.select_session(
+    there = face.interactive and screen.can_draw(face.environ) and not json
+    found = screen.select_session(
         world, entries, interactive=there, fresh="*" in fresh, command=command
     )
     if found is None:

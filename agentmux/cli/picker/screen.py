@@ -24,7 +24,7 @@ from agentmux.app.session.lookup import select_session as only_one
 from agentmux.app.views.outlook import Outlook, outlook
 from agentmux.app.views.status import session_view
 from agentmux.cli import render
-from agentmux.cli.picker_view import Known, Line, Scene, draw, shown_names
+from agentmux.cli.picker.view import Known, Line, Scene, draw, shown_names
 from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.core.names.status_labels import worded
 from agentmux.core.terminal.keys import Key, Keys, Pressed

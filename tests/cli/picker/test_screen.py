@@ -31,20 +31,20 @@ from agentmux.app.views.outlook import (
     outlook,
     plain_lines,
 )
-from agentmux.cli.picker import Looker, select_session
-from agentmux.cli.picker_view import Known, Look, Scene, cut, draw, shown_names
+from agentmux.cli.picker.screen import Looker, select_session
+from agentmux.cli.picker.view import Known, Look, Scene, cut, draw, shown_names
 from agentmux.core.terminal.keys import Key
 from agentmux.core.terminal.picker import Choice, begin, press
 from agentmux.core.terminal.text_width import width
 from agentmux.errors import ExitCode, NotFoundError
 from agentmux.wiring import build
-from tests.cli.picker_lab import AT, make_session
+from tests.cli.picker.picker_lab import AT, make_session
 from tests.conftest import end_server, trust
 from tests.fakes.bench import Bench as TmuxTerminal
 
 WaitUntil = Callable[..., None]
 LAB = Path(__file__).with_name("picker_lab.py")
-ROOT = Path(__file__).parent.parent.parent
+ROOT = Path(__file__).parent.parent.parent.parent
 
 # -- how it looks --------------------------------------------------------------------------------
 
