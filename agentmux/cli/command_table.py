@@ -16,23 +16,23 @@ from agentmux.cli import render
 from agentmux.wiring.machine import version
 
 _COMMANDS: Final = {
-    "list": "looking:list_",
-    "status": "looking:status",
+    "list": "sessions:list_",
+    "status": "sessions:status",
     "show": "show:show",
-    "logs": "looking:logs",
-    "attach": "looking:attach",
-    "wait": "looking:wait",
-    "start": "starting:start_feature",
-    "resume": "resuming:resume_session",
-    "stop": "resuming:stop_session",
-    "restart": "resuming:restart_seat",
-    "approve": "deciding:approve",
-    "request-changes": "deciding:request_changes",
-    "remove": "housekeeping:remove",
-    "init": "housekeeping:init",
-    "trust": "trusting:trust",
+    "logs": "sessions:logs",
+    "attach": "sessions:attach",
+    "wait": "sessions:wait",
+    "start": "start:start_feature",
+    "resume": "resume:resume_session",
+    "stop": "resume:stop_session",
+    "restart": "resume:restart_seat",
+    "approve": "approval:approve",
+    "request-changes": "approval:request_changes",
+    "remove": "remove:remove",
+    "init": "init:init",
+    "trust": "trust:trust",
     "demo": "demo:demo",
-    "version": "housekeeping:show_version",
+    "version": "version:show_version",
     "agents": "agents:app",
 }
 """Module and function of each command; a group of commands is a typer of its own."""
@@ -80,7 +80,7 @@ class _Start(TyperCommand):
 def _loaded(name: str) -> Any:  # noqa: ANN401 (as above)
     """Import a command, and return it as the parser wants it."""
     module, _, function = _COMMANDS[name].partition(":")
-    found = getattr(importlib.import_module(f"agentmux.cli.{module}"), function)
+    found = getattr(importlib.import_module(f"agentmux.cli.commands.{module}"), function)
     holder = typer.Typer(**_MANNERS)
     if isinstance(found, typer.Typer):
         first = found.registered_callback

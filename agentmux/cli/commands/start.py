@@ -20,12 +20,13 @@ from agentmux.app.commands.start import (
 )
 from agentmux.app.commands.trust import playing
 from agentmux.app.session.lookup import list_sessions, shown_path
-from agentmux.cli import attaching, render
+from agentmux.cli import render
 from agentmux.cli.ask.consent import YesOpt, require_consent
+from agentmux.cli.commands import attachment
+from agentmux.cli.commands.sessions import JsonOpt
+from agentmux.cli.commands.trust import TrustOpt, foreseen, trust_own_edit, trusting
 from agentmux.cli.face import absolute
 from agentmux.cli.fast.given_text import given_text
-from agentmux.cli.looking import JsonOpt
-from agentmux.cli.trusting import TrustOpt, foreseen, trust_own_edit, trusting
 from agentmux.core.agents.environment import handed_on
 from agentmux.core.codec.frozen import replace
 from agentmux.core.documents.review import seat_named
@@ -88,7 +89,7 @@ def start_feature(
     """Start a feature: a session with its orchestrator and first agent."""
     face: Face = ctx.obj
     world = face.world()
-    attaching.require_place(face, world.terminal(None).socket, asked=attach)
+    attachment.require_place(face, world.terminal(None).socket, asked=attach)
     text = read_text(feature, file, what="what to build")
     if agent is None and face.interactive and not (yes or dry_run or json):
         agent = _chosen_agent(face, world)
@@ -246,11 +247,11 @@ def show_begun(
     if not goes_there:
         return
     try:
-        argv = attaching.attach_argv(begun.target, face.environ, on_terminal=face.interactive)
+        argv = attachment.attach_argv(begun.target, face.environ, on_terminal=face.interactive)
     except UsageError as error:
         # The session runs, and its answer is given: this is no failure any more.
         render.note(f"not attached: {error.message}")
         return
-    status = attaching.go(face, world, begun.path, argv)
+    status = attachment.go(face, world, begun.path, argv)
     if status:
         raise typer.Exit(status)

@@ -22,8 +22,8 @@ from agentmux.cli import render
 from agentmux.cli.ask.consent import YesOpt, require_consent
 from agentmux.cli.ask.person import require_person
 from agentmux.cli.ask.session_argument import meant
-from agentmux.cli.looking import JsonOpt, SessionArg
-from agentmux.cli.starting import read_text
+from agentmux.cli.commands.sessions import JsonOpt, SessionArg
+from agentmux.cli.commands.start import read_text
 from agentmux.core.fold.acceptance import takes_approval
 from agentmux.core.fold.apply import fold
 from agentmux.core.journal.events import Approved, ChangesRequested, Decision

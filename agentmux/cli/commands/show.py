@@ -14,7 +14,7 @@ from agentmux.app.result import envelope
 from agentmux.app.session.lookup import SessionEntry, shown_path
 from agentmux.app.views.last_screens import LastScreen, LastScreens, last_screens
 from agentmux.cli import render
-from agentmux.cli.looking import JsonOpt, SessionArg, one
+from agentmux.cli.commands.sessions import JsonOpt, SessionArg, one
 from agentmux.core.documents.review import seat_named
 from agentmux.errors import ExitCode
 

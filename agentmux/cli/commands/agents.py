@@ -8,7 +8,7 @@ import typer
 
 from agentmux.app.commands.trust import Effect, spec_of
 from agentmux.cli import render
-from agentmux.cli.trusting import TrustOpt, trusting
+from agentmux.cli.commands.trust import TrustOpt, trusting
 from agentmux.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def agents(
         return 0
     from agentmux.adapters.config.agent_registry import load_registry
     from agentmux.app.commands.agents import envelope, list_agents
-    from agentmux.cli.agents_text import NATIVE, list_lines
+    from agentmux.cli.commands.agents_text import NATIVE, list_lines
 
     face: Face = ctx.obj
     world = trusting(face, face.world(), _every, trust=trust)
@@ -97,7 +97,7 @@ def probe_(ctx: typer.Context, name: NameArg, json: JsonOpt = False) -> int:
     """Ask an installed agent what it can do."""
     from agentmux.adapters.config.agent_registry import probe
     from agentmux.app.commands.agents import envelope, probe_agent
-    from agentmux.cli.agents_text import probe_lines
+    from agentmux.cli.commands.agents_text import probe_lines
 
     face: Face = ctx.obj
     world = trusting(face, face.world(), _one(name))
@@ -119,7 +119,7 @@ def probe_(ctx: typer.Context, name: NameArg, json: JsonOpt = False) -> int:
 def show(ctx: typer.Context, name: NameArg, json: JsonOpt = False) -> int:
     """Show how an agent is launched and resumed."""
     from agentmux.app.commands.agents import envelope, show_agent
-    from agentmux.cli.agents_text import show_lines
+    from agentmux.cli.commands.agents_text import show_lines
 
     face: Face = ctx.obj
     found = show_agent(trusting(face, face.world(), _one(name)), name)

@@ -34,12 +34,13 @@ from agentmux.app.session.lookup import (
     select_session,
     shown_path,
 )
-from agentmux.cli import attaching, outliving, render
+from agentmux.cli import render
 from agentmux.cli.ask.consent import YesOpt, leave, require_consent
 from agentmux.cli.ask.session_argument import meant
-from agentmux.cli.looking import JsonOpt, SessionArg
-from agentmux.cli.starting import AttachOpt, handing, show_begun
-from agentmux.cli.trusting import TrustOpt, foreseen, trusting
+from agentmux.cli.commands import attachment, orphan_agents
+from agentmux.cli.commands.sessions import JsonOpt, SessionArg
+from agentmux.cli.commands.start import AttachOpt, handing, show_begun
+from agentmux.cli.commands.trust import TrustOpt, foreseen, trusting
 from agentmux.core.codec.frozen import replace
 from agentmux.core.config.settings import policy_of
 from agentmux.core.documents.review import seat_named
@@ -108,16 +109,16 @@ def resume_session(
     if reattach:
         entry = _chosen(world, entry, command=command)[0]
         socket = entry.text("tmux_socket") or None
-        attaching.require_place(face, world.terminal(socket).socket, asked=attach)
+        attachment.require_place(face, world.terminal(socket).socket, asked=attach)
         begun = _reattach(face, world, entry, trust=trust)
     else:
-        attaching.require_place(face, world.terminal(None).socket, asked=attach)
+        attachment.require_place(face, world.terminal(None).socket, asked=attach)
         picked = _picked(face, world, entry, seats, command=command, json=json)
         if picked is None:
             leave()
         chosen, seats, is_live = picked
         if is_live and attach is not False and phase is None and not seats:
-            attaching.attach(face, world, chosen)
+            attachment.attach(face, world, chosen)
         begun, told = _resume(face, world, chosen, seats, phase, yes=yes, trust=trust)
     show_begun(face, world, begun, json=json, attach=attach, told=told)
     return 0
@@ -200,7 +201,7 @@ def _dry_run(
     at_work = busy(lives, known)
     resting = [each for each in entries if lives[each.path].live is False]
     free = [each for each in resting if not (each.is_done or lives[each.path].locked)]
-    alive = outliving.outlived((each.text("session_id"), each.path) for each in free)
+    alive = orphan_agents.outlived((each.text("session_id"), each.path) for each in free)
     for entry in entries:
         fields, found = _look(world, entry, lives, at_work, fresh, phase)
         theirs = [each for each in alive if each.session == entry.text("session_id")]
@@ -267,7 +268,7 @@ def _foretell(
     fields: dict[str, Any], entry: SessionEntry, alive: Sequence[Survivor], *, ends_agents: bool
 ) -> None:
     """Say that agents outlived their server: a resume ends them, with consent, or refuses."""
-    error = outliving.agents_alive(entry.name, alive)
+    error = orphan_agents.agents_alive(entry.name, alive)
     if ends_agents:
         fields.setdefault("warnings", []).append(f"{error.message}; a resume ends them")
     else:
@@ -328,15 +329,15 @@ def _known(world: World, entries: Sequence[SessionEntry]) -> tuple[SessionEntry,
 
 def _end_survivors(face: Face, plan: ResumePlan, *, yes: bool) -> None:
     """End agents that outlived their tmux server, with consent."""
-    alive = outliving.outlived([(plan.state.session_id, plan.path)])
+    alive = orphan_agents.outlived([(plan.state.session_id, plan.path)])
     if not alive:
         return
     if not yes and not face.interactive:
-        raise outliving.agents_alive(plan.path.name, alive)
-    words = outliving.listed(alive)
+        raise orphan_agents.agents_alive(plan.path.name, alive)
+    words = orphan_agents.listed(alive)
     question = f"Still alive without their tmux server: {words}. End them?"
     require_consent(face, question, yes=yes)
-    outliving.end(alive)
+    orphan_agents.end(alive)
 
 
 def _used_by(world: World, entry: SessionEntry) -> Effect:
@@ -356,7 +357,7 @@ def _reattach(face: Face, world: World, entry: SessionEntry, *, trust: bool) -> 
         )
     if found.starter is not None:
         raise starting(entry, found.starter)
-    target = attaching.require_live(entry, found)
+    target = attachment.require_live(entry, found)
     if found.moved_from is not None:
         raise BlockedError(
             f"session {entry.name} was moved from {found.moved_from} while it ran: its agents do"
@@ -390,7 +391,7 @@ def stop_session(ctx: typer.Context, session: SessionArg = None) -> int:
         entry = select_session(running or entries, command=_STOP)
 
     def tmux() -> OwnSession:
-        target = attaching.require_live(entry, live(world, (entry,))[entry.path])
+        target = attachment.require_live(entry, live(world, (entry,))[entry.path])
         return world.terminal(target.server.socket).own(target)
 
     stopped = stop(

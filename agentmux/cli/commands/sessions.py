@@ -23,8 +23,9 @@ from agentmux.app.session.lookup import (
 from agentmux.app.views.status import SessionView, look
 from agentmux.app.views.wait import Goal, wait_for
 from agentmux.app.world import Site
-from agentmux.cli import attaching, render
+from agentmux.cli import render
 from agentmux.cli.ask.session_argument import named
+from agentmux.cli.commands import attachment
 from agentmux.cli.face import Face, monotonic
 from agentmux.cli.fast import session_list
 from agentmux.core.names import layout
@@ -120,7 +121,7 @@ def attach(ctx: typer.Context, session: SessionArg = None) -> None:
         entries = _live(site, entries)
     there = len(entries) > 1 and face.interactive
     entry = _picked(face, entries) if there else select_session(entries, command=_ATTACH)
-    attaching.attach(face, site, entry)
+    attachment.attach(face, site, entry)
 
 
 def _live(site: Site, entries: Sequence[SessionEntry]) -> Sequence[SessionEntry]:

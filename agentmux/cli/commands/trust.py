@@ -21,7 +21,7 @@ from agentmux.app.result import SCHEMA
 from agentmux.cli import render
 from agentmux.cli.ask.consent import YesOpt, require_consent
 from agentmux.cli.ask.person import require_person
-from agentmux.cli.looking import JsonOpt
+from agentmux.cli.commands.sessions import JsonOpt
 from agentmux.core.config.trust import PROMPTS, Part, Standing, standing
 from agentmux.errors import AgentmuxError, UsageError
 
