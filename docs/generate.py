@@ -19,7 +19,7 @@ from agentmux.adapters.config.agent_registry import load_registry
 from agentmux.core.agents.command_lines import launch_argv, mcp_words, resume_argv
 from agentmux.core.agents.spec import AgentSpec, PromptBy, Strategy, StrategyKind
 from agentmux.core.config.settings import Settings
-from agentmux.core.journal.events import DECISIONS, FACTS, SIGNALS
+from agentmux.core.journal.events import FACTS, SIGNALS, USER_DECISIONS
 
 REFERENCE: Final = Path(__file__).resolve().parent / "reference"
 
@@ -46,8 +46,8 @@ def journal() -> str:
     """Return docs/reference/journal.md: every kind of event, with its payload."""
     groups: tuple[tuple[str, Callable[[str], bool]], ...] = (
         ("Signals of agents", SIGNALS.__contains__),
-        ("Decisions of the user", DECISIONS.__contains__),
-        ("Facts", lambda kind: kind not in SIGNALS | DECISIONS),
+        ("Decisions of the user", USER_DECISIONS.__contains__),
+        ("Facts", lambda kind: kind not in SIGNALS | USER_DECISIONS),
     )
     parts = [_JOURNAL]
     for title, belongs in groups:

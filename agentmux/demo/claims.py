@@ -134,7 +134,7 @@ def _signals_once(steps: Sequence[Step]) -> Claim:
 
 def _signals(steps: Iterable[Step]) -> Iterator[Step]:
     """Yield what agents and the user handed in and what counted."""
-    known = events.SIGNALS | events.DECISIONS
+    known = events.SIGNALS | events.USER_DECISIONS
     return (step for step in steps if step.event.fact.kind in known and step.accepted)
 
 

@@ -57,7 +57,7 @@ class Follower:
         """Fold what has been appended since the last look."""
         for event, offset in self._files.tail(self.state.applied_offset):
             before, self.state = self.state, advance(self.state, event, offset)
-            known = event.fact.kind not in events.SIGNALS | events.DECISIONS
+            known = event.fact.kind not in events.SIGNALS | events.USER_DECISIONS
             accepted = known or self.state.signals != before.signals
             step = Step(event=event, before=before, after=self.state, accepted=accepted)
             self.steps.append(step)

@@ -144,8 +144,8 @@ def _warnings(world: World, plan: ResumePlan, artifacts: Artifacts) -> Iterator[
     open_ = (path for path in inference.evidence[-1].paths if path in problems)
     yield from (f"{path} is {problems[path]}" for path in open_)
     for pane in plan.panes:
-        if isinstance(pane.decision, Fresh) and pane.decision.warns:
-            yield f"{pane.work.seat} starts afresh: {pane.decision.reason}"
+        if isinstance(pane.choice, Fresh) and pane.choice.warns:
+            yield f"{pane.work.seat} starts afresh: {pane.choice.reason}"
     if plan.entered is not inference.phase:
         yield (
             f"goes back from {inference.phase} to {plan.entered} (--phase): what lies there and in "

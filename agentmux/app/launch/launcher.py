@@ -27,7 +27,7 @@ from agentmux.core.agents.environment import MODE
 from agentmux.core.agents.spec import PromptBy, StrategyKind, unset_names
 from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.core.codec.records import to_fields
-from agentmux.core.conversation.resume_choice import Decision, Fresh, Guard, Rung, plan_rung
+from agentmux.core.conversation.resume_choice import Fresh, Guard, ResumeChoice, Rung, plan_rung
 from agentmux.core.fold.acceptance import working_phase
 from agentmux.core.journal.events import AgentLaunched, LaunchChosen
 from agentmux.core.journal.state import AGENT_MODES, SessionState
@@ -97,16 +97,16 @@ class Launcher:
         paths = self._reading(work, artifacts)
         epoch = self._briefing.epoch(work, paths)
         record = self._recorder.recorded(work, casting)
-        decision = self.office.decide(work, casting, epoch, record)
-        rung, why = self._rung(work, casting, decision)
+        choice = self.office.decide(work, casting, epoch, record)
+        rung, why = self._rung(work, casting, choice)
         launch = self._world.new_id().replace("-", "")[:12]
         inputs = self._briefing.inputs(work, casting, paths, launch)
         full, message = self._briefing.texts(work, inputs)
-        ref = self._recorder.conversation(work, casting, decision) if rung in AGENT_MODES else None
+        ref = self._recorder.conversation(work, casting, choice) if rung in AGENT_MODES else None
         made = LaunchPlan(
             work=work,
             casting=casting,
-            decision=decision,
+            choice=choice,
             rung=rung,
             why=why,
             launch=launch,
@@ -163,19 +163,19 @@ class Launcher:
 
     # -- the ladder --------------------------------------------------------------------------
 
-    def _rung(self, work: Work, casting: Casting, decision: Decision) -> tuple[Rung, str]:
+    def _rung(self, work: Work, casting: Casting, choice: ResumeChoice) -> tuple[Rung, str]:
         """Return the first rung of the ladder that holds, and why it is this one."""
         if casting.spec.prompt is PromptBy.SHOWN:
             return Rung.SHELL, "you play this role"
         programs, failed = self._world.programs, self._fresh_failed(work)
         rung = plan_rung(
-            decision,
+            choice,
             program_found=casting.installed,
             fresh_failed=failed,
             shell_found=programs.find(programs.shell) is not None,
         )
         if rung.value in AGENT_MODES:
-            return rung, decision.reason
+            return rung, choice.reason
         why = "its fresh start failed" if failed else f"no program `{casting.spec.command[0]}`"
         return rung, why if rung is Rung.SHELL else f"{why}, and no shell `{programs.shell}`"
 
@@ -188,13 +188,13 @@ class Launcher:
         """Return the same launch with a new conversation."""
         if plan.rung is not Rung.NATIVE:
             return plan
-        decision = Fresh(reason=stopped_pane.CHOSEN, guard=Guard.SWITCH)
+        choice = Fresh(reason=stopped_pane.CHOSEN, guard=Guard.SWITCH)
         made = replace(
             plan,
-            decision=decision,
+            choice=choice,
             rung=Rung.FRESH,
             why=stopped_pane.CHOSEN,
-            session_ref=self._recorder.conversation(plan.work, plan.casting, decision),
+            session_ref=self._recorder.conversation(plan.work, plan.casting, choice),
             prompt=plan.full_prompt,
             prompt_file=INSTRUCTIONS,
         )

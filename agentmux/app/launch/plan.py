@@ -8,7 +8,7 @@ from typing import Final
 from agentmux.app.launch.seat_player import Casting
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.codec.records import Json
-from agentmux.core.conversation.resume_choice import Decision, Native, Rung
+from agentmux.core.conversation.resume_choice import Native, ResumeChoice, Rung
 from agentmux.core.journal.state import AGENT_MODES
 from agentmux.core.pipeline.work import Work
 
@@ -31,7 +31,7 @@ class LaunchPlan:
 
     work: Work
     casting: Casting
-    decision: Decision
+    choice: ResumeChoice
     rung: Rung
     why: str
     launch: str
@@ -51,8 +51,8 @@ class LaunchPlan:
     @property
     def env(self) -> Mapping[str, str]:
         """The variables of the agent's own; a conversation keeps those that it was begun with."""
-        if self.rung is Rung.NATIVE and isinstance(self.decision, Native):
-            return self.decision.env
+        if self.rung is Rung.NATIVE and isinstance(self.choice, Native):
+            return self.choice.env
         return self.casting.env
 
     @property

@@ -24,7 +24,7 @@ from agentmux.core.agents.spec import (
 )
 from agentmux.core.codec.frozen import replace
 from agentmux.core.codec.records import Json, to_fields
-from agentmux.core.conversation.resume_choice import Decision, Native
+from agentmux.core.conversation.resume_choice import Native, ResumeChoice
 from agentmux.core.conversation.resume_record import (
     ResumeRecord,
     next_previous,
@@ -64,9 +64,9 @@ class Recorder:
             record, strategy.kind, lambda each: self._resume_argv(casting, strategy, each)
         )
 
-    def conversation(self, work: Work, casting: Casting, decision: Decision) -> str | None:
+    def conversation(self, work: Work, casting: Casting, choice: ResumeChoice) -> str | None:
         """Return the id of the conversation, minted here where the agent takes one."""
-        if isinstance(decision, Native):
+        if isinstance(choice, Native):
             record = standing_record(self.recorded(work, casting))
             return record.session_ref if record is not None else None
         return self._world.new_id() if casting.strategy.kind is StrategyKind.ASSIGN else None
@@ -83,12 +83,12 @@ class Recorder:
 
     def argv(self, plan: LaunchPlan) -> tuple[str, ...]:
         """Return the command line of the agent, with its prompt where it takes that there."""
-        casting, decision = plan.casting, plan.decision
+        casting, choice = plan.casting, plan.choice
         folder = f"{self._session.files.path}/{layout.launch(plan.launch)}"
         line = launch_line(f"{folder}/{plan.prompt_file}")
-        if isinstance(decision, Native):
+        if isinstance(choice, Native):
             words = prompt_words(casting.spec, line, resuming=True)
-            return (*decision.argv, *words)
+            return (*choice.argv, *words)
         return launch_argv(
             casting.spec,
             casting.strategy,
@@ -110,7 +110,7 @@ class Recorder:
         casting, strategy = plan.casting, plan.casting.strategy
         fields = self._state.agents.get(plan.work.seat)
         before = standing_record(self.recorded(plan.work, casting))
-        kept = before if isinstance(plan.decision, Native) else None
+        kept = before if isinstance(plan.choice, Native) else None
         made = ResumeRecord(
             agent=casting.name,
             strategy=kept.strategy if kept else strategy.kind,

@@ -23,11 +23,11 @@ from agentmux.core.codec.frozen import dataclass
 from agentmux.core.codec.records import Json
 from agentmux.core.conversation.resume_choice import (
     CheckpointState,
-    Decision,
     Fresh,
     Guard,
+    ResumeChoice,
     ResumeFacts,
-    decide_resume,
+    choose_resume,
 )
 from agentmux.core.conversation.resume_record import (
     ResumeRecord,
@@ -126,12 +126,12 @@ class CastingOffice:
 
     def decide(
         self, work: Work, casting: Casting, epoch: Json, record: ResumeRecord | None
-    ) -> Decision:
+    ) -> ResumeChoice:
         """Say whether the conversation of the seat's record comes back; see `resume_choice`."""
         if record is None:
             return Fresh(reason="first start of this seat", guard=Guard.RECORD)
         standing = standing_record(record) or record
-        return decide_resume(record, self._facts(work, casting, standing, epoch))
+        return choose_resume(record, self._facts(work, casting, standing, epoch))
 
     def _facts(
         self, work: Work, casting: Casting, standing: ResumeRecord, epoch: Json

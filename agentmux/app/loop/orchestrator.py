@@ -25,7 +25,12 @@ from agentmux.app.signals.submission import decide
 from agentmux.app.world import World
 from agentmux.core.decisions.next_actions import next_actions
 from agentmux.core.fold.acceptance import Answer, takes_decision
-from agentmux.core.journal.events import Approved, ChangesRequested, Decision, SessionInterrupted
+from agentmux.core.journal.events import (
+    Approved,
+    ChangesRequested,
+    SessionInterrupted,
+    UserDecision,
+)
 from agentmux.core.names.phase import Phase
 from agentmux.core.terminal.console import ANSWER_S, Console, Wish, ask, press
 from agentmux.core.terminal.keys import Pressed
@@ -283,7 +288,7 @@ class Orchestrator:
         if self._decide(ChangesRequested(text=written.draft or "")):
             self._console = Console()
 
-    def _decide(self, decision: Decision) -> bool:
+    def _decide(self, decision: UserDecision) -> bool:
         made = decide(
             self._session.files,
             decision,

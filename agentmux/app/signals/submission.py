@@ -33,7 +33,7 @@ from agentmux.core.pipeline.work import is_under_way
 from agentmux.errors import UsageError
 
 if TYPE_CHECKING:  # `ports` knows the whole world, and a signal needs little of it
-    from agentmux.core.journal.events import Decision, Fact
+    from agentmux.core.journal.events import Fact, UserDecision
     from agentmux.ports.session_files import SignalFiles, Transaction
 
 REFUSED: Final = "refused"
@@ -146,7 +146,7 @@ def submit(
 
 
 def decide(
-    files: SignalFiles, fact: Decision, *, at: str, new_id: Callable[[], str], poke: Poke
+    files: SignalFiles, fact: UserDecision, *, at: str, new_id: Callable[[], str], poke: Poke
 ) -> Submission:
     """Take a decision of the user; as `submit`, also while the session is stopped."""
     problems: tuple[str, ...] = ()

@@ -194,10 +194,10 @@ def _is_decided(site: Site, entry: SessionEntry) -> bool:
     """Whether the journal holds a decision of the user that nobody has applied yet."""
     if entry.problem is not None or not wants_decision(entry.fields):
         return False
-    from agentmux.core.journal.events import Decision  # noqa: PLC0415 (for those who look, mostly unused)
+    from agentmux.core.journal.events import UserDecision  # noqa: PLC0415 (for those who look, mostly unused)
 
     tail = site.files(entry.path).load().tail
-    return any(isinstance(event.fact, Decision) for event, _ in tail)
+    return any(isinstance(event.fact, UserDecision) for event, _ in tail)
 
 
 def session_view(

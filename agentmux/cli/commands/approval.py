@@ -26,7 +26,7 @@ from agentmux.cli.commands.sessions import JsonOpt, SessionArg
 from agentmux.cli.commands.start import read_text
 from agentmux.core.fold.acceptance import takes_approval
 from agentmux.core.fold.apply import fold
-from agentmux.core.journal.events import Approved, ChangesRequested, Decision
+from agentmux.core.journal.events import Approved, ChangesRequested, UserDecision
 from agentmux.core.names.phase import Phase
 from agentmux.errors import AgentmuxError, BlockedError, ExitCode, RefusedError
 from agentmux.ports.repository import IndexBusyError
@@ -136,7 +136,7 @@ def _deciding(face: Face, name: str | None, *, command: str) -> tuple[World, Ses
     return world, entry
 
 
-def _decide(world: World, entry: SessionEntry, fact: Decision, *, json: bool) -> int:
+def _decide(world: World, entry: SessionEntry, fact: UserDecision, *, json: bool) -> int:
     made = decide(
         world.files(entry.path), fact, at=stamp(world.now()), new_id=world.new_id, poke=poke
     )

@@ -139,7 +139,7 @@ class Fresh:
     warns: bool = False
 
 
-Decision: TypeAlias = Native | Fresh
+ResumeChoice: TypeAlias = Native | Fresh
 
 
 # -- the guards ----------------------------------------------------------------------------------
@@ -322,7 +322,7 @@ GUARDS: Final[tuple[tuple[Guard, Check], ...]] = (
 )
 
 
-def decide_resume(record: ResumeRecord | None, facts: ResumeFacts) -> Decision:
+def choose_resume(record: ResumeRecord | None, facts: ResumeFacts) -> ResumeChoice:
     """Say whether the seat's conversation comes back; total, and always with a reason.
 
     ``record`` is the seat's newest; `standing_record` of it is what is decided on.
@@ -388,13 +388,13 @@ def _file_change(then: object, now: object) -> str:
 
 
 def plan_rung(
-    decision: Decision, *, program_found: bool, fresh_failed: bool, shell_found: bool
+    choice: ResumeChoice, *, program_found: bool, fresh_failed: bool, shell_found: bool
 ) -> Rung:
     """Return the first rung that holds.
 
     ``fresh_failed``: a fresh start of this seat was tried on this resume and did not work.
     """
-    if program_found and isinstance(decision, Native):
+    if program_found and isinstance(choice, Native):
         return Rung.NATIVE
     if program_found and not fresh_failed:
         return Rung.FRESH

@@ -7,8 +7,8 @@ from typing import Final
 
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.journal.events import (
-    DECISIONS,
     SIGNALS,
+    USER_DECISIONS,
     Approved,
     ChangesRequested,
     CodeDone,
@@ -50,7 +50,7 @@ def _ignored(reason: str) -> Judgement:
 
 def is_signal(event: Event) -> bool:
     """Whether the event comes from an agent or a user, and so may be ignored."""
-    return event.fact.kind in SIGNALS or event.fact.kind in DECISIONS
+    return event.fact.kind in SIGNALS or event.fact.kind in USER_DECISIONS
 
 
 def working_phase(state: SessionState) -> Phase:
@@ -67,7 +67,7 @@ def judge(state: SessionState, event: Event) -> Judgement:
         return Judgement(Answer.DUPLICATE, "this was submitted before, there is nothing more to do")
     if working_phase(state) not in PIPELINE:
         return _ignored(f"the session is {state.phase}")
-    if event.fact.kind in DECISIONS:
+    if event.fact.kind in USER_DECISIONS:
         return _judge_decision(state, event)
     return _judge_launch(state, event) or _judge_work(state, event)
 

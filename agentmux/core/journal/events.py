@@ -398,10 +398,10 @@ Signal: TypeAlias = (
     | CodeResearchDispatched
     | WebResearchDispatched
 )
-Decision: TypeAlias = Approved | ChangesRequested
+UserDecision: TypeAlias = Approved | ChangesRequested
 Fact: TypeAlias = (
     Signal
-    | Decision
+    | UserDecision
     | JournalCreated
     | SessionStarted
     | SessionImported
@@ -428,7 +428,7 @@ Fact: TypeAlias = (
 
 FACTS: Final[Mapping[str, type[Fact]]] = {fact.kind: fact for fact in Fact.__args__}
 SIGNALS: Final = frozenset(fact.kind for fact in Signal.__args__)
-DECISIONS: Final = frozenset(fact.kind for fact in Decision.__args__)
+USER_DECISIONS: Final = frozenset(fact.kind for fact in UserDecision.__args__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

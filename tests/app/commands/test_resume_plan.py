@@ -60,7 +60,7 @@ def expect(stage: Stage, fresh: tuple[str, ...], reason: str, world: Any = None)
 
 def guards(stage: Stage, world: Any = None, **options: Any) -> set[Guard]:
     plans = stage.panes(world, **options).values()
-    return {each.decision.guard for each in plans if isinstance(each.decision, Fresh)}
+    return {each.choice.guard for each in plans if isinstance(each.choice, Fresh)}
 
 
 def test_where_nothing_changed_both_conversations_come_back(stage: Stage) -> None:

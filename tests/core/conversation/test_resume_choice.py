@@ -14,13 +14,13 @@ from agentmux.core.agents.spec import StrategyKind
 from agentmux.core.conversation import resume_choice
 from agentmux.core.conversation.resume_choice import (
     CheckpointState,
-    Decision,
     Fresh,
     Guard,
     Native,
+    ResumeChoice,
     ResumeFacts,
     Rung,
-    decide_resume,
+    choose_resume,
     epoch_differences,
     plan_rung,
 )
@@ -104,7 +104,7 @@ def files(**changed: object) -> Mapping[str, object]:
 def test_a_conversation_comes_back_when_every_guard_holds(
     record: ResumeRecord, argv: tuple[str, ...], reason: str
 ) -> None:
-    assert decide_resume(record, facts_for(record)) == Native(
+    assert choose_resume(record, facts_for(record)) == Native(
         argv=argv, env={"CLAUDE_CONFIG_DIR": "/home/u/.claude"}, reason=reason
     )
 
@@ -390,9 +390,9 @@ def test_one_guard_alone_makes_it_fresh_and_is_named(
     guard: Guard, record: ResumeRecord, then: Change, now: Change, reason: str
 ) -> None:
     facts = facts_for(record)
-    assert isinstance(decide_resume(record, facts), Native)
-    decision = decide_resume(replace(record, **then), replace(facts, **now))
-    assert decision == Fresh(reason=reason, guard=guard, warns=" checkpoint " in reason)
+    assert isinstance(choose_resume(record, facts), Native)
+    choice = choose_resume(replace(record, **then), replace(facts, **now))
+    assert choice == Fresh(reason=reason, guard=guard, warns=" checkpoint " in reason)
 
 
 def test_every_guard_has_a_row_and_its_place() -> None:
@@ -417,34 +417,34 @@ _ALONE: Mapping[Guard, tuple[Change, Change]] = {
 }
 
 
-def broken(*guards: Guard) -> Decision:
+def broken(*guards: Guard) -> ResumeChoice:
     record, facts = CONTINUE, FACTS
     for guard in guards:
         then, now = _ALONE[guard]
         record, facts = replace(record, **then), replace(facts, **now)
-    return decide_resume(record, facts)
+    return choose_resume(record, facts)
 
 
 @pytest.mark.parametrize(("first", "later"), list(itertools.combinations(Guard, 2)))
 def test_of_two_guards_the_first_is_named(first: Guard, later: Guard) -> None:
-    decision = broken(later, first)
-    assert isinstance(decision, Fresh)
-    assert decision.guard is first
-    assert decision == broken(first)
+    choice = broken(later, first)
+    assert isinstance(choice, Fresh)
+    assert choice.guard is first
+    assert choice == broken(first)
 
 
 @given(st.sets(st.sampled_from(Guard), min_size=1))
 def test_of_any_guards_the_first_is_named(guards: set[Guard]) -> None:
-    decision = broken(*guards)
-    assert isinstance(decision, Fresh)
-    assert decision.guard is next(guard for guard in Guard if guard in guards)
+    choice = broken(*guards)
+    assert isinstance(choice, Fresh)
+    assert choice.guard is next(guard for guard in Guard if guard in guards)
 
 
 def test_without_a_record_nothing_was_recorded() -> None:
-    assert decide_resume(None, FACTS) == Fresh(
+    assert choose_resume(None, FACTS) == Fresh(
         reason="no conversation was recorded", guard=Guard.RECORD
     )
-    switched = decide_resume(None, replace(FACTS, fresh_flag=True))
+    switched = choose_resume(None, replace(FACTS, fresh_flag=True))
     assert switched == Fresh(reason="a fresh start was asked for", guard=Guard.SWITCH)
 
 
@@ -463,7 +463,7 @@ def test_without_a_record_nothing_was_recorded() -> None:
     ids=str,
 )
 def test_what_does_not_concern_the_conversation_keeps_it(now: Change) -> None:
-    assert isinstance(decide_resume(ASSIGN, replace(FACTS, **now)), Native)
+    assert isinstance(choose_resume(ASSIGN, replace(FACTS, **now)), Native)
 
 
 CLAUDES = "/home/u/.local/share/claude/versions"
@@ -483,28 +483,28 @@ MOVED = f"claude 2.1.331 {CLAUDES}/2.1.331:7:8"
     ],
 )
 def test_an_update_is_noted_and_never_punished(then: str, now: str, noted: str) -> None:
-    decision = decide_resume(replace(ASSIGN, runtime=then), replace(FACTS, runtime=now))
-    assert isinstance(decision, Native)
-    assert decision.reason.endswith(f"all guards {noted}")
+    choice = choose_resume(replace(ASSIGN, runtime=then), replace(FACTS, runtime=now))
+    assert isinstance(choice, Native)
+    assert choice.reason.endswith(f"all guards {noted}")
 
 
 @pytest.mark.parametrize("then", ["/bin/other:1:2", "other - /bin/other:1:2", "other"])
 def test_another_program_is_another_one_in_every_form_of_the_record(then: str) -> None:
-    decision = decide_resume(replace(ASSIGN, runtime=then), FACTS)
-    assert isinstance(decision, Fresh)
-    assert decision.reason == "another program answers: `other` then, `claude` now"
+    choice = choose_resume(replace(ASSIGN, runtime=then), FACTS)
+    assert isinstance(choice, Fresh)
+    assert choice.reason == "another program answers: `other` then, `claude` now"
 
 
 def test_no_home_at_all_cannot_be_gone() -> None:
     facts = replace(FACTS, home="", home_exists=False)
-    assert isinstance(decide_resume(replace(ASSIGN, home=""), facts), Native)
+    assert isinstance(choose_resume(replace(ASSIGN, home=""), facts), Native)
 
 
 def test_a_time_without_a_zone_is_utc() -> None:
     record = replace(ASSIGN, captured_at="2026-11-20T12:00:00")
     facts = replace(FACTS, max_age_s=DAY_S)
-    assert isinstance(decide_resume(record, facts), Native)
-    assert isinstance(decide_resume(record, replace(facts, max_age_s=DAY_S - 1)), Fresh)
+    assert isinstance(choose_resume(record, facts), Native)
+    assert isinstance(choose_resume(record, replace(facts, max_age_s=DAY_S - 1)), Fresh)
 
 
 # -- the id in the argv --------------------------------------------------------------------------
@@ -525,9 +525,9 @@ def test_the_argv_follows_the_conversation(was: tuple[str, ...], now: tuple[str,
     assert moved.resume_argv == now
     assert moved.argv_ref == OTHER_REF
     assert resolved(moved) == moved
-    decision = decide_resume(replace(ASSIGN, resume_argv=was, session_ref=OTHER_REF), FACTS)
-    assert isinstance(decision, Native)
-    assert decision.argv == now
+    choice = choose_resume(replace(ASSIGN, resume_argv=was, session_ref=OTHER_REF), FACTS)
+    assert isinstance(choice, Native)
+    assert choice.argv == now
 
 
 _refs = st.from_regex(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,40}", fullmatch=True)
@@ -546,15 +546,15 @@ def test_native_by_id_names_its_conversation_in_exactly_one_element(
         session_ref=ref,
         argv_ref=None,
     )
-    decision = decide_resume(record, FACTS)
+    choice = choose_resume(record, FACTS)
     word = slot.replace("{session_id}", ref)
-    if isinstance(decision, Fresh):
+    if isinstance(choice, Fresh):
         # Only when another word holds the id too, or a place of its own.
-        assert decision.guard is Guard.RECORD
+        assert choice.guard is Guard.RECORD
         assert any(ref in w or "{" in w for w in ("agent", *before, *after))
     else:
-        assert decision.argv == ("agent", *before, word, *after)
-        assert [w for w in decision.argv if w == word] == [word]
+        assert choice.argv == ("agent", *before, word, *after)
+        assert [w for w in choice.argv if w == word] == [word]
 
 
 # -- records of failed attempts ------------------------------------------------------------------
@@ -564,10 +564,10 @@ def test_an_attempt_that_reached_nothing_leaves_the_last_good_record() -> None:
     attempt = replace(
         ASSIGN, session_ref=OTHER_REF, argv_ref=None, reached=0, previous=next_previous(good())
     )
-    decision = decide_resume(attempt, FACTS)
-    assert isinstance(decision, Native)
-    assert decision.argv == ASSIGN.resume_argv
-    assert decision.reason == (
+    choice = choose_resume(attempt, FACTS)
+    assert isinstance(choice, Native)
+    assert choice.argv == ASSIGN.resume_argv
+    assert choice.reason == (
         "conversation 5f2c1111… reached 3 times, kept over an attempt that reached nothing, "
         "all guards hold"
     )
@@ -579,25 +579,25 @@ def test_an_attempt_that_reached_nothing_leaves_the_last_good_record() -> None:
 def test_an_attempt_that_reached_is_what_counts() -> None:
     attempt = replace(ASSIGN, host="b", previous=good())
     assert standing_record(attempt) is attempt
-    assert decide_resume(attempt, FACTS) == Fresh(
+    assert choose_resume(attempt, FACTS) == Fresh(
         reason="recorded on host `b`, this is `a`", guard=Guard.HOST
     )
 
 
 def test_a_rejection_stays_with_the_conversation() -> None:
     again = replace(ASSIGN, reached=0, rejected=True, previous=good())
-    assert decide_resume(again, FACTS) == Fresh(
+    assert choose_resume(again, FACTS) == Fresh(
         reason="the agent has rejected this conversation before", guard=Guard.HEALTH
     )
     other = replace(again, session_ref=OTHER_REF)
-    assert isinstance(decide_resume(other, FACTS), Native)
+    assert isinstance(choose_resume(other, FACTS), Native)
 
 
 def test_a_wish_for_a_fresh_start_outlives_the_attempt() -> None:
     attempt = replace(ASSIGN, reached=0, restart="fresh", previous=good())
-    decision = decide_resume(attempt, FACTS)
-    assert isinstance(decision, Fresh)
-    assert decision.guard is Guard.SWITCH
+    choice = choose_resume(attempt, FACTS)
+    assert isinstance(choice, Fresh)
+    assert choice.guard is Guard.SWITCH
 
 
 @pytest.mark.parametrize("previous", [{}, {"agent": "claude"}, {**good(), "reached": 0}, None])
@@ -605,9 +605,9 @@ def test_a_previous_record_that_was_not_good_does_not_help(
     previous: Mapping[str, object] | None,
 ) -> None:
     attempt = replace(ASSIGN, reached=0, previous=previous)
-    decision = decide_resume(attempt, FACTS)
-    assert isinstance(decision, Fresh)
-    assert decision.guard is Guard.RECORD
+    choice = choose_resume(attempt, FACTS)
+    assert isinstance(choice, Fresh)
+    assert choice.guard is Guard.RECORD
 
 
 # -- decoding ------------------------------------------------------------------------------------
@@ -616,9 +616,9 @@ def test_a_previous_record_that_was_not_good_does_not_help(
 def test_an_older_record_with_less_in_it_is_read_and_started_afresh() -> None:
     record = decode_record({"agent": "claude", "strategy": "assign", "later_field": [1]})
     assert record == ResumeRecord(agent="claude", strategy="assign")
-    decision = decide_resume(record, FACTS)
-    assert isinstance(decision, Fresh)
-    assert decision.guard is Guard.RECORD
+    choice = choose_resume(record, FACTS)
+    assert isinstance(choice, Fresh)
+    assert choice.guard is Guard.RECORD
 
 
 _json = st.recursive(
@@ -656,12 +656,12 @@ def test_any_json_gets_one_decision_with_a_reason(value: object, data: st.DataOb
         value = {**value, "previous": then}
     record = decode_record(value)
     next_previous(value)
-    decision = decide_resume(record, data.draw(st.sampled_from([FACTS, KEPT])))
-    assert isinstance(decision, Native) != isinstance(decision, Fresh)
-    assert decision.reason
-    if isinstance(decision, Native):
-        assert decision.argv
-        assert not any("{session_id}" in word for word in decision.argv)
+    choice = choose_resume(record, data.draw(st.sampled_from([FACTS, KEPT])))
+    assert isinstance(choice, Native) != isinstance(choice, Fresh)
+    assert choice.reason
+    if isinstance(choice, Native):
+        assert choice.argv
+        assert not any("{session_id}" in word for word in choice.argv)
 
 
 @given(_records)
@@ -693,7 +693,7 @@ FRESH = Fresh(reason="r", guard=Guard.HOST)
 
 
 @pytest.mark.parametrize(
-    ("decision", "program", "failed", "shell", "rung"),
+    ("choice", "program", "failed", "shell", "rung"),
     [
         (NATIVE, True, False, True, Rung.NATIVE),
         (NATIVE, True, True, True, Rung.NATIVE),
@@ -707,7 +707,7 @@ FRESH = Fresh(reason="r", guard=Guard.HOST)
     ],
 )
 def test_the_first_rung_that_holds_is_taken(
-    decision: Decision, program: bool, failed: bool, shell: bool, rung: Rung
+    choice: ResumeChoice, program: bool, failed: bool, shell: bool, rung: Rung
 ) -> None:
-    taken = plan_rung(decision, program_found=program, fresh_failed=failed, shell_found=shell)
+    taken = plan_rung(choice, program_found=program, fresh_failed=failed, shell_found=shell)
     assert taken is rung

@@ -7,9 +7,9 @@ import pytest
 
 from agentmux.core.fold.acceptance import Answer, is_signal, judge, takes_approval, working_phase
 from agentmux.core.journal.events import (
-    DECISIONS,
     FACTS,
     SIGNALS,
+    USER_DECISIONS,
     AgentExited,
     Approved,
     ArchitectureDone,
@@ -357,7 +357,7 @@ def test_a_session_that_is_nothing_but_failed_takes_no_signal() -> None:
 
 @pytest.mark.parametrize("kind", sorted(FACTS))
 def test_what_agents_and_users_say_is_a_signal(kind: str) -> None:
-    assert is_signal(event(FACTS[kind].__new__(FACTS[kind]))) is (kind in SIGNALS | DECISIONS)
+    assert is_signal(event(FACTS[kind].__new__(FACTS[kind]))) is (kind in SIGNALS | USER_DECISIONS)
 
 
 def test_a_fact_of_the_orchestrator_is_never_judged_away() -> None:

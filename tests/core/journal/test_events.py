@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from agentmux.core.codec.records import FieldError
 from agentmux.core.journal.events import (
-    DECISIONS,
     FACTS,
     SIGNALS,
+    USER_DECISIONS,
     Approved,
     CodeDone,
     Event,
@@ -93,7 +93,7 @@ def test_signals_are_named_like_their_tools() -> None:
         "submit_review", "submit_research_done", "submit_summary", "submit_hello",
         "research_dispatch_code", "research_dispatch_web",
     } == SIGNALS  # fmt: skip
-    assert {"approve", "request_changes"} == DECISIONS
+    assert {"approve", "request_changes"} == USER_DECISIONS
 
 
 @pytest.mark.parametrize("version", [2, 0, None, "1", True])
