@@ -276,7 +276,7 @@ def pane_fields(plan: LaunchPlan, world: World) -> Mapping[str, object]:
         "seat": plan.work.seat,
         "role": plan.work.role,
         "subplan": plan.work.subplan,
-        "agent": plan.casting.name,
+        "agent": plan.player.name,
         "mode": plan.mode,
         "argv": list(plan.argv),
         "cwd": str(world.project),

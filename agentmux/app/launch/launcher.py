@@ -12,8 +12,8 @@ from typing import Final
 from agentmux.app.launch import stopped_pane
 from agentmux.app.launch.plan import PROMPT, LaunchPlan
 from agentmux.app.launch.recorder import Recorder
-from agentmux.app.launch.seat_player import Casting, CastingOffice
-from agentmux.app.launch.texts import INSTRUCTIONS, Briefing
+from agentmux.app.launch.seat_player import SeatPlayer, SeatPlayers
+from agentmux.app.launch.texts import INSTRUCTIONS, LaunchTexts
 from agentmux.app.session.writer import Session
 from agentmux.app.world import World
 from agentmux.core.agents.command_lines import (
@@ -79,8 +79,8 @@ class Launcher:
         """
         self._world = world
         self._session = session
-        self.office = CastingOffice(world, session, fresh)
-        self._briefing = Briefing(world, session, digest or self._digest)
+        self.players = SeatPlayers(world, session, fresh)
+        self._texts = LaunchTexts(world, session, digest or self._digest)
         self._recorder = Recorder(world, session)
 
     @property
@@ -93,19 +93,19 @@ class Launcher:
 
     def plan(self, work: Work, artifacts: Artifacts) -> LaunchPlan:
         """Decide how ``work`` is started now; reads, but writes nothing."""
-        casting = self.office.cast(work)
+        player = self.players.player_of(work)
         paths = self._reading(work, artifacts)
-        epoch = self._briefing.epoch(work, paths)
-        record = self._recorder.recorded(work, casting)
-        choice = self.office.decide(work, casting, epoch, record)
-        rung, why = self._rung(work, casting, choice)
+        epoch = self._texts.epoch(work, paths)
+        record = self._recorder.recorded(work, player)
+        choice = self.players.choose_resume(work, player, epoch, record)
+        rung, why = self._rung(work, player, choice)
         launch = self._world.new_id().replace("-", "")[:12]
-        inputs = self._briefing.inputs(work, casting, paths, launch)
-        full, message = self._briefing.texts(work, inputs)
-        ref = self._recorder.conversation(work, casting, choice) if rung in AGENT_MODES else None
+        inputs = self._texts.inputs(work, player, paths, launch)
+        full, message = self._texts.texts(work, inputs)
+        ref = self._recorder.conversation(work, player, choice) if rung in AGENT_MODES else None
         made = LaunchPlan(
             work=work,
-            casting=casting,
+            player=player,
             choice=choice,
             rung=rung,
             why=why,
@@ -152,7 +152,7 @@ class Launcher:
             stopped=stopped,
             phase=working_phase(self._state).value,
         )
-        text = label(work.seat, plan.casting.spec.name, "stopped" if stopped else plan.mode)
+        text = label(work.seat, plan.player.spec.name, "stopped" if stopped else plan.mode)
         return PreparedLaunch(plan=plan, fact=fact, pane=self.pane(work.seat, plan.launch, text))
 
     def pane(self, seat: str, launch: str, text: str = "") -> NewPane:
@@ -163,20 +163,20 @@ class Launcher:
 
     # -- the ladder --------------------------------------------------------------------------
 
-    def _rung(self, work: Work, casting: Casting, choice: ResumeChoice) -> tuple[Rung, str]:
+    def _rung(self, work: Work, player: SeatPlayer, choice: ResumeChoice) -> tuple[Rung, str]:
         """Return the first rung of the ladder that holds, and why it is this one."""
-        if casting.spec.prompt is PromptBy.SHOWN:
+        if player.spec.prompt is PromptBy.SHOWN:
             return Rung.SHELL, "you play this role"
         programs, failed = self._world.programs, self._fresh_failed(work)
         rung = plan_rung(
             choice,
-            program_found=casting.installed,
+            program_found=player.installed,
             fresh_failed=failed,
             shell_found=programs.find(programs.shell) is not None,
         )
         if rung.value in AGENT_MODES:
             return rung, choice.reason
-        why = "its fresh start failed" if failed else f"no program `{casting.spec.command[0]}`"
+        why = "its fresh start failed" if failed else f"no program `{player.spec.command[0]}`"
         return rung, why if rung is Rung.SHELL else f"{why}, and no shell `{programs.shell}`"
 
     def _fresh_failed(self, work: Work) -> bool:
@@ -194,7 +194,7 @@ class Launcher:
             choice=choice,
             rung=Rung.FRESH,
             why=stopped_pane.CHOSEN,
-            session_ref=self._recorder.conversation(plan.work, plan.casting, choice),
+            session_ref=self._recorder.conversation(plan.work, plan.player, choice),
             prompt=plan.full_prompt,
             prompt_file=INSTRUCTIONS,
         )
@@ -222,14 +222,14 @@ class Launcher:
         return self._held(plan, "stopped", offers)
 
     def _held(
-        self, plan: LaunchPlan, mode: str, offers: tuple[stopped_pane.Offer, ...] = ()
+        self, plan: LaunchPlan, mode: str, offers: tuple[stopped_pane.PaneOffer, ...] = ()
     ) -> dict[str, object]:
         seat = plan.work.seat
-        title = label(seat, plan.casting.spec.name, mode)
+        title = label(seat, plan.player.spec.name, mode)
         path = self._session.files.path
         return stopped_pane.gate_fields(path, seat, title=title, says=plan.why, offers=offers)
 
-    def _offer(self, name: str, plan: LaunchPlan, says: str) -> stopped_pane.Offer:
+    def _offer(self, name: str, plan: LaunchPlan, says: str) -> stopped_pane.PaneOffer:
         # What is not chosen anew is on record with the launch.
         own = name == stopped_pane.FRESH and plan.prompt_file != PROMPT
         fact = LaunchChosen(
@@ -240,13 +240,13 @@ class Launcher:
             prompt=plan.prompt_file,
             prompt_bytes=len(plan.prompt.encode()),
         )
-        return stopped_pane.Offer(says=says, runs=self._runs(plan), fact=fact)
+        return stopped_pane.PaneOffer(says=says, runs=self._runs(plan), fact=fact)
 
     def _runs(self, plan: LaunchPlan) -> dict[str, object]:
         """Return the fields of the launch file that depend on the rung."""
         # Without an id the launch stands for its conversation: others see that it runs.
         nameless = plan.launch if self._uses_latest(plan) else None
-        claim = self.office.claim(plan.casting, plan.session_ref or nameless)
+        claim = self.players.claim(plan.player, plan.session_ref or nameless)
         return {
             "argv": list(plan.argv),
             "env": self._environment(plan),
@@ -256,7 +256,7 @@ class Launcher:
 
     def _notice(self, plan: LaunchPlan) -> tuple[str, ...]:
         """Return what the user is to know of this launch, above what runs."""
-        seat, again = plan.work.seat, self._briefing.is_again(plan.work)
+        seat, again = plan.work.seat, self._texts.is_again(plan.work)
         if plan.rung is Rung.SHELL:
             folder = self._session.files.path / layout.launch(plan.launch)
             return stopped_pane.shell_notice(
@@ -271,7 +271,7 @@ class Launcher:
 
     def _write(self, plan: LaunchPlan, *, stopped: bool) -> None:
         folder, files = layout.launch(plan.launch), self._session.files
-        spec = plan.casting.spec
+        spec = plan.player.spec
         # So that an agent can write what it leaves without making its folder first.
         files.make_folder(PIPELINE[working_phase(self._state)].folder)
         if plan.rung is Rung.NATIVE:
@@ -288,21 +288,21 @@ class Launcher:
             if not files.has_file(str(files.path / kept)):  # it may be another's, or changed
                 files.write(kept, plan.full_prompt)
         files.write(f"{folder}/{PROMPT}", plan.prompt)
-        if plan.casting.strategy.private:
+        if plan.player.strategy.private:
             files.make_folder(layout.checkpoint(plan.work.seat))
         if plan.plays:
-            self.office.note_latest(plan.casting, plan.launch, plan.session_ref)
+            self.players.note_latest(plan.player, plan.launch, plan.session_ref)
         fields = self._launch_file(plan, stopped=stopped)
         files.write(f"{folder}/launch.json", json.dumps(fields, indent=1))
 
     def _uses_latest(self, plan: LaunchPlan) -> bool:
         kinds = {StrategyKind.CONTINUE, StrategyKind.LEARN}
-        return plan.plays and plan.casting.strategy.kind in kinds
+        return plan.plays and plan.player.strategy.kind in kinds
 
     def _launch_file(self, plan: LaunchPlan, *, stopped: bool) -> dict[str, object]:
         fields = {
             **self._runs(plan),
-            "unset": list(unset_names(plan.casting.spec, self._world.environment)),
+            "unset": list(unset_names(plan.player.spec, self._world.environment)),
             "cwd": str(self._world.project),
             "grace_s": _GRACE_S,
         }
@@ -316,7 +316,7 @@ class Launcher:
         It belongs to this launch: the record of the conversation does not have it.
         """
         folder = self._session.files.path / layout.launch(plan.launch)
-        spec = plan.casting.spec
+        spec = plan.player.spec
         taken = spec.hooks is not None and (
             spec.hooks.flag in self._world.environment
             or (spec.hooks.unless and self._session.files.has_file(spec.hooks.unless))
@@ -339,5 +339,5 @@ class Launcher:
             "AGENTMUX_ITERATION": str(state.iteration),
             "AGENTMUX_SUBPLAN": "" if work.subplan is None else str(work.subplan),
             "AGENTMUX_TOPIC": work.topic,
-            "AGENTMUX_LEARN": plan.casting.strategy.learn,
+            "AGENTMUX_LEARN": plan.player.strategy.learn,
         }

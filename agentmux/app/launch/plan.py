@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from agentmux.app.launch.seat_player import Casting
+from agentmux.app.launch.seat_player import SeatPlayer
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.codec.records import Json
 from agentmux.core.conversation.resume_choice import Native, ResumeChoice, Rung
@@ -30,7 +30,7 @@ class LaunchPlan:
     """
 
     work: Work
-    casting: Casting
+    player: SeatPlayer
     choice: ResumeChoice
     rung: Rung
     why: str
@@ -53,7 +53,7 @@ class LaunchPlan:
         """The variables of the agent's own; a conversation keeps those that it was begun with."""
         if self.rung is Rung.NATIVE and isinstance(self.choice, Native):
             return self.choice.env
-        return self.casting.env
+        return self.player.env
 
     @property
     def plays(self) -> bool:

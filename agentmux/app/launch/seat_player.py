@@ -40,7 +40,7 @@ from agentmux.core.pipeline.work import Work, wanted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Casting:
+class SeatPlayer:
     """Who plays a seat: the agent, the model, and how its conversation is found again.
 
     Attributes:
@@ -76,8 +76,8 @@ class Casting:
         return self.probe.installed
 
 
-class CastingOffice:
-    """Casts the seats of one session, and decides whether their conversations come back."""
+class SeatPlayers:
+    """Who plays each seat of one session, and whether their conversations come back."""
 
     def __init__(self, world: World, session: Session, fresh: frozenset[str]) -> None:
         """``fresh`` holds the seats that are to start afresh; ``*`` is all of them."""
@@ -85,7 +85,7 @@ class CastingOffice:
         self._session = session
         self._fresh = fresh
 
-    def cast(self, work: Work) -> Casting:
+    def player_of(self, work: Work) -> SeatPlayer:
         """Say who plays: by the flags of the start, the configuration, and its defaults."""
         options = self._session.state.options
         played = self._world.settings.played(work.role, options.agents, options.models)
@@ -95,7 +95,7 @@ class CastingOffice:
         strategy = self._strategy(work, name, spec, probe)
         folder = str(self._session.files.path / layout.checkpoint(work.seat))
         env = strategy_env(spec, strategy, checkpoint_dir=folder)
-        return Casting(
+        return SeatPlayer(
             name=name,
             spec=spec,
             model=played.model,
@@ -124,87 +124,87 @@ class CastingOffice:
         file = self._world.programs.identity(probe.path)
         return encode_runtime(runtime_of(program_name(spec), probe.version, file))
 
-    def decide(
-        self, work: Work, casting: Casting, epoch: Json, record: ResumeRecord | None
+    def choose_resume(
+        self, work: Work, player: SeatPlayer, epoch: Json, record: ResumeRecord | None
     ) -> ResumeChoice:
         """Say whether the conversation of the seat's record comes back; see `resume_choice`."""
         if record is None:
             return Fresh(reason="first start of this seat", guard=Guard.RECORD)
         standing = standing_record(record) or record
-        return choose_resume(record, self._facts(work, casting, standing, epoch))
+        return choose_resume(record, self._facts(work, player, standing, epoch))
 
     def _facts(
-        self, work: Work, casting: Casting, standing: ResumeRecord, epoch: Json
+        self, work: Work, player: SeatPlayer, standing: ResumeRecord, epoch: Json
     ) -> ResumeFacts:
         world, resume = self._world, self._world.settings.resume
         cwd = str(world.project)
-        claim = self.claim(casting, standing.session_ref)
+        claim = self.claim(player, standing.session_ref)
         return ResumeFacts(
-            agent=casting.name,
-            model=casting.model,
-            binds_model=casting.spec.model_bound,
+            agent=player.name,
+            model=player.model,
+            binds_model=player.spec.model_bound,
             host=world.host,
             cwd=cwd,
-            home=casting.home,
-            home_exists=world.programs.exists(casting.home),
-            runtime=casting.runtime,
-            strategies=tuple(each.kind for each in casting.spec.strategies),
-            runtime_resumes=casting.probe.strategies.get(standing.strategy),
-            runtime_problem=casting.probe.problem,
+            home=player.home,
+            home_exists=world.programs.exists(player.home),
+            runtime=player.runtime,
+            strategies=tuple(each.kind for each in player.spec.strategies),
+            runtime_resumes=player.probe.strategies.get(standing.strategy),
+            runtime_problem=player.probe.problem,
             epoch=epoch,
-            ambiguous=self._is_ambiguous(work, casting, standing),
+            ambiguous=self._is_ambiguous(work, player, standing),
             claim_held_by=world.claims.holder(claim) if claim is not None else None,
             now=world.now(),
             max_age_s=resume.max_age_s,
             native_enabled=resume.native,
             fresh_flag=bool(self._fresh & {work.seat, "*"}),
             policy=resume.policy or "auto",
-            words_off=self._words_off(casting),
-            checkpoint=self._checkpoint(casting, standing),
+            words_off=self._words_off(player),
+            checkpoint=self._checkpoint(player, standing),
         )
 
-    def _words_off(self, casting: Casting) -> str:
-        name, commands = program_name(casting.spec), self._world.settings.resume.commands
-        if name not in commands or casting.spec.strategies:
+    def _words_off(self, player: SeatPlayer) -> str:
+        name, commands = program_name(player.spec), self._world.settings.resume.commands
+        if name not in commands or player.spec.strategies:
             return ""
         if commands[name]:
-            return f"`resume.commands.{name}` wants an id, and `{casting.name}` has none"
+            return f"`resume.commands.{name}` wants an id, and `{player.name}` has none"
         return f"`resume.commands.{name}` is empty, so nothing is resumed"
 
-    def _is_ambiguous(self, work: Work, casting: Casting, standing: ResumeRecord) -> bool:
+    def _is_ambiguous(self, work: Work, player: SeatPlayer, standing: ResumeRecord) -> bool:
         """Whether "the latest conversation" may be another launch's, or become so at once."""
         if conversation_kind(standing) is not StrategyKind.CONTINUE:
             return False
-        if set(self._latest(casting)) - {standing.launch, standing.session_ref}:
+        if set(self._latest(player)) - {standing.launch, standing.session_ref}:
             return True
         others = (each for each in wanted(self._session.state) if each.seat != work.seat)
-        return any(_shares_latest(casting, cast) for cast in map(self.cast, others))
+        return any(_shares_latest(player, other) for other in map(self.player_of, others))
 
-    def _latest(self, casting: Casting) -> tuple[str, ...]:
+    def _latest(self, player: SeatPlayer) -> tuple[str, ...]:
         cwd = str(self._world.project)
-        return self._world.claims.latest(casting.program, casting.home, cwd)
+        return self._world.claims.latest(player.program, player.home, cwd)
 
-    def note_latest(self, casting: Casting, launch: str, conversation: str | None) -> None:
+    def note_latest(self, player: SeatPlayer, launch: str, conversation: str | None) -> None:
         """Note that a launch may own "the latest conversation" there from now on.
 
         What runs there already may too, whatever it is called and however it is resumed.
         """
-        if casting.strategy.private:
+        if player.strategy.private:
             return
-        beside = (owner for owner in self._latest(casting) if self._runs(casting, owner))
+        beside = (owner for owner in self._latest(player) if self._runs(player, owner))
         owners = (*beside, launch, *([conversation] if conversation else []))
         cwd = str(self._world.project)
         self._world.claims.note_latest(
-            casting.program, casting.home, cwd, tuple(dict.fromkeys(owners))
+            player.program, player.home, cwd, tuple(dict.fromkeys(owners))
         )
 
-    def _runs(self, casting: Casting, owner: str) -> bool:
+    def _runs(self, player: SeatPlayer, owner: str) -> bool:
         """Our launches run while they hold a seat; of all others we only see the claim."""
         if any(owner in each for each in self._held()):
             return True
         if self._session.files.launch_record(owner).started:
             return False
-        claim = self.claim(casting, owner)
+        claim = self.claim(player, owner)
         return claim is not None and self._world.claims.is_held(claim)
 
     def _held(self) -> Iterator[tuple[str, str | None]]:
@@ -215,31 +215,31 @@ class CastingOffice:
                 record = self._session.resume_record(name)
                 yield seat.launch, record.session_ref if record is not None else None
 
-    def claim(self, casting: Casting, conversation: str | None) -> Path | None:
+    def claim(self, player: SeatPlayer, conversation: str | None) -> Path | None:
         """Return the claim file of a conversation; None where its id is not known."""
         if conversation is None:
             return None
-        return self._world.claims.path(casting.program, casting.home, conversation)
+        return self._world.claims.path(player.program, player.home, conversation)
 
-    def _checkpoint(self, casting: Casting, record: ResumeRecord) -> CheckpointState:
+    def _checkpoint(self, player: SeatPlayer, record: ResumeRecord) -> CheckpointState:
         files = self._session.files
-        if casting.strategy.kind is StrategyKind.CHECKPOINT:
+        if player.strategy.kind is StrategyKind.CHECKPOINT:
             kept = record.checkpoint
-            return files.checkpoint_state(kept, casting.model) if kept else CheckpointState.NONE
-        own = kept_file(casting.strategy, record.session_ref, casting.checkpoint_dir)
+            return files.checkpoint_state(kept, player.model) if kept else CheckpointState.NONE
+        own = kept_file(player.strategy, record.session_ref, player.checkpoint_dir)
         if own is None:
             return CheckpointState.NONE
         # The agent's own file, in a form of its own: only whether it is there counts.
         return CheckpointState.OK if files.has_file(own) else CheckpointState.MISSING
 
 
-def _shares_latest(one: Casting, other: Casting) -> bool:
+def _shares_latest(one: SeatPlayer, other: SeatPlayer) -> bool:
     """Whether the latest conversation of ``one`` may be one of ``other``."""
     if one.home != other.home or other.strategy.private:
         return False
     return one.program == other.program or _path(one) == _path(other) != ""
 
 
-def _path(casting: Casting) -> str:
+def _path(player: SeatPlayer) -> str:
     """Return the real path of the agent's program."""
-    return decode_runtime(casting.runtime, casting.program).path
+    return decode_runtime(player.runtime, player.program).path

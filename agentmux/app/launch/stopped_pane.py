@@ -29,7 +29,7 @@ _TITLES: Final[Mapping[str, str]] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Manner:
+class PaneManner:
     """How the panes of a session come up.
 
     Attributes:
@@ -42,7 +42,7 @@ class Manner:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Offer:
+class PaneOffer:
     """One choice in a stopped pane.
 
     Attributes:
@@ -57,7 +57,7 @@ class Offer:
 
 
 def gate_fields(
-    session: Path, seat: str, *, title: str, says: str, offers: Iterable[Offer] = ()
+    session: Path, seat: str, *, title: str, says: str, offers: Iterable[PaneOffer] = ()
 ) -> dict[str, object]:
     """Return what a pane holds at: over the seat's last screen, these choices or none."""
     return {
@@ -69,7 +69,7 @@ def gate_fields(
     }
 
 
-def _choice(offer: Offer) -> dict[str, object]:
+def _choice(offer: PaneOffer) -> dict[str, object]:
     name = offer.fact.choice
     return {
         "key": name[0],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from agentmux.app.launch.seat_player import Casting
+from agentmux.app.launch.seat_player import SeatPlayer
 from agentmux.app.session.writer import Session
 from agentmux.app.signals.checks import QUESTION_MAX
 from agentmux.app.world import World
@@ -34,7 +34,7 @@ def _research_folder(work: Work) -> str:
     return layout.research(work.role.partition("-")[0], work.topic)
 
 
-class Briefing:
+class LaunchTexts:
     """Writes the prompts of one session; reads, and changes nothing."""
 
     def __init__(self, world: World, session: Session, digest: Callable[[str], str]) -> None:
@@ -94,12 +94,12 @@ class Briefing:
         return work.role == CODER and work.subplan is None and implementing
 
     def inputs(
-        self, work: Work, casting: Casting, paths: tuple[str, ...], launch: str
+        self, work: Work, player: SeatPlayer, paths: tuple[str, ...], launch: str
     ) -> PromptInputs:
         """Return everything that the prompt of a launch can say; ``paths`` as in `reading`."""
         state, base = self._state, str(self._session.files.path)
         request = state.change_request
-        learns = casting.strategy.kind is StrategyKind.LEARN
+        learns = player.strategy.kind is StrategyKind.LEARN
         made = PromptInputs(
             session_dir=base,
             project_dir=str(self._world.project),
@@ -116,7 +116,7 @@ class Briefing:
             feature=state.feature,
             inputs=tuple(f"{base}/{path}" for path in paths),
             change_request_path=f"{base}/{request}" if request else None,
-            hello=learns and casting.strategy.learn != "hook",
+            hello=learns and player.strategy.learn != "hook",
             extension=self._world.templates.extension(work.role),
             submitted=handed_in(state),
             asked=tuple(self._asked(work.seat)),

@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from typing import Final
 
 from agentmux.app.commands.stop import STOPPED_BY_USER
-from agentmux.app.launch.stopped_pane import Manner
+from agentmux.app.launch.stopped_pane import PaneManner
 from agentmux.app.loop import commit
 from agentmux.app.loop.performer import Performer
 from agentmux.app.loop.tools import Tools
@@ -52,7 +52,7 @@ _AGAIN: Final = {
     Wish.END: f"Ctrl-C again {_WITHIN} to end the orchestrator; the agents go on alone",
     Wish.CHANGE: f"Enter again {_WITHIN} to ask for these changes",
 }
-_ORDINARY: Final = Manner()
+_ORDINARY: Final = PaneManner()
 
 
 class Orchestrator:
@@ -64,7 +64,7 @@ class Orchestrator:
         session: Session,
         tools: Tools,
         watcher: Watcher,
-        manner: Manner = _ORDINARY,
+        manner: PaneManner = _ORDINARY,
     ) -> None:
         self._world = world
         self._session = session

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from agentmux.app.launch.launcher import Launcher, PreparedLaunch, label
-from agentmux.app.launch.stopped_pane import Manner
+from agentmux.app.launch.stopped_pane import PaneManner
 from agentmux.app.loop.agent_probes import Asking
 from agentmux.app.loop.background_tasks import Beside, Loop
 from agentmux.app.loop.commit import commit, left_out, reason
@@ -64,7 +64,7 @@ logger = logging.getLogger(__name__)
 # At most this many agents at the right of the monitor (six rows each would be left for eight).
 VISIBLE_MAX: Final = 4
 _END_S: Final = 5.0
-_ORDINARY: Final = Manner()
+_ORDINARY: Final = PaneManner()
 
 
 class Performer:
@@ -76,7 +76,7 @@ class Performer:
         session: Session,
         tools: Tools,
         watcher: Watcher,
-        manner: Manner,
+        manner: PaneManner,
         loop: Loop,
     ) -> None:
         self._world = world
@@ -144,7 +144,7 @@ class Performer:
         panes = self._open([made.pane for made in prepared]) if prepared else {}
         for made in prepared:
             seat, plan = made.plan.work.seat, made.plan
-            spec = plan.casting.spec
+            spec = plan.player.spec
             if made.fact.stopped:
                 self._watcher.note(seat, STOPPED, "journal")
                 self._loop.say(f"{seat}: {spec.name}, stopped: choose in its pane")

@@ -14,7 +14,7 @@ from typing import Final
 
 from agentmux.app.commands.orchestrator_request import Report, Request, SessionDoneError
 from agentmux.app.commands.resume import settled_state
-from agentmux.app.launch.stopped_pane import Manner, unheard
+from agentmux.app.launch.stopped_pane import PaneManner, unheard
 from agentmux.app.loop.orchestrator import Orchestrator
 from agentmux.app.loop.tools import SessionGoneError, Tools
 from agentmux.app.loop.watcher import Watcher
@@ -56,7 +56,7 @@ async def drive(
     begin(world, session, request, tools.terminal.target.server.socket)
     _require_own(tools, session)
     watcher = Watcher(world, session, tools, identity=identity)
-    manner = Manner(fresh=frozenset(request.fresh), stopped=request.policy == Policy.CONFIRM)
+    manner = PaneManner(fresh=frozenset(request.fresh), stopped=request.policy == Policy.CONFIRM)
     orchestrator = Orchestrator(world, session, tools, watcher, manner)
 
     def warn(warning: str) -> None:

@@ -182,7 +182,7 @@ def _seats(plan: ResumePlan) -> tuple[SeatOutlook, ...]:
     return tuple(
         SeatOutlook(
             seat=each.work.seat,
-            agent=each.casting.name,
+            agent=each.player.name,
             mode=each.mode,
             reason=each.why,
         )

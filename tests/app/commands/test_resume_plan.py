@@ -1,4 +1,4 @@
-"""Every guard with real files and real casting: what a resume would start, and why.
+"""Every guard with real files and real player: what a resume would start, and why.
 
 Each row changes one thing between the launch and the resume. It says which seats come back fresh
 for it, and with what reason; the others come back with their conversation.
@@ -152,7 +152,7 @@ def test_agent_with_another_model(stage: Stage, fresh: tuple[str, ...]) -> None:
     """A model binds its conversations only where the registry says so."""
     for number in (1, 2):
         stage.disk.leave(f"checkpoints/coder-{number}/session-latest.json", "{}")
-    agent = stage.panes()["coder-1"].casting.name
+    agent = stage.panes()["coder-1"].player.name
     stage.config(f"roles: {{coder: {{agent: {agent}, model: large}}}}")
     expect(stage, fresh, "the conversation belongs to model `the default`, now it is `large`")
 
@@ -419,7 +419,7 @@ def test_ambiguous_with_one_seat_left(stage: Stage) -> None:
     (made,) = stage.launch_resumed().values()
     (plan,) = stage.plan().panes
     check(plan, "native", "the latest conversation reached once")
-    cast = made.plan.casting
+    cast = made.plan.player
     world = stage.world()
     cwd = str(world.project)
     world.claims.note_latest(cast.program, cast.home, cwd, (made.plan.launch, "another"))
@@ -504,7 +504,7 @@ def test_claim(stage: Stage, held: Callable[[Path], None]) -> None:
     world = stage.world()
     plan = stage.panes(world)["coder-2"]
     assert plan.session_ref is not None
-    held(world.claims.path(plan.casting.program, plan.casting.home, plan.session_ref))
+    held(world.claims.path(plan.player.program, plan.player.home, plan.session_ref))
     expect(stage, ("coder-2",), "the conversation is held by process")
     assert guards(stage) == {Guard.CLAIM}
 

@@ -163,11 +163,11 @@ def test_another_name_of_the_program_claims_the_same(stage: Stage) -> None:
     first = stage.launch()
     stage.config("agents: {c2: {like: demo}}\nroles: {coder: {agent: c2}}")
     world = stage.world()
-    casting = stage.panes(world)["coder-1"].casting
-    assert casting.name == "c2"
+    player = stage.panes(world)["coder-1"].player
+    assert player.name == "c2"
     for made in first.values():
         ref = str(made.plan.session_ref)
-        claim = world.claims.path(casting.program, casting.home, ref)
+        claim = world.claims.path(player.program, player.home, ref)
         assert launch_file(stage, made.plan.launch)["claim"] == str(claim)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from agentmux.app.launch.seat_player import CastingOffice
+from agentmux.app.launch.seat_player import SeatPlayers
 from agentmux.core.agents.runtime import Runtime, decode_runtime
 from agentmux.core.agents.spec import StrategyKind
 from agentmux.core.journal.state import Options
@@ -27,11 +27,11 @@ def stage(tmp_path: Path, cache: Path) -> Stage:
     return Stage(tmp_path, "demo", cache=cache)
 
 
-def office(stage: Stage, options: Options | None = None, **changed: Any) -> CastingOffice:
+def players(stage: Stage, options: Options | None = None, **changed: Any) -> SeatPlayers:
     world = stage.world(**changed)
     session = stage.session(world)
     session.state = replace(session.state, options=options or session.state.options)
-    return CastingOffice(world, session, frozenset())
+    return SeatPlayers(world, session, frozenset())
 
 
 @pytest.mark.parametrize(
@@ -50,28 +50,28 @@ def test_flags_win_over_the_configuration(
     stage: Stage, options: Options, agent: str, model: str | None, args: tuple[str, ...]
 ) -> None:
     stage.config("roles: {coder: {agent: demo-hook, model: small, args: [--verbose]}}")
-    casting = office(stage, options).cast(CODER)
-    assert (casting.name, casting.model, casting.args) == (agent, model, args)
+    player = players(stage, options).player_of(CODER)
+    assert (player.name, player.model, player.args) == (agent, model, args)
 
 
 def test_the_defaults_of_the_configuration_play_the_rest(stage: Stage) -> None:
     stage.config("defaults: {agent: demo-none, model: m}")
-    casting = office(stage).cast(PLANNER)
-    assert (casting.name, casting.model, casting.strategy.kind) == (
+    player = players(stage).player_of(PLANNER)
+    assert (player.name, player.model, player.strategy.kind) == (
         "demo-none", "m", StrategyKind.NONE,
     )  # fmt: skip
 
 
 def test_a_command_as_typed_plays_too(stage: Stage) -> None:
-    casting = office(stage, Options(agents={"*": "cat -n"})).cast(PLANNER)
-    assert casting.spec.command == ("cat", "-n")
-    assert casting.strategy.kind is StrategyKind.NONE
-    assert casting.installed
+    player = players(stage, Options(agents={"*": "cat -n"})).player_of(PLANNER)
+    assert player.spec.command == ("cat", "-n")
+    assert player.strategy.kind is StrategyKind.NONE
+    assert player.installed
 
 
 def test_a_program_that_is_not_there(stage: Stage) -> None:
-    casting = office(stage, Options(agents={"*": "no-such-agent"})).cast(PLANNER)
-    assert (casting.installed, casting.runtime) == (False, "")
+    player = players(stage, Options(agents={"*": "no-such-agent"})).player_of(PLANNER)
+    assert (player.installed, player.runtime) == (False, "")
 
 
 def test_the_strategy_is_the_first_that_the_program_shows(stage: Stage) -> None:
@@ -83,7 +83,7 @@ def test_the_strategy_is_the_first_that_the_program_shows(stage: Stage) -> None:
         programs = replace(
             world.programs, probe=lambda spec: replace(probe(spec), strategies=strategies)
         )
-        return office(stage, programs=programs).cast(CODER).strategy.kind
+        return players(stage, programs=programs).player_of(CODER).strategy.kind
 
     assert shows(learn=True, **{"continue": True}) is StrategyKind.LEARN
     assert shows(learn=False, **{"continue": True}) is StrategyKind.CONTINUE
@@ -91,17 +91,17 @@ def test_the_strategy_is_the_first_that_the_program_shows(stage: Stage) -> None:
 
 
 def test_a_home_of_its_own_decides_where_the_conversation_lies(stage: Stage) -> None:
-    shared = office(stage).cast(CODER)
+    shared = players(stage).player_of(CODER)
     assert (shared.home, dict(shared.env)) == (str(stage.home), {})
     stage.config("roles: {coder: {agent: demo-home}}")
-    own = office(stage).cast(CODER)
+    own = players(stage).player_of(CODER)
     assert own.home == str(stage.path / "checkpoints" / "coder-1")
     assert own.env == {"AGENTMUX_DEMO_HOME": own.home}
 
 
 def test_the_program_is_known_by_what_lies_there(stage: Stage) -> None:
-    casting = office(stage).cast(CODER)
-    found = Path(str(casting.probe.path))
+    player = players(stage).player_of(CODER)
+    found = Path(str(player.probe.path))
     facts = found.stat()
     file = f"{found.resolve()}:{facts.st_size}:{facts.st_mtime_ns}"
-    assert decode_runtime(casting.runtime, "") == Runtime(name="agentmux-demo-agent", file=file)
+    assert decode_runtime(player.runtime, "") == Runtime(name="agentmux-demo-agent", file=file)

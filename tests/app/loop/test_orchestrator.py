@@ -733,7 +733,7 @@ def test_a_program_that_has_not_answered_yet_keeps_its_conversation(
     elsewhere = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "elsewhere")}
     world = build.world(stage.project, environ=elsewhere, read_only=True)
     (planned,) = plan_resume(world, world.files(stage.path)).panes
-    assert planned.casting.probe.is_open
+    assert planned.player.probe.is_open
     assert (planned.mode, "--resume" in planned.argv) == ("native", True), planned.why
 
 
