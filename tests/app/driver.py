@@ -22,8 +22,8 @@ from typing import Any
 
 from agentmux.adapters.wake.file_changes import gone
 from agentmux.adapters.wake.pipe import WakePipe, poke
-from agentmux.app.commands.orchestrator_request import Report, Request
-from agentmux.app.commands.orchestrator_start import Handing
+from agentmux.app.commands.orchestrator_request import OrchestratorReport, OrchestratorRequest
+from agentmux.app.commands.orchestrator_start import OrchestratorStart
 from agentmux.app.commands.resume import plan_resume, resume
 from agentmux.app.commands.start import StartRequest, plan_start, start
 from agentmux.app.loop.process import drive
@@ -192,7 +192,7 @@ class _ReadyAtOnce:
     path = Path("/nowhere/ready")
 
     def wait(self, timeout_s: float, pid: int) -> bytes | None:
-        return Report(ok=True).encode()
+        return OrchestratorReport(ok=True).encode()
 
     def moved(self, folder: Path) -> None:
         pass
@@ -262,13 +262,13 @@ class Studio:
         self._new_terminal()
         plan = plan_start(self.world, StartRequest(feature=FEATURE, agent="demo"), {})
         self.session = plan.path
-        start(self.world, _handing(), plan)
+        start(self.world, _starter(), plan)
 
     def resume(self) -> str:
         """Prepare a new server and a new tmux session; returns the phase that it foresees."""
         self._new_terminal()
         plan = plan_resume(self.world, self.world.files(self.session))
-        resume(self.world, _handing(), plan, Request(mode="resume"))
+        resume(self.world, _starter(), plan, OrchestratorRequest(mode="resume"))
         return plan.inference.phase.value
 
     def reattach(self, session: TmuxSession, panes: Sequence[SimPane]) -> None:
@@ -310,7 +310,7 @@ class Studio:
             return await drive(
                 self.world,
                 self.world.files(self.session),
-                Request(mode=mode),  # type: ignore[arg-type]  # one of its words
+                OrchestratorRequest(mode=mode),  # type: ignore[arg-type]  # one of its words
                 tools,
                 identity={"pid": os.getpid()},
                 report=lambda report: None,
@@ -622,8 +622,8 @@ async def no_hints(stop: asyncio.Event) -> AsyncIterator[None]:
         yield
 
 
-def _handing() -> Handing:
-    return Handing(argv=lambda path, request: ("true",), pipe=lambda path: _ReadyAtOnce())
+def _starter() -> OrchestratorStart:
+    return OrchestratorStart(argv=lambda path, request: ("true",), pipe=lambda path: _ReadyAtOnce())
 
 
 def _now() -> str:

@@ -9,7 +9,7 @@ from typing import Literal
 from agentmux.core.codec.frozen import dataclass, field
 from agentmux.errors import AgentmuxError, NotFoundError
 
-Mode = Literal["start", "resume", "reattach"]
+RequestMode = Literal["start", "resume", "reattach"]
 
 
 class SessionDoneError(NotFoundError):
@@ -23,7 +23,7 @@ class SessionDoneError(NotFoundError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+class OrchestratorRequest:
     """What a command wants of the orchestrator that it starts.
 
     Attributes:
@@ -34,7 +34,7 @@ class Request:
         policy: For ``resume``: how panes come back, where a flag says so.
     """
 
-    mode: Mode
+    mode: RequestMode
     ready: str = ""
     fresh: tuple[str, ...] = ()
     phase: str | None = None
@@ -47,14 +47,14 @@ class Request:
         return json.dumps(asdict(self))
 
 
-def decode_request(text: str) -> Request:
-    """Return the request that `Request.encode` wrote."""
+def decode_request(text: str) -> OrchestratorRequest:
+    """Return the request that `OrchestratorRequest.encode` wrote."""
     fields = json.loads(text)
-    return Request(**{**fields, "fresh": tuple(fields.get("fresh", ()))})
+    return OrchestratorRequest(**{**fields, "fresh": tuple(fields.get("fresh", ()))})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Report:
+class OrchestratorReport:
     """What an orchestrator says when it is ready, or why it never will be."""
 
     ok: bool
@@ -69,14 +69,16 @@ class Report:
         return json.dumps(asdict(self)).encode()
 
 
-def decode_report(data: bytes) -> Report:
-    """Return the report that `Report.encode` wrote."""
+def decode_report(data: bytes) -> OrchestratorReport:
+    """Return the report that `OrchestratorReport.encode` wrote."""
     fields = json.loads(data)
-    return Report(
+    return OrchestratorReport(
         **{**fields, "hints": tuple(fields["hints"]), "warnings": tuple(fields["warnings"])}
     )
 
 
-def failure(error: AgentmuxError) -> Report:
+def failure(error: AgentmuxError) -> OrchestratorReport:
     """Return the report of an orchestrator that cannot begin."""
-    return Report(ok=False, exit_code=error.exit_code, message=error.message, hints=error.hints)
+    return OrchestratorReport(
+        ok=False, exit_code=error.exit_code, message=error.message, hints=error.hints
+    )

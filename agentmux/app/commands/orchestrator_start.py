@@ -7,7 +7,11 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Final
 
-from agentmux.app.commands.orchestrator_request import Report, Request, decode_report
+from agentmux.app.commands.orchestrator_request import (
+    OrchestratorReport,
+    OrchestratorRequest,
+    decode_report,
+)
 from agentmux.app.world import World
 from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.core.journal.state import SessionState
@@ -37,7 +41,7 @@ class OrchestratorFailedError(AgentmuxError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Handing:
+class OrchestratorStart:
     """How an orchestrator is started.
 
     Attributes:
@@ -45,12 +49,12 @@ class Handing:
         pipe: Makes the pipe for the report in a session's directory.
     """
 
-    argv: Callable[[Path, Request], tuple[str, ...]]
+    argv: Callable[[Path, OrchestratorRequest], tuple[str, ...]]
     pipe: Callable[[Path], Handover]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Begun:
+class StartedSession:
     """A session that runs: its tmux session, and the phase it is in."""
 
     name: str
@@ -63,20 +67,20 @@ class Begun:
 
 def hand_over(
     world: World,
-    handing: Handing,
+    starter: OrchestratorStart,
     path: Path,
     state: SessionState,
-    request: Request,
+    request: OrchestratorRequest,
     *,
     pipe: Handover | None = None,
-) -> Begun:
+) -> StartedSession:
     """Create the tmux session with its uuid, run the orchestrator in it, wait for its report.
 
     Whatever fails after that, the tmux session is gone again.
 
     Args:
         world: The outside world.
-        handing: How an orchestrator is started.
+        starter: How an orchestrator is started.
         path: The session's directory.
         state: What the session is to be found by.
         request: What the orchestrator is told.
@@ -87,7 +91,7 @@ def hand_over(
         OrchestratorFailedError: It could not begin.
     """
     terminal = world.terminal(None)
-    pipe = pipe or handing.pipe(path)
+    pipe = pipe or starter.pipe(path)
     try:
         created = terminal.create_session(
             name=state.session_name,
@@ -95,7 +99,7 @@ def hand_over(
             path=str(path.resolve()),
             cwd=world.project,
             size=world.settings.tmux.size,
-            argv=handing.argv(path, replace(request, ready=str(pipe.path))),
+            argv=starter.argv(path, replace(request, ready=str(pipe.path))),
         )
         own = terminal.own(created.target)
         with ExitStack() as made:
@@ -104,7 +108,7 @@ def hand_over(
             made.pop_all()
     finally:
         pipe.close()
-    return Begun(
+    return StartedSession(
         name=path.name,
         path=path,
         target=created.target,
@@ -115,28 +119,28 @@ def hand_over(
 
 
 def reattach(
-    world: World, handing: Handing, path: Path, state: SessionState, own: OwnSession
-) -> Begun:
+    world: World, starter: OrchestratorStart, path: Path, state: SessionState, own: OwnSession
+) -> StartedSession:
     """Run a new orchestrator over the live panes of the tmux session ``own``.
 
     Raises:
         BlockedError: Another orchestrator holds the session, or another command hands it over.
         OrchestratorFailedError: It could not begin.
     """
-    pipe = handing.pipe(path)
-    request = Request(mode="reattach", ready=str(pipe.path))
+    pipe = starter.pipe(path)
+    request = OrchestratorRequest(mode="reattach", ready=str(pipe.path))
     lock = world.lock(path)
     try:
         # What runs in the monitor's pane is ended: never the orchestrator that holds the session.
         lock.acquire(_LOCK_WAIT_S, {"command": "resume --reattach"})
         try:
-            own.reopen_monitor(cwd=world.project, argv=handing.argv(path, request))
+            own.reopen_monitor(cwd=world.project, argv=starter.argv(path, request))
         finally:
             lock.release()
         report = _ready(own, pipe)
     finally:
         pipe.close()
-    return Begun(
+    return StartedSession(
         name=path.name,
         path=path,
         target=own.target,
@@ -146,7 +150,7 @@ def reattach(
     )
 
 
-def _ready(own: OwnSession, pipe: Handover) -> Report:
+def _ready(own: OwnSession, pipe: Handover) -> OrchestratorReport:
     """Wait for the report of an orchestrator that could begin."""
     report = _report(own, pipe)
     if not report.ok:
@@ -156,7 +160,7 @@ def _ready(own: OwnSession, pipe: Handover) -> Report:
     return report
 
 
-def _report(own: OwnSession, pipe: Handover) -> Report:
+def _report(own: OwnSession, pipe: Handover) -> OrchestratorReport:
     panes = [pane for pane in _panes(own) if not pane.launch]
     data = pipe.wait(READY_WAIT_S, panes[0].pid) if panes else None
     if data is not None:
@@ -166,7 +170,7 @@ def _report(own: OwnSession, pipe: Handover) -> Report:
         screens = own.capture([pane.id for pane in panes], colours=False)
     words = [line.rstrip() for each in screens.values() for line in each.text.splitlines()]
     said = "\n".join([line for line in words if line][-_LAST_WORDS:])
-    return Report(
+    return OrchestratorReport(
         ok=False,
         exit_code=ExitCode.FAILED,
         message=f"the orchestrator ended before it was ready\n{said}".rstrip(),

@@ -8,8 +8,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from agentmux.app.commands.orchestrator_request import Request, SessionDoneError
-from agentmux.app.commands.orchestrator_start import Begun, Handing, hand_over
+from agentmux.app.commands.orchestrator_request import OrchestratorRequest, SessionDoneError
+from agentmux.app.commands.orchestrator_start import OrchestratorStart, StartedSession, hand_over
 from agentmux.app.launch.launcher import Launcher
 from agentmux.app.launch.plan import LaunchPlan
 from agentmux.app.launch.stopped_pane import unheard
@@ -233,7 +233,9 @@ def _event(world: World, fact: Fact, state: SessionState) -> Event:
     )
 
 
-def resume(world: World, handing: Handing, plan: ResumePlan, request: Request) -> Begun:
+def resume(
+    world: World, starter: OrchestratorStart, plan: ResumePlan, request: OrchestratorRequest
+) -> StartedSession:
     """Start an orchestrator for the session, which looks again and goes on.
 
     Raises:
@@ -246,11 +248,11 @@ def resume(world: World, handing: Handing, plan: ResumePlan, request: Request) -
         lock.acquire(_LOCK_WAIT_S, {"pid": 0, "since": stamp(world.now())})
         try:
             state = _named(world, plan)
-            pipe = handing.pipe(plan.path)
+            pipe = starter.pipe(plan.path)
         finally:
             lock.release()
     named = replace(request, session_id=state.session_id, session_name=state.session_name)
-    return hand_over(world, handing, plan.path, state, named, pipe=pipe)
+    return hand_over(world, starter, plan.path, state, named, pipe=pipe)
 
 
 def require_unfinished(plan: ResumePlan) -> None:

@@ -10,8 +10,8 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from agentmux.app.commands.orchestrator_request import Request
-from agentmux.app.commands.orchestrator_start import Begun, Handing, hand_over
+from agentmux.app.commands.orchestrator_request import OrchestratorRequest
+from agentmux.app.commands.orchestrator_start import OrchestratorStart, StartedSession, hand_over
 from agentmux.app.session.checkout import require_free
 from agentmux.app.session.first_texts import first_texts
 from agentmux.app.session.lookup import network_warnings
@@ -129,7 +129,7 @@ def plan_start(world: World, request: StartRequest, taken: Mapping[str, str]) ->
     )
 
 
-def start(world: World, handing: Handing, plan: StartPlan) -> Begun:
+def start(world: World, starter: OrchestratorStart, plan: StartPlan) -> StartedSession:
     """Make the session and its tmux session, and wait until its orchestrator is ready.
 
     A failure before the orchestrator has begun takes the directory and the branch away again.
@@ -141,15 +141,17 @@ def start(world: World, handing: Handing, plan: StartPlan) -> Begun:
     """
     world.claims.require_writable()
     with ExitStack() as undo:
-        made, state, pipe = _made(world, handing, plan, undo)
-        begun = hand_over(world, handing, made.path, state, Request(mode="start"), pipe=pipe)
+        made, state, pipe = _made(world, starter, plan, undo)
+        begun = hand_over(
+            world, starter, made.path, state, OrchestratorRequest(mode="start"), pipe=pipe
+        )
         undo.pop_all()
     news = (each for each in made.warnings if each not in plan.warnings)
     return replace(begun, warnings=(*news, *begun.warnings))
 
 
 def _made(
-    world: World, handing: Handing, plan: StartPlan, undo: ExitStack
+    world: World, starter: OrchestratorStart, plan: StartPlan, undo: ExitStack
 ) -> tuple[StartPlan, SessionState, Handover]:
     """Make the directory of a session, and its branch; return the plan that came true.
 
@@ -167,7 +169,7 @@ def _made(
                     files.make(
                         _first_events(world, state),
                         first_texts(world, plan.path, state),
-                        last=partial(_finish, world, handing, plan, made, pipes),
+                        last=partial(_finish, world, starter, plan, made, pipes),
                     )
             except BlockedError as error:
                 if error.reason != NAME_TAKEN:
@@ -182,7 +184,7 @@ def _made(
 
 def _finish(
     world: World,
-    handing: Handing,
+    starter: OrchestratorStart,
     plan: StartPlan,
     undo: ExitStack,
     pipes: list[Handover],
@@ -190,7 +192,7 @@ def _finish(
 ) -> None:
     """Make what must be there before the directory has its name; the pipe goes into ``pipes``."""
     _make_branch(world, plan, undo)
-    pipes.append(handing.pipe(folder))
+    pipes.append(starter.pipe(folder))
     undo.callback(pipes[0].close)
 
 

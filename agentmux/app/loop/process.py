@@ -12,7 +12,11 @@ from contextlib import suppress
 from functools import partial
 from typing import Final
 
-from agentmux.app.commands.orchestrator_request import Report, Request, SessionDoneError
+from agentmux.app.commands.orchestrator_request import (
+    OrchestratorReport,
+    OrchestratorRequest,
+    SessionDoneError,
+)
 from agentmux.app.commands.resume import settled_state
 from agentmux.app.launch.stopped_pane import PaneManner, unheard
 from agentmux.app.loop.orchestrator import Orchestrator
@@ -40,11 +44,11 @@ _LOCK_WAIT_S: Final = 5.0
 async def drive(
     world: World,
     files: SessionFiles,
-    request: Request,
+    request: OrchestratorRequest,
     tools: Tools,
     *,
     identity: Json,
-    report: Callable[[Report], None],
+    report: Callable[[OrchestratorReport], None],
 ) -> ExitCode:
     """Drive the session at ``files`` until it is over for this process.
 
@@ -71,7 +75,7 @@ async def drive(
     for warning in session.warnings:
         warn(warning)
     entered, _ = settled_state(world, session.state, session.artifacts())
-    report(Report(ok=True, phase=entered.phase.value, warnings=session.warnings))
+    report(OrchestratorReport(ok=True, phase=entered.phase.value, warnings=session.warnings))
     await orchestrator.run()
     logger.info("orchestrator ended: %s", orchestrator.cause)
     if orchestrator.kills_session:
@@ -101,7 +105,7 @@ def _require_own(tools: Tools, session: Session) -> None:
         raise SessionGoneError(f"the tmux session does not carry the id {uuid}")
 
 
-def begin(world: World, session: Session, request: Request, socket: str) -> None:
+def begin(world: World, session: Session, request: OrchestratorRequest, socket: str) -> None:
     """Fold what is pending; on a resume record where it goes on.
 
     Raises:
@@ -118,7 +122,7 @@ def begin(world: World, session: Session, request: Request, socket: str) -> None
         pass  # a signal or a decision came in between
 
 
-def _is_resumed(session: Session, request: Request, socket: str) -> bool:
+def _is_resumed(session: Session, request: OrchestratorRequest, socket: str) -> bool:
     """Record where the session goes on; False where that is to be looked at again."""
     for seat, launch, choice in tuple(unheard(session.state, session.files)):
         session.record(choice, seat=seat, launch=launch)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from agentmux.app.commands.orchestrator_request import Request
-from agentmux.app.commands.orchestrator_start import Begun, reattach
+from agentmux.app.commands.orchestrator_request import OrchestratorRequest
+from agentmux.app.commands.orchestrator_start import StartedSession, reattach
 from agentmux.app.commands.restart import restart
 from agentmux.app.commands.resume import (
     ResumePlan,
@@ -39,7 +39,7 @@ from agentmux.cli.ask.consent import YesOpt, leave, require_consent
 from agentmux.cli.ask.session_argument import meant
 from agentmux.cli.commands import attachment, orphan_agents
 from agentmux.cli.commands.sessions import JsonOpt, SessionArg
-from agentmux.cli.commands.start import AttachOpt, handing, show_begun
+from agentmux.cli.commands.start import AttachOpt, orchestrator_start, show_begun
 from agentmux.cli.commands.trust import TrustOpt, foreseen, trusting
 from agentmux.core.codec.frozen import replace
 from agentmux.core.config.settings import policy_of
@@ -298,7 +298,7 @@ def _resume(
     *,
     yes: bool,
     trust: bool,
-) -> tuple[Begun, tuple[str, ...]]:
+) -> tuple[StartedSession, tuple[str, ...]]:
     """Check all that can refuse, then hand the session over; return what was warned of too."""
     known = _known(world, (entry,))
     lives = live(world, known)
@@ -317,8 +317,10 @@ def _resume(
         require_consent(face, f"Go back from {plan.inference.phase} to {phase}?", yes=yes)
     _end_survivors(face, plan, yes=yes)
     policy = policy_of(world.settings.resume.policy, asked=face.interactive, yes=yes)
-    request = Request(mode="resume", fresh=tuple(sorted(fresh)), phase=phase, policy=policy.value)
-    return resume(world, handing(world, face.config), plan, request), plan.warnings
+    request = OrchestratorRequest(
+        mode="resume", fresh=tuple(sorted(fresh)), phase=phase, policy=policy.value
+    )
+    return resume(world, orchestrator_start(world, face.config), plan, request), plan.warnings
 
 
 def _known(world: World, entries: Sequence[SessionEntry]) -> tuple[SessionEntry, ...]:
@@ -348,7 +350,7 @@ def _used_by(world: World, entry: SessionEntry) -> Effect:
     return played_in(fold(loaded.state, loaded.tail))
 
 
-def _reattach(face: Face, world: World, entry: SessionEntry, *, trust: bool) -> Begun:
+def _reattach(face: Face, world: World, entry: SessionEntry, *, trust: bool) -> StartedSession:
     found = live(world, (entry,))[entry.path]
     if found.live is False:
         raise UsageError(
@@ -374,7 +376,7 @@ def _reattach(face: Face, world: World, entry: SessionEntry, *, trust: bool) -> 
     world = trusting(face, world, _used_by(world, entry), trust=trust)
     state = world.files(entry.path).load().state
     own = world.terminal(target.server.socket).own(target)
-    return reattach(world, handing(world, face.config), entry.path, state, own)
+    return reattach(world, orchestrator_start(world, face.config), entry.path, state, own)
 
 
 def stop_session(ctx: typer.Context, session: SessionArg = None) -> int:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from agentmux.app.commands.orchestrator_start import Begun, Handing
+from agentmux.app.commands.orchestrator_start import OrchestratorStart, StartedSession
 from agentmux.app.commands.start import (
     FEATURE_MAX,
     StartPlan,
@@ -34,7 +34,7 @@ from agentmux.errors import UsageError
 from agentmux.wiring import machine
 
 if TYPE_CHECKING:
-    from agentmux.app.commands.orchestrator_request import Request
+    from agentmux.app.commands.orchestrator_request import OrchestratorRequest
     from agentmux.app.world import World
     from agentmux.cli.face import Face
 
@@ -122,7 +122,7 @@ def start_feature(
         _show_plan(plan, json=json)
         return 0
     _confirm(face, plan, yes=yes)
-    begun = start(world, handing(world, face.config), plan)
+    begun = start(world, orchestrator_start(world, face.config), plan)
     show_begun(face, world, begun, json=json, attach=attach, told=plan.warnings)
     return 0
 
@@ -134,17 +134,17 @@ def _chosen_agent(face: Face, world: World) -> str | None:
     return choose_agent(world, asking(), config=face.config)
 
 
-def handing(world: World, config: Path | None) -> Handing:
+def orchestrator_start(world: World, config: Path | None) -> OrchestratorStart:
     """Return how this program starts an orchestrator for a session."""
     from agentmux.adapters.disk.handover import ReadyPipe  # noqa: PLC0415 (not for a dry run)
 
-    def argv(path: Path, request: Request) -> tuple[str, ...]:
+    def argv(path: Path, request: OrchestratorRequest) -> tuple[str, ...]:
         own = (*machine.program(), "_orchestrate")
         more = (str(config),) if config is not None else ()
         return (*own, str(world.project), str(path), request.encode(), *more)
 
     given = handed_on(world.environment)
-    return Handing(argv=argv, pipe=lambda path: ReadyPipe(path, given))
+    return OrchestratorStart(argv=argv, pipe=lambda path: ReadyPipe(path, given))
 
 
 def read_text(words: str | None, file: Path | None = None, *, what: str) -> str:
@@ -215,7 +215,7 @@ def _goes_there(face: Face, attach: bool | None, *, json: bool) -> bool:
 def show_begun(
     face: Face,
     world: World,
-    begun: Begun,
+    begun: StartedSession,
     *,
     json: bool,
     attach: bool | None,

@@ -24,7 +24,12 @@ from agentmux.adapters.tmux.own_session import OwnTmux
 from agentmux.adapters.tmux.server import TmuxTerminal
 from agentmux.adapters.wake.file_changes import changes, gone
 from agentmux.adapters.wake.pipe import WakePipe
-from agentmux.app.commands.orchestrator_request import Report, Request, decode_request, failure
+from agentmux.app.commands.orchestrator_request import (
+    OrchestratorReport,
+    OrchestratorRequest,
+    decode_request,
+    failure,
+)
 from agentmux.app.commands.trust import played_in, require_trusted
 from agentmux.app.loop.process import drive
 from agentmux.app.loop.tools import SessionGoneError, Tools
@@ -82,7 +87,7 @@ def main(argv: Sequence[str], environ: Mapping[str, str]) -> int:
     os.umask(0o077)
     waiting = [Path(request.ready)] if request.ready else []
 
-    def report(said: Report) -> None:
+    def report(said: OrchestratorReport) -> None:
         # Only the first: whoever waited takes one answer, and has gone on with it.
         if waiting:
             send_report(waiting.pop(), said.encode())
@@ -104,11 +109,11 @@ def main(argv: Sequence[str], environ: Mapping[str, str]) -> int:
     except Exception as error:
         logger.exception("the orchestrator crashed")
         message = f"the orchestrator crashed: {type(error).__name__}: {error}"
-        report(Report(ok=False, exit_code=ExitCode.FAILED, message=message))
+        report(OrchestratorReport(ok=False, exit_code=ExitCode.FAILED, message=message))
         raise
 
 
-def _given_up(session: Path, request: Request) -> bool:
+def _given_up(session: Path, request: OrchestratorRequest) -> bool:
     """Whether the command that started this has cleaned up: tmux hung, and made our pane too late.
 
     A reattach cleans nothing up.
@@ -128,9 +133,9 @@ def _end_own_session(environ: Mapping[str, str]) -> None:
 async def _drive(
     world: World,
     session: Path,
-    request: Request,
+    request: OrchestratorRequest,
     own: OwnTmux,
-    report: Callable[[Report], None],
+    report: Callable[[OrchestratorReport], None],
 ) -> int:
     _require_trusted(world, session)
     server = own.target.server

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from agentmux.app.commands.orchestrator_request import Request
+from agentmux.app.commands.orchestrator_request import OrchestratorRequest
 from agentmux.app.commands.resume import ResumePlan, plan_resume
 from agentmux.app.loop.process import begin
 from agentmux.app.session.writer import Session
@@ -93,7 +93,7 @@ class Case:
         session = Session(
             self.world.files(self.disk.path), now=self.world.now, new_id=self.world.new_id
         )
-        begin(self.world, session, Request(mode="resume"), "/nowhere")
+        begin(self.world, session, OrchestratorRequest(mode="resume"), "/nowhere")
         for _ in range(10):
             due = next_actions(session.state, Facts(artifacts=session.artifacts()))
             match due:

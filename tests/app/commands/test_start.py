@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from agentmux.adapters.disk.handover import ReadyPipe, report
-from agentmux.app.commands.orchestrator_request import Report
-from agentmux.app.commands.orchestrator_start import Handing, OrchestratorFailedError
+from agentmux.app.commands.orchestrator_request import OrchestratorReport
+from agentmux.app.commands.orchestrator_start import OrchestratorFailedError, OrchestratorStart
 from agentmux.app.commands.resume import plan_resume
 from agentmux.app.commands.start import StartPlan, StartRequest, plan_start, start
 from agentmux.app.session.lookup import list_sessions, live
@@ -24,8 +24,8 @@ from tests.app.driver import (
     NotedRepository,
     SimTerminal,
     Studio,
-    _handing,
     _ReadyAtOnce,
+    _starter,
     git,
     make_project,
 )
@@ -64,7 +64,7 @@ def test_starts_in_the_same_second_get_a_name_each(studio: Studio) -> None:
 
     def run(own: Studio, plan: StartPlan) -> None:
         ready.wait()
-        begun.append(start(own.world, _handing(), plan))
+        begun.append(start(own.world, _starter(), plan))
 
     threads = [threading.Thread(target=run, args=each) for each in plans]
     for thread in threads:
@@ -101,7 +101,7 @@ def test_many_unfinished_sessions_are_warned_of_in_one_line(studio: Studio) -> N
 
 def test_a_name_that_a_tmux_session_has_is_passed_over(studio: Studio) -> None:
     other, plan = planned(studio)
-    begun = start(other.world, _handing(), plan)
+    begun = start(other.world, _starter(), plan)
     shutil.rmtree(begun.path)  # or of another project; its tmux session is there
     asked = StartRequest(feature="same", agent="demo")
     assert plan_start(other.world, asked, {}).name == f"{begun.name}-2"
@@ -113,14 +113,16 @@ class _Fails(_ReadyAtOnce):
     """The orchestrator reports that it cannot begin."""
 
     def wait(self, timeout_s: float, pid: int) -> bytes | None:  # type: ignore[explicit-override]
-        return Report(ok=False, exit_code=ExitCode.DATA, message="cannot begin").encode()
+        return OrchestratorReport(
+            ok=False, exit_code=ExitCode.DATA, message="cannot begin"
+        ).encode()
 
 
 def test_an_orchestrator_that_cannot_begin_leaves_no_session(studio: Studio) -> None:
     other, plan = planned(studio)
-    handing = Handing(argv=lambda path, request: ("true",), pipe=lambda path: _Fails())
+    starter = OrchestratorStart(argv=lambda path, request: ("true",), pipe=lambda path: _Fails())
     with pytest.raises(OrchestratorFailedError, match="cannot begin") as caught:
-        start(other.world, handing, plan)
+        start(other.world, starter, plan)
     assert caught.value.exit_code is ExitCode.DATA
     assert other.world.terminal(None).sessions() == ()
     assert not plan.path.exists()
@@ -129,10 +131,10 @@ def test_an_orchestrator_that_cannot_begin_leaves_no_session(studio: Studio) -> 
 
 def test_a_name_that_was_given_is_not_changed(studio: Studio) -> None:
     first, second = planned(studio, name="mine"), planned(studio, name="mine")
-    begun = start(first[0].world, _handing(), first[1])
+    begun = start(first[0].world, _starter(), first[1])
     kept = (begun.path / layout.STATE).read_bytes()
     with pytest.raises(UsageError, match="a session named mine already") as caught:
-        start(second[0].world, _handing(), second[1])
+        start(second[0].world, _starter(), second[1])
     assert caught.value.exit_code is ExitCode.USAGE
     assert caught.value.hints == (f"go on with it: agentmux resume {begun.name}",)
     assert (begun.path / layout.STATE).read_bytes() == kept
@@ -153,7 +155,7 @@ def test_a_session_that_is_being_started_is_said_to_start(
 
     def argv(path: Path, request: object) -> tuple[str, ...]:
         look(None)
-        report(pipes[-1].path, Report(ok=True).encode())
+        report(pipes[-1].path, OrchestratorReport(ok=True).encode())
         return ("true",)
 
     def look(_operation: Operation | None) -> None:
@@ -162,7 +164,7 @@ def test_a_session_that_is_being_started_is_said_to_start(
 
     with monkeypatch.context() as context:
         Operations(studio.project, look).install(context.setattr)
-        start(other.world, Handing(argv=argv, pipe=pipe), plan)
+        start(other.world, OrchestratorStart(argv=argv, pipe=pipe), plan)
     assert set(seen) == {os.getpid()}
     assert len(pipes) == 1
     assert not list(studio.project.glob(f"{layout.SESSIONS_DIR}/*/ready-*"))
@@ -209,7 +211,7 @@ def test_a_session_is_never_there_before_its_branch(
     other, plan = with_branch(branching)
     with monkeypatch.context() as context:
         Operations(branching.project, keep).install(context.setattr)
-        start(other.world, _handing(), plan)
+        start(other.world, _starter(), plan)
     seen = set()
     for disk in disks:
         found = [path for path in disk.glob(f"{layout.SESSIONS_DIR}/[0-9]*") if path.is_dir()]
@@ -224,7 +226,7 @@ def test_a_branch_is_taken_back_where_the_directory_cannot_be_made(branching: St
     other, plan = with_branch(branching)
     (branching.project / ".agentmux").write_text("in the way")
     with pytest.raises(AgentmuxError):
-        start(other.world, _handing(), plan)
+        start(other.world, _starter(), plan)
     assert branches(branching) == "main*\n"
 
 
@@ -232,7 +234,7 @@ def test_starts_with_a_branch_get_a_name_and_a_branch_each(branching: Studio) ->
     now = branching.world.now()  # a name holds the second
     branching.world = replace(branching.world, now=lambda: now)
     plans = [with_branch(branching) for _ in range(2)]
-    first, second = (start(own.world, _handing(), plan) for own, plan in plans)
+    first, second = (start(own.world, _starter(), plan) for own, plan in plans)
     assert second.name == f"{first.name}-2"
     for each in (first, second):
         state = branching.world.files(each.path).load().state
@@ -243,9 +245,9 @@ def test_starts_with_a_branch_get_a_name_and_a_branch_each(branching: Studio) ->
 
 def test_a_branch_that_was_given_is_not_changed(branching: Studio) -> None:
     first, second = with_branch(branching, "mine"), with_branch(branching, "mine")
-    begun = start(first[0].world, _handing(), first[1])
+    begun = start(first[0].world, _starter(), first[1])
     with pytest.raises(UsageError, match="a branch `mine` already"):
-        start(second[0].world, _handing(), second[1])
+        start(second[0].world, _starter(), second[1])
     assert branches(branching) == "main \nmine*\n"
     names = sorted(path.name for path in begun.path.parent.iterdir())
     assert names == [".gitignore", begun.name]

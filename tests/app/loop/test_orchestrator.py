@@ -27,8 +27,8 @@ from agentmux.adapters.pane import delivery
 from agentmux.adapters.system.processes import ProcessWatch, end, is_alive, start_time
 from agentmux.adapters.wake.file_changes import gone
 from agentmux.adapters.wake.pipe import STOP, WakePipe, poke
-from agentmux.app.commands.orchestrator_request import Report, Request
-from agentmux.app.commands.orchestrator_start import Handing
+from agentmux.app.commands.orchestrator_request import OrchestratorReport, OrchestratorRequest
+from agentmux.app.commands.orchestrator_start import OrchestratorStart
 from agentmux.app.commands.resume import plan_resume
 from agentmux.app.commands.start import StartRequest, plan_start, start
 from agentmux.app.loop.process import drive
@@ -195,8 +195,8 @@ class Stage:
         plan = plan_start(self.world, StartRequest(feature="add a greeting", agent=self.agent), {})
         self.path = plan.path
         argv = (sys.executable, "-c", "import time; time.sleep(1e6)")
-        handing = Handing(argv=lambda *_: argv, pipe=lambda _: _ReadyAtOnce())
-        self.target = start(self.world, handing, plan).target
+        starter = OrchestratorStart(argv=lambda *_: argv, pipe=lambda _: _ReadyAtOnce())
+        self.target = start(self.world, starter, plan).target
 
     @asynccontextmanager
     async def driven(self, mode: str = "start") -> AsyncIterator[asyncio.Task[ExitCode]]:
@@ -234,7 +234,7 @@ class Stage:
             drive(
                 self.world,
                 self.world.files(self.path),
-                Request(mode=mode),  # type: ignore[arg-type]  # one of its words
+                OrchestratorRequest(mode=mode),  # type: ignore[arg-type]  # one of its words
                 tools,
                 identity={"pid": os.getpid()},
                 report=_no_report,
@@ -289,7 +289,7 @@ class Stage:
         return next(pane for pane in panes if pane.launch == launch)
 
 
-def _no_report(report: Report) -> None:
+def _no_report(report: OrchestratorReport) -> None:
     assert report.ok, report
 
 

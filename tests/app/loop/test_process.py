@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agentmux.adapters.disk.session_files import FileSession
-from agentmux.app.commands.orchestrator_request import Request
+from agentmux.app.commands.orchestrator_request import OrchestratorRequest
 from agentmux.app.loop.process import begin
 from agentmux.app.session.writer import Session
 from agentmux.app.signals.checks import Request as Handin
@@ -50,7 +50,7 @@ class Resuming:
         said: list[Submission] = []
         files = Overtaken(self.disk.path, lambda: said.append(other(FileSession(self.disk.path))))
         session = Session(files, now=self.world.now, new_id=self.world.new_id)
-        begin(self.world, session, Request(mode="resume"), "/nowhere")
+        begin(self.world, session, OrchestratorRequest(mode="resume"), "/nowhere")
         assert [each.result for each in said] == ["accepted"]
         return session.state
 

@@ -12,8 +12,8 @@ import pytest
 from agentmux.adapters.disk import session_folders
 from agentmux.adapters.disk.handover import ReadyPipe
 from agentmux.adapters.disk.lock import SessionLock
-from agentmux.app.commands.orchestrator_request import Report
-from agentmux.app.commands.orchestrator_start import Handing
+from agentmux.app.commands.orchestrator_request import OrchestratorReport
+from agentmux.app.commands.orchestrator_start import OrchestratorStart
 from agentmux.app.commands.start import StartRequest, plan_start, start
 from agentmux.app.session.checkout import require_free
 from agentmux.app.world import World
@@ -108,15 +108,15 @@ def test_of_starts_at_the_same_moment_one_begins(
     class Waits(ReadyPipe):
         def wait(self, timeout_s: float, pid: int) -> bytes | None:  # type: ignore[explicit-override]
             over.wait(20)
-            return Report(ok=True).encode()
+            return OrchestratorReport(ok=True).encode()
 
-    handing = Handing(
+    starter = OrchestratorStart(
         argv=lambda path, request: ("sleep", "600"), pipe=lambda path: Waits(path, {})
     )
 
     def run(number: int) -> None:
         try:
-            ended.append(start(world, handing, plans[number]).name)
+            ended.append(start(world, starter, plans[number]).name)
         except AgentmuxError as error:
             ended.append(getattr(error, "reason", str(error)))
         if len(ended) == count - 1:
