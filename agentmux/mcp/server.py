@@ -18,7 +18,7 @@ from agentmux.adapters.disk.signal_files import SignalFiles
 from agentmux.adapters.system.clock import utc_now
 from agentmux.adapters.system.ids import new_id
 from agentmux.adapters.wake.pipe import poke
-from agentmux.app.signals.checks import Identity, Request
+from agentmux.app.signals.checks import Identity, Submission
 from agentmux.app.signals.submission import identity_from, submit
 from agentmux.errors import AgentmuxError
 
@@ -48,7 +48,7 @@ class Answer(TypedDict):
     problems: list[str]
 
 
-Send = Callable[[Request], Answer]
+Send = Callable[[Submission], Answer]
 
 Subplan = Annotated[
     int | None, Field(default=None, ge=1, description="Which sub-plan; else the one of your seat.")
@@ -78,12 +78,12 @@ def build(identity: Identity) -> MCPServer:
     """Return the server for one launch, with a tool for every signal."""
     server = MCPServer("agentmux", instructions=INSTRUCTIONS)
 
-    def send(request: Request) -> Answer:
+    def send(submission: Submission) -> Answer:
         try:
             answer = submit(
                 SignalFiles(Path(identity.session_dir)),
                 identity,
-                request,
+                submission,
                 at=utc_now(),
                 new_id=new_id,
                 poke=poke,
@@ -102,7 +102,7 @@ def build(identity: Identity) -> MCPServer:
 
 def _plain(send: Send, signal: str) -> Callable[[], Answer]:
     def hand_in() -> Answer:
-        return send(Request(signal=signal))
+        return send(Submission(signal=signal))
 
     return hand_in
 
@@ -111,26 +111,26 @@ def _add_submits(server: MCPServer, send: Send) -> None:
     @server.tool()
     def submit_done(subplan_index: Subplan = None) -> Answer:
         """Say that the code of a sub-plan, or of a fix, is complete."""
-        return send(Request(signal="submit_done", subplan=subplan_index))
+        return send(Submission(signal="submit_done", subplan=subplan_index))
 
     @server.tool()
     def submit_review(role: Role = "") -> Answer:
         """Hand in your review file in 07_review."""
-        return send(Request(signal="submit_review", role=role))
+        return send(Submission(signal="submit_review", role=role))
 
     @server.tool()
     def submit_research_done(topic: OwnTopic = "") -> Answer:
         """Hand in summary.md and detail.md of a research topic."""
-        return send(Request(signal="submit_research_done", topic=topic))
+        return send(Submission(signal="submit_research_done", topic=topic))
 
 
 def _add_research(server: MCPServer, send: Send) -> None:
     @server.tool()
     def research_dispatch_code(topic: Topic, question: Question) -> Answer:
         """Have another agent find something out in this code base, while you go on."""
-        return send(Request(signal="research_dispatch_code", topic=topic, question=question))
+        return send(Submission(signal="research_dispatch_code", topic=topic, question=question))
 
     @server.tool()
     def research_dispatch_web(topic: Topic, question: Question) -> Answer:
         """Have another agent find something out on the web, while you go on."""
-        return send(Request(signal="research_dispatch_web", topic=topic, question=question))
+        return send(Submission(signal="research_dispatch_web", topic=topic, question=question))

@@ -28,8 +28,8 @@ from agentmux.app.commands.resume import plan_resume, resume
 from agentmux.app.commands.start import StartRequest, plan_start, start
 from agentmux.app.loop.process import drive
 from agentmux.app.loop.tools import Tools
-from agentmux.app.signals.checks import Request as Handin
-from agentmux.app.signals.submission import Submission, decide, identity_from, submit
+from agentmux.app.signals.checks import Submission as Handin
+from agentmux.app.signals.submission import SubmitAnswer, decide, identity_from, submit
 from agentmux.app.world import World
 from agentmux.core.agents.spec import AgentSpec
 from agentmux.core.journal.events import Approved, ChangesRequested, Event
@@ -327,7 +327,7 @@ class Studio:
 
     # -- agents ------------------------------------------------------------------------------
 
-    def heard(self, answer: Submission) -> Submission:
+    def heard(self, answer: SubmitAnswer) -> SubmitAnswer:
         """Note what was acknowledged."""
         assert answer.result != "refused", answer
         if answer.result == "accepted" and answer.event_id is not None:
@@ -457,7 +457,7 @@ class SimAgent:
         self._artifact(f"{layout.COMPLETION}/summary.md", f"# Cycle {self._cycle}\n")
         self._hand_in("submit_summary")
 
-    def _hand_in(self, signal: str, **more: Any) -> Submission:
+    def _hand_in(self, signal: str, **more: Any) -> SubmitAnswer:
         world = self._studio.world
         identity = identity_from(self._env, command="agentmux submit")
         answer = submit(

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from agentmux.app.signals.submission import Submission
+from agentmux.app.signals.submission import SubmitAnswer
 from agentmux.core.names import layout
 from agentmux.errors import ExitCode
 from tests.app.driver import NotedRepository, SimPane, Studio, make_project
@@ -75,7 +75,7 @@ class Recorder:
             self._outside("closed", pane.launch)
             hang_up(pane)
 
-        def answering(answer: Submission) -> Submission:
+        def answering(answer: SubmitAnswer) -> SubmitAnswer:
             self._outside("answered", "")
             return heard(answer)
 

@@ -56,7 +56,7 @@ class Identity:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+class Submission:
     """What is handed in or asked for.
 
     Attributes:
@@ -92,13 +92,13 @@ class Checked:
     problems: tuple[str, ...] = ()
 
 
-class _Desk:
+class _Checker:
     """Reads what is handed in and notes what is wrong with it."""
 
-    def __init__(self, files: SignalFiles, identity: Identity, request: Request) -> None:
+    def __init__(self, files: SignalFiles, identity: Identity, submission: Submission) -> None:
         self.files = files
         self.identity = identity
-        self.request = request
+        self.submission = submission
         self.problems: list[str] = []
         self.place = ""
         self._digests: list[str] = []
@@ -161,13 +161,13 @@ class _Desk:
         )
 
 
-def check(files: SignalFiles, identity: Identity, request: Request) -> Checked:
+def check(files: SignalFiles, identity: Identity, submission: Submission) -> Checked:
     """Read the artifact that ``request`` hands in, and check every rule.
 
     Raises:
         UsageError: The role named is no reviewer's.
     """
-    return _CHECKS[request.signal](_Desk(files, identity, request))
+    return _CHECKS[submission.signal](_Checker(files, identity, submission))
 
 
 def check_question(topic: str, question: str) -> tuple[str, ...]:
@@ -190,52 +190,56 @@ def check_changes(text: str) -> tuple[str, ...]:
     return (f"text: longer than {CHANGES_MAX} characters",) if len(text) > CHANGES_MAX else ()
 
 
-def _pm_done(desk: _Desk) -> Checked:
-    desk.text(f"{layout.PRODUCT_MANAGEMENT}/requirements.md")
-    return desk.checked(events.PmDone(sha256=desk.sha256))
+def _pm_done(checker: _Checker) -> Checked:
+    checker.text(f"{layout.PRODUCT_MANAGEMENT}/requirements.md")
+    return checker.checked(events.PmDone(sha256=checker.sha256))
 
 
-def _architecture(desk: _Desk) -> Checked:
-    data = desk.data(ARCHITECTURE, TEXT_MAX)
+def _architecture(checker: _Checker) -> Checked:
+    data = checker.data(ARCHITECTURE, TEXT_MAX)
     if data is None:
-        return desk.checked(events.ArchitectureDone())
-    nominated, problems = check_architecture(data, desk.files.read_front_matter)
-    desk.note(problems)
-    return desk.checked(events.ArchitectureDone(sha256=desk.sha256, reviewers=nominated))
+        return checker.checked(events.ArchitectureDone())
+    nominated, problems = check_architecture(data, checker.files.read_front_matter)
+    checker.note(problems)
+    return checker.checked(events.ArchitectureDone(sha256=checker.sha256, reviewers=nominated))
 
 
-def _plan(desk: _Desk) -> Checked:
-    value = desk.yaml(f"{layout.PLANNING}/plan.yaml")
-    if not desk.problems:
-        desk.note(check_plan(value)[1])
-    plan = value if isinstance(value, dict) and not desk.problems else {}
-    return desk.checked(events.PlanDone(sha256=desk.sha256, plan=plan))
+def _plan(checker: _Checker) -> Checked:
+    value = checker.yaml(f"{layout.PLANNING}/plan.yaml")
+    if not checker.problems:
+        checker.note(check_plan(value)[1])
+    plan = value if isinstance(value, dict) and not checker.problems else {}
+    return checker.checked(events.PlanDone(sha256=checker.sha256, plan=plan))
 
 
-def _design(desk: _Desk) -> Checked:
-    desk.text(f"{layout.DESIGN}/design.md")
-    return desk.checked(events.DesignDone(sha256=desk.sha256))
+def _design(checker: _Checker) -> Checked:
+    checker.text(f"{layout.DESIGN}/design.md")
+    return checker.checked(events.DesignDone(sha256=checker.sha256))
 
 
-def _code(desk: _Desk) -> Checked:
-    index = desk.request.subplan if desk.request.subplan is not None else desk.identity.subplan
-    return desk.checked(events.CodeDone(subplan_index=index), str(index or ""))
-
-
-def _review(desk: _Desk) -> Checked:
-    role = long_role(desk.request.role or desk.identity.role)
-    names = review_files(role, alone=len(_nominated(desk.files)) == 1)
-    value = desk.yaml(desk.first_of(tuple(f"{layout.REVIEW}/{name}" for name in names)))
-    if desk.problems:
-        return desk.checked(events.ReviewDone(role=role, verdict=""), role)
-    review, problems = check_review(value, role)
-    desk.note(problems)
-    if review is None:
-        return desk.checked(events.ReviewDone(role=role, verdict=""), role)
-    fact = events.ReviewDone(
-        role=role, verdict=review.verdict.value, sha256=desk.sha256, review=review.to_fields()
+def _code(checker: _Checker) -> Checked:
+    index = (
+        checker.submission.subplan
+        if checker.submission.subplan is not None
+        else checker.identity.subplan
     )
-    return desk.checked(fact, role)
+    return checker.checked(events.CodeDone(subplan_index=index), str(index or ""))
+
+
+def _review(checker: _Checker) -> Checked:
+    role = long_role(checker.submission.role or checker.identity.role)
+    names = review_files(role, alone=len(_nominated(checker.files)) == 1)
+    value = checker.yaml(checker.first_of(tuple(f"{layout.REVIEW}/{name}" for name in names)))
+    if checker.problems:
+        return checker.checked(events.ReviewDone(role=role, verdict=""), role)
+    review, problems = check_review(value, role)
+    checker.note(problems)
+    if review is None:
+        return checker.checked(events.ReviewDone(role=role, verdict=""), role)
+    fact = events.ReviewDone(
+        role=role, verdict=review.verdict.value, sha256=checker.sha256, review=review.to_fields()
+    )
+    return checker.checked(fact, role)
 
 
 def _nominated(files: SignalFiles) -> tuple[str, ...]:
@@ -243,39 +247,41 @@ def _nominated(files: SignalFiles) -> tuple[str, ...]:
     return fold(loaded.state, loaded.tail).reviewer_nominations or DEFAULT_NOMINATIONS
 
 
-def _research(desk: _Desk) -> Checked:
-    topic = desk.request.topic or desk.identity.topic
-    role = desk.identity.role
+def _research(checker: _Checker) -> Checked:
+    topic = checker.submission.topic or checker.identity.topic
+    role = checker.identity.role
     kind = ResearchKind(role.partition("-")[0]) if role in RESEARCHERS else ResearchKind.CODE
     if not layout.is_topic(topic):
-        desk.note((f"topic: `{topic[:60]}` names no research",))
+        checker.note((f"topic: `{topic[:60]}` names no research",))
     else:
         folder = layout.research(kind, topic)
-        desk.text(f"{folder}/summary.md")
-        desk.text(f"{folder}/detail.md")
-    return desk.checked(events.ResearchDone(research=kind, topic=topic, sha256=desk.sha256), topic)
+        checker.text(f"{folder}/summary.md")
+        checker.text(f"{folder}/detail.md")
+    return checker.checked(
+        events.ResearchDone(research=kind, topic=topic, sha256=checker.sha256), topic
+    )
 
 
-def _summary(desk: _Desk) -> Checked:
-    desk.text(f"{layout.COMPLETION}/summary.md")
-    return desk.checked(events.SummaryDone(sha256=desk.sha256))
+def _summary(checker: _Checker) -> Checked:
+    checker.text(f"{layout.COMPLETION}/summary.md")
+    return checker.checked(events.SummaryDone(sha256=checker.sha256))
 
 
-def _hello(desk: _Desk) -> Checked:
-    conversation = desk.identity.conversation
+def _hello(checker: _Checker) -> Checked:
+    conversation = checker.identity.conversation
     source = "environment" if conversation else ""
-    return desk.checked(events.Hello(conversation=conversation, source=source), conversation)
+    return checker.checked(events.Hello(conversation=conversation, source=source), conversation)
 
 
 def _question(
-    desk: _Desk, *, fact: type[events.CodeResearchDispatched | events.WebResearchDispatched]
+    checker: _Checker, *, fact: type[events.CodeResearchDispatched | events.WebResearchDispatched]
 ) -> Checked:
-    topic, question = desk.request.topic, writable(desk.request.question)
-    desk.note(check_question(topic, question))
-    return desk.checked(fact(topic=topic, question=question), topic)
+    topic, question = checker.submission.topic, writable(checker.submission.question)
+    checker.note(check_question(topic, question))
+    return checker.checked(fact(topic=topic, question=question), topic)
 
 
-_CHECKS: Final[Mapping[str, Callable[[_Desk], Checked]]] = {
+_CHECKS: Final[Mapping[str, Callable[[_Checker], Checked]]] = {
     events.PmDone.kind: _pm_done,
     events.ArchitectureDone.kind: _architecture,
     events.PlanDone.kind: _plan,

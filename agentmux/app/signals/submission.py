@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from agentmux.app.signals.checks import Checked, Identity, Request, check, check_changes
+from agentmux.app.signals.checks import Checked, Identity, Submission, check, check_changes
 from agentmux.core.codec.digests import named_uuid
 from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.core.codec.shape import writable
@@ -43,7 +43,7 @@ Poke = Callable[[Path], bool]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Submission:
+class SubmitAnswer:
     """The answer to a signal.
 
     Attributes:
@@ -97,12 +97,12 @@ def identity_from(environ: Mapping[str, str], *, command: str) -> Identity:
 def submit(
     files: SignalFiles,
     identity: Identity,
-    request: Request,
+    submission: Submission,
     *,
     at: str,
     new_id: Callable[[], str],
     poke: Poke,
-) -> Submission:
+) -> SubmitAnswer:
     """Take a signal of an agent.
 
     Refused is what breaks a rule and would count otherwise: nothing is journaled then. A duplicate
@@ -111,7 +111,7 @@ def submit(
     Args:
         files: The session that ``identity`` names.
         identity: Who calls.
-        request: What is handed in, or asked for.
+        submission: What is handed in, or asked for.
         at: Now, as the journal writes it.
         new_id: Makes the id of an event that nothing else identifies.
         poke: Wakes the orchestrator; whether there is one.
@@ -121,7 +121,7 @@ def submit(
         NotFoundError: There is no such session.
         DataError: The session cannot be read or written.
     """
-    checked = check(files, identity, request)
+    checked = check(files, identity, submission)
     with files.transact() as held:
         state = _state(held)
         _check_session(state, identity, files.path)
@@ -147,7 +147,7 @@ def submit(
 
 def decide(
     files: SignalFiles, fact: UserDecision, *, at: str, new_id: Callable[[], str], poke: Poke
-) -> Submission:
+) -> SubmitAnswer:
     """Take a decision of the user; as `submit`, also while the session is stopped."""
     problems: tuple[str, ...] = ()
     if isinstance(fact, ChangesRequested):
@@ -155,7 +155,7 @@ def decide(
         problems = check_changes(fact.text)
     if problems:
         reason = "the request for changes breaks a rule"
-        return Submission(result=REFUSED, event_id=None, reason=reason, problems=problems)
+        return SubmitAnswer(result=REFUSED, event_id=None, reason=reason, problems=problems)
     with files.transact() as held:
         state = _state(held)
         # Not derived from its content: after a commit that failed, the same is decided again.
@@ -240,11 +240,11 @@ def _check_session(state: SessionState, identity: Identity, path: Path) -> None:
         )
 
 
-def _refusal(checked: Checked, path: Path) -> Submission:
+def _refusal(checked: Checked, path: Path) -> SubmitAnswer:
     count = len(checked.problems)
     what = "1 problem" if count == 1 else f"{count} problems"
     where = f" in `{path / checked.place}`" if checked.place else ""
-    return Submission(
+    return SubmitAnswer(
         result=REFUSED,
         event_id=None,
         reason=f"{what}{where}: mend all, then submit again",
@@ -252,9 +252,9 @@ def _refusal(checked: Checked, path: Path) -> Submission:
     )
 
 
-def _answer(judgement: Judgement, event: str, reason: str, *, listening: bool) -> Submission:
+def _answer(judgement: Judgement, event: str, reason: str, *, listening: bool) -> SubmitAnswer:
     applied = NEXT_RESUME if judgement.answer is Answer.ACCEPTED and not listening else ""
-    return Submission(
+    return SubmitAnswer(
         result=judgement.answer.value,
         event_id=event,
         reason="; ".join(filter(None, (reason, applied))),

@@ -16,7 +16,7 @@ from agentmux.app.session.lookup import (
     select_session,
 )
 from agentmux.app.session.writer import stamp
-from agentmux.app.signals.submission import Submission, decide
+from agentmux.app.signals.submission import SubmitAnswer, decide
 from agentmux.app.views.status import NESTED
 from agentmux.cli import render
 from agentmux.cli.ask.consent import YesOpt, require_consent
@@ -149,7 +149,7 @@ def _decide(world: World, entry: SessionEntry, fact: UserDecision, *, json: bool
     return ExitCode.OK if error is None else render.error(error)
 
 
-def _error(made: Submission, entry: SessionEntry) -> AgentmuxError | None:
+def _error(made: SubmitAnswer, entry: SessionEntry) -> AgentmuxError | None:
     """Return why nothing was decided; a script must see it in the exit code."""
     if made.result == "refused":
         return RefusedError(made.reason, problems=made.problems)

@@ -16,8 +16,8 @@ from agentmux.adapters.disk.signal_files import SignalFiles
 from agentmux.adapters.system.clock import utc_now
 from agentmux.adapters.system.ids import new_id
 from agentmux.adapters.wake.pipe import poke
-from agentmux.app.signals.checks import QUESTION_MAX, Request
-from agentmux.app.signals.submission import REFUSED, Submission, identity_from, submit
+from agentmux.app.signals.checks import QUESTION_MAX, Submission
+from agentmux.app.signals.submission import REFUSED, SubmitAnswer, identity_from, submit
 from agentmux.cli.fast.given_text import given_text
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.codec.shape import nearest
@@ -115,13 +115,13 @@ def main(argv: Sequence[str], environ: Mapping[str, str]) -> int:
     return ExitCode.REFUSED if answer.result == REFUSED else ExitCode.OK
 
 
-def hand_in(request: Request, environ: Mapping[str, str], *, command: str) -> Submission:
+def hand_in(submission: Submission, environ: Mapping[str, str], *, command: str) -> SubmitAnswer:
     """Hand ``request`` in to the session that ``environ`` names."""
     identity = identity_from(environ, command=command)
     return submit(
         SignalFiles(Path(identity.session_dir)),
         identity,
-        request,
+        submission,
         at=utc_now(),
         new_id=new_id,
         poke=poke,
@@ -158,7 +158,7 @@ def _value(name: str, rest: Iterator[str]) -> str:
     return value
 
 
-def _submit_request(given: _Words) -> Request:
+def _submit_request(given: _Words) -> Submission:
     if not given.words:
         raise UsageError("what is complete is missing", hints=("see: agentmux submit --help",))
     what, *more = given.words
@@ -168,7 +168,7 @@ def _submit_request(given: _Words) -> Request:
     for option in given.options:
         if option != _OPTION_OF.get(what):
             raise UsageError(f"`submit {what}` takes no `{option}`")
-    return Request(
+    return Submission(
         signal=signal,
         subplan=_subplan(given.options.get("--subplan")),
         role=given.options.get("--role", ""),
@@ -176,14 +176,14 @@ def _submit_request(given: _Words) -> Request:
     )
 
 
-def _research_request(given: _Words) -> Request:
+def _research_request(given: _Words) -> Submission:
     if not given.words:
         raise UsageError("`code` or `web` is missing", hints=("see: agentmux research --help",))
     signal = _chosen(given.words[0], _RESEARCH, "agentmux research --help")
     if "--topic" not in given.options:
         raise UsageError("`--topic` is missing", hints=("see: agentmux research --help",))
     question = _question(given.words[1:])
-    return Request(signal=signal, topic=given.options["--topic"], question=question)
+    return Submission(signal=signal, topic=given.options["--topic"], question=question)
 
 
 def _chosen(name: str, known: Mapping[str, str], help_command: str) -> str:
@@ -209,7 +209,7 @@ def _question(words: list[str]) -> str:
     return given_text(Path(words[0][1:]), _QUESTION_BYTES)
 
 
-def _show(answer: Submission, *, as_json: bool) -> None:
+def _show(answer: SubmitAnswer, *, as_json: bool) -> None:
     if as_json:
         _print(json.dumps(answer.to_fields()))
         return
@@ -220,7 +220,7 @@ def _show(answer: Submission, *, as_json: bool) -> None:
 
 def _failed(error: AgentmuxError, *, as_json: bool) -> int:
     if as_json:
-        answer = Submission(result="error", event_id=None, reason=error.message)
+        answer = SubmitAnswer(result="error", event_id=None, reason=error.message)
         _print(json.dumps({**answer.to_fields(), "hints": error.hints}))
     lines = [f"error: {error.message}", *(f"hint: {hint}" for hint in error.hints)]
     _print("\n".join(lines), to_stderr=True)

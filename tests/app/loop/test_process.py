@@ -11,8 +11,8 @@ from agentmux.adapters.disk.session_files import FileSession
 from agentmux.app.commands.orchestrator_request import OrchestratorRequest
 from agentmux.app.loop.process import begin
 from agentmux.app.session.writer import Session
-from agentmux.app.signals.checks import Request as Handin
-from agentmux.app.signals.submission import Submission, decide, identity_from, submit
+from agentmux.app.signals.checks import Submission as Handin
+from agentmux.app.signals.submission import SubmitAnswer, decide, identity_from, submit
 from agentmux.app.world import World
 from agentmux.core.journal.events import ChangesRequested
 from agentmux.core.journal.state import PASSED, SessionState
@@ -46,8 +46,8 @@ class Resuming:
     disk: OnDisk
     world: World
 
-    def go(self, other: Callable[[FileSession], Submission]) -> SessionState:
-        said: list[Submission] = []
+    def go(self, other: Callable[[FileSession], SubmitAnswer]) -> SessionState:
+        said: list[SubmitAnswer] = []
         files = Overtaken(self.disk.path, lambda: said.append(other(FileSession(self.disk.path))))
         session = Session(files, now=self.world.now, new_id=self.world.new_id)
         begin(self.world, session, OrchestratorRequest(mode="resume"), "/nowhere")
@@ -76,7 +76,7 @@ def test_a_decision_that_comes_while_a_resume_begins_counts(tmp_path: Path) -> N
     disk.leave("08_completion/summary.md", "# All of it\n")
     resumed = resuming(disk)
 
-    def more(files: FileSession) -> Submission:
+    def more(files: FileSession) -> SubmitAnswer:
         fact = ChangesRequested(text="Subtract, too.")
         return decide(files, fact, at=AT, new_id=resumed.world.new_id, poke=lambda _: False)
 
@@ -94,7 +94,7 @@ def test_work_that_is_handed_in_while_a_resume_begins_counts(tmp_path: Path) -> 
     resumed = resuming(disk)
     coder = identity_from(env, command="agentmux submit")
 
-    def hand_in(files: FileSession) -> Submission:
+    def hand_in(files: FileSession) -> SubmitAnswer:
         new_id = resumed.world.new_id
         request = Handin(signal="submit_done")
         return submit(files, coder, request, at=AT, new_id=new_id, poke=lambda _: False)

@@ -17,10 +17,10 @@ import pytest
 
 from agentmux.adapters.config.agent_registry import load_registry
 from agentmux.adapters.wake.pipe import WakePipe, poke
-from agentmux.app.signals.checks import Request
+from agentmux.app.signals.checks import Submission
 from agentmux.app.signals.submission import (
     NEXT_RESUME,
-    Submission,
+    SubmitAnswer,
     decide,
     identity_from,
     report,
@@ -44,19 +44,19 @@ ARCHITECTURE = "02_architecting/architecture.md"
 IDS = itertools.count(1)
 
 
-def hand_in(session: OnDisk, environ: dict[str, str], signal: str, **values: Any) -> Submission:
+def hand_in(session: OnDisk, environ: dict[str, str], signal: str, **values: Any) -> SubmitAnswer:
     identity = identity_from(environ, command="agentmux submit")
     return submit(
         session.files,
         identity,
-        Request(signal=signal, **values),
+        Submission(signal=signal, **values),
         at=AT,
         new_id=lambda: f"n{next(IDS)}",
         poke=poke,
     )
 
 
-def user(session: OnDisk, fact: Approved | ChangesRequested) -> Submission:
+def user(session: OnDisk, fact: Approved | ChangesRequested) -> SubmitAnswer:
     return decide(session.files, fact, at=AT, new_id=lambda: f"n{next(IDS)}", poke=poke)
 
 
