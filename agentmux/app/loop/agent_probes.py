@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Iterable
 from typing import Final
 
-from agentmux.app.loop.background_tasks import Beside, Loop
+from agentmux.app.loop.background_tasks import BackgroundTasks, Loop
 from agentmux.app.session.writer import Session
 from agentmux.app.world import World
 from agentmux.core.names.phase import PRODUCT_MANAGER, ROLES
@@ -16,13 +16,15 @@ from agentmux.core.pipeline.work import Work
 _ANSWER_S: Final = 1.0
 
 
-class Asking:
+class AgentProbes:
     """Which programs of one session were asked; each is asked once in the life of a process."""
 
-    def __init__(self, world: World, session: Session, beside: Beside, loop: Loop) -> None:
+    def __init__(
+        self, world: World, session: Session, background: BackgroundTasks, loop: Loop
+    ) -> None:
         self._world = world
         self._session = session
-        self._beside = beside
+        self._background = background
         self._loop = loop
         self._begun: set[str] = set()
         self._waited: set[str] = set()
@@ -55,7 +57,7 @@ class Asking:
     def _begin(self, names: set[str]) -> None:
         for name in sorted(names - self._begun):
             self._begun.add(name)
-            self._beside.run(f"ask {name}", self._ask(name))
+            self._background.run(f"ask {name}", self._ask(name))
 
     async def _ask(self, name: str) -> None:
         """Let a program say what it can do; where that takes too long, its launch goes on."""

@@ -25,7 +25,7 @@ class Loop(Protocol):
         """Tell the user."""
 
 
-class Beside:
+class BackgroundTasks:
     """The work under way beside one loop, which is woken after each."""
 
     def __init__(self, loop: Loop) -> None:

@@ -14,8 +14,8 @@ from typing import Any, Final
 
 from agentmux.app.launch.launcher import Launcher, PreparedLaunch, label
 from agentmux.app.launch.stopped_pane import PaneManner
-from agentmux.app.loop.agent_probes import Asking
-from agentmux.app.loop.background_tasks import Beside, Loop
+from agentmux.app.loop.agent_probes import AgentProbes
+from agentmux.app.loop.background_tasks import BackgroundTasks, Loop
 from agentmux.app.loop.commit import commit, left_out, reason
 from agentmux.app.loop.messenger import Messenger
 from agentmux.app.loop.tools import Tools
@@ -86,12 +86,12 @@ class Performer:
         self._loop = loop
         self.launcher = Launcher(world, session, fresh=manner.fresh)
         self._manner = manner
-        self._beside = Beside(loop)
+        self._background = BackgroundTasks(loop)
         self._messenger = Messenger(world, session, tools, watcher, loop)
         self._shown: tuple[str, ...] = ()
         self._is_arranged = False
         self._prompted: set[str] = set()
-        self._asking = Asking(world, session, self._beside, loop)
+        self._probes = AgentProbes(world, session, self._background, loop)
         self._left_out: tuple[str, ...] = ()
         self._perform: Final[Mapping[type[Action], Callable[[Any, Facts], Awaitable[None]]]] = {
             FinishArchive: self._finish_archive,
@@ -112,7 +112,7 @@ class Performer:
         self._take_over(facts)
         wanting = [action for action in actions if isinstance(action, Launch)]
         works = wanted(self._session.state) if wanting else ()
-        launches = [] if self._asking.holds_up(works) else wanting
+        launches = [] if self._probes.holds_up(works) else wanting
         if launches:
             await self._launch(launches, facts)
         held_up = launches != wanting
@@ -183,9 +183,11 @@ class Performer:
         spec = self._watcher.spec(seat)
         by_argv = spec.prompt_by(resuming=mode == NATIVE) is PromptBy.ARGV
         if by_argv or mode == NATIVE:  # also to see that it refuses its conversation
-            self._beside.run(f"confirm {launch}", self._watcher.confirm(seat, launch))
+            self._background.run(f"confirm {launch}", self._watcher.confirm(seat, launch))
         if not by_argv:
-            self._beside.run(f"prompt {launch}", self._messenger.prompt(seat, launch, pane, prompt))
+            self._background.run(
+                f"prompt {launch}", self._messenger.prompt(seat, launch, pane, prompt)
+            )
 
     def _take_over(self, facts: Facts) -> None:
         """See to the prompts of launches that another orchestrator began, and did not finish."""
@@ -294,7 +296,7 @@ class Performer:
     # -- beside the loop ---------------------------------------------------------------------
 
     async def _commit(self, action: MakeCommit, facts: Facts) -> None:
-        self._beside.run("commit", self._make_commit(action.approval))
+        self._background.run("commit", self._make_commit(action.approval))
 
     async def _make_commit(self, approval: str) -> None:
         committed = self._session.state.commit
@@ -342,18 +344,18 @@ class Performer:
 
     async def _tell(self, action: Tell, facts: Facts) -> None:
         key = f"tell {action.seat} {action.research} {action.topic}"
-        self._beside.run(key, self._messenger.tell(action))
+        self._background.run(key, self._messenger.tell(action))
 
     def _nudge_quiet(self) -> None:
         while self._watcher.to_nudge:
             seat = self._watcher.to_nudge.pop()
-            self._beside.run(f"nudge {seat}", self._messenger.nudge(seat))
+            self._background.run(f"nudge {seat}", self._messenger.nudge(seat))
 
     # -- the end -----------------------------------------------------------------------------
 
     async def end_all(self) -> None:
         """Keep the last screens, then end every agent."""
-        self._beside.cancel()
+        self._background.cancel()
         launches = tuple(self._watcher.panes)
         try:
             self._watcher.look_at(launches)

@@ -61,7 +61,7 @@ _NOTHING_READ: Final = Reading(mark=ScreenMark.UNKNOWN)
 
 
 @dataclass(slots=True)
-class _Sight:
+class _LastLook:
     """What was last seen of a pane; ``still_since`` is in monotonic seconds."""
 
     digest: str
@@ -90,7 +90,7 @@ class Watcher:
         self._identity = identity
         self.wake: Callable[[], None] = _nobody
         self.problem: str | None = None
-        self._sights: dict[str, _Sight] = {}
+        self._last_looks: dict[str, _LastLook] = {}
         self._switches: dict[str, int] = {}
         self._last_tick = 0.0
         self._last_tick_at: float | None = None
@@ -188,7 +188,7 @@ class Watcher:
         moved = [
             pane
             for pane in self.panes.values()
-            if set_back or pane.activity >= self._last_tick - 1 or pane.id not in self._sights
+            if set_back or pane.activity >= self._last_tick - 1 or pane.id not in self._last_looks
         ]
         self._look(moved, now)
         self._last_tick = began  # what a look that failed has not seen is looked at again
@@ -204,8 +204,8 @@ class Watcher:
         before, self._last_tick_at = self._last_tick_at, now
         pause_s = 0.0 if before is None else now - before - interval_s
         if pause_s > interval_s:
-            for sight in self._sights.values():
-                sight.still_since += pause_s
+            for last_look in self._last_looks.values():
+                last_look.still_since += pause_s
 
     def look_at(self, launches: tuple[str, ...]) -> None:
         """Keep the screens of these launches now: they are about to go."""
@@ -226,9 +226,9 @@ class Watcher:
             if screen is None:
                 continue
             digest = hashlib.blake2b(screen.ansi.encode(), digest_size=16).hexdigest()
-            sight = self._sights.get(pane.id)
-            if sight is None or sight.digest != digest:
-                self._sights[pane.id] = _Sight(digest, now)
+            last_look = self._last_looks.get(pane.id)
+            if last_look is None or last_look.digest != digest:
+                self._last_looks[pane.id] = _LastLook(digest, now)
                 self._keep(pane, screen)
             elif final:
                 self._keep(pane, screen)
@@ -238,7 +238,7 @@ class Watcher:
     def _note_unseen(self, panes: list[Pane]) -> None:
         """What was not seen is unknown, and no time that it goes on counts as silence."""
         for pane in panes:
-            self._sights.pop(pane.id, None)
+            self._last_looks.pop(pane.id, None)
             name, seat = self._seat_of(pane.launch)
             if seat is not None and seat.status == LAUNCHED and seat.mode in AGENT_MODES:
                 self.note(name, "unknown", "screen")
@@ -268,7 +268,7 @@ class Watcher:
         name, seat = self._seat_of(pane.launch)
         if seat is None or seat.mode != NATIVE or seat.reached or pane.launch in self._refused:
             return
-        still_s = now - self._sights[pane.id].still_since
+        still_s = now - self._last_looks[pane.id].still_since
         if still_s >= _LAST_WORD_S and refuses(self.spec(name), screen.text):
             self._refused.add(pane.launch)
             self.wake()
@@ -361,8 +361,8 @@ class Watcher:
             return 0.0
         if status.status in {"busy", WAITING, LIMIT} or self._awaits_research(name):
             return 0.0
-        sight = self._sights.get(pane.id)
-        return now - sight.still_since if sight is not None else 0.0
+        last_look = self._last_looks.get(pane.id)
+        return now - last_look.still_since if last_look is not None else 0.0
 
     def _turn(self, name: str, seat: Seat) -> Turn:
         """Say what is known of the turn of a quiet agent: by its own word, or by its screen."""
@@ -379,8 +379,8 @@ class Watcher:
     def _is_put_off(self, seat: Seat) -> bool:
         """Whether somebody's draft lay in the composer, and the screen is still the same."""
         pane = self.panes.get(seat.launch)
-        sight = None if pane is None else self._sights.get(pane.id)
-        return sight is not None and self._put_off.get(seat.launch) == sight.digest
+        last_look = None if pane is None else self._last_looks.get(pane.id)
+        return last_look is not None and self._put_off.get(seat.launch) == last_look.digest
 
     def put_off(self, seat: str) -> bool:
         """Let a reminder that could not be typed come later, when the screen has changed.
@@ -390,11 +390,11 @@ class Watcher:
         """
         held = self._session.state.seats.get(seat)
         pane = None if held is None else self.panes.get(held.launch)
-        sight = None if pane is None else self._sights.get(pane.id)
-        if held is None or sight is None:
+        last_look = None if pane is None else self._last_looks.get(pane.id)
+        if held is None or last_look is None:
             return False
-        quiet_s = asyncio.get_running_loop().time() - sight.still_since
-        self._put_off[held.launch] = sight.digest
+        quiet_s = asyncio.get_running_loop().time() - last_look.still_since
+        self._put_off[held.launch] = last_look.digest
         return quiet_s < self._world.settings.stall.nudge_after_s
 
     def _awaits_research(self, seat: str) -> bool:

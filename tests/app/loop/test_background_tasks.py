@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from agentmux.app.loop.background_tasks import AGAIN_S, Beside
+from agentmux.app.loop.background_tasks import AGAIN_S, BackgroundTasks
 from agentmux.errors import AgentmuxError
 
 
@@ -28,14 +28,14 @@ class Loop:
 
     async def drive(self, rounds: int) -> None:
         """Go on until the work was begun so often."""
-        beside = Beside(self)
+        background = BackgroundTasks(self)
         async with asyncio.timeout(10 * AGAIN_S):
             while len(self.begun) < rounds:
-                beside.run("work", self._run())
-                beside.run("work", self._run())
+                background.run("work", self._run())
+                background.run("work", self._run())
                 await self._again.wait()
                 self._again.clear()
-        beside.cancel()
+        background.cancel()
 
     async def _run(self) -> None:
         self.begun.append(asyncio.get_running_loop().time())
