@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from agentmux.app.result import OperationResult, envelope
 from agentmux.core.names import layout
-from agentmux.core.names.status_labels import worded
+from agentmux.core.names.status_labels import status_label
 from agentmux.core.terminal.text_width import clean, cut, width
 from agentmux.errors import AgentmuxError, DataError, RefusedError, of_system
 
@@ -172,7 +172,7 @@ def standing(view: SessionView) -> list[str]:
         return [f"session {name} is done: {made}"]
     step = next_step(view)
     return [
-        f"session {name} is {worded(view.status)}, in phase {where(view)}",
+        f"session {name} is {status_label(view.status)}, in phase {where(view)}",
         f"next: {step}" if step else f"watch it: agentmux attach {name}",
     ]
 
@@ -206,7 +206,7 @@ def session_list(
         colours: Whether they may be shown.
     """
     rows = [("SESSION", "PHASE", "STATUS", "UPDATED")]
-    words = [worded(view.status) for view in views]
+    words = [status_label(view.status) for view in views]
     rows += [
         (view.session, where(view), word, f"{age(view.age_s)} ago")
         for view, word in zip(views, words, strict=True)
@@ -225,7 +225,7 @@ def session_list(
 
 def status_lines(view: SessionView, *, colours: bool) -> list[str]:
     """Return the lines of ``agentmux status`` for one session."""
-    state = paint(view.status, colours=colours, shown=worded(view.status))
+    state = paint(view.status, colours=colours, shown=status_label(view.status))
     lines = [
         view.session,
         f"  feature       {view.feature or '-'}",
@@ -273,7 +273,7 @@ def _seat_table(seats: Sequence[SeatView]) -> list[str]:
         (
             seat.seat,
             seat.agent or "-",
-            f"{worded(seat.status)}{f', resets {seat.resets}' if seat.resets else ''}",
+            f"{status_label(seat.status)}{f', resets {seat.resets}' if seat.resets else ''}",
             age(seat.age_s),
             f"{_NATIVE if seat.mode == 'native' else ''}{seat.mode}",
             str(seat.attempt),

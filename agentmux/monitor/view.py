@@ -17,7 +17,7 @@ from agentmux.core.fold.acceptance import takes_approval, working_phase
 from agentmux.core.journal.state import CAPPED, DELAYED, Seat, SessionState
 from agentmux.core.names import layout
 from agentmux.core.names.phase import Phase
-from agentmux.core.names.status_labels import worded
+from agentmux.core.names.status_labels import status_label
 from agentmux.core.pipeline.registry import PHASE_REGISTRY, PIPELINE, earlier
 from agentmux.core.terminal.text_width import NARROW, clean, cut, spread, wrap
 from agentmux.ports.display import Picture, SeatStatus
@@ -241,7 +241,7 @@ def _seats(picture: Picture, cols: int) -> Iterator[_Ranked]:
         status = _status(name, picture)
         attention = status.status in _TURNS
         mark = ATTENTION if attention else " "
-        says = clean(f"{worded(status.status)} {_age(status.since, picture.now)}")
+        says = clean(f"{status_label(status.status)} {_age(status.since, picture.now)}")
         left, right = spread(f"{mark} {clean(name)}", says, cols, least=cols // 4)
         yield _Rank.SEAT, (Segment(left, Style.ATTENTION if attention else Style.PLAIN),
                            Segment(right))  # fmt: skip

@@ -34,7 +34,7 @@ from agentmux.core.journal.state import Seat, SessionState
 from agentmux.core.names.phase import Phase
 from agentmux.core.pipeline.artifacts import REVIEW_MD, Artifacts
 from agentmux.core.pipeline.completion import ARCHITECTURE, EXECUTION_PLAN
-from agentmux.core.pipeline.on_disk import found
+from agentmux.core.pipeline.on_disk import state_from_disk
 
 LOGIC, QUALITY, EXPERT = ROLES
 AT = "2026-01-01T10:15:00Z"
@@ -269,5 +269,5 @@ def _front_matter(text: str) -> tuple[str, ...] | None:
 
 def found_fields(state: SessionState, disk: Artifacts) -> dict[str, Any]:
     """What a ``resumed`` or ``phase_settled`` event says of the artifacts, as a line holds it."""
-    made: dict[str, Any] = json.loads(json.dumps(found(state, disk).values()))
+    made: dict[str, Any] = json.loads(json.dumps(state_from_disk(state, disk).values()))
     return made

@@ -73,7 +73,7 @@ from agentmux.core.journal.state import encode as encode_state
 from agentmux.core.names.phase import Phase
 from agentmux.core.pipeline.artifacts import Artifacts, done_marker
 from agentmux.core.pipeline.completion import ARCHITECTURE, DESIGN, EXECUTION_PLAN
-from agentmux.core.pipeline.on_disk import Found, found
+from agentmux.core.pipeline.on_disk import StateFromDisk, state_from_disk
 from agentmux.core.pipeline.registry import PIPELINE
 from tests.core.builders import AT, EXPERT, LOGIC, QUALITY, artifacts, plan, review
 
@@ -331,7 +331,7 @@ class Orchestrator:
         inferred = infer(self.state, disk, pending=pending)
         if inferred.phase is Phase.DONE:
             return
-        values = plain(found(self.state, without_drafts(self.state, disk)))
+        values = plain(state_from_disk(self.state, without_drafts(self.state, disk)))
         self.record(
             Resumed(
                 phase=inferred.phase, cycle=self.state.cycle, found=values,
@@ -340,7 +340,7 @@ class Orchestrator:
         )  # fmt: skip
 
 
-def plain(found: Found) -> dict[str, Any]:
+def plain(found: StateFromDisk) -> dict[str, Any]:
     """As a journal line holds it."""
     made: dict[str, Any] = json.loads(json.dumps(to_fields(found)))
     return made

@@ -29,7 +29,7 @@ from agentmux.core.codec.records import Json
 from agentmux.core.config.settings import Policy
 from agentmux.core.decisions.inference import chosen_phase
 from agentmux.core.journal.events import Event, Resumed, SessionReattached
-from agentmux.core.journal.signal_messages import news
+from agentmux.core.journal.signal_messages import signal_message
 from agentmux.core.names.phase import Phase
 from agentmux.errors import ExitCode
 from agentmux.ports.session_files import SessionFiles
@@ -67,7 +67,7 @@ async def drive(
         orchestrator.say(f"warning: {warning}")
 
     def notice(event: Event) -> None:
-        said = news(event)
+        said = signal_message(event)
         if said:
             orchestrator.say(said)
 

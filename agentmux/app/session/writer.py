@@ -25,7 +25,7 @@ from agentmux.core.journal.events import (
 from agentmux.core.journal.state import SessionState, encode
 from agentmux.core.names.phase import Phase
 from agentmux.core.pipeline.artifacts import Artifacts
-from agentmux.core.pipeline.on_disk import found
+from agentmux.core.pipeline.on_disk import state_from_disk
 from agentmux.errors import AgentmuxError, DataError
 from agentmux.ports.session_files import SessionFiles
 
@@ -213,7 +213,7 @@ class Session:
 
 def resumed_values(state: SessionState, artifacts: Artifacts, phase: Phase) -> dict[str, object]:
     """Return the absolute values that a ``resumed`` event records for ``phase``."""
-    values = to_fields(found(state, without_drafts(state, artifacts)))
+    values = to_fields(state_from_disk(state, without_drafts(state, artifacts)))
     if phase is not Phase.REVIEWING and state.reviews:
         values["reviews"] = dict(state.reviews)
         values["verdicts"] = dict(state.verdicts)

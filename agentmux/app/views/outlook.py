@@ -13,7 +13,7 @@ from agentmux.app.commands.resume import ResumePlan, blocked, plan_resume
 from agentmux.app.views.status import session_view
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.names import layout
-from agentmux.core.names.status_labels import worded
+from agentmux.core.names.status_labels import status_label
 from agentmux.errors import AgentmuxError
 
 if TYPE_CHECKING:
@@ -148,11 +148,11 @@ def _attachable(
     return Outlook(
         name=entry.name,
         phase=entry.phase,
-        because=worded(view.status),
+        because=status_label(view.status),
         kind=LIVE,
         hints=hints[:1],
         seats=tuple(
-            SeatOutlook(seat=each.seat, agent=each.agent, mode=worded(each.status), reason="")
+            SeatOutlook(seat=each.seat, agent=each.agent, mode=status_label(each.status), reason="")
             for each in view.seats
         ),
         screens=kept_screens(entry.path, [each.seat for each in view.seats], read),

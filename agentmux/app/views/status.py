@@ -13,7 +13,7 @@ from agentmux.app.result import OperationResult, Problem, problem_of, worst
 from agentmux.app.session.lookup import Liveness, SessionEntry, live, shown_path
 from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.core.names.phase import RESEARCHERS
-from agentmux.core.names.status_labels import worded
+from agentmux.core.names.status_labels import status_label
 from agentmux.errors import AgentmuxError, DataError, ExitCode
 
 if TYPE_CHECKING:
@@ -391,7 +391,7 @@ def _told_by_seats(seats: Iterable[SeatView]) -> Iterator[str]:
         if seat.trouble:
             yield f"{seat.seat} says: {seat.trouble}"
         if seat.left:
-            yield f"{seat.seat} left without handing in its work ({worded(seat.status)})"
+            yield f"{seat.seat} left without handing in its work ({status_label(seat.status)})"
 
 
 # -- odd values are as none ----------------------------------------------------------------------

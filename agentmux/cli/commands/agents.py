@@ -8,7 +8,7 @@ import typer
 
 from agentmux.app.commands.trust import Effect, spec_of
 from agentmux.cli import render
-from agentmux.cli.commands.trust import TrustOpt, trusting
+from agentmux.cli.commands.trust import TrustOpt, trusted_world
 from agentmux.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def agents(
     from agentmux.cli.commands.agents_text import NATIVE, list_lines
 
     face: Face = ctx.obj
-    world = trusting(face, face.world(), _every, trust=trust)
+    world = trusted_world(face, face.world(), _every, trust=trust)
     result = list_agents(world, load_registry(world.settings))
     if json:
         render.as_json(envelope(result.data, result.problems))
@@ -100,7 +100,7 @@ def probe_(ctx: typer.Context, name: NameArg, json: JsonOpt = False) -> int:
     from agentmux.cli.commands.agents_text import probe_lines
 
     face: Face = ctx.obj
-    world = trusting(face, face.world(), _one(name))
+    world = trusted_world(face, face.world(), _one(name))
 
     def look(spec: AgentSpec) -> ProbeResult:
         return probe(spec, path_env=world.programs.path, cache_dir=None)
@@ -122,7 +122,7 @@ def show(ctx: typer.Context, name: NameArg, json: JsonOpt = False) -> int:
     from agentmux.cli.commands.agents_text import show_lines
 
     face: Face = ctx.obj
-    found = show_agent(trusting(face, face.world(), _one(name)), name)
+    found = show_agent(trusted_world(face, face.world(), _one(name)), name)
     if json:
         render.as_json(envelope((found,), ()))
         return 0

@@ -40,7 +40,7 @@ from agentmux.cli.ask.session_argument import meant
 from agentmux.cli.commands import attachment, orphan_agents
 from agentmux.cli.commands.sessions import JsonOpt, SessionArg
 from agentmux.cli.commands.start import AttachOpt, orchestrator_start, show_begun
-from agentmux.cli.commands.trust import TrustOpt, foreseen, trusting
+from agentmux.cli.commands.trust import TrustOpt, foreseen, trusted_world
 from agentmux.core.codec.frozen import replace
 from agentmux.core.config.settings import policy_of
 from agentmux.core.documents.review import seat_named
@@ -307,7 +307,7 @@ def _resume(
     if block is not None:
         raise block
     if not entry.is_done:
-        world = trusting(face, world, _used_by(world, entry), trust=trust)
+        world = trusted_world(face, world, _used_by(world, entry), trust=trust)
     plan = plan_resume(world, world.files(entry.path), fresh=fresh, phase=phase)
     require_unfinished(plan)
     require_seats(plan, fresh)
@@ -373,7 +373,7 @@ def _reattach(face: Face, world: World, entry: SessionEntry, *, trust: bool) -> 
             reason="locked",
             hints=(f"agentmux attach {entry.name}",),
         )
-    world = trusting(face, world, _used_by(world, entry), trust=trust)
+    world = trusted_world(face, world, _used_by(world, entry), trust=trust)
     state = world.files(entry.path).load().state
     own = world.terminal(target.server.socket).own(target)
     return reattach(world, orchestrator_start(world, face.config), entry.path, state, own)

@@ -24,7 +24,7 @@ from agentmux.cli import render
 from agentmux.cli.ask.consent import YesOpt, require_consent
 from agentmux.cli.commands import attachment
 from agentmux.cli.commands.sessions import JsonOpt
-from agentmux.cli.commands.trust import TrustOpt, foreseen, trust_own_edit, trusting
+from agentmux.cli.commands.trust import TrustOpt, foreseen, trust_own_edit, trusted_world
 from agentmux.cli.face import absolute
 from agentmux.cli.fast.given_text import given_text
 from agentmux.core.agents.environment import handed_on
@@ -111,7 +111,7 @@ def start_feature(
     if dry_run:
         world, told = foreseen(world, effect)
     else:
-        world = trusting(face, world, effect, trust=trust)
+        world = trusted_world(face, world, effect, trust=trust)
     plan = plan_start(
         world, request, {each.name: each.phase or "" for each in list_sessions(world)}
     )

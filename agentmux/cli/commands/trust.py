@@ -116,7 +116,7 @@ def _values(part: Part) -> Iterator[tuple[str, object]]:
         yield "", part.value
 
 
-def trusting(face: Face, world: World, effect: Effect, *, trust: bool = False) -> World:
+def trusted_world(face: Face, world: World, effect: Effect, *, trust: bool = False) -> World:
     """Return the world in which what a command would use of the project's files has effect.
 
     Where some of that is not trusted yet, a person is shown it and asked.

@@ -26,7 +26,7 @@ from agentmux.app.views.status import session_view
 from agentmux.cli import render
 from agentmux.cli.picker.view import Known, Line, Scene, draw, shown_names
 from agentmux.core.codec.frozen import dataclass, replace
-from agentmux.core.names.status_labels import worded
+from agentmux.core.names.status_labels import status_label
 from agentmux.core.terminal.keys import Key, Keys, Pressed
 from agentmux.core.terminal.picker import Choice, Picker, begin, press, refuse, tell
 
@@ -160,7 +160,7 @@ class _Sight:
         found = self._lives[entry.path]
         noted = world.folders.runtime(entry.path) if found.locked else {}
         seen = session_view(entry, found, noted, project=world.project, now=world.now())
-        return worded(seen.status)
+        return status_label(seen.status)
 
 
 class Looker:

@@ -31,7 +31,7 @@ from agentmux.core.journal.state import (
 )
 from agentmux.core.names.phase import Phase, ResearchKind
 from agentmux.core.pipeline.artifacts import Artifacts
-from agentmux.core.pipeline.on_disk import Found, found
+from agentmux.core.pipeline.on_disk import StateFromDisk, state_from_disk
 from agentmux.core.pipeline.registry import PIPELINE
 from agentmux.core.pipeline.work import Work, wanted
 
@@ -97,7 +97,7 @@ class Settle:
     """The phase is entered with its outcome on disk: record it, prompt nobody."""
 
     phase: Phase
-    found: Found
+    found: StateFromDisk
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -214,7 +214,7 @@ def settlement(state: SessionState, artifacts: Artifacts) -> Settle | None:
     counting = without_drafts(state, artifacts)
     if not is_decided(state, counting, state.phase):
         return None
-    return Settle(phase=state.phase, found=found(state, counting))
+    return Settle(phase=state.phase, found=state_from_disk(state, counting))
 
 
 # A seat whose launch is to have a pane.

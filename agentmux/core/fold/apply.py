@@ -82,7 +82,7 @@ from agentmux.core.journal.state import (
 )
 from agentmux.core.names.phase import Phase, ResearchKind
 from agentmux.core.pipeline.artifacts import change_request_path
-from agentmux.core.pipeline.on_disk import Found
+from agentmux.core.pipeline.on_disk import StateFromDisk
 from agentmux.core.pipeline.registry import PIPELINE
 from agentmux.core.pipeline.work import wanted
 from agentmux.errors import AgentmuxError
@@ -409,7 +409,7 @@ def _told(state: SessionState, event: Event, fact: ResearchTold) -> SessionState
 def _settled(state: SessionState, event: Event, fact: PhaseSettled) -> SessionState:
     if state.phase.value != fact.phase:
         return state
-    found = from_fields(Found, fact.found, where="`phase_settled` event")
+    found = from_fields(StateFromDisk, fact.found, where="`phase_settled` event")
     known = replace(state, **found.values())
     if state.phase is Phase.REVIEWING:
         return decide_review(known)
@@ -418,7 +418,7 @@ def _settled(state: SessionState, event: Event, fact: PhaseSettled) -> SessionSt
 
 def _resumed(state: SessionState, event: Event, fact: Resumed) -> SessionState:
     phase = Phase(fact.phase)
-    found = from_fields(Found, fact.found, where="`resumed` event")
+    found = from_fields(StateFromDisk, fact.found, where="`resumed` event")
     known = replace(
         state,
         **found.values(),

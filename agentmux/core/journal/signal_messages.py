@@ -33,7 +33,7 @@ _HANDED_IN: Final[Mapping[type, str]] = {
 }
 
 
-def news(event: Event) -> str:
+def signal_message(event: Event) -> str:
     """Return the line; empty where it is of no interest."""
     said = _said(event)
     return f"{event.seat}: {said}" if said else ""

@@ -11,6 +11,6 @@ _WORDS: Final[Mapping[str, str]] = {
 }
 
 
-def worded(status: str) -> str:
+def status_label(status: str) -> str:
     """Return a status of a session or a seat in words."""
     return _WORDS.get(status, status.replace("_", " "))

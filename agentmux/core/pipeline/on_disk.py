@@ -19,7 +19,7 @@ from agentmux.core.pipeline.artifacts import (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class StateFromDisk:
     """The part of the state that artifacts decide; the names are those of the state's fields."""
 
     reviewer_nominations: tuple[str, ...] = ()
@@ -35,7 +35,7 @@ class Found:
         return {name: getattr(self, name) for name in self.__slots__}
 
 
-def found(state: SessionState, artifacts: Artifacts) -> Found:
+def state_from_disk(state: SessionState, artifacts: Artifacts) -> StateFromDisk:
     """Return what ``artifacts`` say, with the state's word where they say nothing."""
     nominated = nominations(state, artifacts)
     groups = state.implementation_groups
@@ -43,7 +43,7 @@ def found(state: SessionState, artifacts: Artifacts) -> Found:
         fields = artifacts.execution_plan.to_fields()["groups"]
         groups = tuple(fields) if isinstance(fields, list) else groups
     given = {role: fields for role, fields in reviews(nominated, artifacts).items() if fields}
-    return Found(
+    return StateFromDisk(
         reviewer_nominations=nominated,
         needs_design=needs_design(state, artifacts),
         subplan_count=subplan_count(state, artifacts),

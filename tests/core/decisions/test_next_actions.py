@@ -49,7 +49,7 @@ from agentmux.core.journal.events import (
 from agentmux.core.journal.state import Options, SessionState
 from agentmux.core.names.phase import Phase, ResearchKind
 from agentmux.core.pipeline.artifacts import Artifacts
-from agentmux.core.pipeline.on_disk import found
+from agentmux.core.pipeline.on_disk import state_from_disk
 from agentmux.core.pipeline.work import Work, wanted
 from tests.core.builders import (
     EXPERT,
@@ -500,10 +500,10 @@ def test_a_phase_is_settled_right_after_a_resume_and_only_then(
     session.tell(
         Resumed(
             phase=phase, cycle=1, review_iteration=iteration,
-            found={**found(session.state, disk).values()},
+            found={**state_from_disk(session.state, disk).values()},
         )
     )  # fmt: skip
-    expected = Settle(phase=phase, found=found(session.state, disk))
+    expected = Settle(phase=phase, found=state_from_disk(session.state, disk))
     now = actions(session, disk=disk)
     if settled:
         assert now == (expected,)
@@ -515,18 +515,18 @@ def test_a_phase_is_settled_right_after_a_resume_and_only_then(
 def test_a_resume_that_was_cut_off_is_settled_when_it_is_reattached() -> None:
     session = ready(Phase.REVIEWING, LOGIC)
     disk = artifacts({"07_review/review_logic.yaml": json.dumps(review("pass"))})
-    values = found(session.state, disk).values()
+    values = state_from_disk(session.state, disk).values()
     session.tell(Resumed(phase="reviewing", cycle=1, review_iteration=0, found=values))
     session.tell(SessionInterrupted(cause="Ctrl-C at the monitor"))
     session.tell(SessionReattached())
-    expected = Settle(phase=Phase.REVIEWING, found=found(session.state, disk))
+    expected = Settle(phase=Phase.REVIEWING, found=state_from_disk(session.state, disk))
     assert actions(session, disk=disk) == (expected,)
 
 
 def test_only_the_reviewer_without_a_verdict_is_started_after_a_resume() -> None:
     session = ready(Phase.REVIEWING, LOGIC, QUALITY)
     disk = artifacts({"07_review/review_quality.yaml": json.dumps(review("pass"))})
-    values = found(session.state, disk).values()
+    values = state_from_disk(session.state, disk).values()
     session.tell(Resumed(phase="reviewing", cycle=1, review_iteration=0, found=values))
     assert actions(session, disk=disk) == (Launch(work=Work(seat=LOGIC, role=LOGIC)),)
 
@@ -534,7 +534,7 @@ def test_only_the_reviewer_without_a_verdict_is_started_after_a_resume() -> None
 def test_a_phase_entered_by_override_is_not_settled() -> None:
     session = ready(Phase.COMPLETING)
     disk = artifacts({"02_architecting/architecture.md": "x"})
-    values = found(session.state, disk).values()
+    values = state_from_disk(session.state, disk).values()
     session.tell(
         Resumed(phase="architecting", cycle=1, review_iteration=0, found=values, override=True)
     )

@@ -12,7 +12,7 @@ from agentmux.core.journal.events import (
     ResearchDone,
     ReviewDone,
 )
-from agentmux.core.journal.signal_messages import news
+from agentmux.core.journal.signal_messages import signal_message
 from tests.core.builders import event
 
 
@@ -30,4 +30,4 @@ from tests.core.builders import event
     ],
 )
 def test_a_signal_says_what_was_done(fact: Fact, said: str) -> None:
-    assert news(event(fact, "x")) == said
+    assert signal_message(event(fact, "x")) == said
