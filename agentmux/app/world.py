@@ -15,7 +15,7 @@ if TYPE_CHECKING:  # these names cost more than all that `agentmux list` does
     from agentmux.core.agents.spec import AgentSpec, ProbeResult
     from agentmux.core.codec.records import Json
     from agentmux.core.config.settings import Settings
-    from agentmux.core.config.trust import Known, Part
+    from agentmux.core.config.trust import Part, TrustedParts
     from agentmux.ports.processes import Lock
     from agentmux.ports.repository import Repository
     from agentmux.ports.session_files import SessionFiles
@@ -145,7 +145,7 @@ class Templates:
 class KeepTrust(Protocol):
     """Notes what is trusted from now on."""
 
-    def __call__(self, parts: Known, *, only: bool = False) -> None:
+    def __call__(self, parts: TrustedParts, *, only: bool = False) -> None:
         """Trust these too; with ``only`` nothing else any more."""
 
 
@@ -163,7 +163,7 @@ class Trust:
     """
 
     parts: Callable[[], tuple[Part, ...]]
-    known: Callable[[], Known]
+    known: Callable[[], TrustedParts]
     keep: KeepTrust
     revoke: Callable[[], None]
     allow: Callable[[frozenset[str]], World]

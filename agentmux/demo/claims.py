@@ -11,7 +11,7 @@ from agentmux.core.codec.frozen import dataclass
 from agentmux.core.journal import events
 from agentmux.core.names.phase import CODER, Phase
 from agentmux.core.pipeline.registry import PIPELINE
-from agentmux.demo.follower import Step
+from agentmux.demo.follower import JournalStep
 
 INTERRUPTED: Final = "coder-2"
 FINISHED: Final = "coder-1"
@@ -52,7 +52,7 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Work:
+class TraceLine:
     """One line of the agents' own record.
 
     Attributes:
@@ -66,14 +66,14 @@ class Work:
     what: str
 
 
-def read_trace(text: str) -> tuple[Work, ...]:
+def read_trace(text: str) -> tuple[TraceLine, ...]:
     """Return the agents' own record; a last line without an end is left out."""
     whole, _, _ = text.rpartition("\n")
     return tuple(_work(json.loads(line)) for line in whole.splitlines())
 
 
-def _work(fields: Mapping[str, Any]) -> Work:
-    return Work(
+def _work(fields: Mapping[str, Any]) -> TraceLine:
+    return TraceLine(
         seat=str(fields["seat"]),
         launch=str(fields["launch"]),
         did=str(fields["did"]),
@@ -81,12 +81,12 @@ def _work(fields: Mapping[str, Any]) -> Work:
     )
 
 
-def spans(steps: Sequence[Step]) -> tuple[Span, ...]:
+def spans(steps: Sequence[JournalStep]) -> tuple[Span, ...]:
     """Return the stays in phases, in order, by the times of the events that ended them."""
     return tuple(_spans(steps))
 
 
-def _spans(steps: Sequence[Step]) -> Iterator[Span]:
+def _spans(steps: Sequence[JournalStep]) -> Iterator[Span]:
     since = 0.0
     for step in steps:
         left, entered = step.before, step.after
@@ -97,7 +97,7 @@ def _spans(steps: Sequence[Step]) -> Iterator[Span]:
         since = step.at
 
 
-def claims(steps: Sequence[Step], trace: Sequence[Work]) -> tuple[Claim, ...]:
+def claims(steps: Sequence[JournalStep], trace: Sequence[TraceLine]) -> tuple[Claim, ...]:
     """Return what has to hold after a demo in which nothing was lost or done twice."""
     return (
         _signals_once(steps),
@@ -109,7 +109,7 @@ def claims(steps: Sequence[Step], trace: Sequence[Work]) -> tuple[Claim, ...]:
     )
 
 
-def _signals_once(steps: Sequence[Step]) -> Claim:
+def _signals_once(steps: Sequence[JournalStep]) -> Claim:
     counted: Counter[tuple[str, str]] = Counter()
     rounds: Counter[tuple[str, str, int]] = Counter()
     for step in _signals(steps):
@@ -132,13 +132,13 @@ def _signals_once(steps: Sequence[Step]) -> Claim:
     )
 
 
-def _signals(steps: Iterable[Step]) -> Iterator[Step]:
+def _signals(steps: Iterable[JournalStep]) -> Iterator[JournalStep]:
     """Yield what agents and the user handed in and what counted."""
     known = events.SIGNALS | events.USER_DECISIONS
     return (step for step in steps if step.event.fact.kind in known and step.accepted)
 
 
-def _agents_agree(steps: Sequence[Step], trace: Sequence[Work]) -> Claim:
+def _agents_agree(steps: Sequence[JournalStep], trace: Sequence[TraceLine]) -> Claim:
     """Every signal that an agent saw accepted is in the journal, and no agent gave one again.
 
     An agent that is ended as soon as its signal counts may not come to note it.
@@ -161,11 +161,11 @@ def _agents_agree(steps: Sequence[Step], trace: Sequence[Work]) -> Claim:
     )
 
 
-def _ignored(steps: Iterable[Step]) -> Iterator[Step]:
+def _ignored(steps: Iterable[JournalStep]) -> Iterator[JournalStep]:
     return (step for step in steps if not step.accepted)
 
 
-def _files_once(steps: Sequence[Step], trace: Sequence[Work]) -> Claim:
+def _files_once(steps: Sequence[JournalStep], trace: Sequence[TraceLine]) -> Claim:
     rounds = {
         step.event.launch: (step.after.phase, step.after.iteration)
         for step in steps
@@ -188,7 +188,7 @@ def _files_once(steps: Sequence[Step], trace: Sequence[Work]) -> Claim:
     )
 
 
-def _finished_untouched(steps: Sequence[Step], trace: Sequence[Work]) -> Claim:
+def _finished_untouched(steps: Sequence[JournalStep], trace: Sequence[TraceLine]) -> Claim:
     launched = [step for step in _launches(steps) if step.event.seat == FINISHED]
     prompts = [work for work in trace if work.seat == FINISHED and work.did == "prompted"]
     return Claim(
@@ -198,7 +198,7 @@ def _finished_untouched(steps: Sequence[Step], trace: Sequence[Work]) -> Claim:
     )
 
 
-def _conversation_went_on(steps: Sequence[Step]) -> Claim:
+def _conversation_went_on(steps: Sequence[JournalStep]) -> Claim:
     launches = [step.event.fact for step in _launches(steps) if step.event.seat == INTERRUPTED]
     facts = [fact for fact in launches if isinstance(fact, events.AgentLaunched)]
     conversations = {str(fact.record.get("session_ref")) for fact in facts}
@@ -211,7 +211,7 @@ def _conversation_went_on(steps: Sequence[Step]) -> Claim:
     )
 
 
-def _others_once(steps: Sequence[Step]) -> Claim:
+def _others_once(steps: Sequence[JournalStep]) -> Claim:
     counted = Counter(
         (step.event.seat, step.after.phase, step.after.iteration)
         for step in _launches(steps)
@@ -225,7 +225,7 @@ def _others_once(steps: Sequence[Step]) -> Claim:
     )
 
 
-def _launches(steps: Iterable[Step]) -> Iterator[Step]:
+def _launches(steps: Iterable[JournalStep]) -> Iterator[JournalStep]:
     return (step for step in steps if isinstance(step.event.fact, events.AgentLaunched))
 
 

@@ -24,7 +24,7 @@ _LOOK_S: Final = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class JournalStep:
     """One event with what the state was on both sides of it.
 
     Attributes:
@@ -45,10 +45,10 @@ class Step:
 class Follower:
     """Reads a journal as it grows; never writes."""
 
-    def __init__(self, path: Path, tell: Callable[[Step], None]) -> None:
+    def __init__(self, path: Path, tell: Callable[[JournalStep], None]) -> None:
         """``path`` is the session directory; ``tell`` gets every step once, in order."""
         self.path = path
-        self.steps: list[Step] = []
+        self.steps: list[JournalStep] = []
         self.state = BLANK
         self._files = FileSession(path)
         self._tell = tell
@@ -59,7 +59,7 @@ class Follower:
             before, self.state = self.state, advance(self.state, event, offset)
             known = event.fact.kind not in events.SIGNALS | events.USER_DECISIONS
             accepted = known or self.state.signals != before.signals
-            step = Step(event=event, before=before, after=self.state, accepted=accepted)
+            step = JournalStep(event=event, before=before, after=self.state, accepted=accepted)
             self.steps.append(step)
             self._tell(step)
 
@@ -86,7 +86,7 @@ class Follower:
             raise AgentmuxError(f"{what}: the session failed: {self.state.interruption.cause}")
 
 
-def describe(step: Step) -> str | None:
+def describe(step: JournalStep) -> str | None:
     """Say what a step was; None where it is of no interest to whoever watches."""
     fact = step.event.fact
     match fact:
@@ -109,7 +109,7 @@ def describe(step: Step) -> str | None:
             return _signalled(step)
 
 
-def _signalled(step: Step) -> str | None:
+def _signalled(step: JournalStep) -> str | None:
     fact = step.event.fact
     if fact.kind not in events.SIGNALS:
         return None

@@ -38,7 +38,7 @@ from agentmux.demo.project import (
     run_tests,
     write_environment,
 )
-from agentmux.demo.screen import Screen
+from agentmux.demo.screen import DemoScreen
 from agentmux.errors import AgentmuxError, ExitCode, MissingError
 from agentmux.wiring import machine
 from agentmux.wiring.machine import program
@@ -65,7 +65,7 @@ def run(*, keep: bool) -> ExitCode:
         KeyboardInterrupt: It was stopped; nothing is left behind.
     """
     environ = machine.environment()
-    screen = Screen(environ)
+    screen = DemoScreen(environ)
     root = Path(tempfile.mkdtemp(prefix="agentmux-demo-")).resolve()
     demo: DemoProject | None = None
     with _handling(_interrupt, signal.SIGTERM, signal.SIGHUP):
@@ -91,7 +91,7 @@ def run(*, keep: bool) -> ExitCode:
 class Play:
     """The choreography: every step waits for a fact, none for a time."""
 
-    def __init__(self, demo: DemoProject, screen: Screen) -> None:
+    def __init__(self, demo: DemoProject, screen: DemoScreen) -> None:
         self._demo = demo
         self._screen = screen
         self._terminal = TmuxTerminal(demo.socket)
@@ -250,7 +250,7 @@ def _handling(
             signal.signal(each, before)
 
 
-def _nothing_runs(demo: DemoProject, screen: Screen) -> bool:
+def _nothing_runs(demo: DemoProject, screen: DemoScreen) -> bool:
     """Wait for what is on its way out; whoever stays is an error, and is ended later."""
     deadline = time.monotonic() + _ENDING_S
     while (left := _running(demo)) and time.monotonic() < deadline:
@@ -290,6 +290,6 @@ def _take_away(root: Path, demo: DemoProject | None) -> None:
         raise DemoError(f"could not take everything away: `{root}`, processes {stays}")
 
 
-def _keep(demo: DemoProject, screen: Screen) -> None:
+def _keep(demo: DemoProject, screen: DemoScreen) -> None:
     script = write_environment(demo)
     screen.kept(demo.root, script, demo.socket, lives=bool(_server(demo)))

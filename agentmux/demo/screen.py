@@ -15,13 +15,13 @@ import typer
 from agentmux.core.journal.events import Resumed, ReviewDone
 from agentmux.core.names.phase import Phase
 from agentmux.demo.claims import Claim, Span, spans
-from agentmux.demo.follower import Step, describe
+from agentmux.demo.follower import JournalStep, describe
 
 _INDENT: Final = "    "
 _COMMAND: Final = "agentmux"
 
 
-class Screen:
+class DemoScreen:
     """Plain lines on stdout, each flushed at once; bold where a terminal wants it."""
 
     def __init__(self, environ: Mapping[str, str]) -> None:
@@ -47,7 +47,7 @@ class Screen:
         """Write an instant (Unix time) as seconds since the demo began."""
         return f"{max(0.0, at - self._began):5.2f} s"
 
-    def step(self, step: Step) -> None:
+    def step(self, step: JournalStep) -> None:
         """Print what happened, if it is of interest."""
         said = describe(step)
         if said is not None:
@@ -63,7 +63,7 @@ class Screen:
             self.line(f"{_INDENT}{'ok   ' if claim.holds else 'WRONG'} {claim.text}")
         return good
 
-    def table(self, steps: Sequence[Step], killed_at: float) -> None:
+    def table(self, steps: Sequence[JournalStep], killed_at: float) -> None:
         """Print the phases with their times."""
         self.head("the phases")
         self.line(f"{_INDENT}{'phase':<14} {'from':>7} {'took':>8}")
@@ -100,7 +100,7 @@ class Screen:
             self.line(f"{_INDENT}(`{_COMMAND}` alone will do after: {put})")
 
 
-def _notes(span: Span, steps: Sequence[Step], killed_at: float) -> Iterator[str]:
+def _notes(span: Span, steps: Sequence[JournalStep], killed_at: float) -> Iterator[str]:
     if span.start <= killed_at < span.end:
         back = next((s.at for s in steps if isinstance(s.event.fact, Resumed)), span.end)
         yield f"tmux server killed in it; resumed {back - killed_at:.2f} s later"

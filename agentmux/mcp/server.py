@@ -14,7 +14,7 @@ from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from pydantic import Field
 
-from agentmux.adapters.disk.signal_files import SignalFiles
+from agentmux.adapters.disk.signal_files import FileSignals
 from agentmux.adapters.system.clock import utc_now
 from agentmux.adapters.system.ids import new_id
 from agentmux.adapters.wake.pipe import poke
@@ -38,7 +38,7 @@ _WITHOUT_ARGUMENTS: Final = {
 }
 
 
-class Answer(TypedDict):
+class ToolAnswer(TypedDict):
     """What became of a signal; the same fields as ``agentmux submit --json``."""
 
     schema: int
@@ -48,9 +48,9 @@ class Answer(TypedDict):
     problems: list[str]
 
 
-Send = Callable[[Submission], Answer]
+Send = Callable[[Submission], ToolAnswer]
 
-Subplan = Annotated[
+SubplanArg = Annotated[
     int | None, Field(default=None, ge=1, description="Which sub-plan; else the one of your seat.")
 ]
 Role = Annotated[
@@ -78,10 +78,10 @@ def build(identity: Identity) -> MCPServer:
     """Return the server for one launch, with a tool for every signal."""
     server = MCPServer("agentmux", instructions=INSTRUCTIONS)
 
-    def send(submission: Submission) -> Answer:
+    def send(submission: Submission) -> ToolAnswer:
         try:
             answer = submit(
-                SignalFiles(Path(identity.session_dir)),
+                FileSignals(Path(identity.session_dir)),
                 identity,
                 submission,
                 at=utc_now(),
@@ -91,7 +91,7 @@ def build(identity: Identity) -> MCPServer:
         except AgentmuxError as error:
             hints = "".join(f"\nhint: {hint}" for hint in error.hints)
             raise ToolError(f"{error.message}{hints}") from error
-        return cast("Answer", answer.to_fields())
+        return cast("ToolAnswer", answer.to_fields())
 
     for name, says in _WITHOUT_ARGUMENTS.items():
         server.add_tool(_plain(send, name), name=name, description=says)
@@ -100,8 +100,8 @@ def build(identity: Identity) -> MCPServer:
     return server
 
 
-def _plain(send: Send, signal: str) -> Callable[[], Answer]:
-    def hand_in() -> Answer:
+def _plain(send: Send, signal: str) -> Callable[[], ToolAnswer]:
+    def hand_in() -> ToolAnswer:
         return send(Submission(signal=signal))
 
     return hand_in
@@ -109,28 +109,28 @@ def _plain(send: Send, signal: str) -> Callable[[], Answer]:
 
 def _add_submits(server: MCPServer, send: Send) -> None:
     @server.tool()
-    def submit_done(subplan_index: Subplan = None) -> Answer:
+    def submit_done(subplan_index: SubplanArg = None) -> ToolAnswer:
         """Say that the code of a sub-plan, or of a fix, is complete."""
         return send(Submission(signal="submit_done", subplan=subplan_index))
 
     @server.tool()
-    def submit_review(role: Role = "") -> Answer:
+    def submit_review(role: Role = "") -> ToolAnswer:
         """Hand in your review file in 07_review."""
         return send(Submission(signal="submit_review", role=role))
 
     @server.tool()
-    def submit_research_done(topic: OwnTopic = "") -> Answer:
+    def submit_research_done(topic: OwnTopic = "") -> ToolAnswer:
         """Hand in summary.md and detail.md of a research topic."""
         return send(Submission(signal="submit_research_done", topic=topic))
 
 
 def _add_research(server: MCPServer, send: Send) -> None:
     @server.tool()
-    def research_dispatch_code(topic: Topic, question: Question) -> Answer:
+    def research_dispatch_code(topic: Topic, question: Question) -> ToolAnswer:
         """Have another agent find something out in this code base, while you go on."""
         return send(Submission(signal="research_dispatch_code", topic=topic, question=question))
 
     @server.tool()
-    def research_dispatch_web(topic: Topic, question: Question) -> Answer:
+    def research_dispatch_web(topic: Topic, question: Question) -> ToolAnswer:
         """Have another agent find something out on the web, while you go on."""
         return send(Submission(signal="research_dispatch_web", topic=topic, question=question))

@@ -14,7 +14,7 @@ from typing import Final, TextIO
 
 from agentmux.core.terminal.keys import Keys, Pressed
 from agentmux.core.terminal.text_width import clean
-from agentmux.monitor.view import Line, Style, attention, draw
+from agentmux.monitor.view import MonitorLine, Style, attention, draw
 from agentmux.ports.display import Picture
 
 # Where the terminal does not tell its size.
@@ -43,7 +43,7 @@ _UNCOLOURED: Final[Mapping[Style, str]] = {
 }
 
 
-def styled(line: Line, *, colour: bool) -> str:
+def styled(line: MonitorLine, *, colour: bool) -> str:
     """Return a line with SGR sequences; without ``colour`` (``NO_COLOR``) only bold and dim."""
     codes = _COLOURED if colour else _UNCOLOURED
     return "".join(

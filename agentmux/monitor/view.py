@@ -53,7 +53,7 @@ class Segment:
     style: Style = Style.PLAIN
 
 
-Line = tuple[Segment, ...]
+MonitorLine = tuple[Segment, ...]
 
 
 class _Rank(IntEnum):
@@ -73,7 +73,7 @@ class _Rank(IntEnum):
     OLDER = 13
 
 
-_Ranked = tuple[int, Line]
+_Ranked = tuple[int, MonitorLine]
 _SPACE: Final[_Ranked] = (_Rank.SPACE, ())
 
 
@@ -82,12 +82,12 @@ def render(picture: Picture, cols: int, rows: int) -> tuple[str, ...]:
     return tuple(plain(line) for line in draw(picture, cols, rows))
 
 
-def plain(line: Line) -> str:
+def plain(line: MonitorLine) -> str:
     """Return the text of a line."""
     return "".join(segment.text for segment in line)
 
 
-def draw(picture: Picture, cols: int, rows: int, *, ended: bool = False) -> tuple[Line, ...]:
+def draw(picture: Picture, cols: int, rows: int, *, ended: bool = False) -> tuple[MonitorLine, ...]:
     """Return the picture as ``rows`` lines of at most ``cols`` cells (both at least 1).
 
     Args:
@@ -109,7 +109,7 @@ def draw(picture: Picture, cols: int, rows: int, *, ended: bool = False) -> tupl
     return _fit(body, list(_bottom(picture.state, cols, ended=ended)), rows)
 
 
-def _fit(body: Sequence[_Ranked], bottom: Sequence[_Ranked], rows: int) -> tuple[Line, ...]:
+def _fit(body: Sequence[_Ranked], bottom: Sequence[_Ranked], rows: int) -> tuple[MonitorLine, ...]:
     lines = [*body, *bottom]
     ranked = sorted(range(len(lines)), key=lambda place: (lines[place][0], place))
     kept = sorted(ranked[:rows])

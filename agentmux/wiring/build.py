@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from agentmux.adapters.disk.trust_store import TrustStore
     from agentmux.core.agents.spec import AgentSpec
     from agentmux.core.config.settings import Settings
-    from agentmux.core.config.trust import Known
+    from agentmux.core.config.trust import TrustedParts
     from agentmux.ports.processes import Lock
     from agentmux.ports.session_files import SessionFiles
     from agentmux.ports.terminal import Terminal
@@ -108,7 +108,7 @@ def world(
     spec, agents = _specs(chosen)
     store = _trust_store(project, environ)
 
-    def keep(parts: Known, *, only: bool = False) -> None:
+    def keep(parts: TrustedParts, *, only: bool = False) -> None:
         # What another command has trusted or revoked meanwhile stays so.
         known = store.read()
         wanted = dict(parts) if only else {**known, **parts}

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from agentmux.adapters.wake.file_changes import gone
-from agentmux.adapters.wake.pipe import WakePipe, poke
+from agentmux.adapters.wake.pipe import WakeFifo, poke
 from agentmux.app.commands.orchestrator_request import OrchestratorReport, OrchestratorRequest
 from agentmux.app.commands.orchestrator_start import OrchestratorStart
 from agentmux.app.commands.resume import plan_resume, resume
@@ -292,7 +292,7 @@ class Studio:
         for pane in tuple(self.terminal.found.values()):
             if pane.step in {"new", "working", "told"}:
                 self._later(pane)
-        wake = WakePipe(self.session)
+        wake = WakeFifo(self.session)
 
         tools = Tools(
             terminal=self.terminal,

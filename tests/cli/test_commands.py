@@ -20,7 +20,7 @@ import pytest
 
 from agentmux.adapters.config.layers import load_settings
 from agentmux.adapters.disk.lock import SessionLock
-from agentmux.adapters.wake.pipe import WakePipe
+from agentmux.adapters.wake.pipe import WakeFifo
 from agentmux.app.session.lookup import sessions_dir
 from agentmux.cli import render
 from agentmux.cli.commands.attachment import attach_argv
@@ -619,7 +619,7 @@ def test_a_seat_is_restarted_only_by_an_orchestrator(run: Run, make: Make, capsy
         told = capsys.readouterr().err
         assert f"no orchestrator runs for session {NAME}" in told
         assert f"hint: agentmux resume {NAME}\n" in told
-    with contextlib.closing(WakePipe(made.path)):
+    with contextlib.closing(WakeFifo(made.path)):
         assert run("restart", "add-auth", "--role", "architect") == ExitCode.BLOCKED
         assert "is running" in capsys.readouterr().err
         assert run("restart", "add-auth", "--role", "coder-9") == ExitCode.NOT_FOUND

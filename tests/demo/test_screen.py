@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agentmux.demo.screen import Screen
+from agentmux.demo.screen import DemoScreen
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def test_the_next_commands_run_as_they_are_typed(
     program: Path, known: bool, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = str(program.parent) if known else "/nowhere"
-    Screen({}).next(program, path)
+    DemoScreen({}).next(program, path)
     said = capsys.readouterr().out
     assert typed(said, path) == ["agents: ", "start: a wish", "--help: "]
     assert ("export PATH=" + shlex.quote(str(program.parent)) in said) is not known
@@ -43,5 +43,5 @@ def test_another_agentmux_on_the_path_is_not_taken_for_this_one(
 ) -> None:
     other = tmp_path / "agentmux"
     other.symlink_to("/bin/true")
-    Screen({}).next(program, str(tmp_path))
+    DemoScreen({}).next(program, str(tmp_path))
     assert f"    {shlex.quote(str(program))} start" in capsys.readouterr().out

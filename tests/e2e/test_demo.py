@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from agentmux.adapters.system.processes import carriers
-from agentmux.demo.claims import Work, claims, read_trace
+from agentmux.demo.claims import TraceLine, claims, read_trace
 from agentmux.demo.follower import Follower
 from agentmux.demo.project import TRACE
 from tests.conftest import TEST_ID
@@ -107,7 +107,7 @@ def test_what_is_kept_and_what_would_be_wrong(scratch: Path, isolated: str) -> N
     assert "coder-2 wrote calc/median.py 2 times" in wrong(steps, (*trace, wrote))
     assert f"launch {signalled.launch} gave 2, 1 counted" in wrong(steps, (*trace, signalled))
     assert "coder-1 was done before the kill: launched once, prompted twice" in wrong(
-        steps, (*trace, Work(seat="coder-1", launch="x", did="prompted", what=""))
+        steps, (*trace, TraceLine(seat="coder-1", launch="x", did="prompted", what=""))
     )
     for step in steps:
         kind, without = step.event.fact.kind, [each for each in steps if each is not step]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
-from agentmux.adapters.tmux.client import Reply
+from agentmux.adapters.tmux.client import TmuxReply
 from agentmux.adapters.tmux.own_session import OwnTmux
 from agentmux.adapters.tmux.server import TmuxTerminal
 from agentmux.core.agents.environment import Change
@@ -38,7 +38,7 @@ class Bench(TmuxTerminal):
         self._last = made.target
         return made
 
-    def run(self, *words: str, stdin: str | None = None) -> Reply:
+    def run(self, *words: str, stdin: str | None = None) -> TmuxReply:
         """Say anything to the server."""
         return self._client.say(*words, stdin=stdin)
 

@@ -25,7 +25,7 @@ class ProjectFiles:
     """What the files of one project said when they were read, over and under the user's own."""
 
     def __init__(
-        self, project: Path, layers: tuple[Layer, ...], known: Callable[[], trust.Known]
+        self, project: Path, layers: tuple[Layer, ...], known: Callable[[], trust.TrustedParts]
     ) -> None:
         """``layers`` are those of the configuration, lowest first; ``known`` is asked once."""
         self._project = project
@@ -35,7 +35,7 @@ class ProjectFiles:
         self._configured = trust.parts_of(self._own.values) if self._own is not None else ()
 
     @property
-    def known(self) -> trust.Known:
+    def known(self) -> trust.TrustedParts:
         """What was trusted when it was first asked for."""
         return self._known()
 

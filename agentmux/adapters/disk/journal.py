@@ -34,7 +34,7 @@ _SHARED: Final = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class JournalLine:
     """One whole line.
 
     Attributes:
@@ -58,7 +58,7 @@ class Tail:
         torn: What follows there without a newline; at most `LINE_MAX` bytes of it.
     """
 
-    lines: tuple[Line, ...]
+    lines: tuple[JournalLine, ...]
     end: int
     torn: bytes
 
@@ -117,7 +117,7 @@ class FileJournal:
         finally:
             os.close(fd)
 
-    def first(self) -> Line | None:
+    def first(self) -> JournalLine | None:
         """Return the first line alone, which says whose journal this is; None without one."""
         try:
             fd = self._open(os.O_RDONLY)
@@ -133,7 +133,7 @@ class FileJournal:
         finally:
             os.close(fd)
         raw, newline, _ = head.partition(b"\n")
-        return Line(0, len(raw) + 1, raw) if newline else None
+        return JournalLine(0, len(raw) + 1, raw) if newline else None
 
     @contextmanager
     def exclusive(self, *, wait_s: float = LOCK_WAIT_S) -> Iterator[HeldJournal]:
@@ -312,14 +312,14 @@ def _read(path: Path, fd: int, offset: int) -> Tail:
 
 def _scan(path: Path, fd: int, offset: int) -> Tail:
     """Split at newlines, in pieces: a line without end takes no more memory than a long one."""
-    lines: list[Line] = []
+    lines: list[JournalLine] = []
     start = at = offset
     head = b""
     while piece := _pread(path, fd, _CHUNK, at):
         begin = 0
         while (newline := piece.find(b"\n", begin)) >= 0:
             end = at + newline + 1
-            lines.append(Line(start, end, (head + piece[begin:newline])[:LINE_MAX]))
+            lines.append(JournalLine(start, end, (head + piece[begin:newline])[:LINE_MAX]))
             start, begin, head = end, newline + 1, b""
         if len(head) < LINE_MAX:
             head = (head + piece[begin:])[:LINE_MAX]

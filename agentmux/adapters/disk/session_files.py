@@ -15,7 +15,7 @@ from typing import Final
 
 from agentmux.adapters.disk import files
 from agentmux.adapters.disk.journal import encode_line
-from agentmux.adapters.disk.signal_files import BLANK, SignalFiles
+from agentmux.adapters.disk.signal_files import BLANK, FileSignals
 from agentmux.adapters.system.ids import new_id
 from agentmux.core.codec.digests import sha256
 from agentmux.core.codec.frozen import replace
@@ -39,7 +39,7 @@ _WRAPPER_S: Final = 60.0
 """Longer than a wrapper takes for one small file."""
 
 
-class FileSession(SignalFiles):
+class FileSession(FileSignals):
     """The files of the session at ``path``; implements `ports.session_files.SessionFiles`."""
 
     def __init__(self, path: Path) -> None:

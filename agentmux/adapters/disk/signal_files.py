@@ -14,7 +14,7 @@ from typing import Final
 
 from agentmux.adapters.disk import files
 from agentmux.adapters.disk.front_matter import read_front_matter
-from agentmux.adapters.disk.journal import FileJournal, HeldJournal, Line, parse_line
+from agentmux.adapters.disk.journal import FileJournal, HeldJournal, JournalLine, parse_line
 from agentmux.adapters.disk.state_store import StateStore
 from agentmux.core.codec.frozen import replace
 from agentmux.core.codec.records import FieldError
@@ -40,7 +40,7 @@ BLANK: Final = SessionState(phase=Phase.FAILED)
 _FEATURE_MAX: Final = 1 << 20
 
 
-class Transaction:
+class FileTransaction:
     """A session while no other writer can append; implements `ports.session_files.Transaction`."""
 
     def __init__(self, held: HeldJournal, loaded: LoadedSession) -> None:
@@ -57,7 +57,7 @@ class Transaction:
         self._held.append(encode(event))
 
 
-class SignalFiles:
+class FileSignals:
     """The files of the session at ``path``; implements `ports.session_files.SignalFiles`."""
 
     def __init__(self, path: Path) -> None:
@@ -72,7 +72,7 @@ class SignalFiles:
         return self._path
 
     @contextmanager
-    def transact(self) -> Iterator[Transaction]:
+    def transact(self) -> Iterator[FileTransaction]:
         """Read state and journal and keep every other writer out; for milliseconds only.
 
         Raises:
@@ -91,7 +91,7 @@ class SignalFiles:
                     f"`{self._path}` was made by an older version and takes no signals yet",
                     hints=(f"take it over: agentmux resume {self._path.name}",),
                 )
-            yield Transaction(held, loaded)
+            yield FileTransaction(held, loaded)
 
     def read_artifact(self, path: str, limit: int) -> tuple[bytes | None, str]:
         """Return a regular file's content and, where there is none that counts, why."""
@@ -155,7 +155,7 @@ class SignalFiles:
         known = fields.get("phase") in [phase.value for phase in Phase]
         return decode_state(fields if known else {**fields, "phase": "failed"}, where=where), known
 
-    def _check_journal(self, state: SessionState, first: Line | None) -> None:
+    def _check_journal(self, state: SessionState, first: JournalLine | None) -> None:
         path = self.journal.path
         if first is None:
             raise DataError(f"`{path}` is missing, and its lines were applied to the state")
@@ -166,7 +166,7 @@ class SignalFiles:
             raise DataError(f"`{path}` was replaced: it is not the journal of this state")
 
     def _from_journal(
-        self, journal: FileJournal | HeldJournal, first: Line | None, warnings: list[str]
+        self, journal: FileJournal | HeldJournal, first: JournalLine | None, warnings: list[str]
     ) -> LoadedSession:
         """No state can be read: fold the whole journal, or let the artifacts alone decide."""
         lines = journal.read().lines if first is not None else ()
@@ -220,7 +220,7 @@ class SignalFiles:
         return replace(state, feature=data.decode("utf-8", "replace").strip()) if data else state
 
     def _events(
-        self, lines: Iterable[Line], warnings: list[str], *, older: bool = False
+        self, lines: Iterable[JournalLine], warnings: list[str], *, older: bool = False
     ) -> tuple[tuple[Event, int], ...]:
         """Return what the lines say, and add to ``warnings`` which ones say nothing."""
         found, skipped = self._sorted_out(lines, older=older)
@@ -229,7 +229,7 @@ class SignalFiles:
         return found
 
     def _sorted_out(
-        self, lines: Iterable[Line], *, older: bool = False
+        self, lines: Iterable[JournalLine], *, older: bool = False
     ) -> tuple[tuple[tuple[Event, int], ...], dict[int, str]]:
         """Return the events, and for every line that is none, by where it begins, why not."""
         read = _older_event if older else _event
@@ -244,14 +244,14 @@ class SignalFiles:
         return tuple(found), skipped
 
 
-def _event(line: Line) -> Event:
+def _event(line: JournalLine) -> Event:
     fields = parse_line(line.raw)
     if fields is None:
         raise FieldError("not a JSON object")
     return parse(fields)
 
 
-def _older_event(line: Line) -> Event:
+def _older_event(line: JournalLine) -> Event:
     """Read a line of a session of an older form, whose lines may not say which version they are.
 
     Raises:
@@ -267,7 +267,7 @@ def _older_event(line: Line) -> Event:
         raise FieldError(error.message) from None
 
 
-def _is_header(first: Line | None) -> bool:
+def _is_header(first: JournalLine | None) -> bool:
     """Whether a journal begins as ours do; older ones do not."""
     fields = parse_line(first.raw) if first is not None else None
     return fields is not None and fields.get("event") == JournalCreated.kind

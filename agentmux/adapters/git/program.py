@@ -49,7 +49,7 @@ _LOCAL_ENV: Final = frozenset(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reply:
+class GitReply:
     """What git answered: its exit status, its output as it came, and its messages."""
 
     status: int
@@ -82,14 +82,14 @@ class GitProgram:
             return None
         raise failed("look for a repository", reply)
 
-    def must_read(self, purpose: str, *argv: str, stdin: bytes = b"") -> Reply:
+    def must_read(self, purpose: str, *argv: str, stdin: bytes = b"") -> GitReply:
         """Look at the repository as `read` does; an answer that is not 0 is a `GitError`."""
         reply = self.read(*argv, stdin=stdin)
         if reply.status != 0:
             raise failed(purpose, reply)
         return reply
 
-    def read(self, *argv: str, stdin: bytes = b"", cwd: Path | None = None) -> Reply:
+    def read(self, *argv: str, stdin: bytes = b"", cwd: Path | None = None) -> GitReply:
         """Run a command that changes nothing, at the top level or in ``cwd``."""
         # English, because two answers are told apart by their words; no locks, because the user
         # may be using git at this very moment.
@@ -97,7 +97,7 @@ class GitProgram:
         process = self._start(argv, cwd=cwd or self._root(), extra=extra)
         with process, _ended_in(process, READ_TIMEOUT_S, self._project):
             out, err = process.communicate(stdin, timeout=READ_TIMEOUT_S)
-        return Reply(status=process.returncode, out=out, err=decoded(err))
+        return GitReply(status=process.returncode, out=out, err=decoded(err))
 
     def run(
         self,
@@ -105,7 +105,7 @@ class GitProgram:
         stdin: bytes = b"",
         extra: Mapping[str, str] | None = None,
         keep_open: tuple[int, ...] = (),
-    ) -> Reply:
+    ) -> GitReply:
         """Run a command that may change the repository.
 
         Args:
@@ -129,7 +129,7 @@ class GitProgram:
             process.wait(WRITE_TIMEOUT_S)
         for each in talk:
             each.join(_LAST_WORDS_S)
-        return Reply(status=process.returncode, out=b"".join(out), err=decoded(b"".join(err)))
+        return GitReply(status=process.returncode, out=b"".join(out), err=decoded(b"".join(err)))
 
     def _root(self) -> Path:
         """Return the top level; `GitError` where there is none."""
@@ -193,13 +193,13 @@ def _drain(stream: IO[bytes], into: list[bytes]) -> None:
             into.append(piece)
 
 
-def failed(purpose: str, reply: Reply) -> GitError:
+def failed(purpose: str, reply: GitReply) -> GitError:
     """Return the error of a command that should have worked."""
     words = reply.err.strip() or f"exit {reply.status}"
     return GitError(f"git could not {purpose}: {words}")
 
 
-def refused(what: str, reply: Reply) -> GitRefusedError:
+def refused(what: str, reply: GitReply) -> GitRefusedError:
     """Return the error of a command that git, or a hook, had reasons not to carry out."""
     output = "\n".join(part for part in (decoded(reply.out).strip(), reply.err.strip()) if part)
     return GitRefusedError(f"{what}: {output or f'exit {reply.status}'}", output=output)

@@ -33,7 +33,7 @@ _WHY_LINES: Final = 4
 _HELP: Final = "a letter, or arrows and Enter"
 
 
-class Line(NamedTuple):
+class GateLine(NamedTuple):
     """One line of the menu; those of a higher rank go first where there is no room."""
 
     text: str
@@ -147,25 +147,25 @@ class _Gate:
         painted = [f"\x1b[{number};1H{row}" for number, row in enumerate(behind, start=1)]
         _write("\x1b[0m\x1b[H\x1b[2J" + "".join(painted) + "".join(menu))
 
-    def _lines(self, width: int) -> list[Line]:
+    def _lines(self, width: int) -> list[GateLine]:
         gate, choices = self._gate, self._gate["choices"]
         longest = max((len(choices[name]["title"]) for name in self._names), default=0)
-        lines = [Line(_shown(gate["title"]), 1), Line("", 5)]
-        lines += [Line(each, 3) for each in _wrapped(_shown(gate["says"]), width)[:_WHY_LINES]]
-        lines += [Line("no last screen was kept", 4)] if not self._screen else []
-        lines += [Line("", 5)] if self._names else []
+        lines = [GateLine(_shown(gate["title"]), 1), GateLine("", 5)]
+        lines += [GateLine(each, 3) for each in _wrapped(_shown(gate["says"]), width)[:_WHY_LINES]]
+        lines += [GateLine("no last screen was kept", 4)] if not self._screen else []
+        lines += [GateLine("", 5)] if self._names else []
         for place, name in enumerate(self._names):
             each, mark = choices[name], "\u203a" if place == self._at else " "
             words = f"{mark} {each['key']}  {each['title']:<{longest}}  {_shown(each['says'])}"
-            lines.append(Line(words.rstrip(), 0, place == self._at))
-        lines += [Line("", 5), Line(_HELP, 4)] if self._names else []
-        return lines + ([Line(f"problem: {_shown(self._problem)}", 0)] if self._problem else [])
+            lines.append(GateLine(words.rstrip(), 0, place == self._at))
+        lines += [GateLine("", 5), GateLine(_HELP, 4)] if self._names else []
+        return lines + ([GateLine(f"problem: {_shown(self._problem)}", 0)] if self._problem else [])
 
 
 # -- the menu ------------------------------------------------------------------------------------
 
 
-def overlay(lines: Sequence[Line], cols: int, rows: int) -> list[str]:
+def overlay(lines: Sequence[GateLine], cols: int, rows: int) -> list[str]:
     """Return the menu in the middle, framed where there is room for a frame."""
     framed = cols >= 24 and rows >= 6
     room = max(rows - 2 if framed else rows, 1)
@@ -182,7 +182,7 @@ def overlay(lines: Sequence[Line], cols: int, rows: int) -> list[str]:
     return [f"\x1b[{row};{max(left, 1)}H\x1b[0m{text}\x1b[0m" for row, text in placed]
 
 
-def _drawn(line: Line, width: int, *, framed: bool) -> str:
+def _drawn(line: GateLine, width: int, *, framed: bool) -> str:
     text = _cut(line.text, width)
     padded = text + " " * (width - _width(text))
     body = f"\x1b[7m{padded}\x1b[27m" if line.chosen else padded

@@ -101,7 +101,7 @@ def _ps(pid: int) -> tuple[str, int]:
         return state[:1], 0
 
 
-class ProcessWatch:
+class PidWatch:
     """Calls back once when a process has ended, whoever its parent is.
 
     The pidfd of a pane's program lost none of 300 ends; tmux's own hook lost 2 to 42 in 100.

@@ -35,7 +35,7 @@ _UNREACHABLE: Final = ("error connecting to", "access not allowed", _OTHER_VERSI
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reply:
+class TmuxReply:
     """What one run of tmux said."""
 
     returncode: int
@@ -61,7 +61,9 @@ class TmuxClient:
     config_file: str | None = None
     timeout_s: float = 5.0
 
-    def say(self, *words: str, stdin: str | None = None, timeout_s: float | None = None) -> Reply:
+    def say(
+        self, *words: str, stdin: str | None = None, timeout_s: float | None = None
+    ) -> TmuxReply:
         """Run tmux once; words are passed as they are (`tmux_commands.join` escapes).
 
         Raises:
@@ -71,7 +73,7 @@ class TmuxClient:
         argv = ["tmux", "-u", *config, "-S", self.socket, *words]
         return call(argv, stdin=stdin, timeout_s=timeout_s or self.timeout_s)
 
-    def expect(self, reply: Reply) -> Reply:
+    def expect(self, reply: TmuxReply) -> TmuxReply:
         """Return a reply that is no refusal.
 
         Raises:
@@ -91,7 +93,7 @@ class TmuxClient:
         raise TerminalError(f"tmux refused: {words}")
 
 
-def call(argv: list[str], *, timeout_s: float, stdin: str | None = None) -> Reply:
+def call(argv: list[str], *, timeout_s: float, stdin: str | None = None) -> TmuxReply:
     """Run tmux once.
 
     Raises:
@@ -113,7 +115,7 @@ def call(argv: list[str], *, timeout_s: float, stdin: str | None = None) -> Repl
             f"tmux did not answer within {timeout_s:g} s: {' '.join(argv[:5])}",
             hints=("if it was stopped, wake it: send its process SIGCONT",),
         ) from None
-    return Reply(
+    return TmuxReply(
         returncode=done.returncode,
         stdout=done.stdout.decode(errors="replace"),
         stderr=done.stderr.decode(errors="replace"),

@@ -24,8 +24,8 @@ from agentmux.adapters.tmux.client import (
     NO_TARGET,
     SERVER_WENT,
     TOO_LONG,
-    Reply,
     TmuxClient,
+    TmuxReply,
 )
 from agentmux.core.agents.environment import Change
 from agentmux.core.codec.frozen import replace
@@ -138,7 +138,7 @@ class OwnTmux:
         return screens
 
     def _screens(
-        self, reply: Reply, mark: str, asked: Sequence[str], *, colours: bool
+        self, reply: TmuxReply, mark: str, asked: Sequence[str], *, colours: bool
     ) -> Mapping[str, Screen]:
         try:
             return say.parse_screens(reply.stdout, mark=mark, asked=asked, colours=colours)
@@ -208,15 +208,15 @@ class OwnTmux:
         words = ("list-panes", "-s", "-t", self._target.session, "-F", say.PANE_FORMAT)
         return say.parse_panes(self._must(words).stdout)
 
-    def _must(self, words: Sequence[str], *, stdin: str | None = None) -> Reply:
+    def _must(self, words: Sequence[str], *, stdin: str | None = None) -> TmuxReply:
         return self._client.expect(self._say(words, stdin=stdin))
 
-    def _batched(self, groups: Iterable[Sequence[say.Command]]) -> Iterator[tuple[int, Reply]]:
+    def _batched(self, groups: Iterable[Sequence[say.Command]]) -> Iterator[tuple[int, TmuxReply]]:
         """Say groups of commands in as few calls as fit; how many were in each, and its reply."""
         for batch in say.batches(groups):
             yield from self._halved(batch)
 
-    def _halved(self, batch: Sequence[Sequence[say.Command]]) -> Iterator[tuple[int, Reply]]:
+    def _halved(self, batch: Sequence[Sequence[say.Command]]) -> Iterator[tuple[int, TmuxReply]]:
         """Say them in one call, or in two where this tmux takes less: it refuses a whole call."""
         reply = self._say(say.join(command for group in batch for command in group))
         if len(batch) > 1 and reply.says(TOO_LONG):
@@ -226,12 +226,12 @@ class OwnTmux:
         else:
             yield len(batch), reply
 
-    def _expect_end(self, reply: Reply) -> None:
+    def _expect_end(self, reply: TmuxReply) -> None:
         """Take a reply to what may have taken the whole server along."""
         if not reply.says((*SERVER_WENT, *NO_TARGET)):
             self._client.expect(reply)
 
-    def _say(self, words: Sequence[str], *, stdin: str | None = None) -> Reply:
+    def _say(self, words: Sequence[str], *, stdin: str | None = None) -> TmuxReply:
         """Say something to our session, and to no other.
 
         Raises:
@@ -246,7 +246,7 @@ class OwnTmux:
             return reply
         raise self._missed(reply)
 
-    def _missed(self, reply: Reply) -> Exception:
+    def _missed(self, reply: TmuxReply) -> Exception:
         """Return what it means that somebody else answered, or nobody."""
         server = self._target.server
         other = _ELSEWHERE.search(reply.stderr)

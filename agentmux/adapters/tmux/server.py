@@ -21,8 +21,8 @@ from agentmux.adapters.tmux.client import (
     NO_SERVER,
     NO_TARGET,
     SERVER_WENT,
-    Reply,
     TmuxClient,
+    TmuxReply,
     call,
 )
 from agentmux.adapters.tmux.own_session import OwnTmux
@@ -164,12 +164,12 @@ class TmuxTerminal:
     def _server(self, pid: int) -> Server:
         return Server(socket=self.socket, pid=pid, started=start_time(pid))
 
-    def _ask(self, *words: str) -> Reply | None:
+    def _ask(self, *words: str) -> TmuxReply | None:
         """Ask a server for facts; None where there is none, or no session."""
         reply = self._client.say(*words)
         return None if reply.says((*NO_SERVER, *NO_TARGET)) else self._client.expect(reply)
 
-    def _create(self, words: Sequence[str], uuid: str) -> Reply:
+    def _create(self, words: Sequence[str], uuid: str) -> TmuxReply:
         """Create, and again where a server that was just ending took the call with it."""
         limit = max(self._client.timeout_s, _CREATE_WAIT_S)
         reply = self._client.say(*words, timeout_s=limit)

@@ -48,7 +48,7 @@ def poke(folder: Path, line: bytes = WAKE) -> bool:
     return True
 
 
-class WakePipe:
+class WakeFifo:
     """The orchestrator's end: open from construction to `close`. The pipe's file stays.
 
     Raises:

@@ -25,7 +25,7 @@ SNAPSHOT_MAX: Final = 4 << 20
 
 LIVE: Final = "live"
 
-ReadFile = Callable[[Path, int], bytes | None]
+ReadSnapshot = Callable[[Path, int], bytes | None]
 """The content of a regular file of at most so many bytes, else None."""
 
 # ECMA-48: operating system commands and their kin, control sequences, other escapes.
@@ -99,7 +99,7 @@ class Outlook:
 _KINDS: Final = {"session_live": LIVE, "locked": "locked", "twin": "copy"}
 
 
-def outlook(world: World, entry: SessionEntry, liveness: Liveness, read: ReadFile) -> Outlook:
+def outlook(world: World, entry: SessionEntry, liveness: Liveness, read: ReadSnapshot) -> Outlook:
     """Say what a resume of the session would be; never raises for what is wrong with it."""
     if entry.problem is not None:
         problem = entry.problem
@@ -139,7 +139,7 @@ def _attachable(
     entry: SessionEntry,
     liveness: Liveness,
     block: AgentmuxError | None,
-    read: ReadFile,
+    read: ReadSnapshot,
 ) -> Outlook:
     """Say how a live session is."""
     noted = site.folders.runtime(entry.path)
@@ -190,7 +190,7 @@ def _seats(plan: ResumePlan) -> tuple[SeatOutlook, ...]:
     )
 
 
-def kept_screens(path: Path, seats: Sequence[str], read: ReadFile) -> tuple[KeptScreen, ...]:
+def kept_screens(path: Path, seats: Sequence[str], read: ReadSnapshot) -> tuple[KeptScreen, ...]:
     """Return the last screens of these seats of a session; a damaged one is as none."""
     found = (_kept(seat, read(path / layout.snapshot(seat), SNAPSHOT_MAX)) for seat in seats)
     return tuple(each for each in found if each is not None)

@@ -40,7 +40,7 @@ _AT_ONCE: Final = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Offer:
+class AgentOffer:
     """One line of the question.
 
     Attributes:
@@ -115,16 +115,16 @@ def is_configured(world: World, config: Path | None) -> bool:
     )
 
 
-def offers(world: World, registry: Registry) -> tuple[Offer, ...]:
+def offers(world: World, registry: Registry) -> tuple[AgentOffer, ...]:
     """Return what can be chosen: a shell, the installed agents, and any other command."""
     return (
-        Offer(name=SHELL, agent=SHELL, says="you play the roles, in your shell"),
+        AgentOffer(name=SHELL, agent=SHELL, says="you play the roles, in your shell"),
         *_installed(world, registry),
-        Offer(name=CUSTOM, agent=None, says="a command that you type"),
+        AgentOffer(name=CUSTOM, agent=None, says="a command that you type"),
     )
 
 
-def _installed(world: World, registry: Registry) -> Iterator[Offer]:
+def _installed(world: World, registry: Registry) -> Iterator[AgentOffer]:
     from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 (asked once in a project)
 
     names = [each for each in registry if each != SHELL and not each.startswith(_VARIANTS)]
@@ -139,10 +139,10 @@ def _installed(world: World, registry: Registry) -> Iterator[Offer]:
             says = "it does not say whether its conversations come back"
         if name == OFFLINE:
             says = "offline and scripted, to try AgentMux"
-        yield Offer(name=name, agent=name, says=says, resumes=resumes)
+        yield AgentOffer(name=name, agent=name, says=says, resumes=resumes)
 
 
-def _answer(world: World, choices: Sequence[Offer], ask: Ask, question: str) -> str:
+def _answer(world: World, choices: Sequence[AgentOffer], ask: Ask, question: str) -> str:
     """Ask until the answer is one that can be run."""
     usual = _usual(world, choices)
     text = "\n".join([question, *_menu(choices), ""])
@@ -161,7 +161,7 @@ def _answer(world: World, choices: Sequence[Offer], ask: Ask, question: str) -> 
         render.note(problem)
 
 
-def _menu(choices: Sequence[Offer]) -> list[str]:
+def _menu(choices: Sequence[AgentOffer]) -> list[str]:
     rows = [
         (f"  {number}", NATIVE if each.resumes else " ", each.name, each.says)
         for number, each in enumerate(choices, start=1)
@@ -169,7 +169,7 @@ def _menu(choices: Sequence[Offer]) -> list[str]:
     return render.table(rows)
 
 
-def _usual(world: World, choices: Sequence[Offer]) -> Offer | None:
+def _usual(world: World, choices: Sequence[AgentOffer]) -> AgentOffer | None:
     """Return what Enter takes: the built-in default where it is installed, else the first agent."""
     agents = [each for each in choices if each.name not in {SHELL, CUSTOM, OFFLINE}]
     built_in = world.settings.defaults.agent
@@ -177,7 +177,7 @@ def _usual(world: World, choices: Sequence[Offer]) -> Offer | None:
     return next(default, next(iter(agents), None))
 
 
-def _meant(choices: Sequence[Offer], typed: str) -> Offer | None:
+def _meant(choices: Sequence[AgentOffer], typed: str) -> AgentOffer | None:
     if typed.isdecimal():
         return choices[int(typed) - 1] if 0 < int(typed) <= len(choices) else None
     names = {each.name.rstrip("…"): each for each in choices}

@@ -33,7 +33,9 @@ def _also_before(ctx: typer.Context, given: bool) -> bool:
     return given or (ctx.parent is not None and ctx.parent.params.get("json") is True)
 
 
-JsonOpt = Annotated[bool, typer.Option("--json", help="Answer as JSON.", callback=_also_before)]
+AgentsJsonOpt = Annotated[
+    bool, typer.Option("--json", help="Answer as JSON.", callback=_also_before)
+]
 NameArg = Annotated[
     str, typer.Argument(metavar="NAME", help="An agent's name, or a command as you would type it.")
 ]
@@ -46,7 +48,7 @@ def agents(
         bool, typer.Option("--all", help="Also the variants of the offline agent.")
     ] = False,
     trust: TrustOpt = False,
-    json: JsonOpt = False,
+    json: AgentsJsonOpt = False,
 ) -> int:
     """List the agents, and whether their conversations come back."""
     if ctx.invoked_subcommand is not None:
@@ -93,7 +95,7 @@ def _is_shown(report: AgentReport) -> bool:
 
 
 @app.command("probe", help="Ask an installed agent what it can do")
-def probe_(ctx: typer.Context, name: NameArg, json: JsonOpt = False) -> int:
+def probe_(ctx: typer.Context, name: NameArg, json: AgentsJsonOpt = False) -> int:
     """Ask an installed agent what it can do."""
     from agentmux.adapters.config.agent_registry import probe
     from agentmux.app.commands.agents import envelope, probe_agent
@@ -116,7 +118,7 @@ def probe_(ctx: typer.Context, name: NameArg, json: JsonOpt = False) -> int:
 
 
 @app.command("show", help="Show how an agent is launched and resumed")
-def show(ctx: typer.Context, name: NameArg, json: JsonOpt = False) -> int:
+def show(ctx: typer.Context, name: NameArg, json: AgentsJsonOpt = False) -> int:
     """Show how an agent is launched and resumed."""
     from agentmux.app.commands.agents import envelope, show_agent
     from agentmux.cli.commands.agents_text import show_lines

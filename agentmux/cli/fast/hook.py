@@ -14,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
-from agentmux.adapters.disk.signal_files import SignalFiles
+from agentmux.adapters.disk.signal_files import FileSignals
 from agentmux.adapters.system.clock import utc_now
 from agentmux.adapters.system.ids import new_id
 from agentmux.adapters.wake.pipe import poke
@@ -47,7 +47,7 @@ def _record(data: bytes, environ: Mapping[str, str]) -> None:
     if not isinstance(fields, dict):
         return
     identity = identity_from(environ, command="agentmux hook")
-    files = SignalFiles(Path(identity.session_dir))
+    files = FileSignals(Path(identity.session_dir))
     if fields.get("type") == NOTIFIED:  # also of threads beside the conversation
         identity = replace(identity, conversation=str(fields.get("thread-id", "")))
         turn = _turn(_last(fields), identity.session_dir, over=True)

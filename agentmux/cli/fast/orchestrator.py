@@ -19,11 +19,11 @@ from agentmux.adapters.disk.handover import report as send_report
 from agentmux.adapters.disk.handover import take_environment
 from agentmux.adapters.pane import delivery
 from agentmux.adapters.system import processes
-from agentmux.adapters.system.processes import ProcessWatch, start_time
+from agentmux.adapters.system.processes import PidWatch, start_time
 from agentmux.adapters.tmux.own_session import OwnTmux
 from agentmux.adapters.tmux.server import TmuxTerminal
 from agentmux.adapters.wake.file_changes import changes, gone
-from agentmux.adapters.wake.pipe import WakePipe
+from agentmux.adapters.wake.pipe import WakeFifo
 from agentmux.app.commands.orchestrator_request import (
     OrchestratorReport,
     OrchestratorRequest,
@@ -158,8 +158,8 @@ async def _drive(
     tools = Tools(
         terminal=own,
         lock=world.lock(session),
-        wake=WakePipe(session),
-        deaths=ProcessWatch(asyncio.get_running_loop()),
+        wake=WakeFifo(session),
+        deaths=PidWatch(asyncio.get_running_loop()),
         type_into=delivery.deliver,
         end=partial(processes.end, grace_s=_END_S),
         display=display,

@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from agentmux.adapters.disk.signal_files import SignalFiles
+from agentmux.adapters.disk.signal_files import FileSignals
 from agentmux.adapters.system.clock import utc_now
 from agentmux.adapters.system.ids import new_id
 from agentmux.adapters.wake.pipe import poke
@@ -119,7 +119,7 @@ def hand_in(submission: Submission, environ: Mapping[str, str], *, command: str)
     """Hand ``request`` in to the session that ``environ`` names."""
     identity = identity_from(environ, command=command)
     return submit(
-        SignalFiles(Path(identity.session_dir)),
+        FileSignals(Path(identity.session_dir)),
         identity,
         submission,
         at=utc_now(),

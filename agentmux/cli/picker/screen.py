@@ -24,7 +24,7 @@ from agentmux.app.session.lookup import select_session as only_one
 from agentmux.app.views.outlook import Outlook, outlook
 from agentmux.app.views.status import session_view
 from agentmux.cli import render
-from agentmux.cli.picker.view import Known, Line, Scene, draw, shown_names
+from agentmux.cli.picker.view import KnownSession, PickerLine, Scene, draw, shown_names
 from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.core.names.status_labels import status_label
 from agentmux.core.terminal.keys import Key, Keys, Pressed
@@ -97,12 +97,12 @@ def pick(
     """Let a person pick one of the sessions, to be resumed or attached to; see `select_session`."""
     by_name = {entry.name: entry for entry in entries}
     known = {
-        entry.name: Known(
+        entry.name: KnownSession(
             phase=entry.phase or "unreadable", updated=entry.updated, title=entry.title
         )
         for entry in entries
     }
-    sight = _Sight(world, entries)
+    sight = _SessionLooks(world, entries)
     with contextlib.closing(Looker(sight)) as looker:
 
         def scene(picker: Picker) -> Scene:
@@ -135,7 +135,7 @@ def _choices(project: str, entries: Sequence[SessionEntry]) -> list[Choice]:
     ]
 
 
-class _Sight:
+class _SessionLooks:
     """Looks at a session by its name; each tmux server is asked once, for all.
 
     Attributes:
@@ -298,7 +298,7 @@ class _Screen:
         self._bell = bell
         self._in, self._out = sys.stdin.fileno(), sys.stderr.fileno()
         self._keys = Keys()
-        self._drawn: tuple[Line, ...] = ()
+        self._drawn: tuple[PickerLine, ...] = ()
         self._size = (0, 0)
         self._saved = termios.tcgetattr(self._in)
 
@@ -330,7 +330,7 @@ class _Screen:
             return _FALLBACK
         return (cols, rows) if cols and rows else _FALLBACK
 
-    def show(self, lines: tuple[Line, ...], size: tuple[int, int]) -> None:
+    def show(self, lines: tuple[PickerLine, ...], size: tuple[int, int]) -> None:
         """Draw the lines that differ from what is there; all of them in a new size."""
         new = size != self._size
         old = () if new else self._drawn

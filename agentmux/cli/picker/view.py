@@ -33,7 +33,7 @@ class Look(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class PickerLine:
     """One line, at most as wide as the terminal."""
 
     text: str
@@ -45,7 +45,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Known:
+class KnownSession:
     """What is known of a session before it was looked at closely.
 
     Attributes:
@@ -69,7 +69,7 @@ class Scene:
     """
 
     picker: Picker
-    known: Mapping[str, Known]
+    known: Mapping[str, KnownSession]
     outlooks: Mapping[str, Outlook]
     now: datetime
     statuses: Mapping[str, str] = field(default_factory=dict)
@@ -92,16 +92,16 @@ def shown_names(picker: Picker, rows: int) -> tuple[str, ...]:
     return tuple(each.name for each in _window(picker, _list_rows(picker, rows)))
 
 
-def draw(scene: Scene, cols: int, rows: int) -> tuple[Line, ...]:
+def draw(scene: Scene, cols: int, rows: int) -> tuple[PickerLine, ...]:
     """Return the whole screen: at most ``rows`` lines of at most ``cols`` cells."""
     listed = _list_rows(scene.picker, rows)
     room = rows - listed - 3
-    middle: list[Line] = []
+    middle: list[PickerLine] = []
     if room > 0:
         middle = [_rule(scene.picker.at, cols), *_detail(scene, cols, room)[:room]]
-        middle += [Line("")] * (room + 1 - len(middle))
+        middle += [PickerLine("")] * (room + 1 - len(middle))
     lines = [_header(scene.picker, cols), *_list(scene, cols, listed), *middle]
-    lines += [Line("")] * (rows - 1 - len(lines))
+    lines += [PickerLine("")] * (rows - 1 - len(lines))
     return (*lines[: max(rows - 1, 1)], _footer(scene, cols))[:rows]
 
 
@@ -110,7 +110,7 @@ def _list_rows(picker: Picker, rows: int) -> int:
     return max(1, min(len(picker.found), max(3, (rows - 2) * 2 // 5), rows - 2))
 
 
-def _header(picker: Picker, cols: int) -> Line:
+def _header(picker: Picker, cols: int) -> PickerLine:
     sought = f"  /{picker.sought}▏" if picker.typing else ""
     fresh = "FRESH  " if picker.fresh else ""
     right = f"{fresh}{len(picker.found)} of {len(picker.choices)}"
@@ -118,7 +118,7 @@ def _header(picker: Picker, cols: int) -> Line:
     if picker.attaches:
         verb, question = "Attach", "Attach to which session?"
     left = f"{question if cols >= _ROOMY else verb}{sought}"
-    return Line(_spread(left, right, cols), Look.BOLD)
+    return PickerLine(_spread(left, right, cols), Look.BOLD)
 
 
 def _spread(left: str, right: str, cols: int) -> str:
@@ -133,14 +133,14 @@ def _window(picker: Picker, size: int) -> tuple[Choice, ...]:
     return found[first : first + size]
 
 
-def _list(scene: Scene, cols: int, size: int) -> list[Line]:
+def _list(scene: Scene, cols: int, size: int) -> list[PickerLine]:
     found = _window(scene.picker, size)
     if not found:
-        return [Line(cut("  no session fits", cols), Look.DIM)]
+        return [PickerLine(cut("  no session fits", cols), Look.DIM)]
     return [_row(scene, each, cols) for each in found]
 
 
-def _row(scene: Scene, choice: Choice, cols: int) -> Line:
+def _row(scene: Scene, choice: Choice, cols: int) -> PickerLine:
     known = scene.known[choice.name]
     outlook = scene.outlooks.get(choice.name)
     phase = (outlook.phase if outlook is not None else None) or known.phase
@@ -150,7 +150,9 @@ def _row(scene: Scene, choice: Choice, cols: int) -> Line:
         right = f"{fill(phase, _PHASE_COLS)} {right}"
     selected = choice.name == scene.picker.at
     text = _spread(f"{'>' if selected else ' '} {choice.name}", right, cols)
-    return Line(text, Look.REVERSE if selected else Look.DIM if choice.refused else Look.PLAIN)
+    return PickerLine(
+        text, Look.REVERSE if selected else Look.DIM if choice.refused else Look.PLAIN
+    )
 
 
 def _mark(outlook: Outlook | None, *, fresh: bool) -> str:
@@ -177,50 +179,52 @@ def _seconds(now: datetime, then: datetime) -> float:
     return max(0.0, (now - then).total_seconds())
 
 
-def _rule(name: str, cols: int) -> Line:
+def _rule(name: str, cols: int) -> PickerLine:
     text = cut(f"── {name} " if name else "──", cols)
-    return Line(text + "─" * (cols - width(text)), Look.DIM)
+    return PickerLine(text + "─" * (cols - width(text)), Look.DIM)
 
 
-def _detail(scene: Scene, cols: int, room: int) -> list[Line]:
+def _detail(scene: Scene, cols: int, room: int) -> list[PickerLine]:
     """Return what is known of the selected session, most important first."""
     name = scene.picker.at
     if not name:
         return []
     known, outlook = scene.known[name], scene.outlooks.get(name)
-    title = [Line(cut(known.title, cols))] if known.title else []
+    title = [PickerLine(cut(known.title, cols))] if known.title else []
     if outlook is None:
-        return [*title, Line(cut(f"{known.phase}; looking closer{ELLIPSIS}", cols), Look.DIM)]
+        return [*title, PickerLine(cut(f"{known.phase}; looking closer{ELLIPSIS}", cols), Look.DIM)]
     lines = [*_refusal(outlook, cols), *title, *_phase(outlook, cols), *_way_back(outlook, cols)]
     lines += _seats(outlook.seats, cols, max(2, room // 3), fresh=scene.picker.fresh)
-    lines += [Line(cut(f"! {each}", cols)) for each in outlook.warnings[:1]]
+    lines += [PickerLine(cut(f"! {each}", cols)) for each in outlook.warnings[:1]]
     if outlook.phase is None:
         return lines
     return [*lines, *_screen(scene, outlook.screens, cols, room - len(lines))]
 
 
-def _refusal(outlook: Outlook, cols: int) -> Iterable[Line]:
+def _refusal(outlook: Outlook, cols: int) -> Iterable[PickerLine]:
     if not outlook.refused:
         return
     for line in wrap(clean(f"not now: {outlook.refused}"), cols, 2):
-        yield Line(line, Look.BOLD)
+        yield PickerLine(line, Look.BOLD)
     for hint in outlook.hints[:1]:
-        yield Line(cut(f"  {hint}", cols))
+        yield PickerLine(cut(f"  {hint}", cols))
 
 
-def _way_back(outlook: Outlook, cols: int) -> Iterable[Line]:
+def _way_back(outlook: Outlook, cols: int) -> Iterable[PickerLine]:
     """Return what brings back the orchestrator of a live session that has lost it."""
     for hint in outlook.hints[:1] if outlook.is_live else ():
-        yield Line(cut(f"  {hint}", cols))
+        yield PickerLine(cut(f"  {hint}", cols))
 
 
-def _phase(outlook: Outlook, cols: int) -> Iterable[Line]:
+def _phase(outlook: Outlook, cols: int) -> Iterable[PickerLine]:
     if outlook.phase is not None:
         for line in wrap(clean(f"{outlook.phase}: {outlook.because}"), cols, 2):
-            yield Line(line)
+            yield PickerLine(line)
 
 
-def _seats(seats: tuple[SeatOutlook, ...], cols: int, most: int, *, fresh: bool) -> Iterable[Line]:
+def _seats(
+    seats: tuple[SeatOutlook, ...], cols: int, most: int, *, fresh: bool
+) -> Iterable[PickerLine]:
     shown = seats if len(seats) <= most else seats[: most - 1]
     names = max((width(each.seat) for each in shown), default=0)
     for each in shown:
@@ -228,30 +232,32 @@ def _seats(seats: tuple[SeatOutlook, ...], cols: int, most: int, *, fresh: bool)
         reason = "you want it fresh" if fresh and each.is_native else each.reason
         about = f"{each.agent}: {reason}" if reason else each.agent
         mark = NATIVE if how == "native" else " "
-        yield Line(cut(f"{mark} {fill(each.seat, names)}  {how}  {about}", cols))
+        yield PickerLine(cut(f"{mark} {fill(each.seat, names)}  {how}  {about}", cols))
     if len(shown) < len(seats):
-        yield Line(cut(f"  and {len(seats) - len(shown)} more seats", cols))
+        yield PickerLine(cut(f"  and {len(seats) - len(shown)} more seats", cols))
 
 
-def _screen(scene: Scene, screens: tuple[KeptScreen, ...], cols: int, room: int) -> Iterable[Line]:
+def _screen(
+    scene: Scene, screens: tuple[KeptScreen, ...], cols: int, room: int
+) -> Iterable[PickerLine]:
     """Return the last lines of one seat's last screen, with a title, where there is room."""
     if room < 2:
         return
     if not screens:
-        yield Line(cut("no screen was kept", cols), Look.DIM)
+        yield PickerLine(cut("no screen was kept", cols), Look.DIM)
         return
     kept = screens[scene.picker.screen % len(screens)]
     when = f", {age(_seconds(scene.now, kept.captured))} ago" if kept.captured else ""
     more = f" (Tab: {len(screens) - 1} more)" if len(screens) > 1 else ""
-    yield Line(cut(f"last screen of {kept.seat}{when}{more}", cols), Look.DIM)
+    yield PickerLine(cut(f"last screen of {kept.seat}{when}{more}", cols), Look.DIM)
     for line in kept.lines[-(room - 1) :]:
-        yield Line(cut(f"│ {line}", cols), Look.DIM)
+        yield PickerLine(cut(f"│ {line}", cols), Look.DIM)
 
 
-def _footer(scene: Scene, cols: int) -> Line:
+def _footer(scene: Scene, cols: int) -> PickerLine:
     picker = scene.picker
     if picker.says:
-        return Line(cut(picker.says, cols), Look.BOLD)
+        return PickerLine(cut(picker.says, cols), Look.BOLD)
     outlook = scene.outlooks.get(picker.at)
     attaches = picker.attaches or (outlook is not None and outlook.is_live and not picker.fresh)
     enter = "Enter attach" if attaches else "Enter resume"
@@ -260,4 +266,4 @@ def _footer(scene: Scene, cols: int) -> Line:
     keys = ("↑↓ Enter", *fresh, escape)
     if cols >= _ROOMY:
         keys = ("↑↓", "type or / to search", enter, *fresh, "Tab screen", escape)
-    return Line(cut(" · ".join(keys), cols), Look.DIM)
+    return PickerLine(cut(" · ".join(keys), cols), Look.DIM)

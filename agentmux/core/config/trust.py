@@ -60,7 +60,7 @@ class Part:
         return sha256(text.encode()).hexdigest()
 
 
-Known = Mapping[str, str]
+TrustedParts = Mapping[str, str]
 """What is trusted: the digest by the part's key."""
 
 
@@ -98,7 +98,7 @@ def prompt_part(role: str, text: str) -> Part:
     return Part(path=(PROMPTS, role), value=text)
 
 
-def standing(part: Part, known: Known) -> Standing:
+def standing(part: Part, known: TrustedParts) -> Standing:
     """Say whether a part is trusted."""
     if part.key not in known:
         return Standing.NEW
@@ -130,7 +130,7 @@ def _base(part: Part) -> str:
     return f"{_AGENTS}.{base}" if base else ""
 
 
-def trusted(parts: Iterable[Part], known: Known) -> frozenset[str]:
+def trusted(parts: Iterable[Part], known: TrustedParts) -> frozenset[str]:
     """Return the keys of the parts that may have effect by what is trusted."""
     every = tuple(parts)
     keys = (part.key for part in every if standing(part, known) is Standing.TRUSTED)

@@ -144,10 +144,10 @@ ResumeChoice: TypeAlias = Native | Fresh
 
 # -- the guards ----------------------------------------------------------------------------------
 
-Check: TypeAlias = Callable[[ResumeRecord, ResumeFacts], str | None]
+GuardCheck: TypeAlias = Callable[[ResumeRecord, ResumeFacts], str | None]
 
 
-def _first(checks: tuple[Check, ...], record: ResumeRecord, facts: ResumeFacts) -> str | None:
+def _first(checks: tuple[GuardCheck, ...], record: ResumeRecord, facts: ResumeFacts) -> str | None:
     return next((why for check in checks if (why := check(record, facts)) is not None), None)
 
 
@@ -210,7 +210,7 @@ def _has_checkpoint(record: ResumeRecord, facts: ResumeFacts) -> str | None:
             return None
 
 
-_RECORD_CHECKS: Final[tuple[Check, ...]] = (
+_RECORD_CHECKS: Final[tuple[GuardCheck, ...]] = (
     _is_recorded,
     _was_reached,
     _is_sure,
@@ -306,7 +306,7 @@ def _health(record: ResumeRecord, _: ResumeFacts) -> str | None:
     return "the agent has rejected this conversation before" if record.rejected else None
 
 
-GUARDS: Final[tuple[tuple[Guard, Check], ...]] = (
+GUARDS: Final[tuple[tuple[Guard, GuardCheck], ...]] = (
     (Guard.SWITCH, _switch),
     (Guard.RECORD, _record),
     (Guard.AGENT, _agent),

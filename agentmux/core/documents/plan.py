@@ -29,7 +29,7 @@ _Value = TypeVar("_Value", int, str)
 _FILE = re.compile(r"(?:.*/)?plan_([1-9][0-9]{0,5})\.md")
 
 
-class Mode(StrEnum):
+class GroupMode(StrEnum):
     """How the sub-plans of one group run: one after the other, or side by side."""
 
     SERIAL = "serial"
@@ -64,7 +64,7 @@ class Group:
     """Sub-plans that run together; groups run one after the other."""
 
     group_id: str
-    mode: Mode
+    mode: GroupMode
     plans: tuple[PlanRef, ...]
 
     @property
@@ -239,12 +239,12 @@ def _group_id(fields: Fields) -> str:
     return spell(value) if type(value) is int else fields.text("group_id")
 
 
-def _mode(fields: Fields) -> Mode:
-    value = fields.values.get("mode", Mode.SERIAL)
-    if value in tuple(Mode):
-        return Mode(str(value))
+def _mode(fields: Fields) -> GroupMode:
+    value = fields.values.get("mode", GroupMode.SERIAL)
+    if value in tuple(GroupMode):
+        return GroupMode(str(value))
     fields.shape.note(fields.at("mode"), f"expected `serial` or `parallel`, found {spell(value)}")
-    return Mode.SERIAL
+    return GroupMode.SERIAL
 
 
 def _check_indices(shape: Shape, indices: list[int]) -> None:
@@ -300,7 +300,7 @@ def _check_overlaps(shape: Shape, subplans: tuple[Subplan, ...], groups: tuple[G
     """In a parallel group no two sub-plans own the same file, nor a directory around it."""
     by_index = {subplan.index: subplan for subplan in subplans if subplan.index}
     for position, group in enumerate(groups):
-        if group.mode is Mode.PARALLEL:
+        if group.mode is GroupMode.PARALLEL:
             members = [by_index[index] for index in set(group.indices) if index in by_index]
             for problem in sorted(_overlaps(members)):
                 shape.note(f"groups[{position}]", problem)

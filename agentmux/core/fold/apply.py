@@ -87,7 +87,7 @@ from agentmux.core.pipeline.registry import PIPELINE
 from agentmux.core.pipeline.work import wanted
 from agentmux.errors import AgentmuxError
 
-Step = Callable[[SessionState, Event, Any], SessionState]
+FoldStep = Callable[[SessionState, Event, Any], SessionState]
 
 
 def fold(state: SessionState, events: Iterable[tuple[Event, int]]) -> SessionState:
@@ -152,7 +152,7 @@ def _last_event(state: SessionState, event: Event) -> str:
     return event.fact.kind
 
 
-def _signalled(state: SessionState, event: Event, step: Step) -> SessionState:
+def _signalled(state: SessionState, event: Event, step: FoldStep) -> SessionState:
     """Apply an accepted signal; a failed session works on in the phase it failed in.
 
     What completes the phase, or approves the result, mends it; who was lost may then try again.
@@ -513,7 +513,7 @@ def _without_seat(state: SessionState, name: str) -> SessionState:
     return replace(state, seats={key: seat for key, seat in state.seats.items() if key != name})
 
 
-_STEPS: Final[Mapping[type[Fact], Step]] = {
+_STEPS: Final[Mapping[type[Fact], FoldStep]] = {
     PmDone: _phase_done,
     ArchitectureDone: _architecture_done,
     PlanDone: _plan_done,

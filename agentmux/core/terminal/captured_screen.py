@@ -117,7 +117,7 @@ def _colour(number: int, found: list[str]) -> str | None:
     return ";".join(map(str, (number, found[0], *values)))
 
 
-Segment: TypeAlias = tuple[str, str]
+StyledText: TypeAlias = tuple[str, str]
 """SGR parameters, each behind a semicolon, and a text without controls."""
 
 
@@ -207,14 +207,14 @@ def snapshot_screen(fields: object) -> str | None:
     return ansi if isinstance(ansi, str) and whole else None
 
 
-def _cropped(ansi: str, cols: int, rows: int, cells: Cells) -> list[list[Segment]]:
+def _cropped(ansi: str, cols: int, rows: int, cells: Cells) -> list[list[StyledText]]:
     found = _rows(ansi, cols, cells)
     while len(found) > max(rows, 0) and not any(text.strip() for _, text in found[-1]):
         found.pop()
     return found[-rows:] if rows > 0 else []
 
 
-def _rows(ansi: str, cols: int, cells: Cells) -> list[list[Segment]]:
+def _rows(ansi: str, cols: int, cells: Cells) -> list[list[StyledText]]:
     """Read the whole screen from its first row, so that colours run on as they did."""
     style, shifted = _Style(), False
     made = [_Row(cols, cells)]
@@ -238,7 +238,7 @@ class _Row:
     __slots__ = ("_cells", "_joined", "_room", "segments")
 
     def __init__(self, cols: int, cells: Cells) -> None:
-        self.segments: list[Segment] = []
+        self.segments: list[StyledText] = []
         self._room = cols if cols > 0 else -1
         self._cells = cells
         self._joined = False

@@ -17,7 +17,13 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from agentmux.adapters.disk.files import json_bytes
-from agentmux.adapters.disk.journal import LINE_MAX, FileJournal, Line, encode_line, parse_line
+from agentmux.adapters.disk.journal import (
+    LINE_MAX,
+    FileJournal,
+    JournalLine,
+    encode_line,
+    parse_line,
+)
 from agentmux.adapters.disk.state_store import SIZE_MAX
 from agentmux.app.commands.start import FEATURE_MAX
 from agentmux.core.journal.events import SessionStarted, encode
@@ -411,5 +417,5 @@ def test_reading_from_the_end_of_a_long_journal_reads_only_the_end(
         return data
 
     monkeypatch.setattr(os, "pread", pread)
-    assert journal.read(start).lines == (Line(start, end, b'{"n":2}'),)
+    assert journal.read(start).lines == (JournalLine(start, end, b'{"n":2}'),)
     assert taken < 100

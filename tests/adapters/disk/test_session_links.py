@@ -15,7 +15,7 @@ import pytest
 from agentmux.adapters.disk import handover
 from agentmux.adapters.disk.lock import SessionLock
 from agentmux.adapters.wake import pipe
-from agentmux.adapters.wake.pipe import WakePipe
+from agentmux.adapters.wake.pipe import WakeFifo
 from agentmux.cli.fast import orchestrator
 from agentmux.core.fold.implied import Implied
 from agentmux.core.journal.events import SessionInterrupted
@@ -100,7 +100,7 @@ FILES: list[tuple[str, Use]] = [
     (layout.RUNTIME, lambda on: on.files.write(layout.RUNTIME, "{}")),
     (layout.LOCK, lock),
     (layout.LOCK_HOLDER, lock),
-    (layout.WAKE, lambda on: WakePipe(on.files.path).close()),
+    (layout.WAKE, lambda on: WakeFifo(on.files.path).close()),
     (layout.WAKE, lambda on: pipe.poke(on.files.path)),
     (layout.LOG, log),
     (layout.REQUIREMENTS, lambda on: on.files.write(layout.REQUIREMENTS, "x")),

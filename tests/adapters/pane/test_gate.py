@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from agentmux.adapters.pane.gate import Line, overlay
+from agentmux.adapters.pane.gate import GateLine, overlay
 from agentmux.adapters.system.processes import is_alive
 from agentmux.core.terminal.captured_screen import plain
 from agentmux.ports.terminal import NewPane
@@ -289,10 +289,10 @@ def test_notices_stand_above_the_program(stop: Stop, wait_until: WaitUntil, tmp_
 @pytest.mark.parametrize("rows", [1, 2, 5, 6, 12, 60])
 def test_the_menu_fits_every_pane_and_keeps_its_choices(cols: int, rows: int) -> None:
     lines = [
-        Line("coder · demo", 1),
-        Line("", 5),
-        Line("why " * 30, 3),
-        Line("> r Resume", 0, True),
+        GateLine("coder · demo", 1),
+        GateLine("", 5),
+        GateLine("why " * 30, 3),
+        GateLine("> r Resume", 0, True),
     ]
     drawn = overlay(lines, cols, rows)
     assert 1 <= len(drawn) <= rows

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from agentmux.adapters.system.processes import (
-    ProcessWatch,
+    PidWatch,
     carriers,
     end,
     is_alive,
@@ -94,7 +94,7 @@ def test_every_end_is_called_back_once(started: list[subprocess.Popen[bytes]]) -
     ended: list[int] = []
 
     async def watch() -> None:
-        watcher = ProcessWatch(asyncio.get_running_loop())
+        watcher = PidWatch(asyncio.get_running_loop())
         for process in processes:
             watcher.watch(process.pid, ended.append)
             watcher.watch(process.pid, ended.append)
@@ -127,7 +127,7 @@ def test_a_kernel_without_process_descriptors_is_asked_now_and_then(
     ended: list[int] = []
 
     async def watch() -> None:
-        watcher = ProcessWatch(asyncio.get_running_loop())
+        watcher = PidWatch(asyncio.get_running_loop())
         watcher.watch(process.pid, ended.append)
         process.kill()
         async with asyncio.timeout(10):

@@ -11,22 +11,22 @@ from pathlib import Path
 
 import pytest
 
-from agentmux.adapters.wake.pipe import STOP, WAKE, WakePipe, poke
+from agentmux.adapters.wake.pipe import STOP, WAKE, WakeFifo, poke
 from agentmux.errors import DataError
 
 
 @pytest.fixture
-def pipe(tmp_path: Path) -> Iterator[WakePipe]:
-    made = WakePipe(tmp_path)
+def pipe(tmp_path: Path) -> Iterator[WakeFifo]:
+    made = WakeFifo(tmp_path)
     yield made
     made.close()
 
 
-def readable(pipe: WakePipe, within_s: float = 0) -> bool:
+def readable(pipe: WakeFifo, within_s: float = 0) -> bool:
     return bool(select.select([pipe.fileno()], [], [], within_s)[0])
 
 
-def test_a_poke_wakes_and_is_gone_once_drained(pipe: WakePipe, tmp_path: Path) -> None:
+def test_a_poke_wakes_and_is_gone_once_drained(pipe: WakeFifo, tmp_path: Path) -> None:
     assert not readable(pipe)
     assert poke(tmp_path)
     assert poke(tmp_path)
@@ -37,7 +37,7 @@ def test_a_poke_wakes_and_is_gone_once_drained(pipe: WakePipe, tmp_path: Path) -
     assert pipe.drain() == set()
 
 
-def test_it_stays_quiet_after_its_writers_have_gone(pipe: WakePipe, tmp_path: Path) -> None:
+def test_it_stays_quiet_after_its_writers_have_gone(pipe: WakeFifo, tmp_path: Path) -> None:
     program = "import sys, pathlib; from agentmux.adapters.wake.pipe import poke; "
     program += "sys.exit(not poke(pathlib.Path(sys.argv[1])))"
     subprocess.run([sys.executable, "-c", program, str(tmp_path)], check=True)
@@ -48,13 +48,13 @@ def test_it_stays_quiet_after_its_writers_have_gone(pipe: WakePipe, tmp_path: Pa
 def test_nobody_listening_is_told_at_once(tmp_path: Path) -> None:
     assert not poke(tmp_path)
     assert not poke(tmp_path / "gone")
-    pipe = WakePipe(tmp_path)
+    pipe = WakeFifo(tmp_path)
     pipe.close()
     pipe.close()
     assert not poke(tmp_path)
 
 
-def test_a_full_pipe_counts_as_awake(pipe: WakePipe, tmp_path: Path) -> None:
+def test_a_full_pipe_counts_as_awake(pipe: WakeFifo, tmp_path: Path) -> None:
     assert all(poke(tmp_path, b"x" * 4095 + b"\n") for _ in range(100))
     assert poke(tmp_path)
     assert pipe.drain() == {b"x" * 4095 + b"\n"}
@@ -82,15 +82,15 @@ def test_what_is_no_pipe_is_not_listened_to(tmp_path: Path, kind: str) -> None:
         folder = tmp_path / "gone"
     before = len(list(Path("/proc/self/fd").iterdir()))
     with pytest.raises(DataError, match=r"wake\.fifo"):
-        WakePipe(folder)
+        WakeFifo(folder)
     assert len(list(Path("/proc/self/fd").iterdir())) == before
 
 
 def test_the_pipe_of_a_killed_orchestrator_is_used_again(tmp_path: Path) -> None:
-    first = WakePipe(tmp_path)
+    first = WakeFifo(tmp_path)
     poke(tmp_path)
     first.close()
-    second = WakePipe(tmp_path)
+    second = WakeFifo(tmp_path)
     assert second.drain() == set()
     assert poke(tmp_path)
     assert second.drain() == {WAKE}
@@ -99,7 +99,7 @@ def test_the_pipe_of_a_killed_orchestrator_is_used_again(tmp_path: Path) -> None
     second.close()
 
 
-def test_half_a_line_waits_for_its_other_half(pipe: WakePipe, tmp_path: Path) -> None:
+def test_half_a_line_waits_for_its_other_half(pipe: WakeFifo, tmp_path: Path) -> None:
     poke(tmp_path, b"s")
     assert pipe.drain() == set()
     poke(tmp_path, b"\n")

@@ -24,9 +24,9 @@ from agentmux.adapters.disk import session_folders
 from agentmux.adapters.disk.lock import SessionLock
 from agentmux.adapters.disk.session_files import FileSession
 from agentmux.adapters.pane import delivery
-from agentmux.adapters.system.processes import ProcessWatch, end, is_alive, start_time
+from agentmux.adapters.system.processes import PidWatch, end, is_alive, start_time
 from agentmux.adapters.wake.file_changes import gone
-from agentmux.adapters.wake.pipe import STOP, WakePipe, poke
+from agentmux.adapters.wake.pipe import STOP, WakeFifo, poke
 from agentmux.app.commands.orchestrator_request import OrchestratorReport, OrchestratorRequest
 from agentmux.app.commands.orchestrator_start import OrchestratorStart
 from agentmux.app.commands.resume import plan_resume
@@ -203,8 +203,8 @@ class Stage:
         """Drive the session; whoever is still at it when the block is left, is cancelled."""
         if mode == "start":
             self.begin()
-        wake = WakePipe(self.path)
-        deaths = ProcessWatch(asyncio.get_running_loop())
+        wake = WakeFifo(self.path)
+        deaths = PidWatch(asyncio.get_running_loop())
         lock = SessionLock(self.path)
 
         async def type_into(

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from agentmux.adapters.wake.file_changes import gone
-from agentmux.adapters.wake.pipe import WakePipe
+from agentmux.adapters.wake.pipe import WakeFifo
 from agentmux.app.loop.tools import Tools
 from agentmux.app.loop.watcher import Watcher
 from agentmux.app.session.writer import Session
@@ -101,7 +101,7 @@ class Looking:
         world = replace(world, now=lambda: self._now, settings=settings)
         self.session = Session(world.files(path), now=world.now, new_id=world.new_id)
         tools = Tools(
-            terminal=self.terminal, lock=world.lock(path), wake=WakePipe(path),
+            terminal=self.terminal, lock=world.lock(path), wake=WakeFifo(path),
             deaths=NobodyDies(), type_into=never_typed, display=Silent(), hints=no_hints,
             gone=gone, end=ends_nobody,
         )  # fmt: skip

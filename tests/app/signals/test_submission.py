@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from agentmux.adapters.config.agent_registry import load_registry
-from agentmux.adapters.wake.pipe import WakePipe, poke
+from agentmux.adapters.wake.pipe import WakeFifo, poke
 from agentmux.app.signals.checks import Submission
 from agentmux.app.signals.submission import (
     NEXT_RESUME,
@@ -163,7 +163,7 @@ def test_the_answer_is_on_the_disk_before_it_is_given(
 def test_it_wakes_the_orchestrator_or_says_when_it_applies(architecting: OnDisk) -> None:
     environ = architecting.launch("architect")
     assert NEXT_RESUME in hand_in(architecting, environ, "submit_hello").reason
-    pipe = WakePipe(architecting.path)
+    pipe = WakeFifo(architecting.path)
     try:
         architecting.leave(ARCHITECTURE, "how")
         assert hand_in(architecting, environ, "submit_architecture").reason == ""

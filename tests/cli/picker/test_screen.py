@@ -32,7 +32,7 @@ from agentmux.app.views.outlook import (
     plain_lines,
 )
 from agentmux.cli.picker.screen import Looker, select_session
-from agentmux.cli.picker.view import Known, Look, Scene, cut, draw, shown_names
+from agentmux.cli.picker.view import KnownSession, Look, Scene, cut, draw, shown_names
 from agentmux.core.terminal.keys import Key
 from agentmux.core.terminal.picker import Choice, begin, press
 from agentmux.core.terminal.text_width import width
@@ -84,7 +84,9 @@ def scene(*, outlooks: tuple[Outlook, ...] = (AUTH, LIVE), **changes: object) ->
     return Scene(
         picker=replace(picker, **changes),  # type: ignore[arg-type]
         known={
-            name: Known(phase="failed", updated=AT, title="Log people in" * (name == AUTH.name))
+            name: KnownSession(
+                phase="failed", updated=AT, title="Log people in" * (name == AUTH.name)
+            )
             for name in NAMES
         },
         outlooks={each.name: each for each in outlooks},

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from agentmux.core.documents.plan import (
     ExecutionPlan,
     Group,
-    Mode,
+    GroupMode,
     PlanRef,
     check_execution_plan,
     check_plan,
@@ -37,10 +37,10 @@ def test_a_valid_plan_is_read() -> None:
         groups=(
             Group(
                 group_id="core",
-                mode=Mode.PARALLEL,
+                mode=GroupMode.PARALLEL,
                 plans=(PlanRef(index=1, name="part 1"), PlanRef(index=2, name="part 2")),
             ),
-            Group(group_id="last", mode=Mode.SERIAL, plans=(PlanRef(index=3, name="part 3"),)),
+            Group(group_id="last", mode=GroupMode.SERIAL, plans=(PlanRef(index=3, name="part 3"),)),
         ),
     )
 
@@ -300,7 +300,7 @@ def test_an_older_execution_plan_tells_count_and_index_by_its_files() -> None:
     assert found is not None
     assert found.subplan_count == 2
     assert [part.indices for part in found.groups] == [(2,), (1,)]
-    assert found.groups[1].mode is Mode.SERIAL
+    assert found.groups[1].mode is GroupMode.SERIAL
     assert (found.name(2), found.name(1), found.name(9)) == ("b", "plan_1.md", "")
 
 
