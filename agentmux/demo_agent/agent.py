@@ -14,15 +14,15 @@ from agentmux.demo_agent.conversation import (
     write_checkpoint,
 )
 from agentmux.demo_agent.errors import QuitError, TurnCancelledError
-from agentmux.demo_agent.face import Face
-from agentmux.demo_agent.hooks import Hooks
-from agentmux.demo_agent.options import HELP, VERSION, Options
+from agentmux.demo_agent.face import AgentFace
+from agentmux.demo_agent.hooks import HookRunner
+from agentmux.demo_agent.options import HELP, VERSION, AgentOptions
 from agentmux.demo_agent.scenario import Life
-from agentmux.demo_agent.seat import Seat
+from agentmux.demo_agent.seat import OwnSeat
 from agentmux.demo_agent.trace import Trace
 
 if TYPE_CHECKING:
-    from agentmux.demo_agent.work import Work
+    from agentmux.demo_agent.work import SeatWork
 
 THREAD_VARIABLE: Final = "DEMO_THREAD_ID"
 LIMIT: Final = "You have reached your usage limit · it resets at 5pm"
@@ -31,10 +31,10 @@ LIMIT: Final = "You have reached your usage limit · it resets at 5pm"
 class Setting(NamedTuple):
     """Everything that is fixed for one run."""
 
-    options: Options
+    options: AgentOptions
     env: Mapping[str, str]
     cwd: str
-    seat: Seat
+    seat: OwnSeat
     life: Life
     counters: Path
 
@@ -46,8 +46,8 @@ class Agent:
         self,
         setting: Setting,
         conversation: Conversation,
-        face: Face,
-        hooks: Hooks,
+        face: AgentFace,
+        hooks: HookRunner,
         *,
         renew: Callable[[], Conversation],
     ) -> None:
@@ -172,12 +172,12 @@ class Agent:
             self._held = asked
         return worker.do(asked)
 
-    def _worker(self, *, only_submit: bool = False) -> Work:
-        from agentmux.demo_agent.work import Work  # noqa: PLC0415 (a prompt is handled first)
+    def _worker(self, *, only_submit: bool = False) -> SeatWork:
+        from agentmux.demo_agent.work import SeatWork  # noqa: PLC0415 (a prompt is handled first)
 
         setting = self._setting
         life = setting.life._replace(submit="yes", write="none") if only_submit else setting.life
-        return Work(setting.seat, life, self._trace, run=self._run, counters=setting.counters)
+        return SeatWork(setting.seat, life, self._trace, run=self._run, counters=setting.counters)
 
     def _run(self, argv: Sequence[str]) -> commands.Ran:
         """Run a command after the permission question, if one is to be asked.

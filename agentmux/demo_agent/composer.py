@@ -8,7 +8,7 @@ LONG_PASTE: Final = 600
 """Characters from which a paste is shown as a marker only, like one with several lines."""
 
 
-class Composer:
+class InputBox:
     """A draft: typed text, and pastes that may stand as a marker."""
 
     def __init__(self) -> None:

@@ -12,7 +12,7 @@ import re
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from agentmux.demo_agent.errors import RefusedError
+from agentmux.demo_agent.errors import WrongArgvError
 
 FORMAT: Final = 1
 CHECKPOINT: Final = "session-latest.json"
@@ -22,7 +22,7 @@ _QUESTION = re.compile(r"what is the code word\s*\?", re.IGNORECASE)
 _NOT_A_NAME = re.compile(r"[^A-Za-z0-9-]")
 
 
-class Turn(NamedTuple):
+class ConversationTurn(NamedTuple):
     """One prompt and what became of it; ``read`` is the text of the file that it named."""
 
     prompt: str
@@ -37,7 +37,7 @@ class Conversation:
     def __init__(self, cid: str, path: Path | None, *, cwd: str, model: str | None) -> None:
         """Take an id and the file to keep it in; None keeps nothing (checkpoints do)."""
         self.id, self._path, self._cwd, self.model = cid, path, cwd, model
-        self.turns: list[Turn] = []
+        self.turns: list[ConversationTurn] = []
 
     def begin(self, prompt: str) -> None:
         """Add a turn; the first one creates the conversation."""
@@ -46,7 +46,7 @@ class Conversation:
                 {"type": "conversation", "version": FORMAT, "id": self.id, "cwd": self._cwd,
                  "model": self.model}
             )  # fmt: skip
-        self.turns.append(Turn(prompt))
+        self.turns.append(ConversationTurn(prompt))
         self._append({"type": "prompt", "text": prompt})
 
     def read(self, text: str) -> None:
@@ -73,7 +73,7 @@ class Conversation:
         """Take one line of the file back into ``turns``; a line that makes no sense is skipped."""
         match line:
             case {"type": "prompt", "text": str(text)}:
-                self.turns.append(Turn(text))
+                self.turns.append(ConversationTurn(text))
             case {"type": "read", "text": str(text)} if self.turns:
                 self.turns[-1] = self.turns[-1]._replace(read=text)
             case {"type": "answer", "text": str(text), "outcome": str(outcome)} if self.turns:
@@ -112,7 +112,7 @@ class Store:
         """
         path = self._path(cid)
         if path.exists():
-            raise RefusedError(f"Error: Session ID {cid} is already in use.")
+            raise WrongArgvError(f"Error: Session ID {cid} is already in use.")
         self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         return Conversation(cid, path, cwd=self._cwd, model=model)
 
@@ -124,7 +124,7 @@ class Store:
         """
         path = self._path(cid)
         if not path.is_file():
-            raise RefusedError(f"No conversation found with session ID: {cid}")
+            raise WrongArgvError(f"No conversation found with session ID: {cid}")
         conversation = Conversation(cid, path, cwd=self._cwd, model=model)
         for line in _lines(path):
             conversation.restore(line)
@@ -141,7 +141,7 @@ class Store:
             head = next(iter(_lines(path)), {})
             if head.get("cwd") == self._cwd:
                 return self.resume(path.stem, model)
-        raise RefusedError("No conversation found to continue in this directory")
+        raise WrongArgvError("No conversation found to continue in this directory")
 
     def _path(self, cid: str) -> Path:
         return self._folder / f"{_NOT_A_NAME.sub('_', cid)[:64]}.jsonl"
@@ -185,13 +185,13 @@ def read_checkpoint(path: Path, *, cwd: str, model: str | None) -> Conversation:
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
         version, cid = data["version"], str(data["conversation"])
-        turns = [Turn(**turn) for turn in data["turns"]]
+        turns = [ConversationTurn(**turn) for turn in data["turns"]]
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise RefusedError(f"Error: cannot read checkpoint {path}: {error!r}") from error
+        raise WrongArgvError(f"Error: cannot read checkpoint {path}: {error!r}") from error
     if version != FORMAT:
-        raise RefusedError(f"Error: checkpoint {path} has version {version}, not {FORMAT}")
+        raise WrongArgvError(f"Error: checkpoint {path} has version {version}, not {FORMAT}")
     if model is not None and data.get("model") != model:
-        raise RefusedError(f"Error: checkpoint {path} was made with model {data.get('model')}")
+        raise WrongArgvError(f"Error: checkpoint {path} was made with model {data.get('model')}")
     made = Conversation(cid, None, cwd=cwd, model=model or data.get("model"))
     made.turns = turns
     return made

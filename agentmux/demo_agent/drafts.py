@@ -8,7 +8,7 @@ from pathlib import PurePath
 from typing import Any, Final
 
 from agentmux.demo_agent.scenario import Life
-from agentmux.demo_agent.seat import Seat
+from agentmux.demo_agent.seat import OwnSeat
 
 WRONG: Final = {
     "architecture.md": "---\nreviewers: [nobody]\n---\n",
@@ -18,7 +18,7 @@ WRONG_REVIEW: Final = "verdict: perhaps\nfindings: none\n"
 WRONG_TEXT: Final = "\n"
 
 
-def draft(path: str, seat: Seat, life: Life, *, wrong: bool = False) -> str:
+def draft(path: str, seat: OwnSeat, life: Life, *, wrong: bool = False) -> str:
     """Return what to write into ``path``; ``wrong`` breaks the rules for this artifact."""
     name = PurePath(path).name
     if wrong:
@@ -33,45 +33,45 @@ def subplans_of(plan: dict[str, Any]) -> dict[int, dict[str, Any]]:
     return {int(part["index"]): part for part in plan.get("subplans") or ()}
 
 
-def _text(seat: Seat, life: Life) -> str:
+def _text(seat: OwnSeat, life: Life) -> str:
     what = f" about {seat.topic}" if seat.topic else ""
     said = life.summary or f"The {seat.role or 'agent'} looked at the request{what} and wrote this."
     return f"# {seat.role or 'Note'}{': ' + seat.topic if seat.topic else ''}\n\n{said}\n"
 
 
-def _requirements(_seat: Seat, life: Life) -> str:
+def _requirements(_seat: OwnSeat, life: Life) -> str:
     said = life.summary or "The feature as it was asked for."
     return f"# Requirements\n\n{said}\n\n- It works.\n- It has tests.\n"
 
 
-def _architecture(_seat: Seat, life: Life) -> str:
+def _architecture(_seat: OwnSeat, life: Life) -> str:
     reviewers = ", ".join(life.reviewers or ["logic"])
     said = life.summary or "Small modules with one job each, and a test for each of them."
     return f"---\nreviewers: [{reviewers}]\n---\n# Architecture\n\n{said}\n"
 
 
-def _design(_seat: Seat, life: Life) -> str:
+def _design(_seat: OwnSeat, life: Life) -> str:
     return f"# Design\n\n{life.summary or 'Plain words, one screen, no colours.'}\n"
 
 
-def _summary(seat: Seat, life: Life) -> str:
+def _summary(seat: OwnSeat, life: Life) -> str:
     if seat.topic:
         return _text(seat, life)
     return f"# Summary\n\n{life.summary or 'Every part is there, and its tests pass.'}\n"
 
 
-def _detail(seat: Seat, _life: Life) -> str:
+def _detail(seat: OwnSeat, _life: Life) -> str:
     return f"# {seat.topic or 'Topic'} in detail\n\nNothing stands in the way.\n"
 
 
-def _plan(_seat: Seat, life: Life) -> str:
+def _plan(_seat: OwnSeat, life: Life) -> str:
     import yaml  # noqa: PLC0415 (only a planner needs it)
 
     made = whole_plan(life.plan or {})
     return yaml.safe_dump(made, sort_keys=False, allow_unicode=True)
 
 
-def _review(_seat: Seat, life: Life) -> str:
+def _review(_seat: OwnSeat, life: Life) -> str:
     """JSON strings are YAML strings: no library is needed to quote them."""
     passed = life.verdict == "pass"
     said = life.summary or ("Looks good." if passed else "One thing has to change.")
@@ -86,7 +86,7 @@ def _review(_seat: Seat, life: Life) -> str:
     return "\n".join(lines) + "\n"
 
 
-def finding(seat: Seat, path: str) -> dict[str, str]:
+def finding(seat: OwnSeat, path: str) -> dict[str, str]:
     """Return what a reviewer finds in ``path`` when the scenario says no more than fail."""
     return {
         "location": f"{path}:1",
@@ -100,7 +100,7 @@ def _quoted(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
 
 
-_DRAFTS: Final[dict[str, Callable[[Seat, Life], str]]] = {
+_DRAFTS: Final[dict[str, Callable[[OwnSeat, Life], str]]] = {
     "requirements.md": _requirements,
     "architecture.md": _architecture,
     "design.md": _design,

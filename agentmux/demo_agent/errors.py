@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 
-class RefusedError(Exception):
+class WrongArgvError(Exception):
     """The program cannot do what argv asks; ``exit_code`` 1, or 2 for wrong usage."""
 
     def __init__(self, message: str, *, exit_code: int = 1) -> None:

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from typing import Protocol
 
 
-class Face(Protocol):
-    """Shows things, waits, and asks. ``Terminal`` and ``Plain`` are the two."""
+class AgentFace(Protocol):
+    """Shows things, waits, and asks. ``TerminalFace`` and ``Plain`` are the two."""
 
     def say(self, text: str) -> None:
         """Add lines to the transcript."""

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Final
 
 from agentmux.demo_agent.commands import run
-from agentmux.demo_agent.errors import RefusedError
+from agentmux.demo_agent.errors import WrongArgvError
 
 EVENTS: Final = frozenset({"SessionStart", "UserPromptSubmit", "Stop"})
 
 
-class Hooks:
+class HookRunner:
     """Runs one command per event and waits for it; what it answers changes nothing."""
 
     def __init__(self, settings: str | None, env: Mapping[str, str]) -> None:
@@ -36,7 +36,7 @@ def _read(path: str) -> dict[str, list[str]]:
         hooks = json.loads(Path(path).read_text(encoding="utf-8")).get("hooks", {})
         argv = {event: [str(word) for word in words] for event, words in hooks.items()}
     except (OSError, ValueError, AttributeError, TypeError) as error:
-        raise RefusedError(f"Error: settings {path}: {error}") from error
+        raise WrongArgvError(f"Error: settings {path}: {error}") from error
     if not EVENTS.issuperset(argv) or not all(argv.values()):
-        raise RefusedError(f"Error: settings {path}: hooks are {', '.join(sorted(EVENTS))}")
+        raise WrongArgvError(f"Error: settings {path}: hooks are {', '.join(sorted(EVENTS))}")
     return argv

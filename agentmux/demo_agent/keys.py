@@ -7,7 +7,7 @@ from enum import Enum, auto
 from typing import Final, NamedTuple
 
 
-class Key(Enum):
+class KeyPress(Enum):
     """A key that is not text."""
 
     ENTER = auto()
@@ -35,12 +35,20 @@ class Pasted(NamedTuple):
 _PASTE_START: Final = b"\x1b[200~"
 _PASTE_END: Final = b"\x1b[201~"
 _SEQUENCES: Final = {
-    b"\x1b[A": Key.UP, b"\x1bOA": Key.UP, b"\x1b[B": Key.DOWN, b"\x1bOB": Key.DOWN,
-}  # fmt: skip
+    b"\x1b[A": KeyPress.UP,
+    b"\x1bOA": KeyPress.UP,
+    b"\x1b[B": KeyPress.DOWN,
+    b"\x1bOB": KeyPress.DOWN,
+}
 _CONTROLS: Final = {
-    0x03: Key.CTRL_C, 0x04: Key.CTRL_D, 0x08: Key.BACKSPACE, 0x0D: Key.ENTER, 0x0A: Key.ENTER,
-    0x15: Key.CTRL_U, 0x7F: Key.BACKSPACE,
-}  # fmt: skip
+    0x03: KeyPress.CTRL_C,
+    0x04: KeyPress.CTRL_D,
+    0x08: KeyPress.BACKSPACE,
+    0x0D: KeyPress.ENTER,
+    0x0A: KeyPress.ENTER,
+    0x15: KeyPress.CTRL_U,
+    0x7F: KeyPress.BACKSPACE,
+}
 
 
 class KeyDecoder:
@@ -49,7 +57,7 @@ class KeyDecoder:
     def __init__(self) -> None:
         self._rest = b""
 
-    def feed(self, data: bytes) -> Iterator[Key | Typed | Pasted]:
+    def feed(self, data: bytes) -> Iterator[KeyPress | Typed | Pasted]:
         """Yield the keys that ``data`` completes, in order."""
         self._rest += data
         while self._rest:
@@ -60,7 +68,7 @@ class KeyDecoder:
             if key is not None:
                 yield key
 
-    def _next(self, data: bytes) -> tuple[Key | Typed | Pasted | None, int]:
+    def _next(self, data: bytes) -> tuple[KeyPress | Typed | Pasted | None, int]:
         if data[0] == 0x1B:
             return self._escape(data)
         if data[0] < 0x20 or data[0] == 0x7F:
@@ -70,7 +78,7 @@ class KeyDecoder:
         text = data[:complete].decode("utf-8", "replace")
         return (Typed(text) if text else None), complete
 
-    def _escape(self, data: bytes) -> tuple[Key | Typed | Pasted | None, int]:
+    def _escape(self, data: bytes) -> tuple[KeyPress | Typed | Pasted | None, int]:
         if data.startswith(_PASTE_START):
             end = data.find(_PASTE_END)
             if end < 0:
@@ -78,7 +86,7 @@ class KeyDecoder:
             text = data[len(_PASTE_START) : end].decode("utf-8", "replace")
             return Pasted(text.replace("\r\n", "\n").replace("\r", "\n")), end + len(_PASTE_END)
         if data[1:2] not in {b"[", b"O"}:
-            return Key.ESCAPE, 1
+            return KeyPress.ESCAPE, 1
         for at in range(2, len(data)):
             if 0x40 <= data[at] <= 0x7E:
                 return _SEQUENCES.get(data[: at + 1]), at + 1

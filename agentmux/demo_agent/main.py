@@ -13,12 +13,12 @@ from typing import Final
 from agentmux.demo_agent import scenario
 from agentmux.demo_agent.agent import Agent, Setting
 from agentmux.demo_agent.conversation import Conversation, Store, read_checkpoint
-from agentmux.demo_agent.errors import QuitError, RefusedError
-from agentmux.demo_agent.face import Face, Plain
-from agentmux.demo_agent.hooks import Hooks
+from agentmux.demo_agent.errors import QuitError, WrongArgvError
+from agentmux.demo_agent.face import AgentFace, Plain
+from agentmux.demo_agent.hooks import HookRunner
 from agentmux.demo_agent.ids import new_id
-from agentmux.demo_agent.options import HELP, VERSION, Options, parse
-from agentmux.demo_agent.seat import Seat, seat_from
+from agentmux.demo_agent.options import HELP, VERSION, AgentOptions, parse
+from agentmux.demo_agent.seat import OwnSeat, seat_from
 
 NO_TRUST: Final = 1
 TRUST_HEAD: Final = "Do you trust the files in this folder?"
@@ -33,7 +33,7 @@ def main() -> int:
             os.write(1, (HELP if options.help else f"agentmux-demo-agent {VERSION}\n").encode())
             return 0
         return _run(options, env)
-    except RefusedError as refused:
+    except WrongArgvError as refused:
         os.write(2, f"{refused}\n".encode())
         return refused.exit_code
     except OSError as error:
@@ -41,7 +41,7 @@ def main() -> int:
         return 1
 
 
-def _run(options: Options, env: Mapping[str, str]) -> int:
+def _run(options: AgentOptions, env: Mapping[str, str]) -> int:
     setting = _setting(options, env)
     if setting.life.ignore_hup:
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
@@ -52,13 +52,13 @@ def _run(options: Options, env: Mapping[str, str]) -> int:
         anew = options._replace(session_id=None, resume=None, continue_latest=False)
         return _conversation(anew, store, setting.cwd)
 
-    hooks = Hooks(options.settings, env)
+    hooks = HookRunner(options.settings, env)
     _wait(setting.life.banner_delay)
     if not (os.isatty(0) and os.isatty(1)):
         return _run_plain(Agent(setting, conversation, Plain(), hooks, renew=renew), options)
-    from agentmux.demo_agent.terminal import Terminal  # noqa: PLC0415 (not without a terminal)
+    from agentmux.demo_agent.terminal import TerminalFace  # noqa: PLC0415 (not without a terminal)
 
-    face = Terminal(0, survive_hangup=setting.life.ignore_hup)
+    face = TerminalFace(0, survive_hangup=setting.life.ignore_hup)
     agent = Agent(setting, conversation, face, hooks, renew=renew)
     try:
         _ask_first(face, setting, _home(env))
@@ -69,7 +69,7 @@ def _run(options: Options, env: Mapping[str, str]) -> int:
         face.close()
 
 
-def _run_plain(agent: Agent, options: Options) -> int:
+def _run_plain(agent: Agent, options: AgentOptions) -> int:
     prompt = options.prompt or Plain().next_prompt()
     try:
         return 0 if not prompt or agent.take(prompt) == "done" else 1
@@ -77,7 +77,7 @@ def _run_plain(agent: Agent, options: Options) -> int:
         return quit_.exit_code
 
 
-def _setting(options: Options, env: Mapping[str, str]) -> Setting:
+def _setting(options: AgentOptions, env: Mapping[str, str]) -> Setting:
     seat = seat_from(env)
     data = scenario.load(options.scenario or env.get("AGENTMUX_DEMO_SCENARIO"))
     _home(env).mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -95,7 +95,7 @@ def _home(env: Mapping[str, str]) -> Path:
     return Path(data, "agentmux-demo")
 
 
-def _count_launch(counters: Path, seat: Seat) -> int:
+def _count_launch(counters: Path, seat: OwnSeat) -> int:
     """Return 1 for the first launch of a seat in its session, then 2, and so on."""
     fd = os.open(
         counters / f"{seat.session_id}.{seat.seat}.launches",
@@ -109,7 +109,7 @@ def _count_launch(counters: Path, seat: Seat) -> int:
         os.close(fd)
 
 
-def _conversation(options: Options, store: Store, cwd: str) -> Conversation:
+def _conversation(options: AgentOptions, store: Store, cwd: str) -> Conversation:
     folder, resume = options.checkpoint_dir, options.resume
     if folder and resume:
         return read_checkpoint(Path(resume), cwd=cwd, model=options.model)
@@ -127,7 +127,7 @@ def _wait(seconds: float) -> None:
         select.select((), (), (), seconds)
 
 
-def _ask_first(face: Face, setting: Setting, home: Path) -> None:
+def _ask_first(face: AgentFace, setting: Setting, home: Path) -> None:
     """Show the dialog that stands before the first prompt, if there is one.
 
     Raises:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
-from agentmux.demo_agent.errors import RefusedError
+from agentmux.demo_agent.errors import WrongArgvError
 
 VERSION: Final = "1.0.0"
 
@@ -55,7 +55,7 @@ _SWITCHES: Final = {
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 
 
-class Options(NamedTuple):
+class AgentOptions(NamedTuple):
     """What argv said; None or False where it said nothing."""
 
     prompt: str | None = None
@@ -73,7 +73,7 @@ class Options(NamedTuple):
     help: bool = False
 
 
-def parse(argv: list[str]) -> Options:
+def parse(argv: list[str]) -> AgentOptions:
     """Read the words after the program's name.
 
     Raises:
@@ -89,12 +89,12 @@ def parse(argv: list[str]) -> Options:
             _add_option(found, word, words)
         else:
             _add_prompt(found, word)
-    return _checked(Options()._replace(**found))  # type: ignore[arg-type]  # names from the tables
+    return _checked(AgentOptions()._replace(**found))  # type: ignore[arg-type]  # names from the tables
 
 
 def _add_prompt(found: dict[str, str | bool], word: str) -> None:
     if "prompt" in found:
-        raise RefusedError("error: more than one prompt; quote it as one word", exit_code=2)
+        raise WrongArgvError("error: more than one prompt; quote it as one word", exit_code=2)
     found["prompt"] = word
 
 
@@ -104,20 +104,20 @@ def _add_option(found: dict[str, str | bool], word: str, words: object) -> None:
         found[_SWITCHES[name]] = True
         return
     if name not in _VALUES:
-        raise RefusedError(f"error: unknown option '{name}'", exit_code=2)
+        raise WrongArgvError(f"error: unknown option '{name}'", exit_code=2)
     given = value if equals else next(words, None)  # type: ignore[call-overload]  # an iterator
     if given is None:
-        raise RefusedError(f"error: option '{name}' needs a value", exit_code=2)
+        raise WrongArgvError(f"error: option '{name}' needs a value", exit_code=2)
     found[_VALUES[name]] = given
 
 
-def _checked(options: Options) -> Options:
+def _checked(options: AgentOptions) -> AgentOptions:
     if options.permission_mode not in {"ask", "accept"}:
-        raise RefusedError("error: --permission-mode is ask or accept", exit_code=2)
+        raise WrongArgvError("error: --permission-mode is ask or accept", exit_code=2)
     if options.session_id is not None and not _UUID.fullmatch(options.session_id):
-        raise RefusedError("Error: Invalid session ID. Must be a valid UUID.")
+        raise WrongArgvError("Error: Invalid session ID. Must be a valid UUID.")
     if options.session_id is not None and (options.resume or options.continue_latest):
-        raise RefusedError("Error: --session-id is for a new conversation only.")
+        raise WrongArgvError("Error: --session-id is for a new conversation only.")
     if options.ask:
         return options._replace(permission_mode="ask")
     return options

@@ -9,8 +9,8 @@ import json
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from agentmux.demo_agent.errors import RefusedError
-from agentmux.demo_agent.seat import Seat
+from agentmux.demo_agent.errors import WrongArgvError
+from agentmux.demo_agent.seat import OwnSeat
 
 
 class Life(NamedTuple):
@@ -70,12 +70,12 @@ def load(path: str | None) -> dict[str, Any]:
     try:
         data = _parse(path, Path(path).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise RefusedError(f"Error: scenario {path}: {error}") from error
+        raise WrongArgvError(f"Error: scenario {path}: {error}") from error
     _check(path, data)
     return data or {}
 
 
-def live(scenario: dict[str, Any], seat: Seat, launch: int) -> Life:
+def live(scenario: dict[str, Any], seat: OwnSeat, launch: int) -> Life:
     """Resolve the scenario for one launch: default, then role, then seat, each with attempts."""
     found: dict[str, Any] = {}
     attempt = {"cycle": seat.cycle, "iteration": seat.iteration, "launch": launch}
@@ -132,13 +132,13 @@ def _check_block(path: str, where: str, block: object) -> None:
 
 def _check_attempts(path: str, where: str, attempts: object) -> None:
     if not isinstance(attempts, list):
-        raise RefusedError(f"Error: scenario {path}: {where}.attempts is not a list")
+        raise WrongArgvError(f"Error: scenario {path}: {where}.attempts is not a list")
     for at, part in enumerate(attempts):
         here = f"{where}.attempts[{at}]"
         fields = _mapping(path, here, part, frozenset(Life._fields) | {"when"})
         when = _mapping(path, f"{here}.when", fields.get("when"), _WHEN)
         if not when or not all(isinstance(value, int) for value in when.values()):
-            raise RefusedError(f"Error: scenario {path}: {here}.when needs whole numbers")
+            raise WrongArgvError(f"Error: scenario {path}: {here}.when needs whole numbers")
         for key, value in fields.items():
             if key != "when":
                 _check_value(path, f"{here}.{key}", key, value)
@@ -149,15 +149,15 @@ def _check_value(path: str, where: str, key: str, value: object) -> None:
         choices = _CHOICES[key]
         if value not in choices:
             said = ", ".join(str(choice) for choice in choices)
-            raise RefusedError(f"Error: scenario {path}: {where} is one of {said}")
+            raise WrongArgvError(f"Error: scenario {path}: {where} is one of {said}")
     elif not isinstance(value, _TYPES[key]):
-        raise RefusedError(f"Error: scenario {path}: {where} has a value of the wrong type")
+        raise WrongArgvError(f"Error: scenario {path}: {where} has a value of the wrong type")
 
 
 def _mapping(path: str, where: str, data: object, known: frozenset[str] | None) -> dict[str, Any]:
     if not isinstance(data, dict):
-        raise RefusedError(f"Error: scenario {path}: {where} is not a map")
+        raise WrongArgvError(f"Error: scenario {path}: {where} is not a map")
     for key in data:
         if known is not None and key not in known:
-            raise RefusedError(f"Error: scenario {path}: unknown key `{key}` in {where}")
+            raise WrongArgvError(f"Error: scenario {path}: unknown key `{key}` in {where}")
     return data

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 
-class Seat(NamedTuple):
+class OwnSeat(NamedTuple):
     """The pane's identity; every field is empty outside a session."""
 
     session_dir: str
@@ -20,10 +20,10 @@ class Seat(NamedTuple):
     topic: str
 
 
-def seat_from(env: Mapping[str, str]) -> Seat:
+def seat_from(env: Mapping[str, str]) -> OwnSeat:
     """Read the ``AGENTMUX_*`` variables; numbers that are absent or wrong count as 1, 0, None."""
     role = env.get("AGENTMUX_ROLE", "")
-    return Seat(
+    return OwnSeat(
         session_dir=env.get("AGENTMUX_SESSION_DIR", ""),
         session_id=env.get("AGENTMUX_SESSION_ID", ""),
         launch=env.get("AGENTMUX_LAUNCH_ID", ""),

@@ -17,9 +17,9 @@ from collections import deque
 from collections.abc import Sequence
 from typing import Any, Final
 
-from agentmux.demo_agent.composer import Composer
+from agentmux.demo_agent.composer import InputBox
 from agentmux.demo_agent.errors import QuitError, TurnCancelledError
-from agentmux.demo_agent.keys import Key, KeyDecoder, Pasted, Typed
+from agentmux.demo_agent.keys import KeyDecoder, KeyPress, Pasted, Typed
 
 PLACEHOLDER: Final = 'Try "explain this folder"'
 AGAIN_S: Final = 2.0
@@ -33,7 +33,7 @@ _PASTE_OFF: Final = "\x1b[?2004l"
 _SCROLLBACK: Final = 200
 
 
-class Terminal:
+class TerminalFace:
     """A face on a tty. From construction to ``close`` the tty is in raw mode."""
 
     def __init__(self, fd: int, *, survive_hangup: bool = False) -> None:
@@ -42,13 +42,13 @@ class Terminal:
         self._saved = termios.tcgetattr(fd)
         # TCSANOW: what was typed before the program was ready is kept.
         tty.setraw(fd, termios.TCSANOW)
-        self._keys, self._composer = KeyDecoder(), Composer()
+        self._keys, self._composer = KeyDecoder(), InputBox()
         self._inbox: deque[str] = deque()
-        self._pending: deque[Key | Typed | Pasted] = deque()
+        self._pending: deque[KeyPress | Typed | Pasted] = deque()
         self._transcript: deque[str] = deque(maxlen=_SCROLLBACK)
         self._row, self._note, self._lost = 0, "", False
         self._busy_since: float | None = None
-        self._last_key: tuple[Key, float] | None = None
+        self._last_key: tuple[KeyPress, float] | None = None
         self._write(_PASTE_ON)
         self._watch_size()
 
@@ -85,10 +85,10 @@ class Terminal:
             rows = _dialog(head, choices, selected)
             self._draw(([row[: self._width() - 1] for row in rows], (0, 0)))
             for key in self._read(None):
-                if key is Key.ENTER:
+                if key is KeyPress.ENTER:
                     self._draw(self._block())
                     return selected
-                if key in {Key.ESCAPE, Key.CTRL_C}:
+                if key in {KeyPress.ESCAPE, KeyPress.CTRL_C}:
                     return -1
                 selected = _moved(selected, len(choices), key)
 
@@ -108,7 +108,7 @@ class Terminal:
             self._press(key)
         self._draw(self._block())
 
-    def _read(self, timeout: float | None) -> list[Key | Typed | Pasted]:
+    def _read(self, timeout: float | None) -> list[KeyPress | Typed | Pasted]:
         watched = [self._wake] if self._lost else [self._wake, self._fd]
         ready, _, _ = select.select(watched, (), (), timeout)
         if self._wake in ready:
@@ -129,20 +129,20 @@ class Terminal:
         if not self._survive:
             raise QuitError(LOST_TERMINAL)
 
-    def _press(self, key: Key | Typed | Pasted) -> None:
+    def _press(self, key: KeyPress | Typed | Pasted) -> None:
         self._note = ""
         match key:
             case Typed(text):
                 self._composer.type(text)
             case Pasted(text):
                 self._composer.paste(text)
-            case Key.ENTER:
+            case KeyPress.ENTER:
                 self._submit()
-            case Key.BACKSPACE:
+            case KeyPress.BACKSPACE:
                 self._composer.rub_out()
-            case Key.CTRL_U:
+            case KeyPress.CTRL_U:
                 self._composer.clear()
-            case Key.CTRL_C | Key.CTRL_D | Key.ESCAPE:
+            case KeyPress.CTRL_C | KeyPress.CTRL_D | KeyPress.ESCAPE:
                 self._stop(key)
             case _:
                 pass
@@ -152,17 +152,17 @@ class Terminal:
         if text.strip():
             self._inbox.append(text)
 
-    def _stop(self, key: Key) -> None:
+    def _stop(self, key: KeyPress) -> None:
         """Ctrl-C cancels a turn or empties the draft; Ctrl-C or Ctrl-D twice ends the program."""
         now = time.monotonic()
-        if key is not Key.ESCAPE and (key is Key.CTRL_C or not self._composer.shown):
+        if key is not KeyPress.ESCAPE and (key is KeyPress.CTRL_C or not self._composer.shown):
             if self._last_key and self._last_key[0] is key and now - self._last_key[1] < AGAIN_S:
-                raise QuitError(130 if key is Key.CTRL_C else 0)
+                raise QuitError(130 if key is KeyPress.CTRL_C else 0)
             self._last_key = key, now
-            self._note = f"Press Ctrl-{'C' if key is Key.CTRL_C else 'D'} again to exit"
-        if key is Key.CTRL_C:
+            self._note = f"Press Ctrl-{'C' if key is KeyPress.CTRL_C else 'D'} again to exit"
+        if key is KeyPress.CTRL_C:
             self._composer.clear()
-        if self._busy_since is not None and key is not Key.CTRL_D:
+        if self._busy_since is not None and key is not KeyPress.CTRL_D:
             raise TurnCancelledError
 
     # drawing
@@ -240,10 +240,10 @@ def _dialog(head: Sequence[str], choices: Sequence[str], selected: int) -> list[
     return ["", *(f" {line}" for line in head), "", *rows, "", " Enter to confirm · Esc to cancel"]
 
 
-def _moved(selected: int, count: int, key: Key | Typed | Pasted) -> int:
-    if key is Key.UP:
+def _moved(selected: int, count: int, key: KeyPress | Typed | Pasted) -> int:
+    if key is KeyPress.UP:
         return max(0, selected - 1)
-    if key is Key.DOWN:
+    if key is KeyPress.DOWN:
         return min(count - 1, selected + 1)
     if isinstance(key, Typed) and key.text.isascii() and key.text.isdigit():
         number = int(key.text)

@@ -7,7 +7,7 @@ import os
 import time
 from pathlib import Path
 
-from agentmux.demo_agent.seat import Seat
+from agentmux.demo_agent.seat import OwnSeat
 
 WHAT_MAX = 300
 """Characters of ``what`` that are kept, so that a line stays one atomic append."""
@@ -16,7 +16,7 @@ WHAT_MAX = 300
 class Trace:
     """Appends to one file; does nothing without one."""
 
-    def __init__(self, name: str | None, seat: Seat) -> None:
+    def __init__(self, name: str | None, seat: OwnSeat) -> None:
         """Take the file's ``name``; a relative one lies in the session directory."""
         self._path = Path(seat.session_dir or ".", name) if name else None
         self._seat = seat

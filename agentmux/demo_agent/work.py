@@ -13,7 +13,7 @@ from agentmux.demo_agent.drafts import draft, finding
 from agentmux.demo_agent.errors import QuitError
 from agentmux.demo_agent.instructions import Instructions, subplan_of
 from agentmux.demo_agent.scenario import Life
-from agentmux.demo_agent.seat import Seat
+from agentmux.demo_agent.seat import OwnSeat
 from agentmux.demo_agent.trace import Trace
 
 REFUSED: Final = 8
@@ -23,12 +23,12 @@ FIX_REQUEST: Final = "07_review/fix_request.md"
 PLAN: Final = "04_planning/plan.yaml"
 
 
-class Work:
+class SeatWork:
     """Plays one seat. ``run`` runs a command with the user's permission and shows it."""
 
     def __init__(
         self,
-        seat: Seat,
+        seat: OwnSeat,
         life: Life,
         trace: Trace,
         *,
