@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from agentmux.adapters.disk import files
 from agentmux.core.codec.frozen import dataclass
+from agentmux.core.journal.state import SCHEMA_VERSION
 from agentmux.core.names import layout
 from agentmux.errors import DataError, SupersededError
 
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 SIZE_MAX: Final = 16 << 20
 """Bytes of a state or cursor file; a larger one counts as corrupt. Twice a line of the journal."""
 
-SCHEMA_VERSION: Final = 1
 
 StateSource = Literal["state.json", "backup", "none"]
 

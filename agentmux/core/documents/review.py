@@ -209,11 +209,6 @@ def outcome(nominated: Iterable[str], verdicts: Mapping[str, Verdict]) -> Verdic
     return Verdict.PASS if found and None not in found else None
 
 
-def decided(nominated: Iterable[str], reviews: Iterable[Review]) -> Verdict | None:
-    """Decide a review by the reviews that are in; see `outcome`."""
-    return outcome(nominated, {review.role: review.verdict for review in reviews})
-
-
 def verdict_in(review_md_text: str) -> Verdict | None:
     """Return what the first ``Verdict:`` line of a ``review.md`` says; None without one."""
     match = _VERDICT_LINE.search(review_md_text)

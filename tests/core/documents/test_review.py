@@ -7,8 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentmux.core.documents import review
-from agentmux.core.documents.review import Verdict, check_nominations, check_review, decided
+from agentmux.core.documents.review import Verdict, check_nominations, check_review, outcome
 from agentmux.errors import UsageError
+
+
+def outcome_of(nominated: tuple[str, ...], reviews: list[review.Review]) -> Verdict | None:
+    return outcome(nominated, {each.role: each.verdict for each in reviews})
 
 
 def finding(**changed: Any) -> dict[str, Any]:
@@ -192,20 +196,20 @@ BOTH = ("reviewer_logic", "reviewer_quality")
 
 
 def test_a_fail_that_is_in_decides() -> None:
-    assert decided(BOTH, [made(failed(), "quality")]) is Verdict.FAIL
+    assert outcome_of(BOTH, [made(failed(), "quality")]) is Verdict.FAIL
 
 
 def test_all_passes_pass_and_fewer_decide_nothing() -> None:
     one, other = made(PASSED, "logic"), made(PASSED, "quality")
-    assert decided(BOTH, [one, other]) is Verdict.PASS
-    assert decided(BOTH, [one]) is None
-    assert decided(BOTH, []) is None
-    assert decided((), [one]) is None
+    assert outcome_of(BOTH, [one, other]) is Verdict.PASS
+    assert outcome_of(BOTH, [one]) is None
+    assert outcome_of(BOTH, []) is None
+    assert outcome_of((), [one]) is None
 
 
 def test_a_role_that_is_not_nominated_does_not_count() -> None:
     reviews = [made(failed(), "expert"), made(PASSED, "logic")]
-    assert decided(("reviewer_logic",), reviews) is Verdict.PASS
+    assert outcome_of(("reviewer_logic",), reviews) is Verdict.PASS
 
 
 def test_the_review_for_people_carries_a_verdict_line() -> None:
