@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from agentmux.app.result import OperationResult, envelope
 from agentmux.core.names import layout
-from agentmux.core.names.status_labels import status_label
+from agentmux.core.names.status_labels import SessionStatus, status_colour, status_label
 from agentmux.core.terminal.text_width import clean, cut, width
 from agentmux.errors import AgentmuxError, DataError, RefusedError, of_system
 
@@ -21,16 +21,8 @@ if TYPE_CHECKING:
     from agentmux.app.views.status import SeatView, SessionView
 
 _UNITS: Final = ((86_400, "d"), (3_600, "h"), (60, "m"))
-_COLOURS: Final[Mapping[str, str]] = {
-    "running": "32",
-    "waiting_for_user": "33",
-    "stalled": "33",
-    "usage_limit": "33",
-    "failed": "31",
-    "unreadable": "31",
-    "unknown": "31",
-    "interrupted": "35",
-}
+_CODES: Final[Mapping[str, str]] = {"green": "32", "yellow": "33", "red": "31", "magenta": "35"}
+"""SGR by the name of a colour."""
 _NATIVE: Final = "↻ "
 _SUMMARY: Final = f"{layout.COMPLETION}/summary.md"
 
@@ -124,14 +116,14 @@ def _only_colours(text: str) -> str:
     made = [first]
     for part in rest:
         code, mark, after = part.partition("m")
-        known = mark and code in {"[0", *(f"[{each}" for each in _COLOURS.values())}
+        known = mark and code in {"[0", *(f"[{each}" for each in _CODES.values())}
         made.append(f"\x1b{code}m{after}" if known else f"�{part}")
     return "".join(made)
 
 
 def paint(word: str, *, colours: bool, shown: str = "") -> str:
     """Return ``shown`` (else the word) in the colour of the status ``word``."""
-    code = _COLOURS.get(word)
+    code = _CODES.get(status_colour(word))
     text = shown or word
     return f"\x1b[{code}m{text}\x1b[0m" if colours and code else text
 
@@ -167,7 +159,7 @@ def where(view: SessionView) -> str:
 def standing(view: SessionView) -> list[str]:
     """Return how a session stands, for who comes back from it."""
     name = view.session
-    if view.status == "done":
+    if view.status == SessionStatus.DONE:
         made = f"commit {view.commit[:12]}" if view.commit else "nothing was committed"
         return [f"session {name} is done: {made}"]
     step = next_step(view)
@@ -292,20 +284,27 @@ def next_step(view: SessionView) -> str:
     seat = _to_restart(view)
     if seat:
         return f"agentmux restart {name} --role {seat}"
-    if view.status in {"waiting_for_user", "stalled", "usage_limit"}:
+    if view.status in {SessionStatus.WAITING, SessionStatus.STALLED, SessionStatus.LIMIT}:
         return f"agentmux attach {name}"
     if view.copy_of is not None:
         return f"agentmux status {shlex.quote(view.copy_of)}"
-    if view.status == "interrupted" and view.has_lost_orchestrator:
+    if view.status == SessionStatus.INTERRUPTED and view.has_lost_orchestrator:
         return f"agentmux resume {name} --reattach"
-    if view.status in {"interrupted", "stopped", "failed"} and not view.live:
+    if (
+        view.status in {SessionStatus.INTERRUPTED, SessionStatus.STOPPED, SessionStatus.FAILED}
+        and not view.live
+    ):
         return f"agentmux resume {name}"
-    return f"agentmux stop {name}, then agentmux resume {name}" if view.status == "failed" else ""
+    return (
+        f"agentmux stop {name}, then agentmux resume {name}"
+        if view.status == SessionStatus.FAILED
+        else ""
+    )
 
 
 def _to_restart(view: SessionView) -> str:
     """Return the seat that an orchestrator which is there would bring back; empty for none."""
-    lost = (view.interruption or {}).get("seat") if view.status == "failed" else None
+    lost = (view.interruption or {}).get("seat") if view.status == SessionStatus.FAILED else None
     seats = view.seats if view.orchestrator is not None else ()
     return next((seat.seat for seat in seats if seat.holds_up or seat.seat == lost), "")
 

@@ -14,10 +14,11 @@ from typing import Final
 
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.fold.acceptance import takes_approval, working_phase
-from agentmux.core.journal.state import CAPPED, DELAYED, Seat, SessionState
-from agentmux.core.names import layout
+from agentmux.core.journal.state import Seat, SessionState
+from agentmux.core.names import layout, statuses
 from agentmux.core.names.phase import Phase
 from agentmux.core.names.status_labels import status_label
+from agentmux.core.names.statuses import CAPPED, DELAYED
 from agentmux.core.pipeline.registry import PHASE_REGISTRY, PIPELINE, earlier
 from agentmux.core.terminal.text_width import NARROW, clean, cut, spread, wrap
 from agentmux.ports.display import Picture, SeatStatus
@@ -296,12 +297,12 @@ _RESTART: Final = "agentmux restart {session} --role {seat}"
 _SUMMARY: Final = f"{PIPELINE[Phase.COMPLETING].folder}/{PIPELINE[Phase.COMPLETING].leaves[0]}"
 # Status to what is said of the seat, and to what the user can type.
 _TURNS: Final[Mapping[str, tuple[str, str]]] = {
-    "waiting_for_user": (_LOOK, ""),
-    "usage_limit": (_LIMIT, ""),
-    "stalled": ("has gone quiet: look at its pane", ""),
-    "stopped": ("waits for your choice in its pane", "go there: prefix o, then r, f or s"),
-    "finished": ("ended without handing in its work", _RESTART),
-    "ended_by_user": ("was ended by you", _RESTART),
+    statuses.WAITING: (_LOOK, ""),
+    statuses.LIMIT: (_LIMIT, ""),
+    statuses.STALLED: ("has gone quiet: look at its pane", ""),
+    statuses.STOPPED: ("waits for your choice in its pane", "go there: prefix o, then r, f or s"),
+    statuses.FINISHED: ("ended without handing in its work", _RESTART),
+    statuses.ENDED_BY_USER: ("was ended by you", _RESTART),
 }
 
 
@@ -381,7 +382,7 @@ def _more(status: SeatStatus) -> str:
     """Return when a limit ends, or what went wrong before an agent went quiet."""
     if status.resets:
         return f", which resets {status.resets}"
-    return f" ({status.trouble})" if status.trouble and status.status == "stalled" else ""
+    return f" ({status.trouble})" if status.trouble and status.status == statuses.STALLED else ""
 
 
 # -- what happened -------------------------------------------------------------------------------

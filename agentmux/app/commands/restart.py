@@ -8,8 +8,8 @@ from agentmux.app.session.writer import stamp
 from agentmux.app.world import World
 from agentmux.core.fold.apply import fold
 from agentmux.core.journal.events import Event, SeatRestarted
-from agentmux.core.journal.state import LAUNCHED
 from agentmux.core.names.nearest import meant
+from agentmux.core.names.statuses import LAUNCHED
 from agentmux.errors import BlockedError, NotFoundError
 from agentmux.ports.session_files import SignalFiles
 

@@ -33,6 +33,7 @@ from agentmux.core.journal.events import AgentLaunched, LaunchChosen
 from agentmux.core.journal.state import AGENT_MODES, SessionState
 from agentmux.core.names import layout
 from agentmux.core.names.phase import ResearchKind
+from agentmux.core.names.statuses import STOPPED
 from agentmux.core.pipeline.artifacts import Artifacts
 from agentmux.core.pipeline.registry import PIPELINE
 from agentmux.core.pipeline.work import Work
@@ -152,7 +153,7 @@ class Launcher:
             stopped=stopped,
             phase=working_phase(self._state).value,
         )
-        text = label(work.seat, plan.player.spec.name, "stopped" if stopped else plan.mode)
+        text = label(work.seat, plan.player.spec.name, STOPPED if stopped else plan.mode)
         return PreparedLaunch(plan=plan, fact=fact, pane=self.pane(work.seat, plan.launch, text))
 
     def pane(self, seat: str, launch: str, text: str = "") -> NewPane:
@@ -219,7 +220,7 @@ class Launcher:
             self._offer(stopped_pane.FRESH, fresh, "a new conversation with the full prompt"),
             self._offer(stopped_pane.SHELL, shell, "you play the role"),
         )
-        return self._held(plan, "stopped", offers)
+        return self._held(plan, STOPPED, offers)
 
     def _held(
         self, plan: LaunchPlan, mode: str, offers: tuple[stopped_pane.PaneOffer, ...] = ()

@@ -34,8 +34,8 @@ from agentmux.core.conversation.resume_record import (
     conversation_kind,
     standing_record,
 )
-from agentmux.core.journal.state import LAUNCHED, STOPPED
 from agentmux.core.names import layout
+from agentmux.core.names.statuses import LAUNCHED, STOPPED
 from agentmux.core.pipeline.work import Work, wanted
 
 

@@ -12,8 +12,9 @@ from typing import Final
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.codec.records import to_fields
 from agentmux.core.journal.events import LaunchChosen
-from agentmux.core.journal.state import STOPPED, SessionState
+from agentmux.core.journal.state import SessionState
 from agentmux.core.names import layout
+from agentmux.core.names.statuses import STOPPED
 from agentmux.ports.session_files import SessionFiles
 
 RESUME: Final = "resume"

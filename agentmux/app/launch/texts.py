@@ -14,9 +14,10 @@ from agentmux.core.codec.frozen import replace
 from agentmux.core.codec.records import Json
 from agentmux.core.conversation.resume_choice import same_work
 from agentmux.core.documents.review import review_files
-from agentmux.core.journal.state import RESEARCHED, SessionState
+from agentmux.core.journal.state import SessionState
 from agentmux.core.names import layout
 from agentmux.core.names.phase import CODER, REVIEWERS, Phase, ResearchKind
+from agentmux.core.names.statuses import RESEARCHED
 from agentmux.core.pipeline.work import Work
 from agentmux.core.prompts import prompt
 from agentmux.core.prompts.progress import handed_in

@@ -14,8 +14,8 @@ from agentmux.app.world import World
 from agentmux.core.decisions.next_actions import Tell
 from agentmux.core.fold.acceptance import working_phase
 from agentmux.core.journal.events import AgentNudged, PromptReached, ResearchTold
-from agentmux.core.journal.state import LAUNCHED
 from agentmux.core.names import layout
+from agentmux.core.names.statuses import LAUNCHED, WAITING
 from agentmux.core.prompts import prompt as prompts
 from agentmux.core.prompts.prompt import PromptInputs
 from agentmux.ports.terminal import DeliveryResult
@@ -57,7 +57,7 @@ class Messenger:
             )
         else:
             self._loop.say(f"{seat}: its prompt did not arrive ({result}); look at its pane")
-            self._watcher.note(seat, "waiting_for_user", "delivery")
+            self._watcher.note(seat, WAITING, "delivery")
 
     async def tell(self, action: Tell) -> None:
         """Tell who asked that their research is done."""

@@ -52,8 +52,9 @@ from agentmux.core.journal.events import (
     PhaseSettled,
     SessionFailed,
 )
-from agentmux.core.journal.state import AGENT_MODES, DELAYED, LAUNCHED, NATIVE, REJECTED, STOPPED
+from agentmux.core.journal.state import AGENT_MODES, NATIVE
 from agentmux.core.names import layout
+from agentmux.core.names.statuses import DELAYED, LAUNCHED, REJECTED, STARTING, STOPPED
 from agentmux.core.pipeline.work import wanted
 from agentmux.errors import AgentmuxError
 from agentmux.ports.repository import IndexBusyError
@@ -171,7 +172,7 @@ class Performer:
         """Say that a launch runs, and see to it that its prompt arrives."""
         launch = self._session.state.seats[seat].launch
         plays = mode in AGENT_MODES
-        self._watcher.note(seat, "starting" if plays else mode, "journal")
+        self._watcher.note(seat, STARTING if plays else mode, "journal")
         self._loop.say(f"{seat}: {spec.name}, {mode}")
         if not plays:
             return

@@ -29,9 +29,20 @@ from agentmux.core.codec.frozen import replace
 from agentmux.core.decisions.next_actions import Facts, LaunchFact
 from agentmux.core.decisions.stall import Patience, nudge_after, patience
 from agentmux.core.journal.events import AgentStalled, ConversationLearned, PromptReached
-from agentmux.core.journal.state import AGENT_MODES, LAUNCHED, NATIVE, RESEARCHED, STOPPED, Seat
+from agentmux.core.journal.state import AGENT_MODES, NATIVE, Seat
 from agentmux.core.names import layout
 from agentmux.core.names.phase import ResearchKind
+from agentmux.core.names.statuses import (
+    BUSY,
+    IDLE,
+    LAUNCHED,
+    LIMIT,
+    RESEARCHED,
+    STALLED,
+    STOPPED,
+    UNKNOWN,
+    WAITING,
+)
 from agentmux.core.names.turn import Turn
 from agentmux.core.pipeline.work import is_under_way
 from agentmux.errors import AgentmuxError, DataError
@@ -47,11 +58,9 @@ _PROBLEM_MAX: Final = 800
 _LOOKS_S: Final = (0.2, 0.3, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0)
 # An agent that says nothing else for so long, in seconds, has nothing else to say.
 _LAST_WORD_S: Final = 1.0
-WAITING: Final = "waiting_for_user"
-LIMIT: Final = "usage_limit"
 _MARKS: Final[Mapping[ScreenMark, str]] = {
-    ScreenMark.BUSY: "busy",
-    ScreenMark.READY: "idle",
+    ScreenMark.BUSY: BUSY,
+    ScreenMark.READY: IDLE,
     ScreenMark.WAITING: WAITING,
     ScreenMark.TRUST: WAITING,
     ScreenMark.LIMIT: LIMIT,
@@ -241,7 +250,7 @@ class Watcher:
             self._last_looks.pop(pane.id, None)
             name, seat = self._seat_of(pane.launch)
             if seat is not None and seat.status == LAUNCHED and seat.mode in AGENT_MODES:
-                self.note(name, "unknown", "screen")
+                self.note(name, UNKNOWN, "screen")
 
     def _note_status(self, pane: Pane, screen: Screen) -> None:
         name, seat = self._seat_of(pane.launch)
@@ -254,10 +263,10 @@ class Watcher:
         elif seat.status == LAUNCHED:
             reading = read(self.spec(name), screen.text)
             mark = reading.mark
-            status, source = _MARKS.get(mark, "unknown"), "screen"
+            status, source = _MARKS.get(mark, UNKNOWN), "screen"
             if mark is ScreenMark.BUSY:
                 self._worked.add(seat.launch)
-            status = "stalled" if seat.stalled and status != "busy" else status
+            status = STALLED if seat.stalled and status != BUSY else status
             if not seat.reached:
                 self._note_arrival(name, seat, mark, screen)
             self._note_switch(name, seat, screen)
@@ -349,7 +358,7 @@ class Watcher:
                     AgentStalled(idle_s=int(quiet_s)), seat=name, launch=seat.launch
                 )
                 trouble = self.statuses[name].trouble
-                self.note(name, "stalled", "screen", trouble=trouble)
+                self.note(name, STALLED, "screen", trouble=trouble)
                 self.wake()
 
     def _quiet_s(self, name: str, seat: Seat, now: float) -> float:
@@ -359,7 +368,7 @@ class Watcher:
             return 0.0
         if seat.mode not in AGENT_MODES:
             return 0.0
-        if status.status in {"busy", WAITING, LIMIT} or self._awaits_research(name):
+        if status.status in {BUSY, WAITING, LIMIT} or self._awaits_research(name):
             return 0.0
         last_look = self._last_looks.get(pane.id)
         return now - last_look.still_since if last_look is not None else 0.0

@@ -18,6 +18,7 @@ from agentmux.app.result import Problem, problem_of
 from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.core.names import layout
 from agentmux.core.names.nearest import nearest_of
+from agentmux.core.names.statuses import DONE
 from agentmux.errors import (
     NAME_TAKEN,
     AgentmuxError,
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
     from agentmux.app.world import Site
     from agentmux.core.codec.records import Json
 
-DONE: Final = "done"
 _MEANT_MAX: Final = 3
 _BEGINNING: Final = datetime.min.replace(tzinfo=UTC)
 

@@ -7,8 +7,8 @@ import logging
 from typing import Final
 
 from agentmux.app.session.writer import Session, stamp
-from agentmux.core.journal.state import STOPPED
 from agentmux.core.names import layout
+from agentmux.core.names.statuses import STOPPED
 from agentmux.errors import AgentmuxError
 from agentmux.ports.session_files import SessionFiles
 from agentmux.ports.terminal import Pane, Screen

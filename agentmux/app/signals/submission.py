@@ -26,8 +26,9 @@ from agentmux.core.journal.events import (
     PromptReached,
     WebResearchDispatched,
 )
-from agentmux.core.journal.state import RESEARCHED, SessionState
+from agentmux.core.journal.state import SessionState
 from agentmux.core.names import layout
+from agentmux.core.names.statuses import RESEARCHED
 from agentmux.core.names.turn import Turn
 from agentmux.core.pipeline.work import is_under_way
 from agentmux.errors import UsageError

@@ -14,6 +14,7 @@ from agentmux.app.views.status import session_view
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.names import layout
 from agentmux.core.names.status_labels import status_label
+from agentmux.core.names.statuses import UNKNOWN, UNREADABLE
 from agentmux.errors import AgentmuxError
 
 if TYPE_CHECKING:
@@ -104,7 +105,7 @@ def outlook(world: World, entry: SessionEntry, liveness: Liveness, read: ReadSna
     if entry.problem is not None:
         problem = entry.problem
         return Outlook(
-            name=entry.name, refused=problem.message, kind="unreadable", hints=problem.hints
+            name=entry.name, refused=problem.message, kind=UNREADABLE, hints=problem.hints
         )
     refused, kind = _refusal(world, entry, liveness)
     if kind == LIVE and _is_own(entry, liveness):
@@ -112,7 +113,7 @@ def outlook(world: World, entry: SessionEntry, liveness: Liveness, read: ReadSna
     try:
         plan = plan_resume(world, world.files(entry.path))
     except AgentmuxError as error:
-        return Outlook(name=entry.name, refused=error.message, kind="unreadable", hints=error.hints)
+        return Outlook(name=entry.name, refused=error.message, kind=UNREADABLE, hints=error.hints)
     # Those that come back first; then the ones that were there before.
     seats = dict.fromkeys([*(each.work.seat for each in plan.panes), *plan.state.agents])
     return Outlook(
@@ -166,7 +167,7 @@ def _refusal(
     try:
         block = blocked(world, entry, liveness)
     except AgentmuxError as error:
-        return error, "unknown"
+        return error, UNKNOWN
     return block, _KINDS.get(block.reason, block.reason) if block is not None else ""
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from enum import StrEnum
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -13,7 +12,8 @@ from agentmux.app.result import OperationResult, Problem, problem_of, worst
 from agentmux.app.session.lookup import Liveness, SessionEntry, live, shown_path
 from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.core.names.phase import RESEARCHERS
-from agentmux.core.names.status_labels import status_label
+from agentmux.core.names.status_labels import SessionStatus, status_label
+from agentmux.core.names.statuses import LAUNCHED, LEFT, STALLED, STOPPED, WAITING
 from agentmux.errors import AgentmuxError, DataError, ExitCode
 
 if TYPE_CHECKING:
@@ -21,38 +21,11 @@ if TYPE_CHECKING:
     from agentmux.core.codec.records import Json
 
 _NOTHING: Final[Mapping[str, Any]] = {}
-_LAUNCHED: Final = "launched"
-_WAITING: Final = "waiting_for_user"
-_STALLED: Final = "stalled"
-_STOPPED: Final = "stopped"
 ORCHESTRATOR_GONE: Final = "its orchestrator is gone"
 _DECIDED: Final = "your decision is on record, to be applied at the next resume"
-_LIMIT: Final = "usage_limit"
-_LEFT: Final = frozenset({"finished", "ended_by_user"})  # as `state.LEFT`, slow to import
 _HELD_UP: Final = {"failed": "the commit failed", "delayed": "the commit waits"}
 NESTED: Final = "`{path}` is a git repository of its own: the commit leaves it out"
 _FEATURE_MAX: Final = 120
-
-
-class SessionStatus(StrEnum):
-    """How a session is, for people: what is beyond its phase.
-
-    ``starting`` has no orchestrator yet: a ``start`` or ``resume`` is at it.
-    ``interrupted`` was not stopped by its user: its orchestrator, its tmux session or the machine
-    went. ``unknown`` is one whose tmux server does not answer.
-    """
-
-    STARTING = "starting"
-    RUNNING = "running"
-    WAITING = _WAITING
-    STALLED = _STALLED
-    LIMIT = _LIMIT
-    STOPPED = "stopped"
-    INTERRUPTED = "interrupted"
-    FAILED = "failed"
-    DONE = "done"
-    UNKNOWN = "unknown"
-    UNREADABLE = "unreadable"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,7 +60,7 @@ class SeatView:
     @property
     def left(self) -> bool:
         """Whether its agent has gone without handing in its work, and stays away."""
-        return self.status in _LEFT
+        return self.status in LEFT
 
     @property
     def holds_up(self) -> bool:
@@ -266,13 +239,13 @@ def wants_decision(fields: Json) -> bool:
         return True
     seats = _mapping(fields, "seats")
     writers = [seat for name in seats if not _text(seat := _mapping(seats, name), "topic")]
-    return bool(writers) and all(_text(seat, "status") in _LEFT for seat in writers)
+    return bool(writers) and all(_text(seat, "status") in LEFT for seat in writers)
 
 
 def _waits_for_choice(fields: Json) -> bool:
     """Whether a pane came up stopped, and nobody has chosen in it yet."""
     seats = _mapping(fields, "seats")
-    return any(_mapping(seats, name).get("status") == _STOPPED for name in seats)
+    return any(_mapping(seats, name).get("status") == STOPPED for name in seats)
 
 
 def _status(
@@ -295,11 +268,11 @@ def _at_work(entry: SessionEntry, noted: Json, seats: tuple[SeatView, ...]) -> S
     """Somebody drives it: what a person should know first."""
     seen = {seat.status for seat in seats}
     if wants_decision(entry.fields) or _waits_for_choice(entry.fields):
-        seen.add(_WAITING)
+        seen.add(WAITING)
     if any(seat.holds_up for seat in seats):
-        seen.add(_WAITING)
+        seen.add(WAITING)
     if noted.get("problem") or _mapping(entry.fields, "commit").get("status") == "delayed":
-        seen.add(_STALLED)
+        seen.add(STALLED)
     for status in (SessionStatus.WAITING, SessionStatus.STALLED, SessionStatus.LIMIT):
         if status in seen:
             return status
@@ -344,13 +317,13 @@ def _seats(
 def _doing(seat: Mapping[str, Any], seen: Mapping[str, Any], *, runs: bool) -> tuple[str, str, str]:
     """Return status, source and since when: what is on record, unless somebody saw more."""
     recorded = _text(seat, "status")
-    if recorded != _LAUNCHED:
+    if recorded != LAUNCHED:
         return recorded, "journal", ""
     if not runs:
-        return "stopped", "journal", ""
+        return STOPPED, "journal", ""
     if _text(seen, "status"):
         return _text(seen, "status"), _text(seen, "source"), _text(seen, "since")
-    status = _STALLED if seat.get("stalled") else recorded
+    status = STALLED if seat.get("stalled") else recorded
     return status, "journal", _text(seat, "since")
 
 

@@ -29,6 +29,7 @@ from agentmux.cli.commands import attachment
 from agentmux.cli.face import Face, monotonic
 from agentmux.cli.fast import session_list
 from agentmux.core.names import layout
+from agentmux.core.names.status_labels import SessionStatus
 from agentmux.errors import NotFoundError, UsageError
 
 SessionArg = Annotated[
@@ -176,7 +177,9 @@ def wait(
     site, entry = named(face, session, command="wait SESSION")
     wanted = Goal(goal)
     (view,) = look(site, (entry,)).data
-    if view.status in {"stopped", "interrupted"} and not wanted.is_met(entry):
+    if view.status in {SessionStatus.STOPPED, SessionStatus.INTERRUPTED} and not wanted.is_met(
+        entry
+    ):
         render.note(f"nobody drives {entry.name} now; next: {render.next_step(view)}")
     reached = wait_for(site, entry, wanted, timeout_s=timeout, monotonic=monotonic)
     render.out(f"{reached.name}: {reached.phase}")

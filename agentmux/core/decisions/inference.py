@@ -6,9 +6,10 @@ from agentmux.core.codec.frozen import dataclass
 from agentmux.core.decisions.drafts import without_drafts
 from agentmux.core.documents.review import Verdict
 from agentmux.core.fold.acceptance import working_phase
-from agentmux.core.journal.state import CAPPED, SessionState
+from agentmux.core.journal.state import SessionState
 from agentmux.core.names.nearest import meant
 from agentmux.core.names.phase import Phase
+from agentmux.core.names.statuses import CAPPED
 from agentmux.core.pipeline.artifacts import Artifacts, done_marker, review_outcome
 from agentmux.core.pipeline.completion import PM_DONE
 from agentmux.core.pipeline.registry import PHASE_REGISTRY, PIPELINE, PhaseDescriptor, earlier

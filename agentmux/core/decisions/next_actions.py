@@ -13,23 +13,20 @@ from agentmux.core.codec.frozen import dataclass, field
 from agentmux.core.decisions.drafts import without_drafts
 from agentmux.core.decisions.inference import is_decided
 from agentmux.core.journal.events import LaunchChosen
-from agentmux.core.journal.state import (
-    AGENT_MODES,
+from agentmux.core.journal.state import AGENT_MODES, NATIVE, Seat, SessionState
+from agentmux.core.names.phase import Phase, ResearchKind
+from agentmux.core.names.statuses import (
     CLAIM_TAKEN,
     CRASHED,
     DELAYED,
     ENDED_BY_USER,
     FINISHED,
     LAUNCHED,
-    NATIVE,
     PASSED,
     REJECTED,
     RESEARCHED,
     STOPPED,
-    Seat,
-    SessionState,
 )
-from agentmux.core.names.phase import Phase, ResearchKind
 from agentmux.core.pipeline.artifacts import Artifacts
 from agentmux.core.pipeline.on_disk import StateFromDisk, state_from_disk
 from agentmux.core.pipeline.registry import PIPELINE

@@ -19,8 +19,9 @@ from agentmux.core.journal.events import (
     ReviewDone,
     WebResearchDispatched,
 )
-from agentmux.core.journal.state import DISPATCHED, LAUNCHED, STOPPED, SessionState
+from agentmux.core.journal.state import SessionState
 from agentmux.core.names.phase import Phase, ResearchKind, researcher
+from agentmux.core.names.statuses import DISPATCHED, LAUNCHED, STOPPED
 from agentmux.core.pipeline.registry import PIPELINE
 
 

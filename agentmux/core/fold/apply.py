@@ -65,14 +65,6 @@ from agentmux.core.journal.events import (
 )
 from agentmux.core.journal.state import (
     AGENT_MODES,
-    CRASHED,
-    DELAYED,
-    DISPATCHED,
-    LAUNCHED,
-    PASSED,
-    REJECTED,
-    RESEARCHED,
-    STOPPED,
     Commit,
     Interruption,
     Research,
@@ -81,6 +73,16 @@ from agentmux.core.journal.state import (
     decode,
 )
 from agentmux.core.names.phase import Phase, ResearchKind
+from agentmux.core.names.statuses import (
+    CRASHED,
+    DELAYED,
+    DISPATCHED,
+    LAUNCHED,
+    PASSED,
+    REJECTED,
+    RESEARCHED,
+    STOPPED,
+)
 from agentmux.core.pipeline.artifacts import change_request_path
 from agentmux.core.pipeline.on_disk import StateFromDisk
 from agentmux.core.pipeline.registry import PIPELINE

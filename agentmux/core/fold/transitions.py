@@ -9,9 +9,10 @@ from agentmux.core.codec.frozen import replace
 from agentmux.core.codec.records import Json
 from agentmux.core.documents.plan import ExecutionPlan
 from agentmux.core.documents.review import Verdict, outcome
-from agentmux.core.journal.state import CAPPED, PASSED, Archive, SessionState
+from agentmux.core.journal.state import Archive, SessionState
 from agentmux.core.names import layout
 from agentmux.core.names.phase import Phase
+from agentmux.core.names.statuses import CAPPED, PASSED
 from agentmux.core.pipeline.registry import PIPELINE
 
 # What a phase decides, and so what is forgotten when it, or a phase before it, is entered anew.

@@ -12,23 +12,9 @@ from typing import Any, Final, TypeVar
 from agentmux.core.codec.frozen import dataclass, field, fields
 from agentmux.core.codec.records import FieldError, Json, decode_field, from_fields, to_fields
 from agentmux.core.names.phase import Phase, ResearchKind
+from agentmux.core.names.statuses import CRASHED, LAUNCHED
 
 SCHEMA_VERSION: Final = 1
-DISPATCHED: Final = "dispatched"
-RESEARCHED: Final = "done"
-CAPPED: Final = "capped"
-PASSED: Final = "passed"
-DELAYED: Final = "delayed"
-"""How a commit stands that is made by itself when something is out of its way."""
-LAUNCHED: Final = "launched"
-STOPPED: Final = "stopped"
-CRASHED: Final = "crashed"
-REJECTED: Final = "rejected"
-CLAIM_TAKEN: Final = "claim_taken"
-FINISHED: Final = "finished"
-ENDED_BY_USER: Final = "ended_by_user"
-LEFT: Final = frozenset({FINISHED, ENDED_BY_USER})
-"""How seats stand whose agents are not brought back, unless somebody asks for it."""
 NATIVE: Final = "native"
 AGENT_MODES: Final = frozenset({NATIVE, "fresh"})
 """The modes of a launch in which an agent plays; in the others its user does, or nobody."""
@@ -60,7 +46,7 @@ class Seat:
     subplan: int | None = None
     topic: str = ""
     attempt: int = 1
-    status: str = "launched"
+    status: str = LAUNCHED
     exit_status: int | None = None
     exit_signal: int | None = None
     reached: bool = False

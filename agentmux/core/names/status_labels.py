@@ -1,16 +1,56 @@
-"""What a status is called where people read it; programs read its own name."""
+"""How each status is called and coloured where people read it; programs read the status itself."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from enum import StrEnum
 from typing import Final
 
-_WORDS: Final[Mapping[str, str]] = {
-    "waiting_for_user": "waiting for you",
-    "ended_by_user": "ended by you",
+from agentmux.core.names import statuses
+
+
+class SessionStatus(StrEnum):
+    """How a session is, for people: what is beyond its phase.
+
+    ``starting`` has no orchestrator yet: a ``start`` or ``resume`` is at it.
+    ``interrupted`` was not stopped by its user: its orchestrator, its tmux session or the machine
+    went. ``unknown`` is one whose tmux server does not answer.
+    """
+
+    STARTING = statuses.STARTING
+    RUNNING = statuses.RUNNING
+    WAITING = statuses.WAITING
+    STALLED = statuses.STALLED
+    LIMIT = statuses.LIMIT
+    STOPPED = statuses.STOPPED
+    INTERRUPTED = statuses.INTERRUPTED
+    FAILED = statuses.FAILED
+    DONE = statuses.DONE
+    UNKNOWN = statuses.UNKNOWN
+    UNREADABLE = statuses.UNREADABLE
+
+
+_LABELS: Final[Mapping[str, str]] = {
+    statuses.WAITING: "waiting for you",
+    statuses.ENDED_BY_USER: "ended by you",
+}
+_COLOURS: Final[Mapping[str, str]] = {
+    statuses.RUNNING: "green",
+    statuses.WAITING: "yellow",
+    statuses.STALLED: "yellow",
+    statuses.LIMIT: "yellow",
+    statuses.FAILED: "red",
+    statuses.UNREADABLE: "red",
+    statuses.UNKNOWN: "red",
+    statuses.INTERRUPTED: "magenta",
 }
 
 
 def status_label(status: str) -> str:
     """Return a status of a session or a seat in words."""
-    return _WORDS.get(status, status.replace("_", " "))
+    return _LABELS.get(status, status.replace("_", " "))
+
+
+def status_colour(status: str) -> str:
+    """Return ``green``, ``yellow``, ``red`` or ``magenta``; empty where a status has no colour."""
+    return _COLOURS.get(status, "")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.documents.review import Verdict
-from agentmux.core.journal.state import CAPPED, SessionState
+from agentmux.core.journal.state import SessionState
 from agentmux.core.names import layout
+from agentmux.core.names.statuses import CAPPED
 from agentmux.core.pipeline.artifacts import (
     FIX_REQUEST,
     Artifacts,

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from agentmux.core.codec.frozen import dataclass
-from agentmux.core.journal.state import DISPATCHED, LEFT, SessionState
+from agentmux.core.journal.state import SessionState
 from agentmux.core.names.phase import CODER, Phase, ResearchKind, researcher
+from agentmux.core.names.statuses import DISPATCHED, LEFT
 from agentmux.core.pipeline.registry import PIPELINE
 
 

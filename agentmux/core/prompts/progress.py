@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from agentmux.core.journal.state import RESEARCHED, SessionState
+from agentmux.core.journal.state import SessionState
 from agentmux.core.names.phase import Phase, ResearchKind
+from agentmux.core.names.statuses import RESEARCHED
 from agentmux.core.pipeline.registry import PHASE_REGISTRY, PIPELINE
 
 

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from typing import Final
 
 from agentmux.core.documents.plan import subplan_file, tasks_file
-from agentmux.core.journal.state import RESEARCHED, SessionState
+from agentmux.core.journal.state import SessionState
 from agentmux.core.names import layout
 from agentmux.core.names.phase import CODER, RESEARCHERS, Phase, ResearchKind
+from agentmux.core.names.statuses import RESEARCHED
 from agentmux.core.pipeline.artifacts import FIX_REQUEST, REVIEW_MD, Artifacts
 from agentmux.core.pipeline.completion import ARCHITECTURE, DESIGN, PLAN
 from agentmux.core.pipeline.work import Work

@@ -15,8 +15,9 @@ from agentmux.app.signals.checks import Submission as Handin
 from agentmux.app.signals.submission import SubmitAnswer, decide, identity_from, submit
 from agentmux.app.world import World
 from agentmux.core.journal.events import ChangesRequested
-from agentmux.core.journal.state import PASSED, SessionState
+from agentmux.core.journal.state import SessionState
 from agentmux.core.names.phase import Phase
+from agentmux.core.names.statuses import PASSED
 from agentmux.core.pipeline.artifacts import Artifacts
 from agentmux.core.pipeline.work import wanted
 from agentmux.wiring import build

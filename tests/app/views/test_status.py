@@ -8,11 +8,12 @@ import pytest
 
 from agentmux.app.result import Problem
 from agentmux.app.session.lookup import Liveness, SessionEntry
-from agentmux.app.views.status import SessionStatus, SessionView, session_view, wants_decision
+from agentmux.app.views.status import SessionView, session_view, wants_decision
 from agentmux.cli.render import next_step, status_lines
 from agentmux.core.fold.acceptance import takes_approval
 from agentmux.core.journal.state import Commit, Interruption, Seat, SessionState, encode
 from agentmux.core.names.phase import Phase
+from agentmux.core.names.status_labels import SessionStatus
 from agentmux.errors import ExitCode
 from agentmux.ports.terminal import Server, Target, TerminalUnreachableError, TmuxSession
 
