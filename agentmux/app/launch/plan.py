@@ -1,4 +1,4 @@
-"""What a launch would be, as a value; making it so is ``launching``."""
+"""What a launch would be, as a value; making it so is ``launcher``."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 Wakes come from signals (the pipe), deaths (process descriptors), hints of the file system, keys,
 and the clock; each one only means: look again. What is to be done is decided in ``next_actions``,
-done in ``performing``; looking at screens is ``watching``.
+done in ``performer``; looking at screens is ``watcher``.
 """
 
 from __future__ import annotations

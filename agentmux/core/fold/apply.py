@@ -2,7 +2,7 @@
 
 Everything an event needs is inside it; a signal that does not count changes nothing but the
 bookkeeping. What an event implies on disk stands in ``implied``, what is to be done next in
-``decide``.
+``next_actions``.
 """
 
 from __future__ import annotations
