@@ -12,11 +12,12 @@ import subprocess
 import sys
 import termios
 from collections.abc import Callable
-from datetime import UTC
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+from freezegun import freeze_time
 
 from agentmux.adapters.config.layers import load_settings
 from agentmux.adapters.disk.lock import SessionLock
@@ -203,6 +204,28 @@ def test_list_for_people(run: Run, make: Make, capsys: Capture) -> None:
     ]
     assert told == ""
     assert "\x1b" not in said
+
+
+@pytest.mark.parametrize(
+    ("later", "said"),
+    [
+        (timedelta(seconds=42), "42s"),
+        (timedelta(hours=2, minutes=59), "2h"),
+        (timedelta(days=9), "9d"),
+        (timedelta(hours=-1), "0s"),  # the clock was set back
+    ],
+)
+def test_list_says_how_long_ago_a_session_was_written(
+    run: Run, make: Make, capsys: Capture, later: timedelta, said: str
+) -> None:
+    make()
+    with freeze_time(datetime(2026, 1, 1, 10, 15, tzinfo=UTC) + later):
+        assert run("list") == ExitCode.OK
+        row = capsys.readouterr().out.splitlines()[1]
+        assert row.split()[3] == said
+        assert run("list", "--json") == ExitCode.OK
+        (session,) = answer(capsys)["sessions"]
+        assert session["age_s"] == max(0.0, later.total_seconds())
 
 
 def test_list_cuts_the_feature_alone_to_the_terminal(make: Make, short_dir: Path) -> None:

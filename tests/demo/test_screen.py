@@ -5,6 +5,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from freezegun import freeze_time
 
 from agentmux.demo.screen import DemoScreen
 
@@ -45,3 +46,14 @@ def test_another_agentmux_on_the_path_is_not_taken_for_this_one(
     other.symlink_to("/bin/true")
     DemoScreen({}).next(program, str(tmp_path))
     assert f"    {shlex.quote(str(program))} start" in capsys.readouterr().out
+
+
+def test_the_last_line_says_how_long_it_took(capsys: pytest.CaptureFixture[str]) -> None:
+    with freeze_time("2026-01-01T10:15:00") as clock:
+        screen = DemoScreen({})
+        clock.tick(83.456)
+        screen.verdict(good=True)
+        clock.tick(-100)  # the clock was set back
+        screen.verdict(good=False)
+    said = capsys.readouterr().out.split("\n")
+    assert said[1::2] == ["all of it holds, in 83.46 s", "something is WRONG, after 0.00 s"]

@@ -9,10 +9,12 @@ import subprocess
 import sys
 import textwrap
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+from freezegun import freeze_time
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -366,6 +368,16 @@ def test_sweep_takes_only_old_temporary_files(here: Path) -> None:
     (here / ".tmp-0123456789abcdef").mkdir()
     assert files.sweep(here) == 2
     assert names(here) == sorted([fresh.name, ".tmp-notes", ".tmp-0123456789abcdef", "sub"])
+
+
+@pytest.mark.parametrize(("later_s", "swept"), [(-1, 0), (1, 1)])
+def test_a_temporary_file_is_litter_after_a_while(here: Path, later_s: int, swept: int) -> None:
+    litter = files.temporary(here)
+    litter.touch()
+    made = datetime.fromtimestamp(litter.stat().st_mtime, UTC)
+    with freeze_time(made + timedelta(seconds=files.SWEEP_AGE_S + later_s)):
+        assert files.sweep(here) == swept
+    assert litter.exists() is not bool(swept)
 
 
 def test_reading_takes_regular_files_of_bearable_size_only(here: Path) -> None:

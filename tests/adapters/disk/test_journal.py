@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import json
 import os
-import re
 import subprocess
 import sys
 import threading
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from freezegun import freeze_time
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -108,16 +108,17 @@ def test_a_journal_cut_at_any_byte_keeps_its_whole_lines(here: Path) -> None:
 
 
 def test_a_torn_tail_is_kept_under_a_dated_private_name(journal: FileJournal) -> None:
-    for _ in range(2):
-        with journal.path.open("ab") as file:
-            file.write(b'{"half":')
-        with journal.exclusive() as held:
-            kept = held.cut_torn()
-            assert kept is not None
-            assert held.cut_torn() is None
+    with freeze_time("2026-01-01T10:15:00.9"):
+        for _ in range(2):
+            with journal.path.open("ab") as file:
+                file.write(b'{"half":')
+            with journal.exclusive() as held:
+                kept = held.cut_torn()
+                assert kept is not None
+                assert held.cut_torn() is None
     found = torn_files(journal)
-    assert len(found) == 2
-    assert re.fullmatch(r"tool_events\.torn-\d{8}T\d{6}Z", found[0].name)
+    names = ["tool_events.torn-20260101T101500Z", "tool_events.torn-20260101T101500Z-2"]
+    assert [path.name for path in found] == names
     assert all(path.stat().st_mode & 0o777 == 0o600 for path in found)
     assert numbers(journal) == [0]
 
