@@ -1,6 +1,6 @@
-"""What can go wrong in a way the user can act on, and the exit codes that scripts rely on.
+"""The errors that a user can act on, and the exit codes that scripts rely on.
 
-Bugs are not in this tree: they travel as ordinary exceptions up to ``cli.main``.
+Bugs have no class here: they stay ordinary exceptions, which ``cli.main`` catches.
 """
 
 from __future__ import annotations
@@ -9,11 +9,11 @@ from enum import IntEnum
 from typing import Final
 
 NAME_TAKEN: Final = "name_taken"
-"""The reason of the `BlockedError` for a name that somebody else has."""
+"""The ``reason`` of a `BlockedError` whose name is in use already."""
 
 
 class ExitCode(IntEnum):
-    """The exit codes of every ``agentmux`` command; fixed, documented, mapped in one place."""
+    """The exit codes of all ``agentmux`` commands; documented, and never changed."""
 
     OK = 0
     FAILED = 1
@@ -29,12 +29,12 @@ class ExitCode(IntEnum):
 
 
 class AgentmuxError(Exception):
-    """A failure that names the thing and the place, with commands to type next.
+    """Base class of every error that a user can act on.
 
     Attributes:
-        message: Lower case, no full stop.
-        hints: Each one something the user can do, most likely first.
-        exit_code: What the process exits with when nobody handles the error.
+        message: Names the thing and the place; lower case, no full stop.
+        hints: Commands to type next, or what else to do; the most likely one first.
+        exit_code: The exit code of the process when no caller handles the error.
     """
 
     exit_code = ExitCode.FAILED
@@ -46,16 +46,16 @@ class AgentmuxError(Exception):
 
 
 class UsageError(AgentmuxError):
-    """The command line asks for something that makes no sense."""
+    """The command line is invalid."""
 
     exit_code = ExitCode.USAGE
 
 
 class BlockedError(AgentmuxError):
-    """Somebody else is at it: a live tmux session, a held lock, a taken name.
+    """Something else is in the way: a live tmux session, a locked session, a taken name.
 
     Attributes:
-        reason: In a word, for programs: ``session_live``, ``locked``, ``twin``,
+        reason: One word for programs: ``session_live``, ``locked``, ``twin``,
             ``agents_alive``, ``name_taken`` and the like.
     """
 
@@ -67,14 +67,17 @@ class BlockedError(AgentmuxError):
 
 
 class SupersededError(BlockedError):
-    """Another process has committed the session's state since we read it: it is theirs now."""
+    """Another process has committed the session's state since this one read it.
+
+    The session belongs to that process from then on.
+    """
 
     def __init__(self, message: str) -> None:
         super().__init__(message, reason="locked")
 
 
 class NotFoundError(AgentmuxError):
-    """Nothing, or more than one thing, answers to the name given."""
+    """Nothing, or more than one thing, matches the given name."""
 
     exit_code = ExitCode.NOT_FOUND
 
@@ -86,19 +89,19 @@ class DataError(AgentmuxError):
 
 
 def of_system(error: OSError) -> DataError:
-    """Return what the system refused, for who cannot know more about it."""
+    """Return a system error as a `DataError`, for callers that have nothing to add."""
     reason = (error.strerror or str(error)).lower()
     return DataError(f"{error.filename}: {reason}" if error.filename else reason)
 
 
 class MissingError(AgentmuxError):
-    """A program this needs is not on the machine, or does not answer."""
+    """A program that AgentMux needs is not installed, or does not answer."""
 
     exit_code = ExitCode.MISSING
 
 
 class ConfigError(AgentmuxError):
-    """The configuration is wrong; the message carries file and line."""
+    """The configuration is wrong; the message names file and line."""
 
     exit_code = ExitCode.CONFIG
 
@@ -107,7 +110,7 @@ class RefusedError(AgentmuxError):
     """A submission breaks a rule.
 
     Attributes:
-        problems: All of them, so that the agent can mend every one at once.
+        problems: Every broken rule, so that the agent can fix all of them at once.
     """
 
     exit_code = ExitCode.REFUSED
@@ -118,6 +121,6 @@ class RefusedError(AgentmuxError):
 
 
 class TimedOutError(AgentmuxError):
-    """What ``wait`` was asked to wait for did not happen in time."""
+    """What ``agentmux wait`` waited for did not happen in time."""
 
     exit_code = ExitCode.TIMED_OUT

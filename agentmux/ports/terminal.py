@@ -40,7 +40,7 @@ class HiddenServerError(TerminalUnreachableError):
         self.socket, self.pid = socket, pid
         other = "; another tmux server answers there" if taken else ""
         super().__init__(
-            f"the tmux server {pid} lives without its socket {socket}{other}",
+            f"the tmux server {pid} runs without its socket {socket}{other}",
             hints=way_back(socket, pid, taken=taken),
         )
 

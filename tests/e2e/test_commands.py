@@ -451,16 +451,16 @@ def test_stop_resume_go_back_and_remove(project: Project, wait_until: WaitUntil)
     (plan,) = project.json("resume", "--dry-run")["sessions"]
     assert plan["unapplied_events"] >= 1
     said = project.ok("status", session.name)
-    assert "your decision is on record" in said
+    assert "your decision is recorded" in said
     assert f"next: agentmux resume {session.name}\n" in said
     said = project.ok("resume", "--dry-run", "--phase", "planning")
-    assert f"{session.name}: planning (--phase chose it; without it completing: " in said
-    assert "warning: your approval on record is taken back" in said
+    assert f"{session.name}: planning (chosen by --phase; without it completing: " in said
+    assert "warning: your recorded approval is withdrawn" in said
     flags = ("--fresh-role", "architct", session.name)
     for how in ("--dry-run", "--detach"):
         said = project.fails(4, "resume", how, *flags)
         assert "no seat `architct`" in said
-        assert "its seats: architect, " in said
+        assert "seats: architect, " in said
 
     project.ok("resume", session.name, "--detach")
     session.wait("done").gone()
@@ -615,6 +615,7 @@ def test_a_session_never_ends_what_is_another_ones(project: Project) -> None:
     name = session.state["session_name"]
     (older / "state.json").write_text(json.dumps({"phase": "failed", "session_name": name}))
     for words in (("stop",), ("resume", "--reattach", "--detach")):
-        assert "only has the name" in project.fails(3, words[0], older.name, *words[1:])
+        said = project.fails(3, words[0], older.name, *words[1:])
+        assert "has the right name, but does not belong" in said
         assert project.json("status", session.name)["sessions"][0]["live"] is True
     assert session.launched() == ["architect"]

@@ -279,7 +279,7 @@ def test_changes_begin_another_cycle_in_which_nothing_old_counts(project: Projec
 def test_what_was_dirty_at_the_start_is_left_out_unless_named(project: Project) -> None:
     (project.path / "calc.py").write_text("mine = 1\n")
     said = project.run("start", "--dry-run", "--agent", "demo", "x").stderr
-    assert "1 changed file is not this feature's and will be left out: calc.py" in said
+    assert "the commit will leave out 1 file that is changed already: calc.py" in said
     (project.path / "notes.txt").write_text("mine\n")
     (project.path / "named.txt").write_text("theirs\n")
     project.git("add", "notes.txt")

@@ -31,7 +31,7 @@ LOOKS = (
     ("list",),
 )
 REFUSALS = (
-    (4, "no session answers to", ("resume", "nonesuch")),
+    (4, "no session matches", ("resume", "nonesuch")),
     (2, "no phase `nonesuch`", ("resume", "--phase", "nonesuch")),
     (2, "--phase goes backwards only", ("resume", "--phase", "reviewing")),
     (2, "There is nobody to ask", ("resume", "--phase", "planning", "--detach")),
@@ -91,7 +91,7 @@ def test_a_session_that_somebody_holds(stopped: Session) -> None:
     before = project.tree()
     with (stopped.path / "session.lock").open("r+") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
-        assert "is held by" in project.fails(3, "resume", "--yes", "--detach")
+        assert "is in use by" in project.fails(3, "resume", "--yes", "--detach")
         found = project.json("resume", "--dry-run", code=3)["sessions"][0]
     assert found["blocked"]["reason"] == "locked"
     assert found["phase"] == "implementing"
@@ -165,8 +165,8 @@ def test_back_to_an_earlier_phase(stopped: Session, wait_until: WaitUntil) -> No
     plan = project.json("resume", "--dry-run", "--phase", "planning")["sessions"][0]
     assert [each["seat"] for each in plan["panes"]] == ["planner"]
     assert plan["phase"] == "planning"
-    assert plan["because"].startswith("--phase chose it; without it implementing: ")
-    said = "goes back from implementing to planning (--phase)"
+    assert plan["because"].startswith("chosen by --phase; without it implementing: ")
+    said = "--phase goes back from implementing to planning"
     assert any(each.startswith(said) for each in plan["warnings"])
     assert said in project.ok("resume", "--dry-run", "--phase", "planning")
     same = project.json("resume", "--dry-run", "--phase", "implementing")["sessions"][0]

@@ -295,4 +295,4 @@ def test_outside_a_pane_the_server_says_so_and_ends() -> None:
         timeout=60,
     )
     assert (answer.returncode, answer.stdout) == (2, "")
-    assert answer.stderr.startswith("error: `agentmux mcp` is typed by an agent")
+    assert answer.stderr.startswith("error: `agentmux mcp` must be run by an agent")

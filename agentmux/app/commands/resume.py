@@ -44,8 +44,8 @@ from agentmux.ports.terminal import TerminalUnreachableError
 
 _LOCK_WAIT_S: Final = 1.0
 _NO_COMMIT: Final = (
-    "this session makes no commit: it is of an older form, or did not begin in a git repository; "
-    "what it makes stays in the working tree"
+    "this session makes no commit: it has an older format, or was not started in a git repository; "
+    "its changes stay in the working tree"
 )
 
 
@@ -80,9 +80,9 @@ class ResumePlan:
         """What chose the phase."""
         found, because = self.inference, self.inference.because
         if self.entered is not found.phase:
-            because = f"--phase chose it; without it {found.phase}: {because}"
+            because = f"chosen by --phase; without it {found.phase}: {because}"
         if self.entered is not self.phase:
-            because += f"; {self.entered} is settled by what is there"
+            because += f"; the outcome of {self.entered} is there already"
         return because
 
 
@@ -148,11 +148,11 @@ def _warnings(world: World, plan: ResumePlan, artifacts: Artifacts) -> Iterator[
             yield f"{pane.work.seat} starts afresh: {pane.choice.reason}"
     if plan.entered is not inference.phase:
         yield (
-            f"goes back from {inference.phase} to {plan.entered} (--phase): what lies there and in "
-            "later phases moves to history first"
+            f"--phase goes back from {inference.phase} to {plan.entered}: first the artifacts of "
+            f"{plan.entered} and of every later phase are moved to history"
         )
     if plan.state.approval and not plan.resumed.approval:
-        yield "your approval on record is taken back"
+        yield "your recorded approval is withdrawn"
     if _lacks_commit(world, plan.state):
         yield _NO_COMMIT
 
@@ -326,7 +326,7 @@ def require_seats(plan: ResumePlan, fresh: frozenset[str]) -> None:
             f"no seat `{unknown[0]}`",
             hints=(
                 *meant(unknown[0], sorted(seats)),
-                f"its seats: {', '.join(sorted(seats)) or 'none yet'}",
+                f"seats: {', '.join(sorted(seats)) or 'none yet'}",
             ),
         )
 
@@ -345,7 +345,7 @@ def blocked(site: Site, entry: SessionEntry, liveness: Liveness) -> BlockedError
     if liveness.live is None:
         raise TerminalUnreachableError(
             f"cannot tell whether session {entry.name} is live: {liveness.because}",
-            hints=("look at the tmux server, then try again",),
+            hints=("check the tmux server, then try again",),
         )
     if liveness.copy_of is not None:
         return copy_blocked(entry, liveness.copy_of)
@@ -359,7 +359,7 @@ def blocked(site: Site, entry: SessionEntry, liveness: Liveness) -> BlockedError
     if liveness.locked:
         who = f"process {liveness.orchestrator}" if liveness.orchestrator else "another process"
         return BlockedError(
-            f"session {entry.name} is held by {who}",
+            f"session {entry.name} is in use by {who}",
             reason="locked",
             hints=(f"see it: agentmux status {entry.name}",),
         )

@@ -230,9 +230,9 @@ def _check_path(project: Path) -> None:
     """Refuse a path that no prompt can name."""
     if any(map(is_control, str(project))):
         raise UsageError(
-            f"no agent can be told the path {str(project)!r}: it holds control characters, or bytes"
-            " that are not UTF-8",
-            hints=("give the directory another name",),
+            f"the project's path {str(project)!r} cannot stand in a prompt: it contains control"
+            " characters, or bytes that are not UTF-8",
+            hints=("rename the directory",),
         )
 
 
@@ -241,7 +241,7 @@ def _feature(request: StartRequest) -> str:
     if not feature:
         raise UsageError("the feature is empty", hints=('say what to build: agentmux start "…"',))
     if len(feature.encode("utf-8", "surrogatepass")) > FEATURE_MAX:
-        raise UsageError(f"the feature has more than {FEATURE_MAX} bytes")
+        raise UsageError(f"the feature is longer than {FEATURE_MAX} bytes")
     return writable(feature)
 
 
@@ -258,14 +258,14 @@ def _name(
         return _derived(now, layout.slug(feature), taken, live)
     if not layout.is_topic(request.name):
         raise UsageError(
-            f"`{request.name[:60]}` is no session name: a-z, 0-9 and `-`, at most 48 characters",
+            f"invalid session name `{request.name[:60]}`: use at most 48 of a-z, 0-9 and `-`",
             hints=(f"agentmux start --name {layout.slug(request.name)} …",),
         )
     known = next((each for each in taken if layout.slug_of(each) == request.name), None)
     if known is not None:
         raise UsageError(
-            f"there is a session named {request.name} already: {known}",
-            hints=(f"go on with it: agentmux resume {known}",),
+            f"a session named {request.name} already exists: {known}",
+            hints=(f"continue it: agentmux resume {known}",),
         )
     return layout.session_name(now, request.name, taken)
 
@@ -375,16 +375,16 @@ def _warnings(head: Head | None, options: Options, taken: Mapping[str, str]) -> 
         found.append("this is not a git repository: nothing will be committed")
     dirty = [path for path in options.dirty if not path.endswith("/")]
     if dirty and options.commit:
-        files = "1 changed file is" if len(dirty) == 1 else f"{len(dirty)} changed files are"
-        found.append(f"{files} not this feature's and will be left out: " + ", ".join(dirty[:5]))
+        files = "1 file that is" if len(dirty) == 1 else f"{len(dirty)} files that are"
+        found.append(f"the commit will leave out {files} changed already: " + ", ".join(dirty[:5]))
     ended = {phase.value for phase in TERMINAL} - {Phase.FAILED.value}
     others = [name for name, phase in taken.items() if phase not in ended]
     if len(others) == 1:
         found.append(f"another unfinished session began in this checkout: {others[0]}")
     elif others:
         found.append(
-            f"{len(others)} other unfinished sessions began in this checkout, the newest "
-            f"{others[0]}: agentmux list"
+            f"{len(others)} other unfinished sessions began in this checkout, the newest is "
+            f"{others[0]}; see them: agentmux list"
         )
     return tuple(found)
 
@@ -400,7 +400,7 @@ def _unattended(world: World, options: Options, agents: Mapping[str, str]) -> It
             asking[spec.name] = spec
     for name, spec in asking.items():
         yield (
-            f"{name} asks before it acts: while nobody watches it would wait for you; "
-            f"agents.{name}.permission_args in the configuration lets it act by itself "
-            f"({shlex.join(spec.unattended_args)})"
+            f"{name} asks before it acts: a run that nobody watches would wait for you; to let "
+            f"{name} act by itself, set agents.{name}.permission_args in the configuration to "
+            f"{shlex.join(spec.unattended_args)}"
         )

@@ -59,7 +59,7 @@ def moved(world: World, state: SessionState) -> GitError | None:
     stayed = (head.commit, head.branch) == (began.commit, began.branch)
     if stayed and not head.in_progress:
         return None
-    what = f"HEAD moved: the session began on {began.describe()}, now it is {head.describe()}"
+    what = f"HEAD moved: the session began on {began.describe()}, HEAD is now {head.describe()}"
     return GitError(
         f"a {head.in_progress} is in progress in this repository" if stayed else what,
         hints=(f"{_way_back(began, head)}, then approve again",),
@@ -73,11 +73,11 @@ def _way_back(began: Head, head: Head) -> str:
         where = shlex.quote(began.branch) if began.branch else f"--detach {began.commit}"
         return f"go back: git switch {where}"
     if began.commit is None:
-        return "take the first commit back, and keep its work: git update-ref -d HEAD"
+        return "undo the first commit, and keep its changes: git update-ref -d HEAD"
     # Whose commits they are only the user knows: an agent's, or what a `git pull` brought.
     base = began.commit[:12]
-    see = f"see what came since: git log --oneline {base}.."
-    return f"{see} (where that is this session's work, take it back: git reset --soft {base})"
+    see = f"see the commits since then: git log --oneline {base}.."
+    return f"{see} (if this session made them, undo them: git reset --soft {base})"
 
 
 def reason(error: AgentmuxError | OSError) -> str:

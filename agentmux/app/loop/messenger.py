@@ -69,7 +69,8 @@ class Messenger:
         told = ResearchTold(research=action.research, topic=action.topic, result=result)
         self._session.record(told, seat=action.seat, launch=action.launch)
         if result not in _REACHED:
-            self._loop.say(f"{action.seat} could not be told of `{action.topic}` ({result})")
+            what = f"the research on `{action.topic}` is done"
+            self._loop.say(f"{action.seat} could not be told that {what} ({result})")
 
     async def nudge(self, seat: str) -> None:
         """Remind an agent that has gone quiet, once; where its user is at it, later."""

@@ -49,7 +49,7 @@ _SERVER_GONE: Final = "the tmux server is gone"
 _NAMED: Final = 3
 _WITHIN: Final = f"within {ANSWER_S:g} s"
 _AGAIN: Final = {
-    Wish.END: f"Ctrl-C again {_WITHIN} to end the orchestrator; the agents go on alone",
+    Wish.END: f"Ctrl-C again {_WITHIN} to end the orchestrator; the agents go on without it",
     Wish.CHANGE: f"Enter again {_WITHIN} to ask for these changes",
 }
 _ORDINARY: Final = PaneManner()
@@ -149,7 +149,7 @@ class Orchestrator:
             if not await self._performer.perform(actions, facts):
                 self._watcher.write_runtime()
                 return
-        raise AgentmuxError("the session goes round in circles; this is a bug")
+        raise AgentmuxError("the session repeats the same actions without end; this is a bug")
 
     @contextmanager
     def _reporting(self, what: str) -> Iterator[None]:

@@ -231,7 +231,7 @@ class Performer:
     # -- the small ones ----------------------------------------------------------------------
 
     async def _settle(self, action: Settle, facts: Facts) -> None:
-        self._loop.say(f"{action.phase}: its outcome is there already")
+        self._loop.say(f"{action.phase}: its outcome was there already")
         self._session.record(PhaseSettled(phase=action.phase, found=to_fields(action.found)))
 
     async def _record_exit(self, action: RecordExit, facts: Facts) -> None:
@@ -254,7 +254,7 @@ class Performer:
             self._session.record(Approved())
         elif found != self._left_out:
             paths = ", ".join(found)
-            self._loop.say(f"not approved by itself: the commit leaves out {paths}; decide")
+            self._loop.say(f"not approved automatically: the commit leaves out {paths}")
         self._left_out = found
 
     async def _end_panes(self, action: EndPanes, facts: Facts) -> None:
@@ -373,7 +373,7 @@ class Performer:
 
 def _ending(action: RecordExit) -> str:
     if action.cause == REJECTED and action.status is None:
-        return "it said so, and is ended"
+        return "it said so, and was ended"
     if action.signal is not None:
         return f"signal {action.signal}"
     return "no exit record" if action.status is None else f"exit {action.status}"

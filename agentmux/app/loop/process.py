@@ -92,7 +92,8 @@ def _note_what_stays(tools: Tools, watcher: Watcher) -> None:
     try:
         tools.terminal.attached()
     except HiddenServerError as error:
-        text = "; ".join((error.message, "an empty tmux session of ours stays there", *error.hints))
+        stays = "an empty tmux session of AgentMux stays there"
+        text = "; ".join((error.message, stays, *error.hints))
         watcher.leave_behind(text)
     except TerminalError:
         return

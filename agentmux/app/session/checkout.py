@@ -49,8 +49,8 @@ def taken(
     found = lives[entry.path]
     if found.live is None and not found.locked:
         raise TerminalUnreachableError(
-            f"cannot tell whether session {entry.name} works in this checkout: {found.because}",
-            hints=("look at the tmux server, then try again",),
+            f"cannot tell whether session {entry.name} is live in this checkout: {found.because}",
+            hints=("check the tmux server, then try again",),
         )
     return _refusal(entry, found)
 
@@ -68,11 +68,11 @@ def _is_busy(entry: SessionEntry, found: Liveness) -> bool:
 def _refusal(entry: SessionEntry, found: Liveness) -> BlockedError:
     word = "attach" if found.starter is None else "status"
     return BlockedError(
-        f"session {entry.name} is live in this checkout, and two must not work in one",
+        f"session {entry.name} is live in this checkout; only one session at a time may be",
         reason="checkout_taken",
         hints=(
             f"see it: agentmux {word} {entry.name}",
             f"or end it for now: agentmux stop {entry.name}",
-            "or work side by side in another clone of the repository",
+            "or start in another clone of the repository",
         ),
     )

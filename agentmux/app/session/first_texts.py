@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from agentmux.core.journal.state import SessionState
 
 _UNKNOWN: Final = (
-    "The request of this session was not kept: what it is about follows from the documents in its"
-    " folders."
+    "The request of this session was not kept. The documents in its folders show what it is about."
 )
 
 

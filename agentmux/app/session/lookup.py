@@ -222,9 +222,9 @@ def resolve(site: Site, name: str, *, command: str = STATUS) -> SessionEntry:
     if found:
         entries = [entry_at(site, sessions_dir(site.project) / each) for each in found]
         entries.sort(key=lambda entry: entry.name, reverse=True)
-        raise _several(f"several sessions answer to `{name}`", entries, command)
+        raise _several(f"several sessions match `{name}`", entries, command)
     hints = (*_meant(name, names, command), "agentmux list")
-    raise NotFoundError(f"no session answers to `{name}`", hints=hints)
+    raise NotFoundError(f"no session matches `{name}`", hints=hints)
 
 
 def _meant(name: str, names: Sequence[str], command: str) -> Iterator[str]:
@@ -262,7 +262,7 @@ def network_warnings(site: Site) -> tuple[str, ...]:
     if not kind:
         return ()
     said = (
-        f"the sessions lie on a network file system ({kind}), whose locks may not keep a second "
+        f"the sessions are on a network file system ({kind}), whose locks may not keep another "
         "machine out: use a local disk"
     )
     return (said,)
@@ -292,7 +292,7 @@ def select_session(entries: Sequence[SessionEntry], *, command: str = STATUS) ->
     if len(entries) == 1:
         return entries[0]
     if entries:
-        raise _several("several sessions are there", entries, command)
+        raise _several("there are several sessions", entries, command)
     raise NotFoundError("there is no session", hints=("agentmux start FEATURE", "agentmux list"))
 
 
@@ -340,8 +340,8 @@ def own_tmux(entry: SessionEntry, liveness: Liveness) -> Target | None:
     if liveness.target is not None or liveness.tmux is None:
         return liveness.target
     raise BlockedError(
-        f"the tmux session {liveness.tmux.name} only has the name of that of {entry.name}: it is"
-        " not this session's",
+        f"the tmux session {liveness.tmux.name} has the right name, but does not belong to session"
+        f" {entry.name}",
         reason=NAME_TAKEN,
         hints=stranger_hints(liveness),
     )
@@ -351,7 +351,7 @@ def stranger_hints(liveness: Liveness) -> tuple[str, ...]:
     """Return what the owner of a tmux session with our name can type; we do not touch it."""
     name = liveness.tmux.name if liveness.tmux is not None else ""
     words = ("tmux", "-S", liveness.socket, "kill-session", "-t", f"={name}")
-    return (f"if it is yours, end it or rename it: {shlex.join(words)}",)
+    return (f"if it is yours, end or rename it: {shlex.join(words)}",)
 
 
 def copy_blocked(entry: SessionEntry, original: Path) -> BlockedError:
@@ -473,7 +473,7 @@ def _unseen(
     return replace(
         known,
         live=True,
-        because=f"the tmux server {pid} lives without its socket",
+        because=f"the tmux server {pid} runs without its socket",
         way_back=way_back(known.socket, pid, taken=answering.pid),
     )
 

@@ -174,8 +174,8 @@ def check_question(topic: str, question: str) -> tuple[str, ...]:
     """Return what is wrong with a question that research is to answer."""
     problems = []
     if not layout.is_topic(topic):
-        shown = topic[:60] or "nothing"
-        problems.append(f"topic: `{shown}` is not 1 to 48 of a-z, 0-9 and `-`, not `-` first")
+        shown = f"`{topic[:60]}`" if topic else "empty"
+        problems.append(f"topic: {shown}; use 1 to 48 of a-z, 0-9 and `-`, and no `-` at the start")
     if not question.strip():
         problems.append("question: empty")
     if len(question) > QUESTION_MAX:
@@ -252,7 +252,7 @@ def _research(checker: _Checker) -> Checked:
     role = checker.identity.role
     kind = ResearchKind(role.partition("-")[0]) if role in RESEARCHERS else ResearchKind.CODE
     if not layout.is_topic(topic):
-        checker.note((f"topic: `{topic[:60]}` names no research",))
+        checker.note((f"topic: `{topic[:60]}` is not a valid topic of research",))
     else:
         folder = layout.research(kind, topic)
         checker.text(f"{folder}/summary.md")

@@ -79,8 +79,8 @@ def identity_from(environ: Mapping[str, str], *, command: str) -> Identity:
     for name in ("AGENTMUX_SESSION_DIR", "AGENTMUX_LAUNCH_ID", "AGENTMUX_SEAT"):
         if not environ.get(name):
             raise UsageError(
-                f"`{command}` is typed by an agent inside its pane: {name} is not set",
-                hints=("what a user can do: agentmux --help",),
+                f"`{command}` must be run by an agent inside its pane: {name} is not set",
+                hints=("see the commands for users: agentmux --help",),
             )
     return Identity(
         session_dir=environ["AGENTMUX_SESSION_DIR"],
@@ -155,7 +155,7 @@ def decide(
         fact = replace(fact, text=writable(fact.text))
         problems = check_changes(fact.text)
     if problems:
-        reason = "the request for changes breaks a rule"
+        reason = "the request for changes is invalid"
         return SubmitAnswer(result=REFUSED, event_id=None, reason=reason, problems=problems)
     with files.transact() as held:
         state = _state(held)
@@ -236,7 +236,7 @@ def _state(held: Transaction) -> SessionState:
 def _check_session(state: SessionState, identity: Identity, path: Path) -> None:
     if identity.session_id and state.session_id and identity.session_id != state.session_id:
         raise UsageError(
-            f"this pane belongs to session {identity.session_id}, but `{path}` is "
+            f"this pane belongs to session {identity.session_id}, but `{path}` is session "
             f"{state.session_id}"
         )
 
@@ -248,7 +248,7 @@ def _refusal(checked: Checked, path: Path) -> SubmitAnswer:
     return SubmitAnswer(
         result=REFUSED,
         event_id=None,
-        reason=f"{what}{where}: mend all, then submit again",
+        reason=f"{what}{where}: fix all problems, then submit again",
         problems=checked.problems,
     )
 
@@ -274,7 +274,7 @@ def _research_so_far(state: SessionState, event: Event, path: Path, judgement: J
     if status == RESEARCHED:
         return f"done: {path / layout.research(kind, fact.topic) / 'summary.md'}"
     if not is_under_way(state, kind, fact.topic):
-        return f"nobody looks into `{fact.topic}` any more: its researcher left, go on without it"
+        return f"nobody researches `{fact.topic}` any more: its researcher left; go on without it"
     return f"in progress: a line in your terminal will say when `{fact.topic}` is done"
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _NOTHING: Final[Mapping[str, Any]] = {}
 ORCHESTRATOR_GONE: Final = "its orchestrator is gone"
-_DECIDED: Final = "your decision is on record, to be applied at the next resume"
+_DECIDED: Final = "your decision is recorded, and will be applied at the next resume"
 _HELD_UP: Final = {"failed": "the commit failed", "delayed": "the commit waits"}
 NESTED: Final = "`{path}` is a git repository of its own: the commit leaves it out"
 _FEATURE_MAX: Final = 120

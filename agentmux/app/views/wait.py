@@ -32,7 +32,7 @@ class Goal:
         known = (*(phase.value for phase in Phase), DECISION)
         if name not in known:
             raise UsageError(
-                f"`{name}` is nothing to wait for", hints=(f"one of: {', '.join(known)}",)
+                f"cannot wait for `{name}`", hints=(f"choose one of: {', '.join(known)}",)
             )
         self.name = name
 
@@ -91,7 +91,7 @@ def wait_for(
         if deadline is not None and monotonic() >= deadline:
             break
     raise TimedOutError(
-        f"session {entry.name} did not come to {goal.name} within {timeout_s:g} s",
+        f"session {entry.name} did not reach {goal.name} within {timeout_s:g} s",
         hints=(f"agentmux status {entry.name}",),
     )
 

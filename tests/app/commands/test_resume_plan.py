@@ -585,7 +585,7 @@ def test_an_earlier_phase_is_entered_anew(stage: Stage) -> None:
     assert plan.resumed.phase == plan.phase == "planning"
     fields = plan_fields(plan, stage.world())
     assert fields["phase"] == "planning"
-    said = f"--phase chose it; without it implementing: {plan.inference.because}"
+    said = f"chosen by --phase; without it implementing: {plan.inference.because}"
     assert fields["because"] == said
     (planner,) = plan.panes
     assert planner.work.seat == "planner"

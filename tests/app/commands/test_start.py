@@ -94,8 +94,8 @@ def test_many_unfinished_sessions_are_warned_of_in_one_line(studio: Studio) -> N
     _, plan = planned(studio, taken=taken)
     (warning,) = [each for each in plan.warnings if "unfinished" in each]
     assert warning == (
-        "31 other unfinished sessions began in this checkout, the newest 20260101-101540-x: "
-        "agentmux list"
+        "31 other unfinished sessions began in this checkout, the newest is "
+        "20260101-101540-x; see them: agentmux list"
     )
 
 
@@ -136,7 +136,7 @@ def test_a_name_that_was_given_is_not_changed(studio: Studio) -> None:
     with pytest.raises(UsageError, match="a session named mine already") as caught:
         start(second[0].world, _starter(), second[1])
     assert caught.value.exit_code is ExitCode.USAGE
-    assert caught.value.hints == (f"go on with it: agentmux resume {begun.name}",)
+    assert caught.value.hints == (f"continue it: agentmux resume {begun.name}",)
     assert (begun.path / layout.STATE).read_bytes() == kept
     names = sorted(path.name for path in begun.path.parent.iterdir())
     assert names == [".gitignore", begun.name]

@@ -34,7 +34,7 @@ COMING = Liveness(live=True, because="tmux session x", target=TARGET, starter=7)
 SOON = Liveness(live=False, because="no tmux session", starter=7)
 COPY = Liveness(live=True, because="a copy of the live session at /p", copy_of=Path("/p"))
 HIDDEN = Liveness(
-    live=True, because="the tmux server 7 lives without its socket", way_back=("kill -USR1 7",)
+    live=True, because="the tmux server 7 runs without its socket", way_back=("kill -USR1 7",)
 )
 SILENT = Liveness(live=None, because="silence", error=TerminalUnreachableError("silence"))
 
@@ -211,7 +211,7 @@ def test_an_unreadable_session_says_why() -> None:
         (entry(), WORKING, {"problem": "odd"}, "odd"),
         (entry(), SILENT, {}, "silence"),
         (entry(), COPY, {}, "a copy of the live session at /p"),
-        (entry(), HIDDEN, {}, "lives without its socket; kill -USR1 7"),
+        (entry(), HIDDEN, {}, "runs without its socket; kill -USR1 7"),
         (entry(commit=Commit(status="failed", reason="a hook")), GONE, {}, "a hook"),
         (entry(commit=Commit(status="delayed", reason="a lock")), GONE, {}, "waits: a lock"),
     ],
