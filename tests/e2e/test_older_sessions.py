@@ -85,7 +85,7 @@ def test_a_phase_and_some_artifacts_are_enough(project: Project) -> None:
     assert [pane["seat"] for pane in plan["panes"]] == ["planner"]
     assert plan["unapplied_events"] == 0
     (said,) = [each for each in plan["warnings"] if "makes no commit" in each]
-    assert "of an older form" in said
+    assert "has an older format" in said
     assert "no session" not in project.fails(5, "approve", session.name, "--yes")
 
     assert f"warning: {said}\n" in project.run("resume", session.name, "--detach").stderr
