@@ -1,4 +1,7 @@
-"""Which phase a session resumes in, and why: pure, total, and never later than what is proven."""
+"""The phase in which a session resumes, and why; never a later one than the evidence proves.
+
+Pure and total.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ from agentmux.errors import UsageError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """What one phase's check said, with the paths it rests on."""
+    """The result of one phase's check, with the paths that it looked at."""
 
     phase: Phase
     complete: bool
@@ -31,10 +34,10 @@ class Inference:
     """The phase to resume in.
 
     Attributes:
-        evidence: The walk in pipeline order, up to the first phase that is not complete; where
-            the state's phase is decided, up to the first one behind it.
-        artifacts_phase: What the artifacts alone say.
-        because: Which rule chose between the state's word and the artifacts'.
+        evidence: The checks in pipeline order, up to the first phase that is not complete; where
+            the state's phase is decided, up to the first such phase after it.
+        artifacts_phase: The phase by the artifacts alone.
+        because: The rule that chose between the state's phase and the artifacts' phase.
         disagreement: Set where the two differ and no pending journal line explains it.
     """
 
@@ -46,7 +49,7 @@ class Inference:
 
 
 def walk(state: SessionState, artifacts: Artifacts) -> tuple[Evidence, ...]:
-    """Check the phases in order; the last entry is the first that is not complete."""
+    """Check the phases in order, up to and with the first that is not complete."""
     return _walk(state, artifacts, PHASE_REGISTRY)
 
 
@@ -69,9 +72,10 @@ def _look(state: SessionState, artifacts: Artifacts, each: PhaseDescriptor) -> E
 
 
 def is_decided(state: SessionState, artifacts: Artifacts, phase: Phase) -> bool:
-    """Whether the outcome of ``phase``, which the session is in, is there; no draft counts.
+    """Whether the artifacts show the outcome of ``phase``, which the session is in.
 
-    That it need not take place is no outcome, and a fail of one reviewer is one.
+    ``artifacts`` must be without drafts. A fail of one reviewer is an outcome; that the phase is
+    not needed is none.
     """
     match phase:
         case Phase.PRODUCT_MANAGEMENT:
@@ -94,10 +98,10 @@ def _holds(state: SessionState, artifacts: Artifacts, phase: Phase) -> bool:
 
 
 def _beyond(state: SessionState, artifacts: Artifacts, decided: Phase) -> tuple[Evidence, ...]:
-    """Walk on from a phase that is decided, whatever lies before it.
+    """Go on with the checks from a phase that is decided, whatever the phases before it show.
 
-    What an event has to settle is where the walk ends: a review that failed, whose findings are
-    to be fixed, and a fix, which no verdict from before it may follow.
+    They end at a failed review, whose findings must be fixed, and at a fix, which needs new
+    verdicts: there an event must settle the phase first.
     """
     phases = [each.phase for each in PHASE_REGISTRY]
     at = phases.index(decided)
@@ -115,13 +119,13 @@ def _beyond(state: SessionState, artifacts: Artifacts, decided: Phase) -> tuple[
 def infer(
     state: SessionState, artifacts: Artifacts, *, state_is_known: bool = True, pending: int = 0
 ) -> Inference:
-    """Say in which phase the session resumes.
+    """Return the phase in which the session resumes.
 
     Args:
         state: The committed state with the ``pending`` unapplied journal lines folded over it.
-        artifacts: What lies on disk and counts.
-        state_is_known: False where the phase in ``state`` is made up (no state could be read).
-        pending: How many journal lines were unapplied; they explain a disagreement.
+        artifacts: The artifacts on disk that count; drafts may be among them.
+        state_is_known: False where no state could be read, so that ``state.phase`` means nothing.
+        pending: The number of these journal lines; they explain a disagreement.
     """
     artifacts = without_drafts(state, artifacts)
     evidence = walk(state, artifacts)
@@ -140,7 +144,7 @@ def infer(
         return answer(on_disk, "the artifacts alone: there is no readable state")
     if state.phase is Phase.DONE:
         return answer(Phase.DONE, "the state says done")
-    # With lines to replay, a failed session folds as the phase it failed in.
+    # With lines to replay, a failed session counts as being in the phase it failed in.
     said = working_phase(state) if pending else state.phase
     if said not in PIPELINE:
         return answer(on_disk, f"the artifacts: the state says {said}")
@@ -157,10 +161,11 @@ def infer(
 
 
 def chosen_phase(name: str, state: SessionState, inference: Inference) -> Phase:
-    """Return the phase of ``--phase NAME``: one that is not later than the inferred one.
+    """Return the phase that ``--phase NAME`` names.
 
     Raises:
-        UsageError: No such phase, one that this session passes over, or a later one.
+        UsageError: No phase has this name, the session does not have it, or it comes after the
+            inferred one.
     """
     phases: dict[str, Phase] = {phase.value: phase for phase in PIPELINE}
     phase = phases.get(name)
@@ -169,7 +174,7 @@ def chosen_phase(name: str, state: SessionState, inference: Inference) -> Phase:
             f"no phase `{name}`", hints=(*meant(name, phases), f"phases: {', '.join(phases)}")
         )
     if inference.phase in phases.values() and earlier(phase, inference.phase) is not phase:
-        raise UsageError(f"--phase goes backwards only: `{phase}` comes after `{inference.phase}`")
+        raise UsageError(f"`--phase` can only go back: `{phase}` comes after `{inference.phase}`")
     if PIPELINE[phase].takes_part(state) is False:
-        raise UsageError(f"this session has no `{phase}` to go back to")
+        raise UsageError(f"this session has no phase `{phase}`")
     return phase

@@ -1,6 +1,6 @@
-"""What a planner writes (``plan.yaml``, version 2) and what coders are run by (``ExecutionPlan``).
+"""The plan that a planner writes (``plan.yaml``, version 2), and the `ExecutionPlan` made of it.
 
-Values come in as plain ``str | int | bool | None | list | dict``; files are read elsewhere.
+The functions take plain ``str | int | bool | None | list | dict``; files are read elsewhere.
 Source of every rule: docs/reference/artifacts.md.
 """
 
@@ -30,38 +30,38 @@ _FILE = re.compile(r"(?:.*/)?plan_([1-9][0-9]{0,5})\.md")
 
 
 class GroupMode(StrEnum):
-    """How the sub-plans of one group run: one after the other, or side by side."""
+    """How the sub-plans of one group run: one after the other (serial), or at the same time."""
 
     SERIAL = "serial"
     PARALLEL = "parallel"
 
 
 def subplan_file(index: int) -> str:
-    """Name of the file with one sub-plan, in the planning folder."""
+    """Return the name of a sub-plan's file in the planning folder."""
     return f"plan_{index}.md"
 
 
 def tasks_file(index: int) -> str:
-    """Name of the file with the tasks of one sub-plan, in the planning folder."""
+    """Return the name of a sub-plan's task file in the planning folder."""
     return f"tasks_{index}.md"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanRef:
-    """A group's mention of a sub-plan."""
+    """A sub-plan as a group names it."""
 
     index: int
     name: str
 
     @property
     def file(self) -> str:
-        """Name of the sub-plan's file, in the planning folder."""
+        """The name of the sub-plan's file in the planning folder."""
         return subplan_file(self.index)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
-    """Sub-plans that run together; groups run one after the other."""
+    """Sub-plans that are run together; the groups themselves run one after the other."""
 
     group_id: str
     mode: GroupMode
@@ -69,13 +69,13 @@ class Group:
 
     @property
     def indices(self) -> tuple[int, ...]:
-        """The sub-plans of the group, in its order."""
+        """The indices of the sub-plans, in the group's order."""
         return tuple(plan.index for plan in self.plans)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExecutionPlan:
-    """What the orchestrator runs coders by; indices are unique and contiguous from 1."""
+    """The part of a plan that the orchestrator needs; indices run from 1 without gaps."""
 
     needs_design: bool
     needs_docs: bool
@@ -84,16 +84,16 @@ class ExecutionPlan:
 
     @property
     def subplan_count(self) -> int:
-        """How many sub-plans there are in all groups."""
+        """The number of sub-plans in all groups."""
         return sum(len(group.plans) for group in self.groups)
 
     def name(self, index: int) -> str:
-        """Name of a sub-plan; empty for an unknown index."""
+        """Return the name of a sub-plan; empty for an unknown index."""
         names = (plan.name for group in self.groups for plan in group.plans if plan.index == index)
         return next(names, "")
 
     def to_fields(self) -> dict[str, object]:
-        """The content of ``execution_plan.yaml``; `check_execution_plan` is the inverse."""
+        """Return the content of ``execution_plan.yaml``; `check_execution_plan` is the inverse."""
         return {
             "version": VERSION,
             "subplan_count": self.subplan_count,
@@ -109,8 +109,8 @@ class Subplan:
     """One coder's share of the work.
 
     Attributes:
-        owned_files: Normalised paths relative to the project; a directory means all below it.
-        dependencies: Sub-plan indices as text, or free text.
+        owned_files: Normalised paths relative to the project; a directory owns all files in it.
+        dependencies: Indices of sub-plans as text, or free text.
     """
 
     index: int
@@ -133,12 +133,15 @@ class Plan:
     execution: ExecutionPlan
 
     def subplan(self, index: int) -> Subplan:
-        """Return the sub-plan ``index``, from 1."""
+        """Return the sub-plan with this index, which must exist."""
         return self.subplans[index - 1]
 
 
 def check_plan(value: object) -> tuple[Plan | None, tuple[str, ...]]:
-    """Read a plan; the plan is None exactly when there are problems, each with its place."""
+    """Check a plan and return it with all problems; it is None if and only if there are problems.
+
+    Each problem names its place in ``plan.yaml``.
+    """
     shape = Shape("plan.yaml")
     top = shape.mapping(value, "", required=_PLAN_FIELDS)
     _check_version(top)
@@ -184,7 +187,7 @@ def _subplan(shape: Shape, value: object, place: str) -> Subplan:
 
 
 def _dependencies(fields: Fields) -> tuple[str, ...]:
-    """Indices, free text, or nothing at all; one of them alone is a list of one."""
+    """Read a list of indices and texts; a single value counts as a list of one."""
     value = fields.values.get("dependencies")
     if value is None or value == "":
         return ()
@@ -204,7 +207,7 @@ def _paths(fields: Fields, key: str) -> tuple[str, ...]:
 
 
 def _path(shape: Shape, value: object, place: str) -> str:
-    """Normalise a path of the project; empty, with a problem, when it is none."""
+    """Normalise a path of the project; note a problem and return an empty text for a wrong one."""
     text = shape.text(value, place)
     if not text:
         return ""
@@ -212,7 +215,7 @@ def _path(shape: Shape, value: object, place: str) -> str:
         shape.note(place, f"`{text}` is not relative to the project")
         return ""
     if ".." in text.split("/"):
-        shape.note(place, f"`{text}` contains `..`: name a path inside the project")
+        shape.note(place, f"`{text}` contains `..`, it must stay inside the project")
         return ""
     if not text.isprintable():
         shape.note(place, f"{text!r} contains a control character")
@@ -248,19 +251,19 @@ def _mode(fields: Fields) -> GroupMode:
 
 
 def _check_indices(shape: Shape, indices: list[int]) -> None:
-    """Unique and contiguous from 1; an index that is no number (0) was noted already."""
+    """Check that indices are unique and run from 1 without gaps; 0 was noted when it was read."""
     for index in _repeated(indices):
         shape.note("subplans", f"index {index} is used more than once")
     known = set(indices)
     if 0 not in known and known != set(range(1, len(known) + 1)):
         given = ", ".join(map(str, sorted(known)))
-        shape.note("subplans", f"indices must run from 1 without a gap, found {given}")
+        shape.note("subplans", f"indices must run from 1 without gaps, found {given}")
 
 
 def _check_membership(
     shape: Shape, subplans: tuple[Subplan, ...], groups: tuple[Group, ...]
 ) -> None:
-    """Every sub-plan is in exactly one group, and nothing else is."""
+    """Check that every sub-plan is in exactly one group, and that groups name no other."""
     for group_id in _repeated([group.group_id for group in groups]):
         shape.note("groups", f"group_id `{group_id}` is used more than once")
     known = {subplan.index for subplan in subplans} - {0}
@@ -277,7 +280,7 @@ def _check_mentioned(shape: Shape, place: str, subplan: Subplan, count: int) -> 
     if subplan.index and count == 0:
         shape.note(place, f"sub-plan {subplan.index} is in no group")
     if subplan.index and count > 1:
-        shape.note(place, f"sub-plan {subplan.index} is named {count} times in groups, once is due")
+        shape.note(place, f"sub-plan {subplan.index} is named {count} times in groups, not once")
 
 
 def _check_dependencies(shape: Shape, place: str, subplan: Subplan, known: set[int]) -> None:
@@ -297,7 +300,7 @@ def _mentions(groups: tuple[Group, ...]) -> Iterator[tuple[str, PlanRef]]:
 
 
 def _check_overlaps(shape: Shape, subplans: tuple[Subplan, ...], groups: tuple[Group, ...]) -> None:
-    """In a parallel group no two sub-plans own the same file, nor a directory around it."""
+    """Check that no two sub-plans of a parallel group own the same file."""
     by_index = {subplan.index: subplan for subplan in subplans if subplan.index}
     for position, group in enumerate(groups):
         if group.mode is GroupMode.PARALLEL:
@@ -307,9 +310,9 @@ def _check_overlaps(shape: Shape, subplans: tuple[Subplan, ...], groups: tuple[G
 
 
 def _overlaps(members: list[Subplan]) -> set[str]:
-    """Name each pair of owned paths where one is, or holds, the other.
+    """Describe each pair of owned paths that are equal or where one contains the other.
 
-    One look-up for each directory above a path: a list of thousands of files costs no more.
+    Each path costs one look-up per directory above it, so that thousands of files stay fast.
     """
     owners: dict[tuple[str, ...], dict[int, str]] = {}
     for subplan in members:
@@ -334,7 +337,7 @@ def _overlap(*pair: tuple[int, str]) -> str:
 
 
 def _territory(path: str) -> tuple[str, ...]:
-    """The parts of a path; a pattern (``src/*.py``) counts as the directory before it."""
+    """Return the parts of a path; a pattern (``src/*.py``) counts as the directory it is in."""
     parts = [] if path == "." else path.split("/")
     cut = next((at for at, part in enumerate(parts) if "*" in part or "?" in part), len(parts))
     return tuple(parts[:cut])
@@ -350,10 +353,10 @@ def _group_fields(group: Group) -> dict[str, object]:
 
 
 def check_execution_plan(value: object) -> tuple[ExecutionPlan | None, tuple[str, ...]]:
-    """Read ``execution_plan.yaml``; None exactly when there are problems.
+    """Check ``execution_plan.yaml`` and return the plan with all problems.
 
-    Lenient: unknown fields are passed over, and older files lack ``subplan_count`` and ``index``,
-    which then follow from the groups' ``file: plan_<N>.md``.
+    The plan is None if and only if there are problems. Unknown fields are ignored. Older files
+    lack ``subplan_count`` and ``index``: both then follow from ``file: plan_<N>.md`` in the groups.
     """
     shape = Shape("execution_plan.yaml")
     top = shape.mapping(value, "", required=("groups",), closed=False)
@@ -378,7 +381,7 @@ def _check_execution(top: Fields, plan: ExecutionPlan) -> None:
     count = top.values.get("subplan_count")
     if count is not None and top.number("subplan_count") != plan.subplan_count:
         top.shape.note(
-            "subplan_count", f"says {spell(count)}, the groups name {plan.subplan_count}"
+            "subplan_count", f"is {spell(count)}, but the groups have {plan.subplan_count}"
         )
 
 
@@ -402,6 +405,6 @@ def _lenient_ref(shape: Shape, value: object, place: str) -> PlanRef:
 def _index_from_file(fields: Fields) -> int:
     match = _FILE.fullmatch(str(fields.values.get("file", "")))
     if match is None:
-        fields.shape.note(fields.place, "neither `index` nor `file: plan_<N>.md` tells the index")
+        fields.shape.note(fields.place, "needs `index` or `file: plan_<N>.md`")
         return 0
     return int(match[1])

@@ -1,4 +1,4 @@
-"""The plan as pages of Markdown, for people and for the coders of its sub-plans."""
+"""A plan as Markdown pages, for people and for the coders of its sub-plans."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from agentmux.core.documents.plan import Plan, tasks_file
 
 
 def plan_md(plan: Plan) -> str:
-    """The whole plan for people: overview, groups, and one line for each sub-plan."""
+    """Return the page of the whole plan: overview, groups, and one line for each sub-plan."""
     lines = ["# Plan", "", plan.overview, "", "## Groups", ""]
     for number, group in enumerate(plan.execution.groups, start=1):
         lines.append(f"{number}. `{group.group_id}` ({group.mode.value})")
@@ -21,7 +21,7 @@ def plan_md(plan: Plan) -> str:
 
 
 def subplan_md(plan: Plan, index: int) -> str:
-    """One sub-plan as its coder reads it; the index must exist."""
+    """Return the page that the coder of one sub-plan reads; the index must exist."""
     subplan = plan.subplan(index)
     sections = (
         ("Scope", subplan.scope),
@@ -38,7 +38,7 @@ def subplan_md(plan: Plan, index: int) -> str:
 
 
 def tasks_md(plan: Plan, index: int) -> str:
-    """The tasks of one sub-plan as a list to tick off; the index must exist."""
+    """Return the page with the tasks of one sub-plan as a check list; the index must exist."""
     subplan = plan.subplan(index)
     tasks = [f"- [ ] {_hanging(task)}" for task in subplan.tasks]
     return "\n".join([f"# Tasks of sub-plan {index}: {subplan.title}", "", *tasks]) + "\n"
@@ -54,5 +54,5 @@ def _bullets(texts: tuple[str, ...]) -> list[str]:
 
 
 def _hanging(text: str) -> str:
-    """Keep the further lines of a text inside its list entry."""
+    """Indent the lines after the first, so that they stay inside the list entry."""
     return text.replace("\n", "\n  ")

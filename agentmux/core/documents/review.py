@@ -1,4 +1,4 @@
-"""What reviewers write: verdicts, who is nominated, and the request that a failed review makes."""
+"""Reviews, nominations of reviewers, and the fix request that a failed review leads to."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ ROLES: Final = tuple(PREFIX + name for name in SHORT_ROLES)
 DEFAULT_NOMINATIONS: Final = (ROLES[0],)
 
 _FINDING_FIELDS = ("location", "issue", "severity", "recommendation")
-# Blanks, but no line ends, between the words: a file of empty lines is read in one pass.
+# Spaces between the words, but no line ends: the search stays linear in a file of empty lines.
 _VERDICT_LINE = re.compile(
     r"^[ \t#>*_-]*verdict[ \t*_]*:[ \t*_`]*(pass|fail)\b", re.IGNORECASE | re.MULTILINE
 )
 
 
 class Verdict(StrEnum):
-    """What a reviewer says."""
+    """A reviewer's verdict."""
 
     PASS = "pass"  # noqa: S105 (a verdict, no password)
     FAIL = "fail"
@@ -32,7 +32,7 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """One thing that is wrong, and what to do about it; severity is free text."""
+    """A problem that a reviewer found, and what to do about it; ``severity`` is free text."""
 
     location: str
     issue: str
@@ -42,7 +42,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Review:
-    """One reviewer's work; ``role`` is the long form, findings are there when it fails."""
+    """One reviewer's review; ``role`` is the long name, and a failed review has findings."""
 
     role: str
     verdict: Verdict
@@ -51,7 +51,7 @@ class Review:
     commit_message: str | None
 
     def to_fields(self) -> dict[str, object]:
-        """The content of a review file; `check_review` is the inverse."""
+        """Return the content of a review file; `check_review` is the inverse."""
         fields: dict[str, object] = {
             "verdict": self.verdict.value,
             "summary": self.summary,
@@ -65,7 +65,7 @@ class Review:
 
 
 def is_reviewer(role: str) -> bool:
-    """Whether ``role`` names a reviewer, in the short or in the long form."""
+    """Whether ``role`` is the short or the long name of a reviewer."""
     return role.removeprefix(PREFIX) in SHORT_ROLES
 
 
@@ -95,18 +95,21 @@ def long(role: str) -> str:
 
 
 def seat_named(text: str) -> str:
-    """Return the role or seat that somebody who types means: ``reviewer_logic`` for ``logic``."""
+    """Return the role or seat that a person typed: ``reviewer_logic`` for ``logic``."""
     name = text.replace("-", "_")
     return long(name) if is_reviewer(name) else text.replace("_", "-")
 
 
 def review_file(role: str) -> str:
-    """Name of the file a reviewer leaves in the review folder."""
+    """Return the name of the file that a reviewer leaves in the review folder."""
     return f"review_{short(role)}.yaml"
 
 
 def review_files(role: str, *, alone: bool) -> tuple[str, ...]:
-    """Names under which a review is read, first found counts; ``alone``: the only one nominated."""
+    """Return the file names under which a review may exist; the first that exists counts.
+
+    ``alone`` says that no other reviewer is nominated.
+    """
     names = (review_file(role), f"review_{long(role)}.yaml")
     return (*names, "review.yaml") if alone else names
 
@@ -114,13 +117,13 @@ def review_files(role: str, *, alone: bool) -> tuple[str, ...]:
 def check_review(
     value: object, role: str, *, strict: bool = True
 ) -> tuple[Review | None, tuple[str, ...]]:
-    """Read a review; None exactly when there are problems, each with its place.
+    """Check a review and return it with all problems; it is None if and only if there are problems.
 
     Args:
         value: Plain values, as parsed from the file.
-        role: Short or long; must be a reviewer's.
-        strict: Every rule, for a submission. Else only the verdict is due and unknown fields pass,
-            for files that an older or a newer version accepted.
+        role: The short or the long name of a reviewer.
+        strict: Check every rule, as for a submission. Otherwise only the verdict is required and
+            unknown fields are ignored, for files that an older or newer version accepted.
     """
     shape = Shape(review_file(role))
     top = shape.mapping(
@@ -175,8 +178,8 @@ def check_nominations(value: object) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Read the ``reviewers`` of the architecture's front matter.
 
     Returns:
-        Long roles, unique, in the order given, and the problems. Nothing nominated means
-        `DEFAULT_NOMINATIONS`; so does a value with problems.
+        The long names of the nominated reviewers, unique and in the order given, and all
+        problems. Where nobody is nominated or there are problems: `DEFAULT_NOMINATIONS`.
     """
     shape = Shape("architecture.md")
     if isinstance(value, str):
@@ -193,15 +196,15 @@ def _nominated(shape: Shape, value: object, place: str) -> str:
     if name and not is_reviewer(name):
         hint = nearest(name.removeprefix(PREFIX), SHORT_ROLES)
         choices = ", ".join(SHORT_ROLES)
-        shape.note(place, f"`{name}` is no reviewer ({choices}){hint}")
+        shape.note(place, f"`{name}` is not a reviewer ({choices}){hint}")
     return PREFIX + name.removeprefix(PREFIX)
 
 
 def outcome(nominated: Iterable[str], verdicts: Mapping[str, Verdict]) -> Verdict | None:
-    """Decide a review by the verdicts (long role to verdict) that are in.
+    """Return the outcome of a review, by the verdicts (long name to verdict) so far.
 
-    A fail that is in decides; all passes pass; else None: it is not decided yet. Verdicts of
-    roles that are not nominated do not count.
+    One fail is a fail; a pass from every nominated reviewer is a pass; anything else is None: not
+    decided yet. Verdicts of reviewers that are not nominated do not count.
     """
     found = [verdicts.get(role) for role in nominated]
     if Verdict.FAIL in found:
@@ -210,13 +213,13 @@ def outcome(nominated: Iterable[str], verdicts: Mapping[str, Verdict]) -> Verdic
 
 
 def verdict_in(review_md_text: str) -> Verdict | None:
-    """Return what the first ``Verdict:`` line of a ``review.md`` says; None without one."""
+    """Return the verdict in the first ``Verdict:`` line of a ``review.md``; None without one."""
     match = _VERDICT_LINE.search(review_md_text)
     return Verdict(match[1].lower()) if match else None
 
 
 def overall(reviews: Iterable[Review]) -> Verdict:
-    """Return fail when one of the reviews fails, else pass."""
+    """Return fail if one of the reviews fails, else pass."""
     failed = any(review.verdict is Verdict.FAIL for review in reviews)
     return Verdict.FAIL if failed else Verdict.PASS
 
@@ -227,7 +230,7 @@ def commit_message(reviews: Iterable[Review]) -> str | None:
 
 
 def review_md(reviews: Sequence[Review]) -> str:
-    """All reviews for people; the first line that says so carries the overall verdict."""
+    """Return ``review.md``: the overall verdict in its ``Verdict:`` line, then every review."""
     parts = [f"# Review\n\nVerdict: {overall(reviews).value}\n"]
     for review in reviews:
         head = f"## {short(review.role)}: {review.verdict.value}\n\n{review.summary}\n"
@@ -236,10 +239,10 @@ def review_md(reviews: Sequence[Review]) -> str:
 
 
 def fix_request_md(reviews: Sequence[Review], iteration: int) -> str:
-    """What the coder of fix iteration ``iteration`` has to mend: the findings of failed reviews."""
+    """Return the findings of the failed reviews, for the coder of this fix iteration."""
     parts = [
         f"# Fix request, iteration {iteration}\n",
-        "The review failed. Mend every finding below; change nothing that has no part in them.\n",
+        "The review failed. Fix every finding below, and change nothing else.\n",
     ]
     for review in reviews:
         if review.verdict is Verdict.FAIL:
@@ -263,5 +266,5 @@ def _finding_block(number: int, finding: Finding) -> str:
 
 
 def _hanging(text: str) -> str:
-    """Keep the further lines of a text inside its list entry."""
+    """Indent the lines after the first, so that they stay inside the list entry."""
     return text.replace("\n", "\n  ")

@@ -1,4 +1,4 @@
-"""Whether a signal counts: the one rule that the answer to a submit and the fold both follow."""
+"""Whether a signal counts; the answer to a submit and the fold use the same rule."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from agentmux.core.pipeline.registry import PIPELINE
 
 
 class Answer(StrEnum):
-    """What became of a signal."""
+    """How a signal was judged."""
 
     ACCEPTED = "accepted"
     IGNORED = "ignored"
@@ -35,7 +35,7 @@ class Answer(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """An answer, and why it is not another one."""
+    """An answer, with the reason where the signal was not accepted."""
 
     answer: Answer
     reason: str = ""
@@ -55,7 +55,7 @@ def is_signal(event: Event) -> bool:
 
 
 def working_phase(state: SessionState) -> Phase:
-    """Return the phase whose work is under way; for a failed session the one it failed in."""
+    """Return the phase whose work is under way; for a failed session, where it failed."""
     if state.phase is Phase.FAILED and state.interruption is not None:
         names = {phase.value: phase for phase in PIPELINE}
         return names.get(state.interruption.phase, Phase.FAILED)
@@ -63,9 +63,9 @@ def working_phase(state: SessionState) -> Phase:
 
 
 def judge(state: SessionState, event: Event) -> Judgement:
-    """Say whether ``event``, a signal, counts in ``state``."""
+    """Return whether ``event``, a signal, counts in ``state``."""
     if event.id in state.signals:
-        return Judgement(Answer.DUPLICATE, "this was submitted before, there is nothing more to do")
+        return Judgement(Answer.DUPLICATE, "this was submitted before, there is nothing left to do")
     if working_phase(state) not in PIPELINE:
         return _ignored(f"the session is {state.phase}")
     if event.fact.kind in USER_DECISIONS:
@@ -74,19 +74,19 @@ def judge(state: SessionState, event: Event) -> Judgement:
 
 
 def takes_decision(state: SessionState) -> bool:
-    """Whether the user's word counts now; an approval counts once the summary is in."""
+    """Whether a decision of the user counts now; for an approval see `takes_approval`."""
     return working_phase(state) is Phase.COMPLETING and state.approval is None
 
 
 def takes_approval(state: SessionState) -> bool:
-    """Whether the result can be approved now: no summary of it is still being written."""
+    """Whether an approval counts now, that is, no summary is still being written."""
     return takes_decision(state) and not _summary_is_coming(state)
 
 
 def _judge_decision(state: SessionState, event: Event) -> Judgement:
     assert isinstance(event.fact, (Approved, ChangesRequested))  # noqa: S101 (DECISIONS says so)
     if working_phase(state) is not Phase.COMPLETING:
-        return _ignored(f"the session is in {state.phase}, nothing is to be decided yet")
+        return _ignored(f"the session is in {state.phase}, there is nothing to decide yet")
     if state.approval is not None:
         return _ignored("the result was approved already")
     if isinstance(event.fact, Approved) and _summary_is_coming(state):
@@ -95,7 +95,7 @@ def _judge_decision(state: SessionState, event: Event) -> Judgement:
 
 
 def _summary_is_coming(state: SessionState) -> bool:
-    """Until its writer is gone without it; where nobody writes yet, somebody is about to."""
+    """Whether a summary is still to be expected: its writer has not begun, or is at work."""
     if state.summary_submitted:
         return False
     writers = [s for s in state.seats.values() if s.phase == Phase.COMPLETING and not s.topic]
@@ -107,11 +107,11 @@ def _judge_launch(state: SessionState, event: Event) -> Judgement | None:
     if not event.launch:
         return _ignored("it comes from no launch of this session")
     if event.cycle != state.cycle:
-        return _ignored(f"it belongs to cycle {event.cycle}, this is cycle {state.cycle}")
+        return _ignored(f"it belongs to cycle {event.cycle}, the session is in cycle {state.cycle}")
     if seat is None:
         return _ignored(f"the session has moved on to {state.phase}, `{event.seat}` has no work")
     if seat.launch != event.launch:
-        return _ignored(f"`{event.seat}` is held by launch {seat.launch} now, not {event.launch}")
+        return _ignored(f"`{event.seat}` belongs to launch {seat.launch} now, not {event.launch}")
     return None
 
 
@@ -123,13 +123,13 @@ def _judge_work(state: SessionState, event: Event) -> Judgement:
     if isinstance(fact, _ANY_PHASE):
         return _ACCEPTED
     if fact.kind != PIPELINE[phase].signal:
-        return _ignored(f"{phase} does not wait for `{fact.kind}`")
+        return _ignored(f"{phase} does not expect `{fact.kind}`")
     if state.seats[event.seat].role not in PIPELINE[phase].roles:
-        return _ignored(f"`{event.seat}` has no part in {phase}")
+        return _ignored(f"`{event.seat}` does not work in {phase}")
     if isinstance(fact, CodeDone) and phase is Phase.IMPLEMENTING:
         return _judge_subplan(state, event, fact)
     if isinstance(fact, ReviewDone) and (fact.role != event.seat or fact.role in state.verdicts):
-        return _ignored(f"`{event.seat}` has no review of `{fact.role}` to give")
+        return _ignored(f"no review of `{fact.role}` is expected from `{event.seat}`")
     return _ACCEPTED
 
 
@@ -147,11 +147,11 @@ def _judge_research(state: SessionState, event: Event, fact: ResearchDone) -> Ju
 def _judge_subplan(state: SessionState, event: Event, fact: CodeDone) -> Judgement:
     index = fact.subplan_index
     if index is None:
-        return _ignored("implementing wants the sub-plan: --subplan N")
+        return _ignored("implementing needs the sub-plan: --subplan N")
     if index in state.completed_subplans:
         return _ignored(f"sub-plan {index} is done already")
     if index not in state.implementation_active_plan_ids:
         return _ignored(f"sub-plan {index} is not active")
     if not state.implementation_single_coder and state.seats[event.seat].subplan != index:
-        return _ignored(f"`{event.seat}` works on another sub-plan than {index}")
+        return _ignored(f"`{event.seat}` does not work on sub-plan {index}")
     return _ACCEPTED

@@ -323,8 +323,8 @@ def badly(make: Make) -> Case:
 def test_a_resume_judges_an_architecture_as_a_submission_does(badly: Case) -> None:
     plan = badly.check()
     assert plan.phase is Phase.ARCHITECTING
-    assert "`qualty` is no reviewer" in plan.inference.evidence[-1].because
-    assert any("`qualty` is no reviewer" in warning for warning in plan.warnings)
+    assert "`qualty` is not a reviewer" in plan.inference.evidence[-1].because
+    assert any("`qualty` is not a reviewer" in warning for warning in plan.warnings)
 
 
 def test_an_architecture_that_was_accepted_is_not_judged_again(make: Make) -> None:

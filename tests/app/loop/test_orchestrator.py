@@ -565,7 +565,7 @@ def test_a_signal_of_an_earlier_launch_changes_nothing(stage: Stage) -> None:
 
     answer = asyncio.run(play())
     assert answer["result"] == "ignored"
-    assert "is held by launch" in answer["reason"]
+    assert "belongs to launch" in answer["reason"]
 
 
 async def submitted(stage: Stage, env: Mapping[str, str], *words: str) -> dict[str, Any]:

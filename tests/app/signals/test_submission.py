@@ -113,7 +113,7 @@ def test_an_older_launch_is_ignored_even_with_nothing_to_show(architecting: OnDi
     architecting.launch("architect", launch="new")
     answer = hand_in(architecting, old, "submit_architecture")
     assert answer.result == "ignored"
-    assert "held by launch new" in answer.reason
+    assert "belongs to launch new" in answer.reason
     assert architecting.kinds[-1] == "submit_architecture"
     assert architecting.state.phase is Phase.ARCHITECTING
 
@@ -180,7 +180,7 @@ def test_it_wakes_the_orchestrator_or_says_when_it_applies(architecting: OnDisk)
     [
         (b" \n\t", "empty"),
         (b"\xff\xfe how", "byte 0 is not UTF-8"),
-        (b"---\nreviewers: [speed]\n---\nhow", "`speed` is no reviewer"),
+        (b"---\nreviewers: [speed]\n---\nhow", "`speed` is not a reviewer"),
         (b"---\nreviewers: [logic\n---\nhow", "line "),
         (b"x" * ((8 << 20) + 1), "larger than 8388608 bytes"),
     ],

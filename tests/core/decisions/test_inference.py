@@ -639,6 +639,6 @@ def test_only_a_phase_that_a_session_has_is_gone_back_to(name: str, values: dict
     without = SessionState(phase=Phase.COMPLETING, needs_design=False, review_iteration=0)
     there = infer(without, artifacts({}))
     completing = replace(there, phase=Phase.COMPLETING)
-    with pytest.raises(UsageError, match=f"no `{name}`"):
+    with pytest.raises(UsageError, match=f"has no phase `{name}`"):
         chosen_phase(name, without, completing)
     assert chosen_phase(name, replace(without, **values), completing).value == name

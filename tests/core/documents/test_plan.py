@@ -158,7 +158,7 @@ def test_indices_are_unique() -> None:
 def test_indices_have_no_gap() -> None:
     value = plan()
     value["subplans"][2]["index"] = 4
-    assert "subplans: indices must run from 1 without a gap, found 1, 2, 4" in problems(value)
+    assert "subplans: indices must run from 1 without gaps, found 1, 2, 4" in problems(value)
 
 
 def test_a_subplan_in_no_group_is_named() -> None:
@@ -168,7 +168,7 @@ def test_a_subplan_in_no_group_is_named() -> None:
 
 def test_a_subplan_in_two_groups_is_named() -> None:
     value = plan(groups=[group("core", "serial", 1, 2, 3), group("last", "serial", 3)])
-    assert problems(value) == ("subplans[2]: sub-plan 3 is named 2 times in groups, once is due",)
+    assert problems(value) == ("subplans[2]: sub-plan 3 is named 2 times in groups, not once",)
 
 
 def test_a_group_of_an_unknown_subplan_is_named() -> None:
@@ -308,10 +308,13 @@ def test_an_older_execution_plan_tells_count_and_index_by_its_files() -> None:
     ("changed", "expected"),
     [
         ({"version": 3}, "version: expected 2 or older, found 3"),
-        ({"subplan_count": 2}, "subplan_count: says 2, the groups name 3"),
+        ({"subplan_count": 2}, "subplan_count: is 2, but the groups have 3"),
         ({"groups": None}, "groups: expected a list, found nothing"),
         ({"groups": []}, "groups: expected at least one entry"),
-        ({"groups": [{"plans": [{"file": "x.md"}]}]}, "groups[0].plans[0]: neither `index` nor"),
+        (
+            {"groups": [{"plans": [{"file": "x.md"}]}]},
+            "groups[0].plans[0]: needs `index` or",
+        ),
         ({"groups": [{"plans": [{"index": 2}]}]}, "subplans: indices must run from 1"),
         ({"groups": [{"plans": [{"index": 1}] * 2}]}, "subplans: index 1 is used more than once"),
     ],

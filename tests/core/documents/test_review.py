@@ -180,7 +180,7 @@ def test_nominations(value: object, roles: tuple[str, ...]) -> None:
         (
             ["logic", "qualty"],
             (
-                "reviewers[1]: `qualty` is no reviewer (logic, quality, expert); "
+                "reviewers[1]: `qualty` is not a reviewer (logic, quality, expert); "
                 "did you mean `quality`?"
             ),
         ),

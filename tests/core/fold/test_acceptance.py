@@ -116,7 +116,7 @@ def test_a_signal_of_an_older_launch_is_ignored(phase: Phase) -> None:
     new = session.launch(seat, role, subplan=subplan, attempt=2)
     fact = OF_PHASE[phase][1]
     assert answer(session, fact, seat, old) == (
-        f"ignored: `{seat}` is held by launch {new} now, not {old}"
+        f"ignored: `{seat}` belongs to launch {new} now, not {old}"
     )
     unchanged(session.state, session.tell(fact, seat, old))
     assert session.judge(fact, seat, new).answer is Answer.ACCEPTED
@@ -127,7 +127,7 @@ def test_a_signal_of_another_cycle_is_ignored(phase: Phase) -> None:
     session, seat = in_phase(phase)
     fact = OF_PHASE[phase][1]
     assert answer(session, fact, seat, cycle=2) == (
-        "ignored: it belongs to cycle 2, this is cycle 1"
+        "ignored: it belongs to cycle 2, the session is in cycle 1"
     )
     unchanged(session.state, session.tell(fact, seat, session.state.seats[seat].launch, cycle=2))
 
@@ -196,9 +196,9 @@ def test_implementing_takes_the_sub_plan_of_the_seat_only() -> None:
     for index in (1, 2):
         session.launch(f"coder-{index}", "coder", subplan=index)
     table = {
-        None: "ignored: implementing wants the sub-plan: --subplan N",
+        None: "ignored: implementing needs the sub-plan: --subplan N",
         1: "accepted: ",
-        2: "ignored: `coder-1` works on another sub-plan than 2",
+        2: "ignored: `coder-1` does not work on sub-plan 2",
         3: "ignored: sub-plan 3 is not active",
         9: "ignored: sub-plan 9 is not active",
     }
@@ -233,7 +233,7 @@ def test_a_reviewer_gives_its_own_review_once() -> None:
     session.launch(QUALITY)
     other = ReviewDone(role=QUALITY, verdict="pass", review=review("pass"))
     assert answer(session, other, LOGIC) == (
-        f"ignored: `{LOGIC}` has no review of `{QUALITY}` to give"
+        f"ignored: no review of `{QUALITY}` is expected from `{LOGIC}`"
     )
     session.reviewed(LOGIC, "pass")
     session.launch(LOGIC)
@@ -296,7 +296,7 @@ def decision(session: Session, fact: Fact) -> str:
 def test_nothing_is_to_be_decided_before_completing(phase: Phase, fact: Fact) -> None:
     session, _ = in_phase(phase)
     assert decision(session, fact) == (
-        f"ignored: the session is in {phase}, nothing is to be decided yet"
+        f"ignored: the session is in {phase}, there is nothing to decide yet"
     )
 
 
