@@ -1,7 +1,7 @@
-"""What lies in a phase folder and was never handed in, though a seat was launched to make it.
+"""Drafts: artifacts in a phase folder that a seat was launched to make and has not handed in.
 
-Pure. A draft decides nothing, however complete it looks: its seat comes back, and is told of it.
-Files that nobody was launched for (of an older session, or made by hand) are none.
+Pure. A draft decides nothing, however complete it looks: its seat comes back and is told of it.
+A file is no draft where no seat was launched for it (in an older session, or made by hand).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from agentmux.core.pipeline.completion import ARCHITECTURE, DESIGN, EXECUTION_PL
 from agentmux.core.pipeline.registry import PIPELINE
 
 NOT_HANDED_IN: Final = "a draft that was not handed in"
-# What one seat makes, and what decides its phase.
+# The artifact that decides a phase with a single seat.
 _OF_ONE: Final[Mapping[Phase, str]] = {
     Phase.PRODUCT_MANAGEMENT: PM_DONE,
     Phase.ARCHITECTING: ARCHITECTURE,
@@ -37,7 +37,7 @@ _OF_ONE: Final[Mapping[Phase, str]] = {
 
 
 def without_drafts(state: SessionState, artifacts: Artifacts) -> Artifacts:
-    """Return the artifacts that were handed in, or that nobody was launched for."""
+    """Return the artifacts without the drafts; ``problems`` names each draft."""
     found = frozenset(_drafts(state, artifacts))
     if not found:
         return artifacts
@@ -73,15 +73,16 @@ def _verdicts(state: SessionState, artifacts: Artifacts) -> Iterator[str]:
     nominated = nominations(state, artifacts)
     at_work = [role for role in nominated if _owes(state, role, Phase.REVIEWING)]
     for role in (role for role in at_work if role not in state.verdicts):
-        # One that speaks for all of them speaks for this one, too.
+        # A `review.md` that holds for all reviewers also holds for this one.
         names = review_files(role, alone=len(nominated) == 1)
         yield from (REVIEW_MD, *(f"{REVIEW}/{name}" for name in names))
 
 
 def _owes(state: SessionState, seat: str, phase: Phase) -> bool:
-    """Whether the seat was launched for ``phase``, here and now, and its signal is still due.
+    """Whether the seat was launched for ``phase`` in this iteration and has not handed in yet.
 
-    A record of 0.1.0 does not say what was handed in: of a phase that the session has left, all.
+    A record of 0.1.0 does not say what was handed in; where the session has left the phase,
+    everything counts as handed in.
     """
     record = state.agents.get(seat, {})
     place = record.get("place") or record.get("epoch")

@@ -1,7 +1,7 @@
-"""What a session wants done now, as data: ``next_actions(state, facts)``.
+"""The next actions of a session, as data: ``next_actions(state, facts)``.
 
-Pure and total. The orchestrator performs what is returned, records what happened, and asks again;
-where nothing is returned, the session waits for a signal, a death or the user.
+Pure and total. The orchestrator performs the actions, records what happened, and asks again.
+Without an action the session waits: for a signal, the end of an agent, or the user.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ MAX_ATTEMPTS: Final = 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exit:
-    """The exit record of a launch, in the wrapper's words."""
+    """The exit record of a launch, as the wrapper wrote it."""
 
     status: int | None = None
     signal: int | None = None
@@ -48,16 +48,16 @@ class Exit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LaunchFact:
-    """What is seen of one launch.
+    """What was observed of one launch.
 
     Attributes:
-        pane: Its pane, where tmux has one.
+        pane: Its pane; None where tmux has none.
         alive: The pane's program runs.
-        started: The wrapper ran in its pane, now or earlier.
-        exit: Its exit record, where there is one.
-        early: So soon after its start that what fails may have failed on its conversation.
-        refuses: Its screen says that it does not know its conversation, and shows nothing else.
-        choice: What its user chose while it was stopped.
+        started: The wrapper runs in the pane, or has run.
+        exit: Its exit record; None where there is none.
+        early: It started so recently that a failure may mean a rejected conversation.
+        refuses: Its screen shows only that the agent does not know the conversation.
+        choice: The user's choice in its stopped pane.
     """
 
     pane: str | None = None
@@ -71,7 +71,7 @@ class LaunchFact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """The world as it was just read: artifacts that count, and launches by id."""
+    """What was just observed: the artifacts that count, and the launches by id."""
 
     artifacts: Artifacts
     launches: Mapping[str, LaunchFact] = field(default_factory=dict)
@@ -79,19 +79,19 @@ class Facts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FinishArchive:
-    """Move what is in ``pending_archive``, after the panes that could write there are gone."""
+    """Move what ``pending_archive`` names, after ending the panes that could write there."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndPanes:
-    """End the panes of launches that hold no seat any more."""
+    """End the panes of launches that no longer hold a seat."""
 
     launches: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settle:
-    """The phase is entered with its outcome on disk: record it, prompt nobody."""
+    """Record the outcome of a phase that was entered with its outcome on disk; launch nobody."""
 
     phase: Phase
     found: StateFromDisk
@@ -99,7 +99,7 @@ class Settle:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Launch:
-    """Start an agent for this work; ``attempt`` counts the starts for the same work."""
+    """Start an agent for this work; ``attempt`` counts its starts for the same work from 1."""
 
     work: Work
     attempt: int = 1
@@ -107,7 +107,7 @@ class Launch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenPane:
-    """A launch is on record that never happened: do it now."""
+    """Carry out a launch that is recorded but did not happen."""
 
     seat: str
     launch: str
@@ -115,9 +115,9 @@ class OpenPane:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordExit:
-    """The program of this launch has gone; ``cause`` as in `events.AgentExited`.
+    """Record that the program of this launch has ended; ``cause`` as in `events.AgentExited`.
 
-    One that is recorded as rejected may still run: it is to be ended.
+    A rejected program may still run, and must then be ended.
     """
 
     seat: str
@@ -129,7 +129,7 @@ class RecordExit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordChoice:
-    """The user has chosen how a stopped pane goes on, and it does."""
+    """Record how the user chose to go on in a stopped pane."""
 
     seat: str
     launch: str
@@ -138,7 +138,7 @@ class RecordChoice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fail:
-    """The pipeline cannot go on by itself."""
+    """Record that the pipeline cannot go on by itself."""
 
     seat: str
     cause: str
@@ -146,7 +146,7 @@ class Fail:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tell:
-    """Tell a seat that the research it asked for is done."""
+    """Tell a seat that its research is done."""
 
     seat: str
     launch: str
@@ -156,7 +156,7 @@ class Tell:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApproveByItself:
-    """A review that passed is approved without the user, as configured."""
+    """Approve the passed review without the user, as configured."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,11 +183,11 @@ Action: TypeAlias = (
 
 
 def next_actions(state: SessionState, facts: Facts) -> tuple[Action, ...]:
-    """Return what is to be done now, in this order; empty when the session waits."""
+    """Return the actions to perform now, in this order; empty when the session waits."""
     if state.pending_archive:
         return (FinishArchive(),)
     if state.phase not in PIPELINE:
-        # Neighbours in a failed session go on: they are heard, and told what they asked for.
+        # In a failed session the other agents go on, and are told about their research.
         return (*_exits(state, facts), *_tellings(state, facts))
     settled = settlement(state, facts.artifacts)
     if settled is not None:
@@ -202,9 +202,9 @@ def next_actions(state: SessionState, facts: Facts) -> tuple[Action, ...]:
 
 
 def settlement(state: SessionState, artifacts: Artifacts) -> Settle | None:
-    """Say that the phase's outcome is on disk already.
+    """Return the action that records the phase's outcome, where it is on disk already.
 
-    Only right after a resume: later, an artifact without its signal is not finished work.
+    This only happens right after a resume: later, an artifact without its signal is unfinished.
     """
     if state.last_event != "resumed" or state.phase not in PIPELINE:
         return None
@@ -214,7 +214,7 @@ def settlement(state: SessionState, artifacts: Artifacts) -> Settle | None:
     return Settle(phase=state.phase, found=state_from_disk(state, counting))
 
 
-# A seat whose launch is to have a pane.
+# The statuses of seats whose launch must have a pane.
 _HELD: Final = frozenset({LAUNCHED, STOPPED})
 
 
@@ -255,11 +255,11 @@ def _cause(seat: Seat, fact: LaunchFact) -> str:
 
 
 def is_rejected(seat: Seat, fact: LaunchFact) -> bool:
-    """Whether a resumed agent has refused its conversation.
+    """Whether a resumed agent has rejected its conversation.
 
-    A failure soon after the start says so, whatever the screen showed before, unless a signal of
-    this launch was accepted. The agent's own words say so too; but a conversation may hold such
-    words itself, so they only count before anything shows that our prompt has arrived.
+    An exit with an error soon after the start is a rejection, unless a signal of this launch was
+    accepted. So is the agent's message on its screen; but a conversation may contain the same
+    words, so they count only until our prompt is known to have arrived.
     """
     if seat.status != LAUNCHED or seat.mode != NATIVE or seat.heard:
         return False
@@ -269,7 +269,7 @@ def is_rejected(seat: Seat, fact: LaunchFact) -> bool:
         return fact.alive and fact.early and says_so
     if end.signal is not None or end.status is None:
         return False
-    # An agent that takes its time to fail is given it, where it says why it failed.
+    # Some agents take longer to fail: with the message on the screen it need not be early.
     return (fact.early or says_so) if end.status else (fact.early and says_so)
 
 
@@ -288,7 +288,7 @@ def _launches(state: SessionState, facts: Facts) -> Iterator[Action]:
 
 
 def _after_exit(work: Work, seat: Seat, *, alive: bool) -> Iterator[Action]:
-    if alive:  # two never work on one seat
+    if alive:  # a seat never has two agents
         yield EndPanes(launches=(seat.launch,))
     elif seat.status in {REJECTED, CLAIM_TAKEN}:
         yield Launch(work=work, attempt=seat.attempt)
@@ -330,7 +330,7 @@ def _tellings(state: SessionState, facts: Facts) -> Iterator[Tell]:
 
 
 def _hears(seat: Seat) -> bool:
-    """Whether an agent is there to be typed to."""
+    """Whether the seat has an agent that can receive a message."""
     return seat.status == LAUNCHED and seat.mode in AGENT_MODES
 
 

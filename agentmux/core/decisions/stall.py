@@ -1,4 +1,4 @@
-"""When a quiet agent is reminded, and when it is reported: one decision, made of durations."""
+"""When a quiet agent is reminded, and when it is reported as stalled; pure."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Final
 from agentmux.core.names.turn import Turn
 
 SCREEN_FACTOR: Final = 6
-"""A turn that only the screen shows to be over is believed after this many times the wait: a long
-command may look the same, while an agent that says so itself is certain."""
+"""The wait is this many times longer where only the screen shows that the turn has ended: a long
+command may look the same, while an agent that reports its turn's end is certain."""
 
 
 class Patience(StrEnum):
-    """What is to be done about a quiet agent."""
+    """What to do about a quiet agent."""
 
     WAIT = "wait"
     NUDGE = "nudge"
@@ -21,7 +21,7 @@ class Patience(StrEnum):
 
 
 def nudge_after(turn: Turn, *, turn_ended_after_s: float, nudge_after_s: float) -> float:
-    """Return after how many quiet seconds an agent is reminded."""
+    """Return the quiet time, in seconds, after which an agent is reminded."""
     match turn:
         case Turn.ENDED:
             return min(turn_ended_after_s, nudge_after_s)
@@ -34,10 +34,10 @@ def nudge_after(turn: Turn, *, turn_ended_after_s: float, nudge_after_s: float) 
 def patience(
     quiet_s: float, *, nudged: bool, stalled: bool, nudge_after_s: float, report_after_s: float
 ) -> Patience:
-    """Say what to do about a live agent that has shown no work for ``quiet_s`` seconds.
+    """Return what to do about a live agent that has shown no work for ``quiet_s`` seconds.
 
-    It is nudged once, and reported once; who waits for the user, or for research that it asked
-    for, is not quiet in this sense.
+    An agent is reminded once and reported once. The caller must not count the time in which it
+    waits for the user or for its research.
     """
     if stalled:
         return Patience.WAIT

@@ -1,7 +1,7 @@
 """The fold: ``state' = apply(state, event)``, pure and deterministic.
 
-Everything an event needs is inside it; a signal that does not count changes nothing but the
-bookkeeping. What an event implies on disk stands in ``implied``, what is to be done next in
+An event contains everything that its step needs. A signal that does not count only moves the
+cursor. The files that follow from an event are in ``implied``, the next actions in
 ``next_actions``.
 """
 
@@ -93,26 +93,26 @@ FoldStep = Callable[[SessionState, Event, Any], SessionState]
 
 
 def fold(state: SessionState, events: Iterable[tuple[Event, int]]) -> SessionState:
-    """Apply each event (with the journal offset behind its line) in order."""
+    """Apply the events in order, each given with the journal offset after its line."""
     for event, offset in events:
         state = advance(state, event, offset)
     return state
 
 
 def advance(state: SessionState, event: Event, offset: int) -> SessionState:
-    """Apply one event and move the cursor behind it.
+    """Apply one event and move the cursor to ``offset``, which is after its line.
 
-    An event that cannot be handled fails the session, with the event named; every fold of the
-    same journal does the same, so that nobody stumbles over that line again.
+    An event that raises an unexpected error fails the session and is named in the cause. Every
+    fold of the same journal does the same, so that the line stops nobody again.
 
     Raises:
-        FieldError: Its payload has another form than this version writes.
+        FieldError: The payload does not have the form that this version writes.
     """
     try:
         after = apply(state, event)
     except AgentmuxError:
         raise
-    except Exception as error:  # noqa: BLE001 (whatever it is, the session must not hang on it)
+    except Exception as error:  # noqa: BLE001 (no error may block the session)
         after = _unhandled(state, event, error)
     return replace(
         after,
@@ -131,7 +131,7 @@ def _unhandled(state: SessionState, event: Event, error: Exception) -> SessionSt
 
 
 def apply(state: SessionState, event: Event) -> SessionState:
-    """Return the state after ``event``; the same state where a signal does not count."""
+    """Return the state after ``event``; the same state for a signal that does not count."""
     step = _STEPS[type(event.fact)]
     if not is_signal(event):
         return replace(step(state, event, event.fact), last_event=_last_event(state, event))
@@ -142,12 +142,12 @@ def apply(state: SessionState, event: Event) -> SessionState:
 
 
 def counted(before: SessionState, after: SessionState) -> bool:
-    """Whether the event that led from one to the other was a signal that counts."""
+    """Whether the event between the two states was a signal that counts."""
     return after.signals != before.signals
 
 
 def _last_event(state: SessionState, event: Event) -> str:
-    """A resume whose orchestrator was lost at once is still to be gone on with."""
+    """Return the event to remember; a resume is kept over the loss of its orchestrator."""
     changed_nothing = isinstance(event.fact, SessionInterrupted | SessionReattached)
     if changed_nothing and state.last_event == Resumed.kind:
         return Resumed.kind
@@ -155,9 +155,10 @@ def _last_event(state: SessionState, event: Event) -> str:
 
 
 def _signalled(state: SessionState, event: Event, step: FoldStep) -> SessionState:
-    """Apply an accepted signal; a failed session works on in the phase it failed in.
+    """Apply an accepted signal; in a failed session it counts for the phase that failed.
 
-    What completes the phase, or approves the result, mends it; who was lost may then try again.
+    A signal that completes that phase, or approves the result, ends the failure: the session goes
+    on, and crashed seats may be launched again.
     """
     working = replace(_heard(state, event), phase=working_phase(state))
     after = _handed_in(step(working, event, event.fact), event)
@@ -170,7 +171,7 @@ def _signalled(state: SessionState, event: Event, step: FoldStep) -> SessionStat
 
 
 def _handed_in(after: SessionState, event: Event) -> SessionState:
-    """Note it in the record of a seat that its signal has set free; one of 0.1.0 has no place."""
+    """Mark the seat's record as handed in, where its signal ended its work; not one of 0.1.0."""
     record = after.agents.get(event.seat, {})
     if event.seat in after.seats or "handed_in" not in record:
         return after
@@ -178,7 +179,7 @@ def _handed_in(after: SessionState, event: Event) -> SessionState:
 
 
 def _heard(state: SessionState, event: Event) -> SessionState:
-    """A launch that calls us has, by that, been reached."""
+    """Mark the launch as heard, and as reached: it has sent a signal."""
     reached = _reached(state, event)
     seat = _current(reached, event)
     return reached if seat is None else _with_seat(reached, event.seat, replace(seat, heard=True))
@@ -237,7 +238,7 @@ def _dispatched(
     key = f"{kind}-{fact.topic}"
     known = state.research.get(key, Research(question=fact.question))
     owners = tuple(dict.fromkeys((*known.owners, event.seat)))
-    # An owner that asks for what is done gets the answer at once, as the answer to its call.
+    # Who asks for research that is done is told in the answer to its call.
     told = known.told
     if tasks.get(fact.topic) == RESEARCHED:
         told = tuple(dict.fromkeys((*told, event.seat)))
@@ -249,7 +250,7 @@ def _dispatched(
 
 
 def research_kind(fact: CodeResearchDispatched | WebResearchDispatched) -> ResearchKind:
-    """Return what kind of research was asked for."""
+    """Return the kind of research that was asked for."""
     return ResearchKind.CODE if isinstance(fact, CodeResearchDispatched) else ResearchKind.WEB
 
 
@@ -266,7 +267,7 @@ def _with_tasks(state: SessionState, kind: ResearchKind, tasks: Mapping[str, str
 
 
 def _approved(state: SessionState, event: Event, fact: Approved) -> SessionState:
-    # No summary is waited for any more, also where the commit fails.
+    # From here on no summary is waited for, even if the commit fails.
     approved = replace(state, approval=event.id, summary_submitted=True, seats={})
     return approved if state.options.commit else enter(approved, Phase.DONE)
 
@@ -274,7 +275,7 @@ def _approved(state: SessionState, event: Event, fact: Approved) -> SessionState
 def _changes_requested(state: SessionState, event: Event, fact: ChangesRequested) -> SessionState:
     request = change_request_path(state)
     entered = enter(state, Phase.ARCHITECTING)
-    # A launch signals in its own cycle: research under way is launched anew in the next one.
+    # Signals count only in their launch's cycle, so research under way is launched again.
     return replace(entered, cycle=state.cycle + 1, change_request=request, seats={})
 
 
@@ -317,10 +318,10 @@ def _launched(state: SessionState, event: Event, fact: AgentLaunched) -> Session
 
 
 def _is_wanted(state: SessionState, event: Event, phase: str) -> bool:
-    """Whether a seat still has the work that a fact was decided for; older ones do not say.
+    """Whether the work for which a fact was decided is still to be done.
 
-    The lines before it may have handed that in, or ended its phase. Research outlives its phase,
-    but not its cycle.
+    Events before it may have handed the work in or ended its phase. Research goes on after its
+    phase, but not after its cycle. Facts of older versions name no phase: they always count.
     """
     if not phase:
         return True
@@ -351,7 +352,7 @@ def _reached(state: SessionState, event: Event, fact: object = None) -> SessionS
     seat = _current(state, event)
     if seat is None or seat.reached:
         return state
-    if seat.mode not in AGENT_MODES:  # the user played the role: no conversation heard of it
+    if seat.mode not in AGENT_MODES:  # the user plays the role: there is no conversation
         return _with_seat(state, event.seat, replace(seat, reached=True))
     record = dict(state.agents.get(event.seat, {}))
     before = record.get("reached", 0)
@@ -367,7 +368,7 @@ def _exited(state: SessionState, event: Event, fact: AgentExited) -> SessionStat
     if seat is None:
         return state
     gone = replace(seat, status=fact.cause, exit_status=fact.status, exit_signal=fact.signal)
-    if seat.status == STOPPED:  # nobody ever played; what it showed was the last screen
+    if seat.status == STOPPED:  # no agent ran: the pane only showed the last screen
         gone = replace(gone, mode="screen")
     after = _with_seat(state, event.seat, gone)
     if fact.cause != REJECTED:
@@ -391,7 +392,7 @@ def _learned_fact(state: SessionState, event: Event, fact: ConversationLearned) 
 
 
 def _learned(state: SessionState, event: Event, conversation: str) -> SessionState:
-    """Follow the agent's own word; the resolved resume argv names the conversation it is in."""
+    """Note the conversation that the agent itself names; empty means that it is not known."""
     record = state.agents.get(event.seat)
     if record is None or _current(state, event) is None:
         return state
@@ -431,14 +432,14 @@ def _resumed(state: SessionState, event: Event, fact: Resumed) -> SessionState:
         seats={},
     )
     if phase in {Phase.PRODUCT_MANAGEMENT, Phase.ARCHITECTING}:
-        # Nobody is nominated yet; a default that stayed would win over the front matter to come.
+        # Nobody is nominated yet; a default kept here would override the front matter to come.
         known = replace(known, reviewer_nominations=())
     if fact.override:
         return enter(known, phase)
-    if phase is not Phase.COMPLETING:  # what was approved is no longer what there is
+    if phase is not Phase.COMPLETING:  # the approved result no longer exists
         known = forget(known, Phase.COMPLETING)
     here = replace(known, phase=phase)
-    # The phase it failed in may have been skipped: what lay there was found to be complete.
+    # The resume may have skipped the phase that failed, because its artifacts were complete.
     if phase is Phase.IMPLEMENTING:
         single = state.implementation_single_coder or state.options.single_coder
         return schedule(replace(here, implementation_single_coder=single))

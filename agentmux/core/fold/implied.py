@@ -1,6 +1,6 @@
-"""What an accepted event implies on disk: artifacts that are added before the state is committed.
+"""The files that follow from an accepted event; they are added before the state is committed.
 
-Adding is idempotent, so that a crash anywhere replays to the same files.
+Adding is idempotent: a replay after any crash leads to the same files.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ from agentmux.core.pipeline.registry import PIPELINE
 class Implied:
     """One file to add, at a path relative to the session directory.
 
-    Exactly one of these says what is in it: ``text``; ``fields`` (written as YAML); or
-    ``copy_of``, another path, from which the file is put back where it is missing.
+    Exactly one of these gives the content: ``text``; ``fields`` (written as JSON, which is also
+    YAML); or ``copy_of``, a path from which the file is restored where it is missing.
     """
 
     path: str
@@ -59,9 +59,9 @@ class Implied:
 
 
 def implied(before: SessionState, event: Event, after: SessionState) -> tuple[Implied, ...]:
-    """Return the files that ``event``, which led from ``before`` to ``after``, adds."""
+    """Return the files to add for ``event``, which led from ``before`` to ``after``."""
     if is_signal(event) and not counted(before, after):
-        return ()  # it did not count, or could not be handled
+        return ()  # a signal that does not count, or could not be handled
     return (*_of_event(before, event), *_of_review(before, event, after), *_of_fixing(after))
 
 
@@ -98,7 +98,7 @@ def _of_plan(value: Json) -> tuple[Implied, ...]:
             Implied(path=f"{folder}/{subplan_file(each.index)}", text=subplan_md(plan, each.index)),
             Implied(path=f"{folder}/{tasks_file(each.index)}", text=tasks_md(plan, each.index)),
         ]
-    # Last, because its being there says that planning is complete.
+    # Last, because this file alone says that planning is complete.
     return (*texts, Implied(path=EXECUTION_PLAN, fields=plan.execution.to_fields()))
 
 
@@ -109,12 +109,12 @@ def _of_research(
     if fact.topic in before.tasks(kind):
         return ()
     path = f"{layout.research(kind, fact.topic)}/request.md"
-    # What was accepted once may hold bytes that are no text.
+    # A question that was accepted earlier may contain bytes that are not text.
     return (Implied(path=path, text=f"# {fact.topic}\n\n{writable(fact.question)}\n"),)
 
 
 def _of_review(before: SessionState, event: Event, after: SessionState) -> tuple[Implied, ...]:
-    """When reviewing is left by its verdicts: the review, and on a fail the fix request."""
+    """Return the review when its verdicts end reviewing, and after a fail the fix request."""
     if isinstance(event.fact, Resumed):
         passed = before.phase in PIPELINE and before.phase is not after.phase
         goes_on = passed and after.phase is Phase.COMPLETING and not event.fact.override
@@ -127,7 +127,7 @@ def _of_review(before: SessionState, event: Event, after: SessionState) -> tuple
     reviews = _reviews(before, event)
     if after.phase is Phase.COMPLETING:
         return _review_at(reviews, REVIEW_MD)
-    # The next reviewers read it there, where an attempt that was given up may have left one.
+    # The next reviewers read it in history; an abandoned attempt may have left one there.
     last = f"{layout.history(before.cycle, before.iteration)}/{REVIEW_MD}"
     request = fix_request_md(reviews, after.iteration)
     if not reviews:
@@ -137,7 +137,7 @@ def _of_review(before: SessionState, event: Event, after: SessionState) -> tuple
 
 
 def _review_at(reviews: tuple[Review, ...], *paths: str) -> tuple[Implied, ...]:
-    """One made by hand has no fields, and is not written over."""
+    """Return the review at each path; nothing for one made by hand, which is not overwritten."""
     return tuple(Implied(path=path, text=review_md(reviews)) for path in paths if reviews)
 
 
@@ -159,9 +159,9 @@ def _of_fixing(after: SessionState) -> tuple[Implied, ...]:
 
 
 def overlay(artifacts: Artifacts, added: Iterable[Implied], state: SessionState) -> Artifacts:
-    """Return the artifacts as they will be when ``added`` has been written.
+    """Return the artifacts as they will be once ``added`` has been written.
 
-    ``state`` is the state after the events that add them: what it wants archived is not there.
+    ``state`` is the state after the events that add them; files that it will archive are left out.
     """
     gone = {path for each in state.pending_archive for path in each.paths}
     sizes, plan = dict(artifacts.sizes), artifacts.execution_plan

@@ -1,4 +1,4 @@
-"""A session as its files have it, as a value that is cheap to import."""
+"""A session as it was read from its files; cheap to import."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from agentmux.core.codec.frozen import dataclass
 
-if TYPE_CHECKING:  # a signal needs none of what these import
+if TYPE_CHECKING:  # a signal does not need these
     from agentmux.core.fold.implied import Implied
     from agentmux.core.journal.events import Event
     from agentmux.core.journal.state import SessionState
@@ -14,15 +14,15 @@ if TYPE_CHECKING:  # a signal needs none of what these import
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadedSession:
-    """A session as its files have it, before anything is done about it.
+    """A session as it was read from its files, before anything was done about it.
 
     Attributes:
         state: The last committed state.
-        known: False where no phase could be read: then the one in ``state`` is made up.
+        known: False where no phase could be read, so that ``state.phase`` means nothing.
         source: ``state.json``, ``backup``, ``journal`` or ``none``.
-        tail: Events behind the cursor, each with the offset behind its line.
-        foreign: An older session, to be imported before anything is appended.
-        open: Files that the events behind a rebuilt state imply, and that are not there.
+        tail: The events after the cursor, each with the journal offset after its line.
+        foreign: It is an older session, and must be imported before anything is appended.
+        open: Files that follow from the events of a rebuilt state and are missing.
         warnings: For people, one sentence each.
     """
 

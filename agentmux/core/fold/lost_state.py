@@ -1,4 +1,4 @@
-"""What a lost state leaves open: whether the files that the last events imply were ever added."""
+"""Rebuilding a lost state, and finding the files that may never have been added."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from agentmux.core.journal.events import (
 )
 from agentmux.core.journal.state import Archive, SessionState
 
-# What nobody but the one who holds the session's lock appends.
+# The facts that are only appended under the session's lock.
 _OWN: Final[tuple[type[Fact], ...]] = (
     JournalCreated, SessionStarted, SessionImported, AgentLaunched, AgentExited, AgentNudged,
     AgentStalled, ResearchTold, PhaseSettled, Resumed, SessionReattached, ArtifactsArchived,
@@ -43,11 +43,12 @@ _OWN: Final[tuple[type[Fact], ...]] = (
 def rebuild(
     state: SessionState, events: Sequence[tuple[Event, int]]
 ) -> tuple[SessionState, tuple[Implied, ...]]:
-    """Fold a whole journal over ``state``, and name the files that may never have been added.
+    """Fold a whole journal over ``state``, and return the files that may never have been added.
 
-    Who appends a line of its own has applied its line before that, and all that stands before it.
-    So what stands behind the last such line but one is open; what it implies is returned as it
-    lies after the moves on record. Older files are not: who took one away has meant it.
+    The holder of the session's lock applies each of its own lines, and all before it, before it
+    appends its next one. So all events up to its last line but one are known to be applied. The
+    files of the later events are returned, at their paths after the recorded moves. Files of
+    earlier events are not: if one is missing, somebody has removed it on purpose.
     """
     own = [i for i, (event, _) in enumerate(events) if isinstance(event.fact, _OWN)]
     proven = own[-2] + 1 if len(own) > 1 else 0

@@ -1,4 +1,4 @@
-"""How a session moves from phase to phase: what entering one archives, forgets and schedules."""
+"""How a session moves between phases: what is archived, reset and scheduled on entering one."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from agentmux.core.names.phase import Phase
 from agentmux.core.names.statuses import CAPPED, PASSED
 from agentmux.core.pipeline.registry import PIPELINE
 
-# What a phase decides, and so what is forgotten when it, or a phase before it, is entered anew.
+# The fields that a phase decides: reset when it, or a phase before it, is entered anew.
 _DECIDED_BY: Final[tuple[tuple[Phase, Mapping[str, object]], ...]] = (
     (Phase.ARCHITECTING, {"reviewer_nominations": ()}),
     (
@@ -44,10 +44,10 @@ _DECIDED_BY: Final[tuple[tuple[Phase, Mapping[str, object]], ...]] = (
 
 
 def enter(state: SessionState, phase: Phase, *, over: Phase | None = None) -> SessionState:
-    """Enter ``phase`` anew: earlier attempts are archived and forgotten, their seats given up.
+    """Enter ``phase`` anew: archive and forget earlier attempts, and give up their seats.
 
     Args:
-        over: The phase that is passed over: what an earlier attempt left there goes, too.
+        over: A phase that is skipped; what an earlier attempt left there is archived, too.
     """
     if phase not in PIPELINE:
         return replace(state, phase=phase, seats={})
@@ -68,7 +68,7 @@ def enter(state: SessionState, phase: Phase, *, over: Phase | None = None) -> Se
 
 
 def forget(state: SessionState, phase: Phase) -> SessionState:
-    """Reset what ``phase`` and the phases behind it have decided."""
+    """Reset what ``phase`` and the phases after it have decided."""
     at = phase if phase is not Phase.FIXING else Phase.REVIEWING
     order = list(PIPELINE)
     forgotten: dict[str, Any] = {}
@@ -79,7 +79,7 @@ def forget(state: SessionState, phase: Phase) -> SessionState:
 
 
 def go_on(state: SessionState) -> SessionState:
-    """Leave the phase, which is complete, for the one behind it."""
+    """Enter the next phase; the current one is complete."""
     following = PIPELINE[state.phase].next
     behind = PIPELINE.get(following)
     if behind is None or behind.takes_part(state):
@@ -88,7 +88,7 @@ def go_on(state: SessionState) -> SessionState:
 
 
 def schedule(state: SessionState) -> SessionState:
-    """Point at the first group that is not done, and at its sub-plans that may be worked on."""
+    """Select the first group that is not done, and its sub-plans that can be worked on now."""
     groups = [_Group(fields) for fields in state.implementation_groups]
     done = set(state.completed_subplans)
     finished = tuple(g.id for g in groups if done.issuperset(g.plans))
@@ -110,7 +110,7 @@ def schedule(state: SessionState) -> SessionState:
 
 
 class _Group:
-    """A group of the execution plan, as state keeps it."""
+    """A group of the execution plan, as it is in the state."""
 
     def __init__(self, fields: Json) -> None:
         plans = fields.get("plans")
@@ -119,13 +119,13 @@ class _Group:
         self.plans = tuple(int(p["index"]) for p in plans) if isinstance(plans, list) else ()
 
     def ready(self, done: set[int]) -> tuple[int, ...]:
-        """The sub-plans that may be worked on now: all at once, or the next one."""
+        """Return the sub-plans to work on now: all that are left, or in a serial group the next."""
         left = tuple(n for n in self.plans if n not in done)
         return left if self.mode == "parallel" else left[:1]
 
 
 def plan_values(plan: ExecutionPlan) -> dict[str, Any]:
-    """Return what the state keeps of an execution plan."""
+    """Return the fields of the state that an execution plan decides."""
     groups = plan.to_fields()["groups"]
     return {
         "needs_design": plan.needs_design,
@@ -136,13 +136,13 @@ def plan_values(plan: ExecutionPlan) -> dict[str, Any]:
 
 
 def decided(state: SessionState) -> Verdict | None:
-    """Return what the verdicts decide; None where one that is wanted is missing."""
+    """Return the outcome of the review by the verdicts in the state; None while undecided."""
     given = {role: Verdict(verdict) for role, verdict in state.verdicts.items()}
     return outcome(state.reviewer_nominations, given)
 
 
 def decide_review(state: SessionState) -> SessionState:
-    """Leave reviewing as soon as its verdicts decide it; a fail at the cap ends the iterations."""
+    """Leave reviewing once its verdicts decide it; a fail in the last iteration caps it."""
     verdict = decided(state)
     if verdict is None:
         return state

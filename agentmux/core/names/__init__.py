@@ -1,1 +1,1 @@
-"""Names: phases, roles, files of a session, labels of statuses. Rules about them lie elsewhere."""
+"""Names: phases, roles, files of a session, labels of statuses. Rules about them are elsewhere."""

@@ -1,4 +1,4 @@
-"""Names, slugs, and where everything of a session lies (relative paths, never touched here)."""
+"""Names of sessions, slugs, and the relative path of each file of a session. Opens no file."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _TOPIC = re.compile(r"[a-z0-9][a-z0-9-]{0,47}")
 
 
 def slug(text: str) -> str:
-    """Make ``[a-z0-9-]`` of at most 48 characters out of any text; never empty."""
+    """Turn any text into 1 to 48 characters of ``[a-z0-9-]``."""
     ascii_text = unicodedata.normalize("NFKD", text[:4096]).encode("ascii", "ignore").decode()
     words = re.findall(r"[a-z0-9]+", ascii_text.lower())
     made = ""
@@ -59,12 +59,12 @@ def slug(text: str) -> str:
 
 
 def is_topic(text: str) -> bool:
-    """Whether ``text`` may name a research topic (it becomes a folder and a seat)."""
+    """Whether ``text`` is a valid research topic (it is used as a folder's and a seat's name)."""
     return _TOPIC.fullmatch(text) is not None
 
 
 def session_name(now: datetime, slug_text: str, taken: Container[str]) -> str:
-    """Derive a name that is not in ``taken``: ``<stamp>-<slug>``, then ``-2``, ``-3`` and so on."""
+    """Return a name that is not in ``taken``: ``<stamp>-<slug>``, else with ``-2``, ``-3``, …."""
     base = f"{now:%Y%m%d-%H%M%S}-{slug_text}"
     name, count = base, 1
     while name in taken:
@@ -74,13 +74,13 @@ def session_name(now: datetime, slug_text: str, taken: Container[str]) -> str:
 
 
 def slug_of(name: str) -> str:
-    """Return the slug part of a session directory's name; the name itself where it has no stamp."""
+    """Return the slug in a session directory's name; the whole name where it has no stamp."""
     match = _SESSION_NAME.fullmatch(name)
     return match["slug"] if match else name
 
 
 def stamp_of(name: str) -> datetime | None:
-    """Return the local time in a session directory's name, without a zone; None where absent."""
+    """Return the local time (without a zone) in a session directory's name; None without one."""
     match = _SESSION_NAME.fullmatch(name)
     if match is None:
         return None
@@ -93,40 +93,40 @@ def stamp_of(name: str) -> datetime | None:
 
 
 def tmux_name(name: str) -> str:
-    """Return the tmux session's name for a session directory; ``:`` and ``.`` as tmux has them."""
+    """Return the tmux session's name for a session directory (``_`` for ``:`` and ``.``)."""
     return "agentmux-" + re.sub(r"[:.]", "_", name)
 
 
 def snapshot(seat: str) -> str:
-    """Where the last visible screen of a seat lies."""
+    """Return the path of a seat's snapshot."""
     return f"{SNAPSHOTS}/{seat}.json"
 
 
 def launch(launch_id: str) -> str:
-    """Where everything of one start of an agent lies."""
+    """Return the path of a launch's folder."""
     return f"{LAUNCHES}/{launch_id}"
 
 
 def is_launch(text: str) -> bool:
-    """Whether ``text`` may be the id of a launch."""
+    """Whether ``text`` has the form of a launch id."""
     return _LAUNCH.fullmatch(text) is not None
 
 
 def turn(launch_id: str) -> str:
-    """Where a launch's hooks leave what they tell of its turn: one word."""
+    """Return the path of the file in which a launch's hooks write its `turn.Turn`."""
     return f"{launch(launch_id)}/turn"
 
 
 def checkpoint(seat: str) -> str:
-    """Where an agent with checkpoint files keeps the ones of this seat."""
+    """Return the path of the folder for a seat's checkpoints."""
     return f"{CHECKPOINTS}/{seat}"
 
 
 def history(cycle: int, iteration: int) -> str:
-    """Where the artifacts of a finished cycle or iteration go."""
+    """Return the path of the folder to which the artifacts of an iteration are archived."""
     return f"{HISTORY}/{cycle}.{iteration}"
 
 
 def research(kind: str, topic: str) -> str:
-    """Where one research topic lies; ``kind`` is ``code`` or ``web``."""
+    """Return the path of a research topic's folder; ``kind`` is ``code`` or ``web``."""
     return f"{RESEARCH}/{kind}-{topic}"

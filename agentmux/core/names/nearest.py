@@ -1,4 +1,4 @@
-"""What a mistyped name probably means: one rule for commands, agents, roles, sessions and keys."""
+"""The name that a mistyped one probably means: a command, agent, role, session or key."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ from collections.abc import Iterable, Mapping
 
 
 def nearest(word: str, known: Iterable[str]) -> tuple[str, ...]:
-    """Return the name that was probably meant; nothing where none is close.
+    """Return the names that were probably meant: at most one, or all that begin with the word.
 
-    Several where the word is how all of them begin (``reviewer`` of ``reviewer_logic``, …).
+    For ``reviewer`` these are ``reviewer_logic``, ``reviewer_quality`` and ``reviewer_expert``.
     """
     names = tuple(known)
     begun = tuple(each for each in names if each.startswith((f"{word}_", f"{word}-")))
     if word and begun:
         return begun
-    from difflib import get_close_matches  # noqa: PLC0415 (only paid for when there is a mistake)
+    from difflib import get_close_matches  # noqa: PLC0415 (slow to import, only needed after a mistake)
 
     folded = {each.casefold(): each for each in reversed(names)}
     return tuple(folded[each] for each in get_close_matches(word.casefold(), folded, n=1))
 
 
 def meant(word: str, known: Iterable[str]) -> tuple[str, ...]:
-    """Return the hint that asks for the nearest name; none where nothing is close."""
+    """Return the hint ``did you mean …?``; empty where no known name is close."""
     close = [f"`{each}`" for each in nearest(word, known)]
     if not close:
         return ()
@@ -31,7 +31,7 @@ def meant(word: str, known: Iterable[str]) -> tuple[str, ...]:
 
 
 def nearest_of(word: str, spellings: Mapping[str, Iterable[str]]) -> tuple[str, ...]:
-    """Return the names that go by something close to ``word``, by each name's spellings."""
+    """Return the names of which a spelling is close to ``word``."""
     every = {each for own in spellings.values() for each in own}
     close = frozenset(nearest(word, sorted(every)))
     return tuple(name for name, own in spellings.items() if close.intersection(own))

@@ -1,4 +1,4 @@
-"""The names of the phases, roles and review roles; what they mean stands in ``pipeline``."""
+"""The names of the phases and roles; what belongs to each phase is in ``pipeline``."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Final
 
 
 class Phase(StrEnum):
-    """Where a session is in its pipeline; the values are what state and journal hold."""
+    """A phase of the pipeline; the values are used in the state and the journal."""
 
     PRODUCT_MANAGEMENT = "product_management"
     ARCHITECTING = "architecting"
@@ -22,7 +22,7 @@ class Phase(StrEnum):
 
 
 class ResearchKind(StrEnum):
-    """What a researcher looks into: this code base, or the web."""
+    """The kinds of research: in the code base, or on the web."""
 
     CODE = "code"
     WEB = "web"
@@ -40,7 +40,7 @@ REVIEWERS: Final = (REVIEWER_LOGIC, REVIEWER_QUALITY, REVIEWER_EXPERT)
 
 
 def researcher(kind: ResearchKind) -> str:
-    """Return the role that does research of this kind."""
+    """Return the role that does this kind of research."""
     return f"{kind}-researcher"
 
 

@@ -1,4 +1,4 @@
-"""How each status is called and coloured where people read it; programs read the status itself."""
+"""The label and colour of each status, for people; programs read the status itself."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from agentmux.core.names import statuses
 
 
 class SessionStatus(StrEnum):
-    """How a session is, for people: what is beyond its phase.
+    """The status of a session, which people see beside its phase.
 
-    ``starting`` has no orchestrator yet: a ``start`` or ``resume`` is at it.
-    ``interrupted`` was not stopped by its user: its orchestrator, its tmux session or the machine
-    went. ``unknown`` is one whose tmux server does not answer.
+    ``starting``: a ``start`` or ``resume`` is at work, and there is no orchestrator yet.
+    ``interrupted``: the orchestrator, the tmux session or the machine ended without its user's
+    wish. ``unknown``: the session's tmux server does not answer.
     """
 
     STARTING = statuses.STARTING
@@ -47,7 +47,7 @@ _COLOURS: Final[Mapping[str, str]] = {
 
 
 def status_label(status: str) -> str:
-    """Return a status of a session or a seat in words."""
+    """Return the words for a status of a session or a seat."""
     return _LABELS.get(status, status.replace("_", " "))
 
 

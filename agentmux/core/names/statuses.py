@@ -1,18 +1,18 @@
-"""The statuses of sessions, seats, researches, reviews and commits, as files and JSON have them."""
+"""The statuses of sessions, seats, research, reviews and commits, as in files and JSON."""
 
 from __future__ import annotations
 
 from typing import Final
 
-# Of a research, a review, and a commit.
+# Of research, a review or a commit.
 DISPATCHED: Final = "dispatched"
 RESEARCHED: Final = "done"
 CAPPED: Final = "capped"
 PASSED: Final = "passed"
 DELAYED: Final = "delayed"
-"""How a commit stands that is made by itself when something is out of its way."""
+"""The status of a commit that waits for an obstacle to go, and is then tried again."""
 
-# How a seat stands in the state.
+# Of a seat, in the state.
 LAUNCHED: Final = "launched"
 STOPPED: Final = "stopped"
 CRASHED: Final = "crashed"
@@ -21,9 +21,9 @@ CLAIM_TAKEN: Final = "claim_taken"
 FINISHED: Final = "finished"
 ENDED_BY_USER: Final = "ended_by_user"
 LEFT: Final = frozenset({FINISHED, ENDED_BY_USER})
-"""How seats stand whose agents are not brought back, unless somebody asks for it."""
+"""The statuses of seats whose agents are brought back only when the user asks for it."""
 
-# What a seat is seen to do.
+# Of a seat, by what its screen and its hooks show.
 STARTING: Final = "starting"
 BUSY: Final = "busy"
 IDLE: Final = "idle"
@@ -32,7 +32,7 @@ LIMIT: Final = "usage_limit"
 STALLED: Final = "stalled"
 UNKNOWN: Final = "unknown"
 
-# How a session is, where no seat says so.
+# Of a session, where none of its seats decides it.
 RUNNING: Final = "running"
 INTERRUPTED: Final = "interrupted"
 FAILED: Final = "failed"

@@ -1,4 +1,4 @@
-"""What the hooks of an agent have told of its turn."""
+"""An agent's turn, as its hooks and its screen show it."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from enum import StrEnum
 
 
 class Turn(StrEnum):
-    """What is known of the turn that an agent is in, or was in last."""
+    """What is known of an agent's current or last turn."""
 
     UNKNOWN = "unknown"
     BEGUN = "begun"
     ENDED = "ended"
     OF_USER = "of_user"
-    """Its user began it by typing: they are talking, and the agent is asked no sooner for it."""
+    """The user began it by typing: they talk with the agent, so it is not reminded earlier."""
     LOOKS_ENDED = "looks_ended"
-    """The screen says so: it showed work before, and now only waits for input."""
+    """By the screen it is over: the screen showed work before, and now waits for input."""

@@ -1,4 +1,4 @@
-"""What an ``architecture.md`` has to be to count: one rule for what is handed in and found."""
+"""The rules of ``architecture.md``: the same when it is submitted and when it is found on disk."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from agentmux.core.documents.review import DEFAULT_NOMINATIONS, check_nomination
 from agentmux.core.pipeline.completion import ARCHITECTURE
 
 FrontMatter = Callable[[str], tuple[Mapping[str, object], tuple[str, ...]]]
-"""Returns the mapping at the head of a text, and its problems."""
+"""Returns the front matter of a text as a mapping, and its problems."""
 
 
 def check_architecture(
     data: bytes, front_matter: FrontMatter
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the reviewers that ``data`` nominates (see `check_nominations`), and every problem."""
+    """Return the nominated reviewers (see `check_nominations`), and all problems."""
     if not data.strip():
         return DEFAULT_NOMINATIONS, (f"{ARCHITECTURE}: empty",)
     try:

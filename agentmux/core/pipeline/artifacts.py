@@ -1,4 +1,4 @@
-"""What lies on disk of a session's artifacts, read once, as a value."""
+"""The artifacts of a session, read from disk once, as a value."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ class Artifacts:
     """The artifacts that count, by path relative to the session directory.
 
     Attributes:
-        sizes: Bytes of every regular file in a phase folder that is small enough to read.
-        execution_plan: ``04_planning/execution_plan.yaml``, where it is valid.
-        nominations: The reviewers that ``architecture.md`` names (long names); None where it
-            names none.
-        verdicts: Path of a review file (or of ``review.md``) to the verdict in it.
-        reviews: Path of a review file to its parsed fields.
-        problems: Path to why it does not count although something is there.
+        sizes: The size in bytes of every regular file in a phase folder that is not too large.
+        execution_plan: ``04_planning/execution_plan.yaml``; None where it is not valid.
+        nominations: The long names of the reviewers that ``architecture.md`` nominates; None
+            where it nominates nobody.
+        verdicts: The verdict by path of a review file (or of ``review.md``).
+        reviews: The parsed fields by path of a review file.
+        problems: Why a file that exists does not count, by path.
     """
 
     sizes: Mapping[str, int] = field(default_factory=dict)
@@ -38,47 +38,47 @@ class Artifacts:
     problems: Mapping[str, str] = field(default_factory=dict)
 
     def exists(self, path: str) -> bool:
-        """Whether a regular file lies there, with or without content."""
+        """Whether a regular file exists there, with or without content."""
         return path in self.sizes
 
     def has_content(self, path: str) -> bool:
-        """Whether a regular file with content lies there."""
+        """Whether a regular file with content exists there."""
         return self.sizes.get(path, 0) > 0
 
 
 def done_marker(index: int) -> str:
-    """Where the marker of a finished sub-plan lies."""
+    """Return the path of the marker of a finished sub-plan."""
     return f"{layout.IMPLEMENTATION}/done_{index}"
 
 
 def subplan_count(state: SessionState, artifacts: Artifacts) -> int:
-    """How many sub-plans there are: the execution plan's word, else the state's; 0 is unknown."""
+    """Return the number of sub-plans by the execution plan, else by the state; 0: unknown."""
     if artifacts.execution_plan is not None:
         return artifacts.execution_plan.subplan_count
     return state.subplan_count
 
 
 def completed_subplans(state: SessionState, artifacts: Artifacts) -> tuple[int, ...]:
-    """The sub-plans whose marker is there, in order."""
+    """Return the indices of the sub-plans that have a marker, in order."""
     count = subplan_count(state, artifacts)
     return tuple(i for i in range(1, count + 1) if artifacts.exists(done_marker(i)))
 
 
 def needs_design(state: SessionState, artifacts: Artifacts) -> bool:
-    """Whether the plan wants a design."""
+    """Whether the plan needs a design."""
     if artifacts.execution_plan is not None:
         return artifacts.execution_plan.needs_design
     return bool(state.needs_design)
 
 
 def nominations(state: SessionState, artifacts: Artifacts) -> tuple[str, ...]:
-    """The reviewers of this session (long names): state, else front matter, else logic alone."""
+    """Return the reviewers' long names: by state, else front matter, else logic alone."""
     named = tuple(long(role) for role in state.reviewer_nominations if is_reviewer(role))
     return named or artifacts.nominations or (REVIEWER_LOGIC,)
 
 
 def review_paths(nominated: tuple[str, ...], artifacts: Artifacts) -> Mapping[str, str]:
-    """Reviewer (long name) to the path of the review that counts, where one is on disk."""
+    """Return the path of the review that counts, by long name; only reviews on disk."""
     found: dict[str, str] = {}
     for role in nominated:
         for name in review_files(role, alone=len(nominated) == 1):
@@ -89,15 +89,15 @@ def review_paths(nominated: tuple[str, ...], artifacts: Artifacts) -> Mapping[st
 
 
 def reviews(nominated: tuple[str, ...], artifacts: Artifacts) -> Mapping[str, Json]:
-    """Reviewer (long name) to the parsed fields of its review, where it is on disk."""
+    """Return the parsed fields of the review, by long name; only reviews on disk."""
     places = review_paths(nominated, artifacts)
     return {role: artifacts.reviews.get(path, {}) for role, path in places.items()}
 
 
 def verdicts(nominated: tuple[str, ...], artifacts: Artifacts) -> Mapping[str, Verdict]:
-    """Reviewer (long name) to verdict, for every nominated reviewer whose verdict is on disk.
+    """Return the verdict by long name, for each nominated reviewer whose verdict is on disk.
 
-    A lone ``review.md`` (hand-made, or of an older session) speaks for all of them.
+    A ``review.md`` alone (made by hand, or by an older version) counts for all of them.
     """
     places = review_paths(nominated, artifacts)
     found = {role: artifacts.verdicts[path] for role, path in places.items()}
@@ -108,15 +108,15 @@ def verdicts(nominated: tuple[str, ...], artifacts: Artifacts) -> Mapping[str, V
 
 
 def review_outcome(state: SessionState, artifacts: Artifacts) -> Verdict | None:
-    """What the reviews on disk decide; None while they decide nothing."""
+    """Return the outcome by the reviews on disk; None while they decide nothing."""
     nominated = nominations(state, artifacts)
     return outcome(nominated, verdicts(nominated, artifacts))
 
 
 def is_fix_iteration(state: SessionState, artifacts: Artifacts) -> bool:
-    """Whether a failed review is being mended, or has been.
+    """Whether the findings of a failed review are being fixed, or have been.
 
-    The request counts also where only its copy in history is left: it is put back from there.
+    The fix request also counts where only its copy in history is left: it is restored from there.
     """
     if state.review_iteration == 0:
         return False
@@ -124,11 +124,11 @@ def is_fix_iteration(state: SessionState, artifacts: Artifacts) -> bool:
 
 
 def kept_fix_request(state: SessionState) -> str:
-    """Where history keeps the fix request of the current iteration."""
+    """Return the path of the fix request's copy in history, for the current iteration."""
     return f"{layout.history(state.cycle, max(state.iteration - 1, 0))}/{FIX_REQUEST}"
 
 
 def change_request_path(state: SessionState) -> str:
-    """Where the text of a change request lies that is made in ``state``."""
+    """Return the path for the text of a change request that the user makes in ``state``."""
     folder = f"{layout.history(state.cycle, state.iteration)}/{layout.COMPLETION}"
     return f"{folder}/changes.md"

@@ -1,4 +1,4 @@
-"""When each phase is complete: one check per phase, with the evidence it rests on."""
+"""When each phase is complete: one check per phase, with its evidence."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ DESIGN = f"{layout.DESIGN}/design.md"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Completion:
-    """Whether a phase is complete, in words for people and with the paths for machines."""
+    """Whether a phase is complete, and why: ``because`` for people, ``paths`` for programs."""
 
     complete: bool
     because: str
@@ -60,7 +60,7 @@ def _with_content(artifacts: Artifacts, path: str) -> Completion:
 
 
 def product_management(state: SessionState, artifacts: Artifacts) -> Completion:
-    """Complete when not requested, or when the marker is there."""
+    """Complete when not requested, or when its marker exists."""
     if not state.product_manager:
         return _yes("not requested")
     if artifacts.exists(PM_DONE):
@@ -94,7 +94,7 @@ def designing(state: SessionState, artifacts: Artifacts) -> Completion:
 
 
 def implementing(state: SessionState, artifacts: Artifacts) -> Completion:
-    """Complete when every sub-plan's marker is there, or when a fix iteration is under way."""
+    """Complete when every sub-plan has a marker, or when a fix iteration has begun."""
     if is_fix_iteration(state, artifacts):
         return _yes("a review came after it", FIX_REQUEST)
     count = subplan_count(state, artifacts)
@@ -113,7 +113,7 @@ def _capped(state: SessionState) -> Completion:
 
 
 def reviewing(state: SessionState, artifacts: Artifacts) -> Completion:
-    """Complete when all nominated pass, when capped, or while a fix of it is not done."""
+    """Complete when all nominated reviewers pass, when capped, or while its fix is not done."""
     if state.review_outcome == CAPPED:
         return _capped(state)
     if is_fix_iteration(state, artifacts) and not artifacts.exists(done_marker(1)):
@@ -130,7 +130,7 @@ def reviewing(state: SessionState, artifacts: Artifacts) -> Completion:
 
 
 def fixing(state: SessionState, artifacts: Artifacts) -> Completion:
-    """Complete when there is no fix iteration, or when its marker is there; a cap ends them."""
+    """Complete when there is no fix iteration, when its marker exists, or when capped."""
     if state.review_outcome == CAPPED:
         return _capped(state)
     if not is_fix_iteration(state, artifacts):
@@ -141,5 +141,5 @@ def fixing(state: SessionState, artifacts: Artifacts) -> Completion:
 
 
 def completing(state: SessionState, artifacts: Artifacts) -> Completion:
-    """Never complete by artifacts alone: the user decides, and state says done."""
+    """Never complete by artifacts: the user decides, and then the state says done."""
     return _no("the user decides")

@@ -1,4 +1,4 @@
-"""What the artifacts on disk tell the state: absolute values, recorded in an event."""
+"""The values of the state that artifacts decide, as they are recorded in an event."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from agentmux.core.pipeline.artifacts import (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StateFromDisk:
-    """The part of the state that artifacts decide; the names are those of the state's fields."""
+    """The fields of the state that artifacts decide, under their names in the state."""
 
     reviewer_nominations: tuple[str, ...] = ()
     needs_design: bool | None = None
@@ -31,12 +31,12 @@ class StateFromDisk:
     reviews: Json = field(default_factory=dict)
 
     def values(self) -> dict[str, Any]:
-        """The same as keyword arguments for the state."""
+        """Return the fields as keyword arguments for the state."""
         return {name: getattr(self, name) for name in self.__slots__}
 
 
 def state_from_disk(state: SessionState, artifacts: Artifacts) -> StateFromDisk:
-    """Return what ``artifacts`` say, with the state's word where they say nothing."""
+    """Return the values by ``artifacts``; where these say nothing, the state's own values."""
     nominated = nominations(state, artifacts)
     groups = state.implementation_groups
     if artifacts.execution_plan is not None:

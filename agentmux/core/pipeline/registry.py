@@ -1,4 +1,4 @@
-"""The phases as data: the one place that lists them, in order.
+"""The phases as data, in order; the only list of them.
 
 Where the rest of a new phase goes: docs/explanation/architecture.md.
 """
@@ -42,16 +42,16 @@ class PhaseDescriptor:
     """One phase.
 
     Attributes:
-        folder: Where its artifacts lie; empty for the terminal phases.
-        roles: Who can play in it; the first is the one it starts with (its start-up role).
-        prompt: Role to the template of its prompt.
-        leaves: The artifacts the agent leaves, relative to the folder (for prompts and docs).
-        signal: The kind of event with which an agent says that it is done.
-        check: Whether it is complete, from the artifacts.
-        archives: What an earlier attempt at it, or at a phase that builds on it, left: moved to
-            history when the phase is entered anew.
+        folder: The folder of its artifacts.
+        roles: The roles that work in it; the first one starts it (its start-up role).
+        prompt: The name of the prompt template, by role.
+        leaves: The artifacts that its agents leave, relative to the folder (for prompts and docs).
+        signal: The kind of the event by which an agent says that it is done.
+        check: Decides by the artifacts whether it is complete.
+        archives: The paths to move to history when the phase is entered anew: what earlier
+            attempts at it, and at the phases that build on it, have left.
         next: The phase after it.
-        takes_part: Whether a session goes through it; None while that is not known yet.
+        takes_part: Whether a session goes through the phase; None while that is not known yet.
     """
 
     phase: Phase
@@ -186,7 +186,7 @@ PIPELINE: Final[Mapping[Phase, PhaseDescriptor]] = {each.phase: each for each in
 
 TERMINAL: Final = frozenset(set(Phase) - set(PIPELINE))
 
-# Fixing of iteration k comes before reviewing of iteration k, although the walk meets it later.
+# Fixing of iteration k comes before reviewing of iteration k, but later in the registry.
 _ORDER: Final[Mapping[Phase, float]] = {
     **{each.phase: float(place) for place, each in enumerate(PHASE_REGISTRY)},
     Phase.FIXING: list(PIPELINE).index(Phase.REVIEWING) - 0.5,
@@ -194,5 +194,5 @@ _ORDER: Final[Mapping[Phase, float]] = {
 
 
 def earlier(one: Phase, other: Phase) -> Phase:
-    """Return the phase that comes first in the life of an iteration; neither is terminal."""
+    """Return the phase that comes first within an iteration; neither may be terminal."""
     return min(one, other, key=_ORDER.__getitem__)

@@ -1,4 +1,4 @@
-"""Which seats a session wants: what its phase, and the research under way, have to do."""
+"""The seats that a session needs now, for its phase and for the research under way."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from agentmux.core.pipeline.registry import PIPELINE
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
-    """Work that wants a seat."""
+    """Work that needs a seat."""
 
     seat: str
     role: str
@@ -22,9 +22,9 @@ class Work:
 
 
 def wanted(state: SessionState) -> tuple[Work, ...]:
-    """Return the seats that the session's phase, and the research under way, want now.
+    """Return the work to be done now, in the session's phase and in the research under way.
 
-    Nobody is wanted once the result is approved.
+    There is none once the result is approved.
     """
     if state.phase not in PIPELINE or state.approval is not None:
         return ()
@@ -62,6 +62,6 @@ def _research(kind: ResearchKind, topic: str) -> Work:
 
 
 def is_under_way(state: SessionState, kind: ResearchKind, topic: str) -> bool:
-    """Whether somebody does this research, or is about to: not where its researcher has left."""
+    """Whether this research was asked for and its researcher has not left."""
     seat = state.seats.get(_research(kind, topic).seat)
     return state.tasks(kind).get(topic) == DISPATCHED and (seat is None or seat.status not in LEFT)
