@@ -8,52 +8,19 @@ from agentmux.core.codec.frozen import dataclass
 
 if TYPE_CHECKING:  # these names cost more than all that `agentmux list` does
     from collections.abc import Callable, Iterator, Mapping
-    from contextlib import AbstractContextManager
     from datetime import datetime
     from pathlib import Path
 
     from agentmux.core.agents.spec import AgentSpec, ProbeResult
-    from agentmux.core.codec.records import Json
     from agentmux.core.config.settings import Settings
     from agentmux.core.config.trust import Part, TrustedParts
+    from agentmux.ports.claims import Claims
     from agentmux.ports.processes import Lock
     from agentmux.ports.repository import Repository
     from agentmux.ports.session_files import SessionFiles
+    from agentmux.ports.session_folders import SessionFolders
+    from agentmux.ports.templates import Templates
     from agentmux.ports.terminal import Terminal
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Folders:
-    """The directories of sessions, seen from outside: quick looks, and their end.
-
-    Attributes:
-        names: Those in a directory that hold a state or a journal.
-        leftovers: Those in a directory whose removal was begun.
-        glance: The fields of a good state, quickly; None where `World.files` has to look closely.
-        runtime: What the orchestrator last noted about panes and server; advisory, maybe empty.
-        starters: The commands (pid, start time) that began to start a session, and may wait for
-            its orchestrator.
-        one_at_a_time: Keep other starts and resumes of a project waiting while the block runs.
-        changed_at: When a session's files were last changed, in Unix time.
-        bury: Rename a session's directory out of sight, the first step of removing it; returns
-            where it lies then.
-        delete: Delete a directory that was buried.
-        network: The type of the network file system that a path lies on; empty on a local disk.
-        follow: Yield at every change directly in a directory, and at the latest after so many
-            seconds, until the caller has had enough.
-    """
-
-    names: Callable[[Path], tuple[str, ...]]
-    leftovers: Callable[[Path], tuple[Path, ...]]
-    glance: Callable[[Path], Json | None]
-    runtime: Callable[[Path], Json]
-    starters: Callable[[Path], tuple[tuple[int, int], ...]]
-    one_at_a_time: Callable[[Path], AbstractContextManager[None]]
-    changed_at: Callable[[Path], float]
-    bury: Callable[[Path], Path]
-    delete: Callable[[Path], None]
-    network: Callable[[Path], str]
-    follow: Callable[[Path, float], Iterator[None]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,8 +30,10 @@ class Site:
     Attributes:
         project: The project directory, absolute and real.
         now: Aware UTC.
-        folders: The sessions, seen from outside.
         files: The directory of a session.
+        network: The type of the network file system that a path is on; empty on a local disk.
+        follow: Yields at every change directly in a directory, and at the latest after so many
+            seconds, until the caller has had enough.
         terminal: The tmux server at a socket path; None is the configured one.
         lock: The lock of a session directory.
         is_alive: Whether the process with this pid and start time (0: any) runs.
@@ -74,8 +43,10 @@ class Site:
 
     project: Path
     now: Callable[[], datetime]
-    folders: Folders
+    folders: SessionFolders
     files: Callable[[Path], SessionFiles]
+    network: Callable[[Path], str]
+    follow: Callable[[Path, float], Iterator[None]]
     terminal: Callable[[str | None], Terminal]
     lock: Callable[[Path], Lock]
     is_alive: Callable[[int, int], bool]
@@ -110,36 +81,6 @@ class Programs:
     exists: Callable[[str], bool]
     mcp_server: tuple[str, ...]
     hook: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Claims:
-    """Where launches of this host say which conversation they hold.
-
-    Attributes:
-        require_writable: See that claims can be made; raises `DataError` where not.
-        path: Claim file of a conversation (program, config home, conversation).
-        is_held: Whether anybody holds a claim file.
-        holder: Who holds a claim file, in words; None when nobody does. Takes longer.
-        latest: Who may own "the latest conversation" of (program, home, directory): the last
-            launch there, and those that ran beside it, with their conversations' ids.
-        note_latest: Record them.
-    """
-
-    require_writable: Callable[[], None]
-    path: Callable[[str, str, str], Path]
-    is_held: Callable[[Path], bool]
-    holder: Callable[[Path], str | None]
-    latest: Callable[[str, str, str], tuple[str, ...]]
-    note_latest: Callable[[str, str, str, tuple[str, ...]], None]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Templates:
-    """The texts that prompts are made of."""
-
-    template: Callable[[str, bool], str]
-    extension: Callable[[str], str | None]
 
 
 class KeepTrust(Protocol):

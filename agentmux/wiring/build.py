@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from agentmux.adapters.disk import session_folders
 from agentmux.adapters.system.ids import new_id
-from agentmux.app.world import Claims, Folders, Programs, Site, Templates, Trust, World
+from agentmux.app.world import Programs, Site, Trust, World
 from agentmux.core.codec.frozen import replace
 from agentmux.errors import AgentmuxError
 from agentmux.wiring.machine import (
@@ -77,8 +77,10 @@ def site(project: Path, *, config: Path | None, environ: Mapping[str, str]) -> S
     return Site(
         project=project,
         now=now,
-        folders=_folders(),
+        folders=session_folders,
         files=_files,
+        network=_network,
+        follow=_follow,
         terminal=functools.cache(_terminal_at(environ, chosen)),
         lock=_lock,
         is_alive=_is_alive,
@@ -102,6 +104,7 @@ def world(
         ConfigError: Something in the configuration is wrong.
     """
     from agentmux.adapters.git.repository import Git  # noqa: PLC0415 (looking at sessions needs none)
+    from agentmux.adapters.pane.claims import ClaimFolder  # noqa: PLC0415 (nor this)
 
     files = _project_files(project, config, environ)
     chosen = files.settings(None)
@@ -128,7 +131,7 @@ def world(
             spec=spec,
             agents=agents,
             programs=made.programs if runs else _programs(environ, keep=False, runs=False),
-            templates=_templates(files, there),
+            templates=files.templates(there),
         )
 
     def preview() -> World:
@@ -145,10 +148,12 @@ def world(
         spec=spec,
         agents=agents,
         programs=_programs(environ, keep=not read_only),
-        claims=_claims(environ),
-        templates=_templates(files, None),
-        folders=_folders(),
+        claims=ClaimFolder(state_dir(environ) / "claims"),
+        templates=files.templates(None),
+        folders=session_folders,
         files=_files,
+        network=_network,
+        follow=_follow,
         terminal=functools.cache(_terminal_at(environ, lambda: chosen)),
         lock=_lock,
         is_alive=_is_alive,
@@ -172,22 +177,6 @@ def _boot() -> str:
         return _BOOT_ID.read_text("ascii").strip()
     except OSError:
         return ""
-
-
-def _folders() -> Folders:
-    return Folders(
-        names=session_folders.names,
-        leftovers=session_folders.leftovers,
-        glance=session_folders.glance,
-        runtime=session_folders.runtime,
-        starters=session_folders.starters,
-        one_at_a_time=session_folders.one_at_a_time,
-        changed_at=session_folders.changed_at,
-        bury=session_folders.bury,
-        delete=session_folders.delete,
-        network=_network,
-        follow=_follow,
-    )
 
 
 @functools.cache  # asked of each session of a project, and each time all mounts are read
@@ -307,26 +296,3 @@ def _identity(path: str) -> str:
     except OSError:
         return ""
     return f"{os.path.realpath(path)}:{facts.st_size}:{facts.st_mtime_ns}"
-
-
-def _claims(environ: Mapping[str, str]) -> Claims:
-    from agentmux.adapters.pane.claims import ClaimFolder  # noqa: PLC0415 (looking needs none)
-
-    folder = ClaimFolder(state_dir(environ) / "claims")
-    return Claims(
-        require_writable=folder.require_writable,
-        path=folder.path,
-        is_held=folder.is_held,
-        holder=folder.holder,
-        latest=folder.latest,
-        note_latest=folder.note_latest,
-    )
-
-
-def _templates(project: ProjectFiles, keys: frozenset[str] | None) -> Templates:
-    def template(name: str, again: bool) -> str:
-        from agentmux.adapters.config import prompt_files  # noqa: PLC0415 (looking needs none)
-
-        return prompt_files.template(name, again=again)
-
-    return Templates(template=template, extension=lambda role: project.extension(role, keys))

@@ -173,7 +173,7 @@ def test_the_world_has_what_an_operation_needs(project: Path) -> None:
     assert Path(world.programs.wrapper[2]).is_file()
     assert world.programs.identity("/nowhere") == ""
     assert world.programs.identity(sys.executable) == world.programs.identity(sys.executable)
-    assert "{" in world.templates.template("architect", False)
+    assert "{" in world.templates.template("architect")
     assert world.templates.extension("architect") is None
 
 

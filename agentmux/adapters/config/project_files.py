@@ -75,6 +75,10 @@ class ProjectFiles:
         )
         return combined(layers).settings
 
+    def templates(self, keys: frozenset[str] | None) -> ProjectTemplates:
+        """Return the texts of prompts, with the additions of these keys; None: the trusted ones."""
+        return ProjectTemplates(self, keys)
+
     def extension(self, role: str, keys: frozenset[str] | None) -> str | None:
         """Return what the project adds to the prompts of ``role``, where that is allowed."""
         text = self._prompts.get(role)
@@ -87,3 +91,22 @@ class ProjectFiles:
         self, parts: tuple[trust.Part, ...], keys: frozenset[str] | None
     ) -> frozenset[str]:
         return trust.trusted(parts, self.known) if keys is None else trust.allowed(parts, keys)
+
+
+class ProjectTemplates:
+    """The texts that prompts are made of, with what a project may add to them."""
+
+    def __init__(self, project: ProjectFiles, keys: frozenset[str] | None) -> None:
+        """Add to the built-in texts what `ProjectFiles.extension` returns for these keys."""
+        self._project = project
+        self._keys = keys
+
+    def template(self, name: str, *, again: bool = False) -> str:
+        """Return the text to render for the template ``name``; see `prompt_files.template`."""
+        from agentmux.adapters.config import prompt_files  # noqa: PLC0415 (looking needs none)
+
+        return prompt_files.template(name, again=again)
+
+    def extension(self, role: str) -> str | None:
+        """Return what the project adds to the prompts of ``role``, where that is allowed."""
+        return self._project.extension(role, self._keys)

@@ -52,11 +52,11 @@ class LaunchTexts:
         again = self.is_again(work)
         name = prompt.template_for(self._state.phase, work.role, single=self._is_single(work))
         text = self._world.templates.template
-        full = prompt.render(text(name, again), inputs)
+        full = prompt.render(text(name, again=again), inputs)
         kept = self._kept_prompt(work)
-        if kept and kept != prompt.render(text(name, False), inputs):
+        if kept and kept != prompt.render(text(name), inputs):
             full = self._around(kept, inputs, again=again)
-        return full, prompt.render(text(prompt.CONTINUE, False), inputs)
+        return full, prompt.render(text(prompt.CONTINUE), inputs)
 
     def _kept_prompt(self, work: Work) -> str:
         """Return the prompt that lies in the folder of a research, as its user may have changed it.
@@ -78,10 +78,10 @@ class LaunchTexts:
         """Return a prompt that is used as it is, with what an agent has to know besides."""
         text = self._world.templates.template
         hello = inputs.hello and prompt.HELLO not in kept
-        before = [text("opening", False), *([text("fresh-again", False)] if again else [])]
+        before = [text("opening"), *([text("fresh-again")] if again else [])]
         head = prompt.render("".join(before), replace(inputs, hello=hello))
         told = (*prompt.artifacts(inputs), *prompt.signals(inputs))
-        ending = "" if all(each in kept for each in told) else text("ending", False)
+        ending = "" if all(each in kept for each in told) else text("ending")
         tail = prompt.render(ending, inputs)
         return "\n\n".join(part.strip() for part in (head, kept, tail) if part.strip()) + "\n"
 

@@ -121,4 +121,4 @@ class Messenger:
         )
 
     def _message(self, name: str, inputs: PromptInputs) -> str:
-        return prompts.render(self._world.templates.template(name, False), inputs).strip()
+        return prompts.render(self._world.templates.template(name), inputs).strip()

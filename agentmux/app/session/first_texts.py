@@ -24,7 +24,7 @@ def first_texts(world: World, path: Path, state: SessionState) -> Mapping[str, s
     inputs = PromptInputs(
         session_dir=str(path), project_dir=str(world.project), feature=state.feature
     )
-    context = prompt.render(world.templates.template(prompt.CONTEXT, False), inputs)
+    context = prompt.render(world.templates.template(prompt.CONTEXT), inputs)
     return {
         layout.REQUIREMENTS: f"{state.feature or _UNKNOWN}\n",
         layout.CONTEXT: context,

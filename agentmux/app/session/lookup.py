@@ -258,7 +258,7 @@ def shown_path(path: Path, project: Path) -> str:
 
 def network_warnings(site: Site) -> tuple[str, ...]:
     """Warn where the sessions lie on a file system that another machine holds."""
-    kind = site.folders.network(sessions_dir(site.project))
+    kind = site.network(sessions_dir(site.project))
     if not kind:
         return ()
     said = (

@@ -84,7 +84,7 @@ def wait_for(
     if found is not None:
         return found
     left = _LONG_S if timeout_s is None else timeout_s
-    for _ in site.folders.follow(entry.path, left) if left > 0 else ():
+    for _ in site.follow(entry.path, left) if left > 0 else ():
         found = _look(site, entry, goal)
         if found is not None:
             return found

@@ -107,7 +107,7 @@ def logs(
         render.out(render.log_line(line))
     if not follow:
         return 0
-    for _ in site.folders.follow(entry.path, _EVERY_S):
+    for _ in site.follow(entry.path, _EVERY_S):
         for line in log.more():
             render.out(render.log_line(line))
         render.flush()

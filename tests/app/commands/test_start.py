@@ -255,8 +255,7 @@ def test_a_branch_that_was_given_is_not_changed(branching: Studio) -> None:
 
 def test_a_network_file_system_is_named_at_the_start_and_at_a_resume(studio: Studio) -> None:
     assert not any("network file system" in each for each in planned(studio)[1].warnings)
-    folders = replace(studio.world.folders, network=lambda path: "nfs4")
-    studio.world = replace(studio.world, folders=folders)
+    studio.world = replace(studio.world, network=lambda path: "nfs4")
     _, plan = planned(studio)
     assert any("a network file system (nfs4)" in each for each in plan.warnings)
 
