@@ -1,9 +1,7 @@
-"""Check a YAML text against a schema that is data; every complaint has its file and line.
+"""Check a YAML text against a schema that is data; every error names file and line.
 
-A schema is a mapping of keys to schemas (a closed record), `Each` (free keys), `Renamed`, or a
-`Reader`.
-Anchors, tags, duplicate keys and deep nesting are refused, so that no file can cost more than its
-size.
+A schema is a mapping of keys to schemas (a closed record), `Each` (free keys), `Renamed` (a closed
+record with other spellings), or a `Reader` (one value).
 """
 
 from __future__ import annotations
@@ -14,12 +12,12 @@ from typing import Any, Final, NoReturn
 
 import yaml
 
+from agentmux.adapters.yaml.walker import Builder, Limits, walk
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.names.nearest import meant
 from agentmux.errors import ConfigError
 
-DEEPEST: Final = 16
-_Loader: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_LIMITS: Final = Limits(depth=17)
 _RESOLVER: Final = yaml.resolver.Resolver()
 _UNIT_S: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
 _NOT_TEXT: Final = {
@@ -32,11 +30,12 @@ _NOT_TEXT: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A value and its line (from 1); ``value`` is a text, a list of nodes, or a dict of `Entry`.
+    """A value and its place.
 
     Attributes:
-        tag: For a text, what YAML makes of it.
-        at: ``file:line``.
+        value: A text, a list of nodes, or a dict of `Entry`.
+        at: ``file:line``; lines count from 1.
+        tag: The type that YAML gives a text (``tag:yaml.org,2002:int``); empty for other values.
     """
 
     value: str | list[Node] | dict[str, Entry]
@@ -46,7 +45,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A key's line and its value."""
+    """The place of a key, ``file:line``, and its value."""
 
     at: str
     node: Node
@@ -91,71 +90,34 @@ def parse(text: str, name: str) -> Node | None:
     Raises:
         ConfigError: It is not YAML, or uses what is refused here.
     """
-    try:
-        events = (
-            event
-            for event in yaml.parse(text, Loader=_Loader)
-            if not isinstance(event, (yaml.StreamStartEvent, yaml.StreamEndEvent))
-        )
-        return _document(events, name)
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        fail(f"{name}:{mark.line + 1 if mark else 1}", f"not YAML: {error.problem}")
-    except yaml.YAMLError as error:
-        fail(f"{name}:1", f"not YAML: {str(error).splitlines()[0]}")
+    builder: Builder[Node] = _Nodes(name)
+    walked = walk(text, builder, _LIMITS)
+    node, problems = walked
+    for problem in problems:
+        not_yaml = "not YAML: " if problem.is_syntax else ""
+        fail(f"{name}:{problem.line or 1}", f"{not_yaml}{problem.what}")
+    return None if node is None or (node.value == "" and _is_null(node)) else node
 
 
-def _document(events: Iterator[yaml.Event], name: str) -> Node | None:
-    if next(events, None) is None:
-        return None
-    node = _node(next(events), events, name, 0)
-    next(events)
-    more = next(events, None)
-    if more is not None:
-        fail(_at(name, more), "a second document is not read")
-    empty = node.value == "" and node.tag == "tag:yaml.org,2002:null"
-    return None if empty else node
+class _Nodes:
+    """Makes nodes, which know where they are; ``name`` is the file's."""
 
+    def __init__(self, name: str) -> None:
+        self._name = name
 
-def _node(event: yaml.Event, events: Iterator[yaml.Event], name: str, depth: int) -> Node:
-    at = _at(name, event)
-    _refuse(event, at, depth)
-    if isinstance(event, yaml.ScalarEvent):
+    def _at(self, line: int) -> str:
+        return f"{self._name}:{line}"
+
+    def scalar(self, event: yaml.ScalarEvent, line: int) -> Node:
         tag = _RESOLVER.resolve(yaml.ScalarNode, event.value, event.implicit)  # type: ignore[no-untyped-call]  # the stubs leave it bare
-        return Node(event.value, at, tag)
-    if isinstance(event, yaml.SequenceStartEvent):
-        items: list[Node] = []
-        while not isinstance(event := next(events), yaml.SequenceEndEvent):
-            items.append(_node(event, events, name, depth + 1))
-        return Node(items, at)
-    return Node(_entries(events, name, depth), at)
+        return Node(event.value, self._at(line), tag)
 
+    def sequence(self, items: list[Node], line: int) -> Node:
+        return Node(items, self._at(line))
 
-def _entries(events: Iterator[yaml.Event], name: str, depth: int) -> dict[str, Entry]:
-    entries: dict[str, Entry] = {}
-    while not isinstance(event := next(events), yaml.MappingEndEvent):
-        key = _node(event, events, name, depth + 1)
-        if not isinstance(key.value, str):
-            fail(key.at, "a key must be plain text")
-        if key.value in entries:
-            first = entries[key.value].at.rpartition(":")[2]
-            fail(key.at, f"key `{key.value}` stands here twice, first in line {first}")
-        entries[key.value] = Entry(key.at, _node(next(events), events, name, depth + 1))
-    return entries
-
-
-def _at(name: str, event: yaml.Event) -> str:
-    return f"{name}:{event.start_mark.line + 1 if event.start_mark else 1}"
-
-
-def _refuse(event: yaml.Event, at: str, depth: int) -> None:
-    if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
-        fail(at, "anchors and aliases are not allowed", "write the value out")
-    tag = getattr(event, "tag", None)
-    if tag:
-        fail(at, f"tags are not allowed (`{tag}`)")
-    if depth > DEEPEST:
-        fail(at, f"nested deeper than {DEEPEST} levels")
+    def mapping(self, entries: Mapping[str, tuple[int, Node]], line: int) -> Node:
+        found = {key: Entry(self._at(where), node) for key, (where, node) in entries.items()}
+        return Node(found, self._at(line))
 
 
 def read(node: Node, schema: Schema, path: str = "") -> object:
@@ -184,7 +146,7 @@ def leaves(node: Node, schema: Schema, path: str = "") -> Iterator[tuple[str, st
 
 
 def keys(schema: Schema, path: str = "") -> Iterator[str]:
-    """Yield the dotted key of every value that the schema names; a free key is ``*``."""
+    """Yield the dotted key of every value in the schema; ``*`` stands for a free key."""
     if not isinstance(schema, _NESTED):
         yield path
     elif isinstance(schema, Each):
@@ -211,7 +173,7 @@ def _items(node: Node, schema: Nested, path: str) -> Iterator[tuple[str, str, En
     for written, entry in node.value.items():
         key, inner = _field(written, entry, schema, path)
         if key in seen:
-            fail(entry.at, f"`{_join(path, key)}` stands here twice, once as `{written}`")
+            fail(entry.at, f"`{_join(path, key)}` appears twice, once as `{written}`")
         seen.add(key)
         yield key, _join(path, key), entry, inner
 
@@ -258,7 +220,7 @@ def wrong(node: Node, path: str, wanted: str, *hints: str) -> NoReturn:
 
 
 def text(pattern: str = r"[^\x00-\x1f\x7f]+", wanted: str = "text on one line") -> Reader:
-    """Text that matches ``pattern`` as a whole."""
+    """Return a reader of a text that matches ``pattern`` as a whole."""
     whole = re.compile(pattern)
 
     def reader(node: Node, path: str) -> object:
@@ -274,7 +236,7 @@ def text(pattern: str = r"[^\x00-\x1f\x7f]+", wanted: str = "text on one line") 
 
 
 def choice(*values: str) -> Reader:
-    """One of these words."""
+    """Return a reader of one of these words."""
 
     def reader(node: Node, path: str) -> object:
         if not isinstance(node.value, str) or node.value not in values:
@@ -287,9 +249,9 @@ def choice(*values: str) -> Reader:
 
 
 def optional(schema: Schema, *, required: str = "") -> Reader:
-    """The same, or nothing; either replaces what a lower layer says.
+    """Return a reader of a value of ``schema`` or null; both replace the value of a lower layer.
 
-    ``required`` is the key that a record cannot do without.
+    ``required`` is the key that must be in a record.
     """
 
     def reader(node: Node, path: str) -> object:
@@ -304,14 +266,14 @@ def optional(schema: Schema, *, required: str = "") -> Reader:
 
 
 def flag(node: Node, path: str) -> object:
-    """True or false, in these words."""
+    """Read ``true`` or ``false``; no other spelling is allowed."""
     if node.tag != "tag:yaml.org,2002:bool" or node.value not in ("true", "false"):
         wrong(node, path, "`true` or `false`")
     return node.value == "true"
 
 
 def whole(least: int, most: int) -> Reader:
-    """A whole number between the two."""
+    """Return a reader of a whole number from ``least`` to ``most``."""
 
     def reader(node: Node, path: str) -> object:
         wanted = f"a whole number from {least} to {most}"
@@ -325,7 +287,7 @@ def whole(least: int, most: int) -> Reader:
 
 
 def duration(least_s: float = 0.0) -> Reader:
-    """A number with its unit, read as seconds."""
+    """Return a reader of a number with its unit (``500ms``, ``2h``); the value is in seconds."""
 
     def reader(node: Node, path: str) -> object:
         wanted = "a duration such as `500ms`, `15s`, `10m`, `2h` or `7d`"
@@ -343,7 +305,7 @@ def duration(least_s: float = 0.0) -> Reader:
 
 
 def words(node: Node, path: str) -> object:
-    """A list of command-line words, each taken as it is written."""
+    """Read a list of command-line words; each is kept as it is written."""
     if not isinstance(node.value, list):
         wrong(node, path, 'a list of words such as ["--flag", "value"]')
     for item in node.value:
@@ -353,7 +315,7 @@ def words(node: Node, path: str) -> object:
 
 
 def pattern(node: Node, path: str) -> object:
-    """A regular expression, tried on lines."""
+    """Read a regular expression whose ``^`` and ``$`` match at every line."""
     if not isinstance(node.value, str) or _is_null(node) or not node.value:
         wrong(node, path, "a regular expression")
     try:
@@ -364,7 +326,7 @@ def pattern(node: Node, path: str) -> object:
 
 
 def pair(first: Reader, second: Reader) -> Reader:
-    """A list of exactly two values."""
+    """Return a reader of a list of exactly two values."""
 
     def reader(node: Node, path: str) -> object:
         if not isinstance(node.value, list) or len(node.value) != 2:
@@ -375,7 +337,7 @@ def pair(first: Reader, second: Reader) -> Reader:
 
 
 def listing(schema: Schema, *, unique: str) -> Callable[[Node, str], tuple[dict[str, Any], ...]]:
-    """A list of records, each with another value under the key ``unique``."""
+    """Return a reader of a list of records that differ in their value of the key ``unique``."""
 
     def reader(node: Node, path: str) -> tuple[dict[str, Any], ...]:
         if not isinstance(node.value, list):
