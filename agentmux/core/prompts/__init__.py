@@ -1,1 +1,1 @@
-"""What agents are told, as text. The templates lie in `agentmux/prompts`."""
+"""What agents are told, as text. The templates are in `agentmux/prompts`."""

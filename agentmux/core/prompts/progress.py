@@ -1,4 +1,4 @@
-"""What a session has behind it, in lines for an agent that goes on with it."""
+"""What a session has handed in so far, as lines for an agent that continues it."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""From a phase and its artifacts to the text that an agent is given.
+"""The prompts of agents: which template, and what fills it.
 
-A template is plain text with ``{{name}}`` in it. All names are replaced in one pass, so nothing
-that a user wrote is ever read as a template; text of users is quoted line by line (``> ``), so it
-cannot pass for an instruction line or a command block either.
+A template is plain text with ``{{name}}`` in it. All names are replaced in one pass, so that a
+user's text is never read as a template. A user's text is quoted line by line (``> ``), so that it
+cannot be mistaken for an instruction line or a command block.
 """
 
 from __future__ import annotations
@@ -42,17 +42,18 @@ MAY_ASK: Final = (PRODUCT_MANAGER, ARCHITECT, PLANNER, DESIGNER)
 WORK_TEMPLATES: Final = (
     *MAY_ASK, *RESEARCHERS, CODER, SINGLE, FIX, *REVIEWERS, SUMMARY,
 )  # fmt: skip
-"""Templates of whole pieces of work, which the frame (opening, ending) goes around."""
+"""Templates of whole pieces of work; `parts` puts opening and ending around them."""
 
 HELLO: Final = (
-    "Before anything else run `agentmux submit hello`: it lets this conversation be found again."
+    "Before anything else run `agentmux submit hello`: with it AgentMux can find this conversation"
+    " again."
 )
 FEATURE_SHOWN: Final = 600
 """Characters of the request that a prompt repeats; all of it is in ``requirements.md``."""
 QUESTION_SHOWN: Final = 200
 """Characters of a question that is repeated; all of it is in the topic's ``request.md``."""
 
-# A name on a line of its own takes the empty line after it away when it has nothing to say.
+# A name alone on its line whose text is empty is removed with the empty line after it.
 _NAME = re.compile(r"^\{\{(?P<block>\w+)\}\}\n(?:\n|\Z)|\{\{(?P<word>\w+)\}\}", re.MULTILINE)
 _SIGNALS: Final = {
     PRODUCT_MANAGER: "pm-done",
@@ -70,7 +71,7 @@ _ARTIFACTS: Final = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """Research that a seat has asked for; ``answer`` is the path of its summary, or empty."""
+    """Research that a seat asked for; ``answer`` is the path of its summary, empty until then."""
 
     kind: str
     topic: str
@@ -86,17 +87,17 @@ class PromptInputs:
         session_dir: Absolute path.
         project_dir: Absolute path.
         subplan: The sub-plan of a coder's seat; None in fixing and in single-coder mode.
-        subplans: In single-coder mode, index and title of each sub-plan that is still to do.
+        subplans: In single-coder mode: index and title of each sub-plan that is still to do.
         question: Of a research topic, in the words of whoever asked.
         feature: The user's request; prompts repeat its beginning.
         inputs: Absolute paths to read, besides ``context.md`` and ``requirements.md``; for `TOLD`
             the path of the topic's ``summary.md``.
-        change_request_path: Of the request that began this cycle; None in the first.
-        hello: The agent tells us its conversation in its first call.
+        change_request_path: Of the request for changes that began this cycle; None in cycle 1.
+        hello: The prompt asks the agent to tell us its conversation in its first call.
         extension: Text of the project's ``.agentmux/prompts/<role>.md``.
         submitted: For a resume: what was handed in and applied, one line each.
         open_items: For a resume: what is still to do, one line each.
-        drafts: For a resume: absolute paths of what lies where the seat is to leave its work.
+        drafts: For a resume: absolute paths of artifacts that exist and were not handed in.
         asked: For a resume: the research that this seat has asked for.
         instruction_file: For `CONTINUE` and `NUDGE`: absolute path of the full prompt.
     """
@@ -157,7 +158,7 @@ def launch_line(path: str) -> str:
 
 
 def artifacts(inputs: PromptInputs) -> tuple[str, ...]:
-    """Return the absolute paths of what the seat has to leave; empty for coders."""
+    """Return the absolute paths of the artifacts that the seat must write; empty for coders."""
     return tuple(f"{inputs.session_dir}/{path}" for path in _artifacts(inputs))
 
 
@@ -208,7 +209,9 @@ def _coder_signals(inputs: PromptInputs) -> tuple[str, ...]:
 
 
 def render(template_text: str, inputs: PromptInputs) -> str:
-    """Fill a template; the text of `parts`, joined. Whatever goes in, what comes out is UTF-8.
+    """Return a template, the joined texts of `parts`, with its names filled in.
+
+    The result can always be encoded as UTF-8.
 
     Raises:
         KeyError: The template has a name that is not in `NAMES` (a mistake in a built-in file).
@@ -232,13 +235,13 @@ def quote(text: str, limit: int | None = None) -> str:
 
 
 def code_span(text: str) -> str:
-    """Return ``text`` as Markdown code; a longer run of backquotes goes around those in it.
+    """Return ``text`` as a Markdown code span, whatever backquotes it contains.
 
     Source: CommonMark 0.31, section 6.1.
     """
     longest = max(map(len, re.findall("`+", text)), default=0) if "`" in text else 0
     fence = "`" * (1 + longest)
-    # One blank at each end is no part of the code: needed beside a backquote, or to keep a blank.
+    # Markdown drops one blank at each end: needed beside a backquote, or to keep a blank.
     pad = " " if text.strip() and {text[0], text[-1]} & {"`", " "} else ""
     return f"{fence}{pad}{text}{pad}{fence}"
 
@@ -262,9 +265,9 @@ def _change_request(inputs: PromptInputs) -> str:
         return ""
     return (
         f"This is cycle {inputs.cycle}: the user looked at the finished work and asked for changes."
-        f" The change request is {code_span(inputs.change_request_path)}; read it. It comes before"
-        " all that is older. What the earlier cycles built is in the working tree, and their"
-        f" documents are under {code_span(f'{inputs.session_dir}/{layout.HISTORY}/')}."
+        f" The change request is {code_span(inputs.change_request_path)}; read it. It takes"
+        " precedence over everything older. What the earlier cycles built is in the working tree;"
+        f" their documents are under {code_span(f'{inputs.session_dir}/{layout.HISTORY}/')}."
     )
 
 
@@ -274,7 +277,7 @@ def _question(inputs: PromptInputs) -> str:
         return f"The question:\n\n{quoted}"
     return (
         "The question was not kept, only its topic. Answer what somebody who designs or plans this"
-        " feature has to know about it, and say in the summary that the question was lost."
+        " feature has to know about the topic, and say in the summary that the question was lost."
     )
 
 
@@ -283,8 +286,8 @@ def _drafts(inputs: PromptInputs) -> str:
         return ""
     named = "\n".join(f"- {code_span(path)}" for path in inputs.drafts)
     return (
-        "This is there already, but was not handed in, so it does not count, however complete it"
-        f" looks. Go over it, finish it, then hand it in:\n\n{named}"
+        "These files exist already, but their work was not handed in, so it does not count, however"
+        f" complete it looks. Check them, finish them, then hand the work in:\n\n{named}"
     )
 
 
@@ -299,14 +302,14 @@ def _asked_line(asked: Asked) -> str:
     question = _one_line(asked.question)
     short = question if len(question) <= QUESTION_SHOWN else question[:QUESTION_SHOWN] + " […]"
     became = f"answered in {code_span(asked.answer)}" if asked.answer else (
-        "not answered yet; a line in your terminal tells when it is"
+        "not answered yet; a line in your terminal will say when it is"
     )  # fmt: skip
     return f"- {asked.kind} research {code_span(asked.topic)} ({code_span(short)}): {became}"
 
 
 def _feature(inputs: PromptInputs) -> str:
     quoted = quote(inputs.feature, FEATURE_SHOWN)
-    return f"The request begins (all of it is in `requirements.md`):\n\n{quoted}" if quoted else ""
+    return f"The request (`requirements.md` has all of it):\n\n{quoted}" if quoted else ""
 
 
 def _signal_block(inputs: PromptInputs) -> str:
@@ -346,4 +349,4 @@ NAMES: Final[dict[str, Callable[[PromptInputs], str]]] = {
     "topic": lambda inputs: inputs.topic,
     "write": lambda inputs: "\n".join(f"Write: {code_span(path)}" for path in artifacts(inputs)),
 }
-"""What each name in a template stands for."""
+"""What each name in a template is replaced by."""

@@ -1,4 +1,4 @@
-"""What an agent has to read before it works: the files that its prompt names."""
+"""The files that an agent has to read before it works, as its prompt lists them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _RESEARCH_FOR: Final = frozenset({Phase.ARCHITECTING, Phase.PLANNING, Phase.DESI
 
 
 def reading(state: SessionState, work: Work, artifacts: Artifacts) -> tuple[str, ...]:
-    """Return what there is to read for ``work``, by path relative to the session, in order.
+    """Return the files to read for ``work``, in reading order, as paths relative to the session.
 
     Files that every agent reads (the request, the rules) are not among them.
     """
