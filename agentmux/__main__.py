@@ -1,4 +1,4 @@
-"""``agentmux`` and ``python -m agentmux``: what runs all day is told apart before typer loads."""
+"""``agentmux`` and ``python -m agentmux``: starts what agents type without loading typer."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ INTERRUPTED: Final = 130
 """`errors.ExitCode.INTERRUPTED`."""
 
 _COLLECT_AFTER: Final = 50_000
-"""New objects between two searches for cycles: we make many objects and hardly a cycle, and the
-usual 700 cost a look at many sessions a tenth of its time."""
+"""New objects between two runs of the garbage collector. We make many objects and hardly any
+cycles; Python's default of 700 costs a tenth of the time of `list` with many sessions."""
 
 # Each face is imported when it is chosen: imports are most of what a short command costs.
 # ruff: noqa: PLC0415
@@ -34,14 +34,14 @@ def main() -> int:
 
 
 def _open_streams() -> None:
-    """Give a stream that was closed before the program began an empty one in its place."""
+    """Replace a standard stream that was closed before the program began by an empty one."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115
 
 
 def _flush_streams() -> None:
-    """Write what is left; what nobody takes must not change the exit code any more."""
+    """Flush stdout and stderr; an error here must not change the exit code."""
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
@@ -52,7 +52,7 @@ def _flush_streams() -> None:
 
 
 def dispatch(argv: Sequence[str], environ: Mapping[str, str]) -> int:
-    """Hand ``argv`` (without the program's name) to the face that it is for."""
+    """Run the face that ``argv`` (without the program's name) asks for; return its exit code."""
     match argv[:1]:
         case ["submit" | "research"]:
             from agentmux.cli.fast.submit import main as run_submit

@@ -147,12 +147,12 @@ def _facts(spec: AgentSpec) -> dict[str, str]:
         PromptBy.ARGV: "on the command line",
         PromptBy.PASTE: "pasted",
         PromptBy.STDIN: "on standard input",
-        PromptBy.SHOWN: "shown to the person who plays",
+        PromptBy.SHOWN: "shown to the person who plays the role",
     }
     return {
         "commands": ", ".join(f"`{name}`" for name in spec.match),
         "prompt": prompts[spec.prompt]
-        + ("" if again is spec.prompt else f"; at a resume {prompts[again]}"),
+        + ("" if again is spec.prompt else f"; on resume {prompts[again]}"),
         "our MCP server": _code(mcp_words(spec, ("agentmux", "mcp"), "MCP")),
         "end of a turn": {"hook": "its hook tells", "notify": "it notifies"}.get(
             spec.turn_end, "seen on the screen"
@@ -175,7 +175,7 @@ def _strategy(spec: AgentSpec, strategy: Strategy) -> list[str]:
         f"\n**{strategy.kind}**, with the features {needs}:\n"
         if needs
         else f"\n**{strategy.kind}**:\n",
-        f"```sh{env}\n{shlex.join(launch)}\n{shlex.join(resume)}   # at a resume\n```",
+        f"```sh{env}\n{shlex.join(launch)}\n{shlex.join(resume)}   # on resume\n```",
     ]
 
 

@@ -1,6 +1,6 @@
-"""The commands by name. Each one parses, calls one operation and renders what that returned.
+"""The commands by name. Each one parses, calls one operation and renders its result.
 
-A new command is a function in the module of its theme and a line in the table below.
+To add a command, write a function in the module of its theme and add a line to the table below.
 """
 
 from __future__ import annotations
@@ -35,17 +35,17 @@ _COMMANDS: Final = {
     "version": "version:show_version",
     "agents": "agents:app",
 }
-"""Module and function of each command; a group of commands is a typer of its own."""
+"""Module and function of each command; a group of subcommands is a `typer.Typer`."""
 
 
 class _Commands(TyperGroup):
-    """Imports a command's module when that command is asked for: none pays for the others."""
+    """Imports a command's module only when that command is used."""
 
     def list_commands(  # type: ignore[explicit-override]  # typing has it from Python 3.12 on
         self,
         ctx: Any,  # noqa: ANN401 (click's, or that of typer's own click)
     ) -> list[str]:
-        """Return the names in the order of the help."""
+        """Return the command names in the order in which the help lists them."""
         return [*_COMMANDS, *(name for name in super().list_commands(ctx) if name not in _COMMANDS)]
 
     def get_command(  # type: ignore[explicit-override]  # as above
@@ -53,21 +53,21 @@ class _Commands(TyperGroup):
         ctx: Any,  # noqa: ANN401 (as above)
         cmd_name: str,
     ) -> Any:  # noqa: ANN401 (as above)
-        """Return one command; where there is none, all are loaded, to name the nearest."""
+        """Return one command; for an unknown name load all, so that typer can suggest one."""
         for name in [cmd_name] if cmd_name in _COMMANDS else _COMMANDS:
             self.commands.setdefault(name, _loaded(name))
         return super().get_command(ctx, cmd_name)
 
 
 class _Start(TyperCommand):
-    """Lets ``--branch`` stand without a name, for which typer has no option: it is empty then."""
+    """Lets ``--branch`` stand without a name, as an empty one; typer itself cannot do that."""
 
     def parse_args(  # type: ignore[explicit-override]  # as above
         self,
         ctx: Any,  # noqa: ANN401 (as above)
         args: list[str],
     ) -> list[str]:
-        """Parse, with ``--branch=`` for a ``--branch`` at the end or before another option."""
+        """Parse; read a ``--branch`` at the end or before another option as ``--branch=``."""
         end = args.index("--") if "--" in args else len(args)
         following = [*args[1:], "-"]
         given = [
@@ -78,7 +78,7 @@ class _Start(TyperCommand):
 
 
 def _loaded(name: str) -> Any:  # noqa: ANN401 (as above)
-    """Import a command, and return it as the parser wants it."""
+    """Import a command, and return it as a click command."""
     module, _, function = _COMMANDS[name].partition(":")
     found = getattr(importlib.import_module(f"agentmux.cli.commands.{module}"), function)
     holder = typer.Typer(**_MANNERS)
@@ -92,7 +92,7 @@ def _loaded(name: str) -> Any:  # noqa: ANN401 (as above)
 
 
 def _help(function: Any) -> str:  # noqa: ANN401 (any function)
-    """Return the docstring as a help text: there the first line has no full stop."""
+    """Return the docstring as a help text, without the full stop of its first line."""
     first, *rest = inspect.cleandoc(function.__doc__ or "").split("\n")
     return "\n".join([first.removesuffix("."), *rest])
 
@@ -117,18 +117,18 @@ def options(
     ctx: typer.Context,
     project: Annotated[  # noqa: ARG001 (taken by `face_of`, shown in the help)
         str | None,
-        typer.Option("--project", metavar="DIR", help="The project, instead of where you are."),
+        typer.Option("--project", metavar="DIR", help="Use this project, not the current one."),
     ] = None,
     config: Annotated[  # noqa: ARG001
         str | None,
-        typer.Option("--config", metavar="FILE", help="A configuration over that of the project."),
+        typer.Option("--config", metavar="FILE", help="Settings that override the project's."),
     ] = None,
     verbose: Annotated[  # noqa: ARG001
-        bool, typer.Option("--verbose", "-v", help="Show the log, and where bugs come from.")
+        bool, typer.Option("--verbose", "-v", help="Show the log, and tracebacks of bugs.")
     ] = False,
     show_version: Annotated[bool, typer.Option("--version", help="Show the version.")] = False,
 ) -> None:
-    """Show the help where no command is given."""
+    """Show the help if no command is given."""
     if show_version:
         render.out(version())
         raise typer.Exit

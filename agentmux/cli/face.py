@@ -1,4 +1,4 @@
-"""What every command has: the global options, the terminal, and the world behind them."""
+"""What every command gets: the global options, facts about the terminal, and the world."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ _VERBOSE: Final = ("-v", "--verbose")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Face:
-    """The command line of one process.
+    """The global options of one command line, and what its terminal can do.
 
     Attributes:
-        environ: Of this process.
-        given: What ``--project`` said.
-        config: What ``--config`` said, absolute.
-        verbose: Show the log, and where bugs come from.
-        interactive: Somebody can be asked: stdin and stderr are terminals.
-        on_screen: stdout is a terminal.
+        environ: Environment of this process.
+        given: Value of ``--project``.
+        config: Value of ``--config``, as an absolute path.
+        verbose: Whether to show the log, and tracebacks of bugs.
+        interactive: Whether a person can be asked: stdin and stderr are terminals.
+        on_screen: Whether stdout is a terminal.
     """
 
     environ: Mapping[str, str]
@@ -41,17 +41,17 @@ class Face:
     on_screen: bool = False
 
     def project(self) -> Path:
-        """Return the project, absolute and real."""
+        """Return the project's directory, absolute and without symbolic links."""
         return machine.project_of(Path(self.given) if self.given else cwd())
 
     def site(self, project: Path | None = None) -> Site:
-        """Build what looking at the sessions of ``project``, else of the one here, takes."""
+        """Build what it takes to look at the sessions of ``project`` (default: `project`)."""
         return build.site(project or self.project(), config=self.config, environ=self.environ)
 
     def world(self, project: Path | None = None, *, read_only: bool = False) -> World:
-        """Build everything around ``project``, else the one here.
+        """Build the world of ``project`` (default: `project`).
 
-        With ``read_only`` nothing is written, not even a cache.
+        With ``read_only`` the world writes nothing, not even a cache.
         """
         return build.world(
             project or self.project(),
@@ -67,7 +67,7 @@ class Face:
         return self.on_screen and not plain
 
     def own_session(self) -> Path | None:
-        """Return the session that this is called in: by the directory, else by the pane."""
+        """Return the session that the current directory, else the pane, belongs to; or None."""
         inside = f"/{layout.SESSIONS_DIR}/"
         here = "" if self.given else f"{cwd()}/"
         if inside in here:
@@ -82,26 +82,28 @@ def cwd() -> Path:
     """Return the current directory.
 
     Raises:
-        UsageError: Somebody has removed it.
+        UsageError: It does not exist any more.
     """
     try:
         return Path.cwd()
     except FileNotFoundError:
         raise UsageError(
-            "the current directory is gone", hints=("go to your project: cd …",)
+            "the current directory does not exist any more", hints=("go to your project: cd …",)
         ) from None
 
 
 def absolute(path: Path) -> Path:
-    """Return a path of the command line as one that does not depend on the current directory."""
+    """Return ``path`` as an absolute path; a relative one starts at the current directory."""
     return path if path.is_absolute() else cwd() / path
 
 
 def face_of(argv: Sequence[str], environ: Mapping[str, str]) -> tuple[Face, list[str]]:
-    """Take the global options out of ``argv``, wherever they stand; return the rest too.
+    """Return the face that the global options describe, and ``argv`` without them.
+
+    Global options may stand anywhere before ``--``.
 
     Raises:
-        UsageError: One of them has no value.
+        UsageError: A global option has no value.
     """
     found: dict[str, str] = {}
     verbose = False
@@ -122,7 +124,7 @@ def face_of(argv: Sequence[str], environ: Mapping[str, str]) -> tuple[Face, list
 
 def _value(name: str, value: str | None) -> str:
     if not value:
-        raise UsageError(f"{name} takes a value", hints=("agentmux --help",))
+        raise UsageError(f"{name} needs a value", hints=("agentmux --help",))
     return value
 
 
@@ -139,5 +141,5 @@ def _face(found: Mapping[str, str], environ: Mapping[str, str], *, verbose: bool
 
 
 def monotonic() -> float:
-    """Return seconds that only ever grow."""
+    """Return seconds from a clock that never goes back."""
     return time.monotonic()

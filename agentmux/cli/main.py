@@ -1,4 +1,4 @@
-"""One command line from its words to its exit code: the only map from errors to exit codes."""
+"""Runs one command line, and turns every error into a message and an exit code."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from agentmux.wiring import machine
 
 _VERBOSE: Final = {"-v", "--verbose"}
 _QUICK: Final = {"--all", "--json"}
-"""The words with which ``list`` needs no parser."""
+"""Options with which ``list`` can run without typer."""
 
 
 def main(argv: Sequence[str], environ: Mapping[str, str]) -> int:
-    """Run one command line, without the program's name; return the exit code."""
+    """Run one command line (without the program's name); return its exit code."""
     with_json = "--json" in argv[: argv.index("--") if "--" in argv else len(argv)]
     if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="replace")  # as stderr: what cannot be shown ends nothing
+        sys.stdout.reconfigure(errors="replace")  # as stderr does; else a character could end us
     try:
         face, rest = face_of(argv, environ)
         code = _run(face, rest)
-    except BrokenPipeError:  # whoever read our output had enough
+    except BrokenPipeError:  # the reader of our output has closed it
         return ExitCode.OK
     except AgentmuxError as error:
         return _told(error, json=with_json)
@@ -38,7 +38,7 @@ def main(argv: Sequence[str], environ: Mapping[str, str]) -> int:
     except KeyboardInterrupt:
         render.note("interrupted")
         return ExitCode.INTERRUPTED
-    except Exception as error:  # noqa: BLE001 (a bug: the one place that may see them all)
+    except Exception as error:  # noqa: BLE001 (any other error is a bug, reported here)
         return _bug(error, argv, environ)
     return code
 
@@ -64,19 +64,19 @@ def _through_typer(face: Face, argv: Sequence[str]) -> int:
 
     from agentmux.cli.command_table import app  # noqa: PLC0415
 
-    # typer brings its own click from some version on: ask it for the class.
+    # Newer versions of typer contain their own click, so take the class from typer.
     complaint = next(each for each in typer.BadParameter.__mro__ if each.__name__ == _COMPLAINT)
     try:
         result = app(args=list(argv), prog_name="agentmux", standalone_mode=False, obj=face)
     except typer.Abort:
         raise KeyboardInterrupt from None
-    except SystemExit:  # typer's only own exit without its standalone mode: nobody reads
+    except SystemExit:  # outside standalone mode typer exits only when nobody reads its output
         raise BrokenPipeError from None
     except Exception as error:
         if isinstance(error, complaint):
             raise _usage(error, argv) from None
         raise
-    if result == ExitCode.INTERRUPTED:  # what typer makes of an interrupt
+    if result == ExitCode.INTERRUPTED:  # typer returns this after Ctrl-C
         raise KeyboardInterrupt
     return result if isinstance(result, int) else ExitCode.OK
 
@@ -87,7 +87,7 @@ _TEXTS: Final = ("start", "request-changes")
 
 
 def _usage(error: Exception, argv: Sequence[str]) -> UsageError:
-    """Return a complaint of the parser in our words."""
+    """Return typer's error as a usage error, in our style and with a hint."""
     said = str(getattr(error, "format_message", lambda: error)()).strip().rstrip(".")
     command = next((word for word in argv if not word.startswith("-")), "")
     known = getattr(getattr(error, "ctx", None), "info_name", "") == command
@@ -97,7 +97,7 @@ def _usage(error: Exception, argv: Sequence[str]) -> UsageError:
 
 
 def _as_text(command: str, option: str) -> tuple[str, ...]:
-    """Return how to pass what the parser took for an option, where it may be the user's text."""
+    """Return a hint on how to pass a text that begins with a dash, if this may be one."""
     if command not in _TEXTS or not option or (option.startswith("--") and " " not in option):
         return ()
     return (f'agentmux {command} [OPTIONS] -- "-text"',)
@@ -111,14 +111,14 @@ def _told(error: AgentmuxError, *, json: bool) -> int:
 
 
 def _trace(error: Exception) -> str:
-    """Return where an error came from."""
+    """Return an error's traceback."""
     import traceback  # noqa: PLC0415 (few errors need it)
 
     return "".join(traceback.format_exception(error))
 
 
 def _bug(error: Exception, argv: Sequence[str], environ: Mapping[str, str]) -> int:
-    """Keep where a bug came from in a file, and say where that lies."""
+    """Write the traceback of a bug into a file, and say where that file is."""
     trace = _trace(error)
     if _VERBOSE.intersection(argv):
         render.note(trace)

@@ -1,4 +1,4 @@
-"""Data as text for people, and as JSON for programs; the only place that writes to stdout."""
+"""Renders results as text for people or JSON for programs; only this module writes to stdout."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _UNITS: Final = ((86_400, "d"), (3_600, "h"), (60, "m"))
 _CODES: Final[Mapping[str, str]] = {"green": "32", "yellow": "33", "red": "31", "magenta": "35"}
-"""SGR by the name of a colour."""
+"""Terminal code (SGR) of each colour."""
 _NATIVE: Final = "↻ "
 _SUMMARY: Final = f"{layout.COMPLETION}/summary.md"
 
@@ -34,20 +34,20 @@ def out(text: str) -> None:
 
 
 def screen(rows: Iterable[str]) -> None:
-    """Write rows that `captured_screen` made: they hold nothing but text and SGR."""
+    """Write rows from `captured_screen`, which contain only text and SGR sequences."""
     with _answering():
         sys.stdout.write("".join(f"{row}\n" for row in rows))
 
 
 def flush() -> None:
-    """Let who reads see what was written so far."""
+    """Flush stdout."""
     with _answering():
         sys.stdout.flush()
 
 
 @contextmanager
 def _answering() -> Iterator[None]:
-    """Say what became of an answer that cannot be written; who reads no more is told nothing."""
+    """Turn a failed write to stdout into a `DataError`; a closed pipe stays `BrokenPipeError`."""
     try:
         yield
     except BrokenPipeError:
@@ -57,7 +57,7 @@ def _answering() -> Iterator[None]:
 
 
 def note(text: str) -> None:
-    """Write a line to stderr, for people; whether they can read it changes nothing."""
+    """Write a line to stderr, for people; a failed write is ignored."""
     with suppress(OSError):
         sys.stderr.write(f"{printable(text)}\n")
 
@@ -70,7 +70,7 @@ def failure(message: str, hints: Iterable[str] = ()) -> None:
 
 
 def error(found: AgentmuxError) -> int:
-    """Tell an error to people, with every problem that it lists; return its exit code."""
+    """Write an error, its hints and its problems to stderr; return its exit code."""
     failure(found.message, found.hints)
     for problem in found.problems if isinstance(found, RefusedError) else ():
         note(f"- {problem}")
@@ -78,9 +78,9 @@ def error(found: AgentmuxError) -> int:
 
 
 def as_json(answer: Mapping[str, object]) -> None:
-    """Write one JSON answer to stdout; only ASCII, so that any terminal and pipe takes it.
+    """Write one JSON answer to stdout, in ASCII, so that it suits any terminal and pipe.
 
-    It is indented for people: indenting takes as long as all the rest of a long list.
+    It is indented on a terminal only, because indenting doubles the time of a long list.
     """
     indent = 2 if sys.stdout.isatty() else None
     with _answering():
@@ -88,21 +88,21 @@ def as_json(answer: Mapping[str, object]) -> None:
 
 
 def sessions_json(result: OperationResult[tuple[SessionView, ...]]) -> None:
-    """Write the envelope of ``list --json`` and ``status --json``."""
+    """Write the JSON answer of ``list --json`` and ``status --json``."""
     as_json(envelope((view.as_json() for view in result.data), result.problems))
 
 
 def show_problems(problems: Sequence[Problem]) -> None:
-    """Write the problems of some sessions to stderr."""
+    """Write the problems of sessions to stderr."""
     for problem in problems:
         name = f"{problem.session}: " if problem.session else ""
         failure(f"{name}{problem.message}", problem.hints)
 
 
 def printable(text: str) -> str:
-    """Return the text without what would move a terminal's cursor or change its state.
+    """Return the text without control characters and escape sequences.
 
-    Our own colours and newlines stay.
+    Newlines, tabs and our own colours stay.
     """
     if text.isascii() and text.isprintable():
         return text
@@ -111,7 +111,7 @@ def printable(text: str) -> str:
 
 
 def _only_colours(text: str) -> str:
-    """Take out every escape that is not one of the sequences of `paint`."""
+    """Replace every escape character that does not begin a sequence of `paint`."""
     first, *rest = text.split("\x1b")
     made = [first]
     for part in rest:
@@ -129,7 +129,7 @@ def paint(word: str, *, colours: bool, shown: str = "") -> str:
 
 
 def age(seconds: float | None) -> str:
-    """Return a duration as people say it: ``42s``, ``5m``, ``3h``, ``2d``."""
+    """Return a duration in its largest unit: ``42s``, ``5m``, ``3h``, ``2d``."""
     if seconds is None:
         return "-"
     for size, unit in _UNITS:
@@ -139,17 +139,17 @@ def age(seconds: float | None) -> str:
 
 
 def size(count: int) -> str:
-    """Return a number of bytes as people say it: ``212 B``, ``9.1 kB``."""
+    """Return a number of bytes in a readable unit: ``212 B``, ``9.1 kB``."""
     return f"{count} B" if count < 1000 else f"{count / 1000:.1f} kB"
 
 
 def _prompt(sent: int, fresh: int) -> str:
-    """Return how much of a prompt was sent, against that of a fresh start."""
+    """Return the size of the sent prompt, compared with that of a fresh start."""
     return size(sent) if sent == fresh else f"{size(sent)} instead of {size(fresh)}"
 
 
 def where(view: SessionView) -> str:
-    """Return the phase with what tells it from the same phase earlier on."""
+    """Return the phase, with its cycle and iteration unless they are the first."""
     phase = view.phase or "-"
     cycle = f", cycle {view.cycle}" if view.cycle > 1 else ""
     iteration = f", iteration {view.review_iteration}" if view.review_iteration else ""
@@ -157,7 +157,7 @@ def where(view: SessionView) -> str:
 
 
 def standing(view: SessionView) -> list[str]:
-    """Return how a session stands, for who comes back from it."""
+    """Return the lines that tell, after a detach, how the session is and what to do next."""
     name = view.session
     if view.status == SessionStatus.DONE:
         made = f"commit {view.commit[:12]}" if view.commit else "nothing was committed"
@@ -170,7 +170,7 @@ def standing(view: SessionView) -> list[str]:
 
 
 def table(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return rows with their columns aligned, two blanks between them."""
+    """Return the rows as lines, with aligned columns two spaces apart."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
@@ -179,7 +179,7 @@ def table(rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def columns() -> int | None:
-    """Return how wide the terminal behind stdout is; None where none is there."""
+    """Return the width of the terminal at stdout; None if stdout is not a terminal."""
     try:
         return os.get_terminal_size(sys.stdout.fileno()).columns or None
     except OSError:
@@ -193,9 +193,9 @@ def session_list(
 
     Args:
         views: The sessions.
-        titles: What each is about: as much of it as fits into ``cols``, where that is known.
-        cols: Of the terminal.
-        colours: Whether they may be shown.
+        titles: Title of each session; cut to fit if ``cols`` is known.
+        cols: Width of the terminal; None if unknown.
+        colours: Whether to colour the statuses.
     """
     rows = [("SESSION", "PHASE", "STATUS", "UPDATED")]
     words = [status_label(view.status) for view in views]
@@ -246,7 +246,7 @@ def _tmux(view: SessionView) -> str:
         return f"unknown: {view.because}"
     if not view.live:
         return f"not live ({view.because})"
-    return view.because.removeprefix("tmux session ")  # so says the label
+    return view.because.removeprefix("tmux session ")  # the label says that already
 
 
 def _orchestrator(view: SessionView) -> str:
@@ -277,7 +277,7 @@ def _seat_table(seats: Sequence[SeatView]) -> list[str]:
 
 
 def next_step(view: SessionView) -> str:
-    """Return the command that a person would most likely type next; empty for none."""
+    """Return the command that a person most likely needs next; empty for none."""
     name = view.session
     if view.decision:
         return f'agentmux approve {name}, or agentmux request-changes "…" --session {name}'
@@ -303,14 +303,14 @@ def next_step(view: SessionView) -> str:
 
 
 def _to_restart(view: SessionView) -> str:
-    """Return the seat that an orchestrator which is there would bring back; empty for none."""
+    """Return a lost seat that the live orchestrator could restart; empty for none."""
     lost = (view.interruption or {}).get("seat") if view.status == SessionStatus.FAILED else None
     seats = view.seats if view.orchestrator is not None else ()
     return next((seat.seat for seat in seats if seat.holds_up or seat.seat == lost), "")
 
 
 def log_line(raw: str) -> str:
-    """Return one line of ``orchestrator.log`` for people; one that is no JSON stays as it is."""
+    """Return one line of ``orchestrator.log`` for people; a line that is not JSON is unchanged."""
     try:
         fields = json.loads(raw)
     except (ValueError, RecursionError):
@@ -328,11 +328,12 @@ def log_line(raw: str) -> str:
 
 
 def resume_plan(fields: Mapping[str, Any], *, explain: bool, readable: bool = True) -> list[str]:
-    """Return the lines of a dry run of one session: phase and why, and how each pane comes back.
+    """Return the lines of a dry run of one session: its phase and why, and how each pane resumes.
 
-    To ``explain`` it adds what each phase rests on, and what each pane runs, where, with what.
-
-    Where there is no plan it was not ``readable``, or cannot be resumed as it was asked for.
+    Args:
+        fields: The session's part of the JSON answer; its ``phase`` is None if there is no plan.
+        explain: Add the evidence for each phase, and each pane's command, directory and variables.
+        readable: Whether the session could be read; chooses the reason given for having no plan.
     """
     if fields.get("phase") is None:
         why = "cannot be resumed like this" if readable else "cannot be read"
@@ -345,7 +346,7 @@ def resume_plan(fields: Mapping[str, Any], *, explain: bool, readable: bool = Tr
             for each in fields["evidence"]
         ]
     if fields["unapplied_events"]:
-        lines.append(f"  still to be applied: {fields['unapplied_events']} of the journal's lines")
+        lines.append(f"  events in the journal still to apply: {fields['unapplied_events']}")
     if fields["blocked"]:
         lines.append(f"  blocked: {fields['blocked']['message']}")
         lines += [f"    {hint}" for hint in fields["blocked"]["hints"]]

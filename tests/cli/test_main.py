@@ -104,7 +104,7 @@ def test_with_json_the_envelope_is_there_for_failures_too(
         (("wait", "x", "--timeout", "soon"), "soon"),
         (("wait", "x", "--timeout", "-1"), "-1"),
         (("logs", "-n"), "requires an argument"),
-        (("list", "--project"), "--project takes a value"),
+        (("list", "--project"), "--project needs a value"),
         (("--project", "/nowhere", "list"), "/nowhere"),
         (("remove",), "there is no session"),
     ],

@@ -382,7 +382,10 @@ def test_a_start_that_nobody_watches_says_what_its_agents_need(
 
 def test_init_offers_what_is_there(project: Project, wait_until: WaitUntil) -> None:
     with Client(project, sys.executable, "-m", "agentmux", "init") as client:
-        for typed, answered in (("77", "`77` is none of these"), ("demo", "next: agentmux start")):
+        for typed, answered in (
+            ("77", "`77` is not in the list"),
+            ("demo", "next: agentmux start"),
+        ):
             wait_until(lambda: client.said.endswith("]: ") or client.said.endswith("name: "), 20)
             client.press(f"{typed}\r")
             wait_until(lambda said=answered: said in client.said, 20, lambda: client.said)
@@ -398,8 +401,8 @@ def test_what_cannot_be_shown_here_is_not_begun(project: Project) -> None:
     before = project.tree()
     words = ("start", "--agent", "demo", "--branch", "auto", "--attach", "x")
     (problem,) = project.json(*words, code=2)["problems"]
-    assert problem["message"] == "there is no terminal here to attach to"
-    assert "say --detach" in project.fails(2, *words)
+    assert problem["message"] == "cannot attach without a terminal"
+    assert "use --detach" in project.fails(2, *words)
     begin = (sys.executable, "-m", "agentmux", *words)
     with Client(project, "env", "TMUX=/tmp/other,1,0", *begin) as client:
         assert client.process.wait(20) == 2

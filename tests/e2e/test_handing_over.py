@@ -160,5 +160,7 @@ def test_an_orchestrator_that_nobody_waits_for_kills_only_what_is_its_own(
         place = {"TMUX": f"{terminal.socket},1,{session[1:]}", "TMUX_PANE": pane}
         done = project.program(sys.executable, *words, env=place)
         assert done.returncode == 4
-        assert done.stderr.startswith("error: nobody waits for this orchestrator")
+        assert done.stderr.startswith(
+            "error: the command that started this orchestrator has given up"
+        )
         assert project.tmux("list-panes", "-a", "-F", form) == before

@@ -331,7 +331,7 @@ def test_a_live_pane_is_never_doubled(project: Project, wait_until: WaitUntil) -
     said = project.fails(3, "resume", "--yes", "--detach")
     assert f"agentmux resume --reattach {pair.session.name}" in said
     said = project.fails(2, "resume", "--reattach", "--attach", pair.session.name)
-    assert "there is no terminal here to attach to" in said
+    assert "cannot attach without a terminal" in said
     project.ok("resume", "--reattach", "--detach", pair.session.name)
     assert {seat: pair.agent_pid(seat) for seat in pair.seats()} == agents
     assert pair.session.launched()[-2:] == ["coder-1", "coder-2"]

@@ -34,7 +34,7 @@ REFUSALS = (
     (4, "no session matches", ("resume", "nonesuch")),
     (2, "no phase `nonesuch`", ("resume", "--phase", "nonesuch")),
     (2, "`--phase` can only go back", ("resume", "--phase", "reviewing")),
-    (2, "There is nobody to ask", ("resume", "--phase", "planning", "--detach")),
+    (2, "cannot ask without a terminal", ("resume", "--phase", "planning", "--detach")),
     (2, "--all goes with --dry-run", ("resume", "--all")),
     (2, "is not live, there is nothing to reattach to", ("resume", "--reattach", NAME)),
     (2, "say which seat", ("restart", NAME)),

@@ -1,1 +1,1 @@
-"""What a person is asked, and whether one is there. Picking a session is `picker`."""
+"""Questions to a person, and whether a person is there. Picking a session is in `picker`."""

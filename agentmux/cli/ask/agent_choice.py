@@ -1,7 +1,8 @@
 """The question of the first ``start`` in a project: which agent plays the roles.
 
-It is asked once, of a person, where no configuration names an agent; the answer is written into
-the project's configuration. What lets an agent work unwatched is written only when told.
+A person is asked once, if no configuration names an agent. The answer is written into the
+project's configuration. Arguments that let an agent act without asking are written only after a
+second question.
 """
 
 from __future__ import annotations
@@ -25,27 +26,27 @@ if TYPE_CHECKING:
     from agentmux.core.agents.spec import AgentSpec, Registry
 
 Ask = Callable[[str], str]
-"""Shows a text, with or without lines before the last, and returns what a person typed."""
+"""Shows a text of one or more lines, and returns what a person typed after the last."""
 
 NATIVE: Final = "↻"
 SHELL: Final = "shell"
 CUSTOM: Final = "custom…"
 OFFLINE: Final = "demo"
-"""Is offered like the others, but never what a bare Enter takes."""
+"""The offline agent: offered like the others, but never the default answer."""
 
 CONFIG: Final = ".agentmux/config.yaml"
 _VARIANTS: Final = "demo-"
-# Programs that are asked at the same time.
+# How many programs are probed at the same time.
 _AT_ONCE: Final = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentOffer:
-    """One line of the question.
+    """One agent that the question offers.
 
     Attributes:
-        agent: What is configured when it is taken; None: a command is asked for.
-        resumes: Its conversations come back.
+        agent: Value to configure if it is chosen; None: ask for a command.
+        resumes: Whether its conversations come back.
     """
 
     name: str
@@ -55,9 +56,9 @@ class AgentOffer:
 
 
 def asking() -> Ask:
-    """Return how a person at the terminal is asked.
+    """Return a function that asks the person at the terminal.
 
-    What it returns raises `KeyboardInterrupt` at the end of the input.
+    That function raises `KeyboardInterrupt` at the end of the input.
     """
 
     def ask(text: str) -> str:
@@ -72,18 +73,18 @@ def asking() -> Ask:
 
 
 def choose_agent(world: World, ask: Ask | None, *, config: Path | None = None) -> str | None:
-    """Ask which agent plays the roles, and remember the answer for the project.
+    """Ask which agent plays the roles, and write the answer into the project's configuration.
 
     Args:
-        ask: None where nobody is there to be asked.
+        ask: Asks a person; None if nobody can be asked.
         config: The file of ``--config``.
 
     Returns:
-        A name of the registry or a command as typed; None where nothing had to be asked.
+        An agent's name or a command as typed; None if no question was needed.
     """
     if ask is None or is_configured(world, config):
         return None
-    agent = ask_agent(world, ask, question="Nothing says yet which agent plays the roles here.")
+    agent = ask_agent(world, ask, question="Which agent should play the roles in this project?")
     _remember(world, ("defaults", "agent"), agent)
     registry = _registry(world)
     if agent in registry:
@@ -92,7 +93,7 @@ def choose_agent(world: World, ask: Ask | None, *, config: Path | None = None) -
 
 
 def ask_agent(world: World, ask: Ask, *, question: str) -> str:
-    """Show what can be chosen, and ask until the answer can be run; nothing is remembered."""
+    """Show what can be chosen, and ask until the answer can be run; write nothing."""
     return _answer(world, offers(world, _registry(world)), ask, question)
 
 
@@ -103,7 +104,7 @@ def _registry(world: World) -> Registry:
 
 
 def is_configured(world: World, config: Path | None) -> bool:
-    """Whether any layer of the configuration says who plays, for all roles or for one."""
+    """Whether any layer of the configuration names an agent, for all roles or for one."""
     from agentmux.adapters.config.layers import BUILT_IN, load_settings  # noqa: PLC0415 (only here)
 
     user = machine.config_dir(world.environment)
@@ -116,9 +117,9 @@ def is_configured(world: World, config: Path | None) -> bool:
 
 
 def offers(world: World, registry: Registry) -> tuple[AgentOffer, ...]:
-    """Return what can be chosen: a shell, the installed agents, and any other command."""
+    """Return what can be chosen: a shell, the installed agents, or another command."""
     return (
-        AgentOffer(name=SHELL, agent=SHELL, says="you play the roles, in your shell"),
+        AgentOffer(name=SHELL, agent=SHELL, says="you play the roles yourself, in a shell"),
         *_installed(world, registry),
         AgentOffer(name=CUSTOM, agent=None, says="a command that you type"),
     )
@@ -134,16 +135,16 @@ def _installed(world: World, registry: Registry) -> Iterator[AgentOffer]:
         probes = pool.map(lambda name: world.programs.probe(world.spec(name)), there)
     for name, probe in zip(there, probes, strict=True):
         resumes = choose_strategy(world.spec(name), probe).kind is not StrategyKind.NONE
-        says = "its conversations come back" if resumes else "a resume starts it afresh"
+        says = "its conversations come back" if resumes else "a resume starts a new conversation"
         if probe.problem is not None and not resumes:
-            says = "it does not say whether its conversations come back"
+            says = "unknown whether its conversations come back"
         if name == OFFLINE:
-            says = "offline and scripted, to try AgentMux"
+            says = "scripted, works offline, to try AgentMux"
         yield AgentOffer(name=name, agent=name, says=says, resumes=resumes)
 
 
 def _answer(world: World, choices: Sequence[AgentOffer], ask: Ask, question: str) -> str:
-    """Ask until the answer is one that can be run."""
+    """Ask until the answer can be run."""
     usual = _usual(world, choices)
     text = "\n".join([question, *_menu(choices), ""])
     prompt = f"Number or name{f' [{usual.name}]' if usual else ''}: "
@@ -152,7 +153,7 @@ def _answer(world: World, choices: Sequence[AgentOffer], ask: Ask, question: str
         text = ""
         chosen = usual if not typed else _meant(choices, typed)
         if chosen is None:
-            render.note(f"`{typed}` is none of these" if typed else "choose one of these")
+            render.note(f"`{typed}` is not in the list" if typed else "choose one of the list")
             continue
         agent = chosen.agent or ask("Command: ")
         problem = _problem(world, agent)
@@ -170,7 +171,7 @@ def _menu(choices: Sequence[AgentOffer]) -> list[str]:
 
 
 def _usual(world: World, choices: Sequence[AgentOffer]) -> AgentOffer | None:
-    """Return what Enter takes: the built-in default where it is installed, else the first agent."""
+    """Return the default answer: the built-in agent if it is installed, else the first agent."""
     agents = [each for each in choices if each.name not in {SHELL, CUSTOM, OFFLINE}]
     built_in = world.settings.defaults.agent
     default = (each for each in agents if each.name == built_in)
@@ -185,7 +186,7 @@ def _meant(choices: Sequence[AgentOffer], typed: str) -> AgentOffer | None:
 
 
 def _problem(world: World, agent: str) -> str | None:
-    """Say why this cannot be run; None when it can."""
+    """Return why this agent cannot be run; None if it can."""
     try:
         program = world.spec(agent).command[0]
     except AgentmuxError as error:
@@ -194,23 +195,23 @@ def _problem(world: World, agent: str) -> str | None:
 
 
 def _offer_unattended(world: World, spec: AgentSpec, ask: Ask) -> None:
-    """Say what a run that nobody watches needs, and write it when told to."""
+    """Offer to let the agent act without asking, and write that if the person agrees."""
     if spec.permission_args or not spec.unattended_args:
         return
     words = shlex.join(spec.unattended_args)
     answer = ask(
-        f"{spec.name} asks before it acts: a run that nobody watches would wait for you.\n"
-        f"With `{words}` it acts without asking, in your name, on this machine.\n"
-        "Write that into the configuration of this project? [y/N] "
+        f"{spec.name} asks for permission before it acts, and waits until you answer.\n"
+        f"With `{words}` it acts on this machine, with your rights, without asking.\n"
+        "Write these arguments into the configuration of this project? [y/N] "
     )
     if answer.lower() in {"y", "yes"}:
         _remember(world, ("agents", spec.name, "permission_args"), list(spec.unattended_args))
     else:
-        render.note(f"{spec.name} keeps asking")
+        render.note(f"{spec.name} will ask for permission")
 
 
 def _remember(world: World, keys: Sequence[str], value: object) -> None:
-    """Write it down for the project; where that is impossible, say so, and what to write."""
+    """Write a value into the project's configuration; if that fails, say why and what to write."""
     from agentmux.adapters.config.edit import set_value  # noqa: PLC0415 (only here)
 
     try:

@@ -1,4 +1,4 @@
-"""Questions that a person answers with yes or no; no ends the command, and nothing was done."""
+"""Questions that a person answers with yes or no; after a no, the command ends without effect."""
 
 from __future__ import annotations
 
@@ -16,22 +16,24 @@ YesOpt = Annotated[bool, typer.Option("--yes", "-y", help="Ask nothing.")]
 
 
 def require_consent(face: Face, question: str, *, yes: bool) -> None:
-    """Ask a person, unless they said ``yes`` beforehand; no is the default.
+    """Ask a person to agree; the default is no. With ``yes``, return without asking.
 
     Raises:
-        UsageError: Nobody is there to be asked.
-        KeyboardInterrupt: They said no.
+        UsageError: Nobody can be asked.
+        KeyboardInterrupt: The person said no.
     """
     if yes:
         return
     if not face.interactive:
-        raise UsageError(f"{question} There is nobody to ask", hints=("say it beforehand: --yes",))
+        raise UsageError(
+            f"cannot ask without a terminal: {question}", hints=("to agree beforehand, add --yes",)
+        )
     if not typer.confirm(render.printable(question), default=False, err=True):
         leave()
 
 
 def leave() -> NoReturn:
-    """End the command of a person who wants nothing of it.
+    """End the command because the person declined.
 
     Raises:
         KeyboardInterrupt: Always.

@@ -1,7 +1,7 @@
-"""Commands by which a person decides: refused where an agent is at work.
+"""Refuses an agent the commands by which a person decides, such as ``approve``.
 
-This guards against an agent that approves its own work, by a command of its own. It is no security
-boundary: a process that has left its parents, with a clean environment, cannot be told apart.
+This keeps an agent from approving its own work by a command of its own. It is no security
+boundary: a process that leaves its parents and clears its environment is not recognised.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 
 def require_person(face: Face, command: str) -> None:
-    """Refuse ``command`` in or below a process that carries an agent's launch.
+    """Refuse ``command`` if an agent, or a process that an agent started, runs it.
 
     Raises:
-        BlockedError: It is called there; the reason is ``agent``.
+        BlockedError: An agent runs it; the reason is ``agent``.
     """
     from agentmux.adapters.system.processes import agent_above  # noqa: PLC0415 (few commands need it)
 
@@ -26,7 +26,7 @@ def require_person(face: Face, command: str) -> None:
     if found is None:
         return
     raise BlockedError(
-        f"`agentmux {command}` is for a person, and this is called by the agent in seat "
+        f"`agentmux {command}` is for a person; it was called by the agent in seat "
         f"{found.seat or '?'} (launch {found.launch}, process {found.pid})",
         reason="agent",
         hints=(f"type it in a terminal of your own: agentmux {command}",),

@@ -1,4 +1,4 @@
-"""Which session a name means, and the project that a command then acts in: the session's own."""
+"""Finds the session that a name means; a command then works in the project of that session."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ if TYPE_CHECKING:
 
 
 def named(face: Face, name: str, *, command: str) -> tuple[Site, SessionEntry]:
-    """Return the session that answers to ``name``, and what looking at its project takes.
+    """Return the session that ``name`` means, and the site of its project.
 
     Args:
-        command: What hints propose to type, with ``SESSION`` where the name goes.
+        command: Command for hints, with ``SESSION`` in place of the name.
 
     Raises:
-        NotFoundError: None does, or several do.
+        NotFoundError: No session matches, or several do.
     """
     site = face.site()
     entry = resolve(site, name, command=command)
@@ -29,17 +29,17 @@ def named(face: Face, name: str, *, command: str) -> tuple[Site, SessionEntry]:
 def meant(
     face: Face, name: str | None, *, command: str, read_only: bool = False
 ) -> tuple[World, SessionEntry | None]:
-    """Return the session that answers to ``name`` with the world of its project.
+    """Return the world of the session's project, and the session that ``name`` means.
 
-    Without a name there is no session yet, and the project is the one that we are in.
+    Without a name, return the world of the current project, and None.
 
     Args:
         command: As for `named`.
         read_only: As for `Face.world`.
 
     Raises:
-        NotFoundError: None does, or several do.
-        ConfigError: The configuration of its project is wrong.
+        NotFoundError: No session matches, or several do.
+        ConfigError: The configuration of the project is wrong.
     """
     if name is None:
         return face.world(read_only=read_only), None

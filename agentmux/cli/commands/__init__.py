@@ -1,1 +1,1 @@
-"""Commands as typer parses them: words in, text or JSON out. What they do is `app`."""
+"""Commands that typer parses: arguments in, text or JSON out. What a command does is in `app`."""

@@ -1,4 +1,4 @@
-"""``agentmux agents``: which agents there are, what they can do, and how they are run."""
+"""``agentmux agents``: lists the agents, what they can do and how they are run."""
 
 from __future__ import annotations
 
@@ -17,35 +17,33 @@ if TYPE_CHECKING:
     from agentmux.cli.face import Face
     from agentmux.core.agents.spec import AgentSpec, ProbeResult
 
-# Other commands load this module too: what only these three need is imported in them.
+# `agentmux --help` loads this module too, so these commands import what only they need.
 # ruff: noqa: PLC0415
 
 app: Final = typer.Typer(
     add_completion=False, context_settings={"help_option_names": ["-h", "--help"]}
 )
 
-# Variants of the offline agent, of use to tests only.
+# Variants of the offline agent, which only tests use.
 _VARIANTS: Final = "demo-"
 
 
 def _also_before(ctx: typer.Context, given: bool) -> bool:
-    """Whether the option was given, behind the command or before it."""
+    """Whether ``--json`` was given, before or after the subcommand."""
     return given or (ctx.parent is not None and ctx.parent.params.get("json") is True)
 
 
 AgentsJsonOpt = Annotated[
     bool, typer.Option("--json", help="Answer as JSON.", callback=_also_before)
 ]
-NameArg = Annotated[
-    str, typer.Argument(metavar="NAME", help="An agent's name, or a command as you would type it.")
-]
+NameArg = Annotated[str, typer.Argument(metavar="NAME", help="An agent's name, or a command.")]
 
 
 @app.callback(invoke_without_command=True)
 def agents(
     ctx: typer.Context,
     everything: Annotated[
-        bool, typer.Option("--all", help="Also the variants of the offline agent.")
+        bool, typer.Option("--all", help="Include the test variants of the offline agent.")
     ] = False,
     trust: TrustOpt = False,
     json: AgentsJsonOpt = False,
@@ -67,13 +65,13 @@ def agents(
     for line in list_lines(shown):
         render.out(line)
     render.note(
-        f"{NATIVE} conversations come back · * the default · more: agentmux agents show NAME"
+        f"{NATIVE} conversations come back · * default · details: agentmux agents show NAME"
     )
     return result.exit_code
 
 
 def _every(world: World) -> object:
-    """Return what the list shows and asks of the programs behind it."""
+    """Return all agents that the list shows and whose programs it runs."""
     from agentmux.adapters.config.agent_registry import load_registry
 
     settings = world.settings
@@ -86,7 +84,7 @@ def _every(world: World) -> object:
 
 
 def _one(name: str) -> Effect:
-    """Return what one agent's page shows and asks of its program."""
+    """Return the effect of looking at one agent: what is shown of it, and which program runs."""
     return lambda world: (spec_of(world, name), world.settings.defaults)
 
 

@@ -1,4 +1,4 @@
-"""What the commands that look at agents say to people."""
+"""The text output of ``agentmux agents`` and its subcommands."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ if TYPE_CHECKING:
     from agentmux.core.agents.spec import AgentSpec
 
 NATIVE: Final = "↻"
-"""Marks what comes back with its conversation."""
+"""Marks an agent or seat whose conversation comes back."""
 
 EXPLAINED: Final = {
-    StrategyKind.ASSIGN: "the conversation gets an id of ours and is resumed by it",
-    StrategyKind.LEARN: "the agent tells the id of its conversation, which is resumed by it",
-    StrategyKind.CONTINUE: "the latest conversation of the directory is resumed",
-    StrategyKind.CHECKPOINT: "the file that the agent keeps of its conversation is resumed",
-    StrategyKind.NONE: "a resume starts it afresh, with the full prompt",
+    StrategyKind.ASSIGN: "AgentMux chooses the conversation's id and resumes by it",
+    StrategyKind.LEARN: "the agent tells its conversation's id, and AgentMux resumes by it",
+    StrategyKind.CONTINUE: "a resume continues the latest conversation of the directory",
+    StrategyKind.CHECKPOINT: "a resume loads the file in which the agent saved its conversation",
+    StrategyKind.NONE: "a resume starts a new conversation with the full prompt",
 }
 
 _PROMPTS: Final = {
     PromptBy.ARGV: "on its command line",
     PromptBy.PASTE: "pasted into it",
     PromptBy.STDIN: "on its standard input",
-    PromptBy.SHOWN: "shown to the person who plays",
+    PromptBy.SHOWN: "shown to the person who plays the role",
 }
 
 
@@ -58,26 +58,26 @@ def list_lines(reports: Sequence[AgentReport]) -> list[str]:
 
 
 def _verdict(report: AgentReport) -> str:
-    """Say in a few words what the probe showed."""
+    """Return in a few words what the probe found."""
     if not report.probe.installed:
         return "-"
     if report.probe.problem:
         return report.probe.problem
     if not report.was_asked:
-        return "as typed" if not report.spec.known else "nothing to look for"
+        return "as typed" if not report.spec.known else "nothing to check"
     lacking = [f"{kind} lacks {', '.join(names)}" for kind, names in report.probe.missing.items()]
     return "; ".join(lacking) or "all found"
 
 
 def probe_lines(report: AgentReport) -> Iterator[str]:
-    """Return what ``agentmux agents probe`` says."""
+    """Return the lines of ``agentmux agents probe``."""
     spec = report.spec
     version = f" {report.version}" if report.version else ""
     yield f"{spec.name}{version}: {report.probe.path or 'not installed'}"
     if not report.probe.installed or report.probe.problem:
         return
     if not report.was_asked:
-        known = "the registry has nothing to look for" if spec.known else "runs exactly as typed"
+        known = "the registry has nothing to check" if spec.known else "runs exactly as typed"
         yield f"  {known}"
     for each in spec.strategies:
         missing = report.probe.missing.get(each.kind, ())
@@ -85,26 +85,26 @@ def probe_lines(report: AgentReport) -> Iterator[str]:
         said = [f"found: {', '.join(found)}"] if found else []
         said += [f"missing: {', '.join(missing)}"] if missing else []
         mark = NATIVE if not missing else " "
-        yield f"  {mark} {each.kind.value:<10} {'; '.join(said) or 'needs no feature'}"
+        yield f"  {mark} {each.kind.value:<10} {'; '.join(said) or 'nothing to check'}"
     yield from _screens(report)
     yield f"  used: {report.strategy.kind.value}, {EXPLAINED[report.strategy.kind]}"
 
 
 def _screens(report: AgentReport) -> Iterator[str]:
-    """Say which screens its patterns were held against, and which are missing."""
+    """Return which recorded screens its patterns were tested with, and which are missing."""
     known = report.spec.screens
     if known is None:
         return
     newer = "" if report.version in {"", known.version} else f", not from {report.version}"
     yield f"  screens recorded from {known.version}{newer}: {', '.join(known.recorded) or 'none'}"
     for kind, reason in known.none.items():
-        yield f"  it has no screen `{kind}`: {reason}"
+        yield f"  has no screen `{kind}`: {reason}"
     if known.missing:
         yield f"  screens missing: {', '.join(known.missing)}"
 
 
 def show_lines(found: AgentCommands) -> Iterator[str]:
-    """Return what ``agentmux agents show`` says."""
+    """Return the lines of ``agentmux agents show``."""
     report, spec = found.report, found.report.spec
     yield f"{spec.name}: {report.probe.path or report.probe.problem}"
     if not spec.known:
@@ -117,12 +117,14 @@ def show_lines(found: AgentCommands) -> Iterator[str]:
     for each in found.strategies:
         if not each.used:
             works = report.probe.strategies.get(each.kind, True)
-            state = "" if not report.probe.installed or works else ", not with this program"
+            state = (
+                "" if not report.probe.installed or works else ", not with the installed version"
+            )
             yield f"  otherwise   {each.kind.value}{state}: {EXPLAINED[each.kind]}"
             yield from _command_lines(each)
     for line in spec.notes.strip().splitlines():
         yield f"  note        {line}"
-    yield f"  {SESSION}, {SEAT}, {LAUNCH} and {CONVERSATION} are filled in by a session."
+    yield f"  A session fills in {SESSION}, {SEAT}, {LAUNCH} and {CONVERSATION}."
 
 
 def _command_lines(commands: StrategyCommands) -> Iterator[str]:
@@ -135,14 +137,14 @@ def _command_lines(commands: StrategyCommands) -> Iterator[str]:
 
 def _at_resume(spec: AgentSpec) -> str:
     again = spec.prompt_by(resuming=True)
-    return "" if again is spec.prompt else f"; at a resume {_PROMPTS[again]}"
+    return "" if again is spec.prompt else f"; on resume {_PROMPTS[again]}"
 
 
 def unattended(spec: AgentSpec) -> str:
-    """Say what a run that nobody watches needs, and whether it is set."""
+    """Return the arguments that the agent needs to run unattended, and whether they are set."""
     if spec.permission_args:
-        return f"it runs with {shlex.join(spec.permission_args)}, as you configured it"
+        return f"runs with {shlex.join(spec.permission_args)}, as you configured it"
     if not spec.unattended_args:
-        return "nothing is known that it needs"
+        return "needs no arguments that AgentMux knows of"
     words = shlex.join(spec.unattended_args)
     return f"needs {words}; not set (agents.{spec.name}.permission_args in the configuration)"

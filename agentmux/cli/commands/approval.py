@@ -1,4 +1,4 @@
-"""``approve`` and ``request-changes``: the user's decisions, also while a session is stopped."""
+"""``approve`` and ``request-changes``: the user's decisions; they work on stopped sessions, too."""
 
 from __future__ import annotations
 
@@ -45,16 +45,16 @@ def approve(
     leave_nested: Annotated[
         bool,
         typer.Option(
-            "--leave-nested", help="Leave out folders that are git repositories of their own."
+            "--leave-nested", help="Do not commit folders that are git repositories of their own."
         ),
     ] = False,
     yes: YesOpt = False,
     json: JsonOpt = False,
 ) -> int:
-    """Take the result as it is: it is committed, and the session is done.
+    """Approve the result: it is committed, and the session is done.
 
-    In a terminal it asks, after it has shown what will be committed. Elsewhere it asks nothing:
-    the command itself is your consent.
+    In a terminal, the command shows what will be committed and asks. Without a terminal it does not
+    ask: running it is your consent.
     """
     face: Face = ctx.obj
     require_person(face, "approve")
@@ -67,14 +67,14 @@ def approve(
         if asks or not json:
             _show_commit(world, state, say=render.note if json else render.out)
         require_consent(face, "Approve?", yes=not asks)
-    # Where it is not taken, the answer says why.
+    # If the session takes no approval now, the answer says why.
     return _decide(world, entry, Approved(), json=json)
 
 
 def _require_committable(
     world: World, entry: SessionEntry, state: SessionState, *, leave_nested: bool
 ) -> None:
-    """Refuse an approval whose commit would not be made, or would leave work out in silence."""
+    """Refuse an approval whose commit is impossible or would silently leave out work."""
     error = moved(world, state)
     if error is not None:
         raise BlockedError(error.message, reason="head_moved", hints=error.hints)
@@ -84,19 +84,19 @@ def _require_committable(
             "; ".join(NESTED.format(path=path) for path in found),
             reason="nested_repository",
             hints=(
-                f"commit the rest without it: agentmux approve {entry.name} --leave-nested",
-                f"have its files committed too: take {found[0]}.git away, then approve again",
+                f"to commit everything else: agentmux approve {entry.name} --leave-nested",
+                f"to commit its files too: move {found[0]}.git away, then approve again",
             ),
         )
 
 
 def _show_commit(world: World, state: SessionState, *, say: Callable[[str], None]) -> None:
     if not state.options.commit:
-        say("nothing will be committed: this session makes no commit")
+        say("nothing will be committed: commits are turned off for this session")
         return
     message, paths = preview(world, state)
     files = "1 file" if len(paths) == 1 else f"{len(paths)} files"
-    say(f"to be committed: {files}, “{message.splitlines()[0]}”")
+    say(f"to be committed: {files}, with the message “{message.splitlines()[0]}”")
     for path in paths[:_SHOWN]:
         say(f"  {path}")
     if len(paths) > _SHOWN:
@@ -110,13 +110,15 @@ def _show_commit(world: World, state: SessionState, *, say: Callable[[str], None
 
 def request_changes(
     ctx: typer.Context,
-    changes: Annotated[str, typer.Argument(metavar="TEXT", help="What to change, or @FILE, or -.")],
+    changes: Annotated[
+        str, typer.Argument(metavar="TEXT", help="What to change: a text, @FILE, or - for stdin.")
+    ],
     session: Annotated[
         str | None, typer.Option("--session", "-s", metavar="SESSION", help="As for `status`.")
     ] = None,
     json: JsonOpt = False,
 ) -> int:
-    """Ask for changes: the session begins another cycle with them."""
+    """Request changes: the session begins another cycle to make them."""
     face: Face = ctx.obj
     require_person(face, "request-changes")
     command = 'request-changes "…" --session SESSION'
@@ -126,7 +128,7 @@ def request_changes(
 
 
 def _deciding(face: Face, name: str | None, *, command: str) -> tuple[World, SessionEntry]:
-    """Return the session that is meant: by name, or the only one that waits for a decision."""
+    """Return the session of that name; without a name, the only one that waits for a decision."""
     world, entry = meant(face, name, command=command)
     if entry is None:
         entries = list_resumable_sessions(world)
@@ -145,18 +147,18 @@ def _decide(world: World, entry: SessionEntry, fact: UserDecision, *, json: bool
     error = _error(made, entry)
     if error is None and not json:
         render.out(f"{fact.kind}: {made.result}" + (f", {made.reason}" if made.reason else ""))
-    # With JSON the answer is given: the error is for people, and no second one.
+    # JSON was written already; the error goes to stderr, for people.
     return ExitCode.OK if error is None else render.error(error)
 
 
 def _error(made: SubmitAnswer, entry: SessionEntry) -> AgentmuxError | None:
-    """Return why nothing was decided; a script must see it in the exit code."""
+    """Return why the decision does not count, so that the exit code tells scripts; else None."""
     if made.result == "refused":
         return RefusedError(made.reason, problems=made.problems)
     if made.result == "ignored":
         return BlockedError(
-            f"{entry.name} takes no such decision now: {made.reason}",
+            f"session {entry.name} takes no such decision now: {made.reason}",
             reason="not_waiting",
-            hints=(f"see where it is: agentmux status {entry.name}",),
+            hints=(f"agentmux status {entry.name}",),
         )
     return None

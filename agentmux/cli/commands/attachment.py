@@ -1,4 +1,4 @@
-"""Put this terminal in front of a tmux session, or say what to type instead."""
+"""Attaches this terminal to a session's tmux session, or says what to type instead."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
 
 def attach(face: Face, site: Site, entry: SessionEntry) -> NoReturn:
-    """Show the session in this terminal, and end with the status of its tmux client.
+    """Show the session in this terminal, and exit with the status of the tmux client.
 
     Raises:
-        AgentmuxError: It is not live, or this is no terminal to show it in.
+        AgentmuxError: The session is not live, or this terminal cannot show it.
     """
     target = require_live(entry, live(site, (entry,))[entry.path])
     argv = attach_argv(target, face.environ, on_terminal=face.interactive)
@@ -36,9 +36,9 @@ def attach(face: Face, site: Site, entry: SessionEntry) -> NoReturn:
 
 
 def go(face: Face, site: Site, path: Path, argv: tuple[str, ...]) -> int:
-    """Show the session at ``path`` in this terminal, by ``argv``; then say how it stands.
+    """Run the tmux client ``argv``, then print the state of the session at ``path``.
 
-    Inside tmux the client that is there goes to the session, and this does not wait for it.
+    Inside tmux, the client that is there switches to the session, and this process does not wait.
     """
     render.flush()
     if face.environ.get("TMUX"):
@@ -50,11 +50,12 @@ def go(face: Face, site: Site, path: Path, argv: tuple[str, ...]) -> int:
 
 
 def require_live(entry: SessionEntry, found: Liveness) -> Target:
-    """Return where the session's tmux session is.
+    """Return the server and the tmux session of a live session.
 
     Raises:
-        BlockedError: It is another one's, or this directory is a copy of a live session.
-        AgentmuxError: There is none, or it cannot be reached.
+        BlockedError: Its tmux session cannot be reached, belongs to somebody else, or belongs to
+            the session that this directory is a copy of.
+        AgentmuxError: There is no tmux session, or it is unknown whether there is one.
     """
     target = own_tmux(entry, found)
     if target is not None:
@@ -78,13 +79,13 @@ def require_live(entry: SessionEntry, found: Liveness) -> Target:
 def attach_argv(
     target: Target, environ: Mapping[str, str], *, on_terminal: bool
 ) -> tuple[str, ...]:
-    """Return the tmux client to become; it shows this session, or fails.
+    """Return the argv of a tmux client that shows the session.
 
-    Inside the same server it switches the client that is there; inside another one it refuses,
-    since a tmux in a tmux takes its own prefix key away.
+    Inside the same tmux server, it switches the current client. Inside another server, attaching is
+    refused, because a tmux inside a tmux takes the prefix key away from the inner one.
 
     Raises:
-        UsageError: This is no terminal for it; the hint is what to type in one.
+        UsageError: This terminal cannot show the session; the hint says what to type in one.
     """
     from agentmux.adapters.tmux.commands import client_of, goes_to  # noqa: PLC0415 (only who goes)
 
@@ -92,22 +93,22 @@ def attach_argv(
     to_attach = (*client_of(socket), "attach-session", "-t", target.session)
     outer = environ.get("TMUX", "").rsplit(",", 2)[0]
     if not on_terminal:
-        raise UsageError("there is no terminal here to attach to", hints=(shlex.join(to_attach),))
+        raise UsageError("cannot attach without a terminal", hints=(shlex.join(to_attach),))
     if not outer:
         return (*client_of(socket), *goes_to(target, "attach-session"))
     if os.path.realpath(outer) == os.path.realpath(socket):
         return (*client_of(socket), *goes_to(target, "switch-client"))
     raise UsageError(
         f"this terminal is inside another tmux server ({outer})",
-        hints=(f"detach from it first, then: {shlex.join(to_attach)}",),
+        hints=(f"detach from that server, then: {shlex.join(to_attach)}",),
     )
 
 
 def require_place(face: Face, socket: str, *, asked: bool | None) -> None:
-    """Check, before a session is begun, that this terminal can show it where ``asked`` to.
+    """Check, before a session is started, that this terminal can show it; only if ``asked``.
 
     Raises:
-        UsageError: This is no terminal for it.
+        UsageError: This terminal cannot show it.
     """
     if not asked:
         return
@@ -115,7 +116,7 @@ def require_place(face: Face, socket: str, *, asked: bool | None) -> None:
         nowhere = Target(server=Server(socket=socket, pid=0, started=0), session="", uuid="")
         attach_argv(nowhere, face.environ, on_terminal=face.interactive)
     except UsageError as error:
-        hint = "say --detach, and in a terminal: agentmux attach"
+        hint = "use --detach, and type in a terminal: agentmux attach"
         raise UsageError(error.message, hints=(hint,)) from None
 
 
@@ -123,7 +124,7 @@ def become(argv: tuple[str, ...]) -> NoReturn:
     """Replace this process by a program.
 
     Raises:
-        MissingError: It is not on this machine.
+        MissingError: The program cannot be started.
     """
     try:
         os.execvp(argv[0], argv)  # noqa: S606 (that is what attaching means)

@@ -1,4 +1,4 @@
-"""The configuration that ``agentmux init`` writes: every key, as a comment, with its value."""
+"""The configuration that ``agentmux init`` writes: every key as a comment, with its value."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ _PATH: Final = ".agentmux/config.yaml"
 _MODE: Final = 0o644
 
 _TEXT: Final = """\
-# How AgentMux works in this project. Every key may be left out; what stands behind a # here is the
-# built-in value. A mistake is refused with its file and line.
+# How AgentMux works in this project. Every key is optional; the lines that begin with # show the
+# built-in values. AgentMux reports a mistake with its file and line.
 version: 1
 
 defaults:
-  # Who plays every role without an agent of its own: a name from `agentmux agents`, or a command.
+  # The agent of every role that names none: a name from `agentmux agents`, or a command.
   agent: {agent}
   # model: null                 # null: the agent chooses
-  # max_review_iterations: 3    # after so many failed reviews it is left to you
+  # max_review_iterations: 3    # failed reviews per cycle, after which you decide
 
 # roles:
   # One entry for each role that differs: product-manager, architect, code-researcher,
@@ -34,12 +34,12 @@ defaults:
   # coder: {{agent: null, model: null, args: [], single: false}}
 
 # agents:
-  # Changes to the agents that AgentMux knows, and new ones. What lets an agent work without asking
-  # for permissions is yours to grant; nothing of the kind is built in. For example:
+  # Changes to built-in agents, and new agents. By default every agent asks for permissions. Only
+  # you can let one work without asking, for example:
   # claude: {{permission_args: [--permission-mode, acceptEdits]}}
 
 # resume:
-  # native: true                # false: conversations never come back
+  # native: true                # false: every agent starts a new conversation
   # policy: null                # never | confirm | auto; null: confirm in a terminal, else auto
   # max_age: 7d
   # reject_after: 15s
@@ -53,14 +53,14 @@ defaults:
 
 
 def require_free(project: Path) -> Path:
-    """Return where the configuration goes.
+    """Return the path of the project's configuration, which does not exist yet.
 
     Raises:
-        UsageError: There is one; it is never written over.
+        UsageError: It exists; it is never overwritten.
     """
     path = project / _PATH
     if path.exists() or path.is_symlink():
-        raise UsageError(f"{path} is there already", hints=(f"edit it: {path}",))
+        raise UsageError(f"{path} exists already", hints=(f"edit it: {path}",))
     return path
 
 
@@ -68,23 +68,23 @@ def write(path: Path, agent: str) -> None:
     """Write the configuration; only ``agent`` differs from the built-in values.
 
     Raises:
-        DataError: It cannot be written; nothing was changed.
+        DataError: The file cannot be written; nothing was changed.
     """
     files.make_dir(path.parent)
-    # JSON texts are YAML texts, whatever is in them.
+    # JSON is valid YAML, so this quotes any name.
     files.replace(path, _TEXT.format(agent=json.dumps(agent)).encode(), _MODE)
 
 
 def unattended(spec: AgentSpec) -> Iterator[str]:
-    """Say what a run that nobody watches needs; nothing of it is written."""
+    """Yield lines that say what the agent needs to run unattended; nothing of it is written."""
     if spec.permission_args:
         yield f"{spec.name} runs with {shlex.join(spec.permission_args)}, as you configured it"
     elif spec.unattended_args:
         words = ", ".join(map(json.dumps, spec.unattended_args))
-        yield f"{spec.name} asks before it acts: a run that nobody watches would wait for you."
+        yield f"{spec.name} asks for permission before it acts, and waits until you answer"
         entry = f"{{{spec.name}: {{permission_args: [{words}]}}}}"
-        yield f"To let it act by itself, write into that file: agents: {entry}"
+        yield f"to let it act without asking, write into that file: agents: {entry}"
     elif spec.known:
-        yield f"nothing is known that {spec.name} needs for a run that nobody watches"
+        yield f"AgentMux knows of no arguments that {spec.name} needs to run unattended"
     else:
         yield f"`{spec.name}` is not in the agent registry: it runs exactly as typed"

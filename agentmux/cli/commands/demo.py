@@ -1,4 +1,4 @@
-"""`agentmux demo`: the command alone; what it plays is loaded when it is called."""
+"""``agentmux demo``: the command; the demo itself is loaded only when it runs."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import typer
 def demo(
     *,
     keep: Annotated[
-        bool, typer.Option("--keep", help="Leave the project for a look; says where it lies.")
+        bool, typer.Option("--keep", help="Keep the project afterwards, and say where it is.")
     ] = False,
 ) -> int:
-    """Watch a feature of the offline agent go through a crash and a resume.
+    """Watch the offline agent carry out a feature, through a crash and a resume.
 
-    Everything happens in a temporary folder with a tmux server of its own, and is taken away
-    afterwards. No account, no network; nothing of yours is touched. Exit code 0 says that every
-    promise was checked and held.
+    The demo runs in a temporary folder with its own tmux server and deletes both afterwards. It
+    needs no account and no network, and changes nothing of yours. Exit code 0 means that every
+    promise was checked and kept.
     """
     from agentmux.demo.play import run  # noqa: PLC0415 (no other command needs it)
 

@@ -1,4 +1,4 @@
-"""``agentmux init``: begin the configuration of a project."""
+"""``agentmux init``: writes the configuration of a project."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 def init(
     ctx: typer.Context,
     defaults: Annotated[
-        bool, typer.Option("--defaults", help="Ask nothing; take the built-in values.")
+        bool, typer.Option("--defaults", help="Use the built-in values without asking.")
     ] = False,
 ) -> int:
-    """Begin the configuration of a project."""
+    """Write a configuration for this project."""
     face: Face = ctx.obj
     if not defaults and not face.interactive:
-        raise UsageError("nobody is here to be asked", hints=("agentmux init --defaults",))
+        raise UsageError("cannot ask without a terminal", hints=("agentmux init --defaults",))
     site = face.site()
     path = config_template.require_free(site.project)
     world = face.world()
@@ -38,14 +38,14 @@ def init(
     trust_own_edit(face, world, keys=("defaults.agent",))
     render.note(f"next: agentmux start FEATURE (played by {agent})")
     if world.programs.find(spec.command[0]) is None:
-        render.note(f"{spec.command[0]} is not installed here: agentmux agents lists what is")
+        render.note(f"{spec.command[0]} is not installed; to see what is: agentmux agents")
     for line in config_template.unattended(spec):
         render.note(line)
     return 0
 
 
 def _chosen(world: World) -> str:
-    """Ask a person which agent plays the roles, among those that can be run here."""
+    """Ask a person which agent plays the roles; return an agent that can be run here."""
     from agentmux.cli.ask.agent_choice import ask_agent, asking  # noqa: PLC0415 (only with a person)
 
-    return ask_agent(world, asking(), question="Which agent plays the roles here?")
+    return ask_agent(world, asking(), question="Which agent should play the roles in this project?")

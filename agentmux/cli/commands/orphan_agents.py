@@ -1,4 +1,4 @@
-"""Agents that outlived their tmux server: two must never work on one seat."""
+"""Agents that outlived their tmux server: finds and ends them, so that no seat has two agents."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ if TYPE_CHECKING:
     from agentmux.adapters.system.processes import Survivor
 
 _DYING_S: Final = 4.0
-"""How long agents whose server is gone may take to end by themselves: the wrapper's grace, and
-some."""
+"""Seconds to wait for agents to end by themselves after their server is gone: the wrapper's grace
+period and a bit more."""
 
 
 def outlived(sessions: Iterable[tuple[str, Path]]) -> tuple[Survivor, ...]:
-    """Return the agents of sessions that are not live, once those that are ending have ended.
+    """Return the agents of these sessions that still run; the sessions must not be live.
 
-    Reads only; waits some seconds where there are any.
+    It changes nothing. If it finds agents, it waits up to `_DYING_S` for them to end.
 
     Args:
-        sessions: The id of each, and its directory: a copy has the same id, and other agents.
+        sessions: Id and directory of each session. A copy has the same id, but its own agents.
     """
     places = tuple(sessions)
     alive = processes.survivors(*(uuid for uuid, _ in places))
@@ -33,14 +33,14 @@ def outlived(sessions: Iterable[tuple[str, Path]]) -> tuple[Survivor, ...]:
 
 
 def _is_of(survivor: Survivor, places: Iterable[tuple[str, Path]]) -> bool:
-    """Whether it works in one of these, or in a directory that is gone: its session was moved."""
+    """Whether it belongs to one of these sessions, or its directory is gone (session was moved)."""
     if not Path(survivor.folder or "/nowhere").is_dir():
         return True
     return any(survivor.session == uuid and _same(survivor.folder, path) for uuid, path in places)
 
 
 def _same(folder: str, path: Path) -> bool:
-    """Whether both are one directory, by whatever name."""
+    """Whether both paths name the same directory."""
     try:
         return path.samefile(folder)
     except OSError:
@@ -48,19 +48,19 @@ def _same(folder: str, path: Path) -> bool:
 
 
 def listed(alive: Iterable[Survivor]) -> str:
-    """Return who they are, for people."""
+    """Return the seats and processes of agents, as a text for people."""
     return ", ".join(f"{each.seat or '?'} (process {each.pid}, {each.argv0})" for each in alive)
 
 
 def agents_alive(session: str, alive: Iterable[Survivor]) -> BlockedError:
-    """Return why ``session`` is not resumed where nobody says that they may be ended."""
+    """Return the error for a resume without consent to end the agents that are still alive."""
     return BlockedError(
         f"agents of session {session} outlived their tmux server: {listed(alive)}",
         reason="agents_alive",
-        hints=(f"end them and go on: agentmux resume {session} --yes",),
+        hints=(f"to end them and resume: agentmux resume {session} --yes",),
     )
 
 
 def end(alive: Iterable[Survivor]) -> None:
-    """End them, the obstinate ones by force."""
+    """End these agents; kill those that do not end in time."""
     processes.end([(each.pid, each.started) for each in alive], grace_s=_DYING_S)

@@ -1,4 +1,4 @@
-"""``agentmux remove``: take a session away with all that it left."""
+"""``agentmux remove``: removes a session and everything that it left."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def remove(
     ] = None,
     yes: YesOpt = False,
 ) -> int:
-    """Remove a session with all that it left; refused while it is live."""
+    """Remove a session and everything that it left; refused while it is live."""
     face: Face = ctx.obj
     require_person(face, "remove")
     if session is not None:
@@ -36,8 +36,8 @@ def remove(
         finish_removals(site)
         entry = select_session(list_sessions(site), command=_REMOVE)
     require_removable(site, entry)
-    how = "it is done" if entry.is_done else f"it is not done: {entry.phase or 'unreadable'}"
-    question = f"Remove {entry.name} ({how}) with its history and conversations?"
+    how = "done" if entry.is_done else f"not done: {entry.phase or 'unreadable'}"
+    question = f"Remove session {entry.name} ({how}) with its history and conversations?"
     require_consent(face, question, yes=yes)
     remove_session(site, entry)
     render.note(f"removed {entry.path}")

@@ -1,4 +1,4 @@
-"""``agentmux version``: tell the version."""
+"""``agentmux version``: shows the version."""
 
 from __future__ import annotations
 

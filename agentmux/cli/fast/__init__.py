@@ -1,1 +1,1 @@
-"""What `__main__` and `main` start before typer loads. Import little. The rest is `commands`."""
+"""Commands that run without loading typer. Import little here. Other commands: `commands`."""

@@ -1,4 +1,4 @@
-"""A text that the user or an agent gives: from a file, or from standard input."""
+"""Reads a text that the user or an agent gives, from a file or from standard input."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from agentmux.errors import UsageError
 
 
 def given_text(path: Path | None, limit: int) -> str:
-    """Return at most ``limit`` bytes of a file, or of standard input where ``path`` is None.
+    """Return at most ``limit`` bytes of a file as text; of standard input if ``path`` is None.
 
-    What is not UTF-8 is replaced, whatever the locale says.
+    Bytes that are not UTF-8 are replaced; the locale does not matter.
 
     Raises:
-        UsageError: It cannot be read.
+        UsageError: The text cannot be read.
     """
     try:
         if path is None:

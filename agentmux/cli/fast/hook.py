@@ -1,8 +1,8 @@
-"""``agentmux hook``: what an agent's hooks tell us, as a JSON object.
+"""``agentmux hook``: records what an agent's own hook reports, as one JSON object.
 
-It comes on standard input in the form of Claude Code's hooks (``session_id``, ``hook_event_name``),
-which others follow, or as the only argument in the form of codex's ``notify``.
-An agent stops or shows an error where its hook fails: this never fails, and prints nothing.
+The object comes on standard input in the form of Claude Code's hooks (``session_id``,
+``hook_event_name``), which other agents follow, or as the only argument in the form of codex's
+``notify``. An agent may stop if its hook fails, so this command never fails and prints nothing.
 Source: https://code.claude.com/docs/en/hooks.
 """
 
@@ -23,20 +23,19 @@ from agentmux.core.codec.frozen import replace
 from agentmux.core.names.turn import Turn
 
 INPUT_MAX: Final = 16 << 20
-"""Bytes; a hook's input carries the prompt."""
+"""Bytes that are read of the input, which contains the whole prompt."""
 
 PROMPTED: Final = frozenset({"UserPromptSubmit", "BeforeAgent"})
 ENDED: Final = frozenset({"Stop", "AfterAgent"})
 NOTIFIED: Final = "agent-turn-complete"
 
 _AT_WORK: Final = ("background_tasks", "session_crons")
-"""Fields of a turn's end that list what will call the agent back."""
+"""Fields at the end of a turn that list what will wake the agent again later."""
 
 
 def main(argv: Sequence[str], stdin: BinaryIO, environ: Mapping[str, str]) -> int:
-    """Record what the hook tells, if it is news; always returns 0."""
-    # Outside a pane, in a session that is gone, on a full disk: the agent must not suffer from it,
-    # nor from a mistake of ours.
+    """Record what the hook reports, unless it is known already; always return 0."""
+    # The agent must not suffer from a missing pane or session, a full disk, or a bug of ours.
     with suppress(Exception):
         _record(argv[0].encode() if argv else stdin.read(INPUT_MAX), environ)
     return 0
@@ -48,7 +47,7 @@ def _record(data: bytes, environ: Mapping[str, str]) -> None:
         return
     identity = identity_from(environ, command="agentmux hook")
     files = FileSignals(Path(identity.session_dir))
-    if fields.get("type") == NOTIFIED:  # also of threads beside the conversation
+    if fields.get("type") == NOTIFIED:  # codex sends it for side threads, too
         identity = replace(identity, conversation=str(fields.get("thread-id", "")))
         turn = _turn(_last(fields), identity.session_dir, over=True)
         note_turn(files, identity, turn, known=True)
@@ -70,7 +69,7 @@ def _record(data: bytes, environ: Mapping[str, str]) -> None:
 
 
 def _turn(prompt: object, session_dir: str, *, over: bool) -> Turn:
-    """Return what a turn is that this message began; all of ours name a file of the session."""
+    """Return the turn that ``prompt`` began; a prompt of ours names a file of the session."""
     if not isinstance(prompt, str) or session_dir not in prompt:
         return Turn.OF_USER
     return Turn.ENDED if over else Turn.BEGUN

@@ -1,4 +1,4 @@
-"""The hidden command that drives one session, run in the monitor's pane."""
+"""The hidden command ``_orchestrate``: drives one session, and runs in the monitor's pane."""
 
 from __future__ import annotations
 
@@ -50,14 +50,14 @@ _FOLDERS: Final = (
     *(layout.LAUNCHES, layout.SNAPSHOTS, layout.CHECKPOINTS, layout.HISTORY, layout.RESEARCH),
     *(each.folder for each in PHASE_REGISTRY if each.folder),
 )
-"""Where a session is written to."""
+"""Folders of a session that the orchestrator writes into."""
 
 _END_S: Final = 4.0
 _LOG_KEYS: Final = ("session", "phase", "role", "pane")
 
 
 class _JsonLines(logging.Formatter):
-    """One JSON object per line, for later."""
+    """Formats each log record as one line of JSON."""
 
     def format(  # type: ignore[explicit-override]  # typing has it from Python 3.12 on
         self, record: logging.LogRecord
@@ -82,13 +82,15 @@ def main(argv: Sequence[str], environ: Mapping[str, str]) -> int:
     config = Path(argv[3]) if len(argv) > 3 else None
     if _given_up(session, request):
         _end_own_session(environ)
-        render.failure("nobody waits for this orchestrator any more", ("agentmux list",))
+        render.failure(
+            "the command that started this orchestrator has given up", ("agentmux list",)
+        )
         return ExitCode.NOT_FOUND
     os.umask(0o077)
     waiting = [Path(request.ready)] if request.ready else []
 
     def report(said: OrchestratorReport) -> None:
-        # Only the first: whoever waited takes one answer, and has gone on with it.
+        # Only the first report is sent: the command that started us reads just one.
         if waiting:
             send_report(waiting.pop(), said.encode())
 
@@ -114,17 +116,17 @@ def main(argv: Sequence[str], environ: Mapping[str, str]) -> int:
 
 
 def _given_up(session: Path, request: OrchestratorRequest) -> bool:
-    """Whether the command that started this has cleaned up: tmux hung, and made our pane too late.
+    """Whether the command that started this process has given up and cleaned up.
 
-    A reattach cleans nothing up.
+    That happens if tmux hung and made our pane too late. A reattach never cleans up.
     """
     waited_for = request.ready if request.mode != "reattach" else ""
     return not session.is_dir() or bool(waited_for and not Path(waited_for).exists())
 
 
 def _end_own_session(environ: Mapping[str, str]) -> None:
-    """Kill the tmux session that was made for this process, where nothing else is in it."""
-    with suppress(AgentmuxError):  # then the pane stays, and shows why
+    """Kill the tmux session that was made for this process, unless it has other panes."""
+    with suppress(AgentmuxError):  # the pane then stays, and shows why
         own = _own_session(environ)
         if own is not None and [pane.id for pane in own.panes()] == [environ.get("TMUX_PANE")]:
             own.kill()
@@ -180,10 +182,12 @@ async def _drive(
 
 
 def _require_trusted(world: World, session: Path) -> None:
-    """Refuse what was changed in the project's files since the command that started us asked.
+    """Check again that the session uses only what is trusted of the project's files.
+
+    They may have changed since the command that started this process asked.
 
     Raises:
-        NotTrustedError: Something of it would be used and is not trusted.
+        NotTrustedError: The session would use something that is not trusted.
     """
     if world.trust.parts():
         loaded = world.files(session).load()
@@ -191,7 +195,7 @@ def _require_trusted(world: World, session: Path) -> None:
 
 
 def _adopt(own: OwnTmux, given: Mapping[str, str], environ: Mapping[str, str]) -> Mapping[str, str]:
-    """Take the environment of the command that started us, for our agents too."""
+    """Use the environment of the command that started us, for this process and its agents."""
     made = change(environ, given)
     if not made:
         return environ
@@ -201,15 +205,15 @@ def _adopt(own: OwnTmux, given: Mapping[str, str], environ: Mapping[str, str]) -
 
 def _required(own: OwnTmux | None) -> OwnTmux:
     if own is None:
-        raise SessionGoneError("this process is in no tmux session of agentmux's")
+        raise SessionGoneError("this process is not in a tmux session of agentmux")
     return own
 
 
 def _own_session(environ: Mapping[str, str]) -> OwnTmux | None:
-    """Return the tmux session that was made for this process; None where it is in none of ours.
+    """Return the tmux session that was made for this process; None if it is not in one of ours.
 
-    ``$TMUX`` is ``socket,pid,session`` of the server that started it: whoever answers at the socket
-    by now may be another one.
+    ``$TMUX`` holds ``socket,pid,session`` of the server that started this process. The pid is
+    compared, because another server may answer at that socket by now.
     """
     place, _, number = environ.get("TMUX", "").rpartition(",")
     socket, _, pid = place.rpartition(",")

@@ -1,4 +1,4 @@
-"""``agentmux list``: quick, so it is dispatched before typer is imported."""
+"""``agentmux list``, without importing typer."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from agentmux.cli.face import Face
 
 _SHOWN: Final = 50
-"""Lines that a person looks through; JSON has all of them."""
+"""Most sessions shown as text without ``--all``; JSON has all of them."""
 
 
 def run(face: Face, *, everything: bool, json: bool) -> int:

@@ -1,6 +1,6 @@
-"""``agentmux submit`` and ``agentmux research``: what agents type, all day.
+"""``agentmux submit`` and ``agentmux research``: the commands by which agents send signals.
 
-Parsed by hand and dispatched before typer is imported: docs/decisions/0006-fast-submit.md.
+They parse their arguments without typer, to start fast: docs/decisions/0006-fast-submit.md.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from agentmux.errors import AgentmuxError, ExitCode, UsageError, of_system
 SUBMIT_HELP: Final = """\
 Usage: agentmux submit WHAT [OPTIONS]
 
-Say that a piece of work is complete. Typed by an agent inside its pane: who it is, it
-knows from the environment there.
+Hand in a finished piece of work. An agent runs this inside its pane; the environment there
+says which agent it is.
 
 WHAT:
   pm-done          requirements.md of the product manager
@@ -38,30 +38,31 @@ WHAT:
   review           the review file of a reviewer
   research-done    summary.md and detail.md of a researcher
   summary          summary.md of the completed work
-  hello            which conversation this is; nothing is handed in
+  hello            only tell which conversation this is
 
 Options:
-  --subplan N      with done: which sub-plan; else the one of the seat
-  --role ROLE      with review: logic, quality or expert; else the role of the seat
-  --topic TOPIC    with research-done: which topic; else the one of the seat
+  --subplan N      with done: the sub-plan (default: that of the seat)
+  --role ROLE      with review: logic, quality or expert (default: the role of the seat)
+  --topic TOPIC    with research-done: the topic (default: that of the seat)
   --json           answer as JSON
-  --help           show this
+  --help           show this help
 
-Answers accepted, ignored or duplicate (exit code 0), or refused (8) with every problem.
+The answer is accepted, ignored or duplicate (exit code 0), or refused (exit code 8) with all
+problems listed.
 """
 
 RESEARCH_HELP: Final = """\
 Usage: agentmux research code|web --topic TOPIC QUESTION…
 
-Have another agent find something out, in this code base or on the web. Typed by an agent
-inside its pane. A topic that was asked before is answered from what is there.
+Ask another agent to answer a question about this code base or from the web. An agent runs this
+inside its pane. For a topic that was asked before, the earlier answer is used.
 
-  QUESTION         the words of the question; @FILE reads a file, - reads standard input
+  QUESTION         the question; @FILE reads it from a file, - from standard input
 
 Options:
-  --topic TOPIC    a short name: a-z, 0-9 and -
+  --topic TOPIC    a short name for the question: a-z, 0-9 and -
   --json           answer as JSON
-  --help           show this
+  --help           show this help
 """
 
 _SIGNALS: Final = {
@@ -77,13 +78,13 @@ _SIGNALS: Final = {
 }
 _RESEARCH: Final = {"code": "research_dispatch_code", "web": "research_dispatch_web"}
 _QUESTION_BYTES: Final = 4 * (QUESTION_MAX + 1)
-"""Holds one character more than a question may have, however many bytes each takes."""
+"""Enough bytes to read one character more than a question may have."""
 _OPTION_OF: Final = {"done": "--subplan", "review": "--role", "research-done": "--topic"}
 
 
 @dataclass(frozen=True, slots=True)
 class _Words:
-    """A command line taken apart."""
+    """A parsed command line."""
 
     words: list[str]
     options: dict[str, str]
@@ -92,11 +93,11 @@ class _Words:
 
 
 def main(argv: Sequence[str], environ: Mapping[str, str]) -> int:
-    """Run ``submit …`` or ``research …``; returns the exit code.
+    """Run ``submit …`` or ``research …``; return the exit code.
 
     Args:
-        argv: The words behind ``agentmux``.
-        environ: Of the process.
+        argv: The words after ``agentmux``.
+        environ: Environment of the process.
     """
     command, rest = argv[0], argv[1:]
     as_json = "--json" in rest
@@ -116,7 +117,7 @@ def main(argv: Sequence[str], environ: Mapping[str, str]) -> int:
 
 
 def hand_in(submission: Submission, environ: Mapping[str, str], *, command: str) -> SubmitAnswer:
-    """Hand ``request`` in to the session that ``environ`` names."""
+    """Submit the signal to the session that ``environ`` names; return the answer."""
     identity = identity_from(environ, command=command)
     return submit(
         FileSignals(Path(identity.session_dir)),
@@ -145,7 +146,8 @@ def _taken_apart(argv: Sequence[str], known: tuple[str, ...]) -> _Words:
         elif name in known:
             options[name] = value if equals else _value(name, rest)
         elif word.startswith("-") and word != "-":
-            raise UsageError(f"no option `{word}`{nearest(name, (*known, '--json', '--help'))}")
+            near = nearest(name, (*known, "--json", "--help"))
+            raise UsageError(f"unknown option `{word}`{near}")
         else:
             words.append(word)
     return _Words(words, options, "j" in flags, "h" in flags)
@@ -160,11 +162,11 @@ def _value(name: str, rest: Iterator[str]) -> str:
 
 def _submit_request(given: _Words) -> Submission:
     if not given.words:
-        raise UsageError("what is complete is missing", hints=("see: agentmux submit --help",))
+        raise UsageError("missing argument WHAT", hints=("agentmux submit --help",))
     what, *more = given.words
     signal = _chosen(what, _SIGNALS, "agentmux submit --help")
     if more:
-        raise UsageError(f"`{more[0]}` is one word too many behind `submit {what}`")
+        raise UsageError(f"unexpected argument `{more[0]}` after `submit {what}`")
     for option in given.options:
         if option != _OPTION_OF.get(what):
             raise UsageError(f"`submit {what}` takes no `{option}`")
@@ -178,18 +180,18 @@ def _submit_request(given: _Words) -> Submission:
 
 def _research_request(given: _Words) -> Submission:
     if not given.words:
-        raise UsageError("`code` or `web` is missing", hints=("see: agentmux research --help",))
+        raise UsageError("missing argument `code` or `web`", hints=("agentmux research --help",))
     signal = _chosen(given.words[0], _RESEARCH, "agentmux research --help")
     if "--topic" not in given.options:
-        raise UsageError("`--topic` is missing", hints=("see: agentmux research --help",))
+        raise UsageError("missing option `--topic`", hints=("agentmux research --help",))
     question = _question(given.words[1:])
     return Submission(signal=signal, topic=given.options["--topic"], question=question)
 
 
 def _chosen(name: str, known: Mapping[str, str], help_command: str) -> str:
     if name not in known:
-        hint = f"one of: {', '.join(known)} (see {help_command})"
-        raise UsageError(f"there is no `{name}`{nearest(name, known)}", hints=(hint,))
+        hint = f"use one of: {', '.join(known)} (see {help_command})"
+        raise UsageError(f"unknown argument `{name}`{nearest(name, known)}", hints=(hint,))
     return known[name]
 
 
@@ -197,7 +199,7 @@ def _subplan(text: str | None) -> int | None:
     if text is None:
         return None
     if not (text.isascii() and text.isdigit() and 0 < len(text) < 7 and int(text)):
-        raise UsageError(f"`--subplan {text}`: a whole number from 1 is due")
+        raise UsageError(f"`--subplan` must be a positive integer, not `{text}`")
     return int(text)
 
 
@@ -228,8 +230,8 @@ def _failed(error: AgentmuxError, *, as_json: bool) -> int:
 
 
 def _print(line: str, *, to_stderr: bool = False) -> None:
-    """Write a line whatever is in it: a byte of a name that is not text is shown escaped."""
+    """Write a line; what the stream cannot encode is escaped, and a failed write is ignored."""
     stream = sys.stderr if to_stderr else sys.stdout
     encoding = stream.encoding or "utf-8"
-    with suppress(OSError):  # what was recorded is recorded, whoever hears of it
+    with suppress(OSError):  # the signal is recorded already, whether or not the answer is read
         stream.write(line.encode(encoding, "backslashreplace").decode(encoding) + "\n")

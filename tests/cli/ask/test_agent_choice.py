@@ -108,8 +108,8 @@ def test_a_custom_command_is_taken_as_typed_once_it_can_run(
     assert choose_agent(world_of(project), person) == "robot --fast: x"
     assert written(project) == {"defaults": {"agent": "robot --fast: x"}}
     said = capsys.readouterr().err
-    assert "`9` is none of these" in said
-    assert "choose one of these" in said  # there is no default: only the offline agent is here
+    assert "`9` is not in the list" in said
+    assert "choose one of the list" in said  # there is no default: only the offline agent is here
     assert "`no-such` is not on PATH" in said
     assert "no closing quotation" in said
 

@@ -86,7 +86,7 @@ def test_a_probe_names_the_screens_that_were_not_recorded(project: Path, tmp_pat
 
     missing = ["question", "permission", "trouble", "resumed", "rejected", "update"]
     assert "screens recorded from 2.0, not from 2.1: ready, busy, limit\n" in said
-    assert "it has no screen `trust`: it asks nothing\n" in said
+    assert "has no screen `trust`: it asks nothing\n" in said
     assert f"screens missing: {', '.join(missing)}\n" in said
     (found,) = answer(project, "probe", "robot")["agents"]
     assert found["screens"] == {
@@ -138,7 +138,7 @@ def test_show_says_what_an_unattended_run_needs(project: Path) -> None:
         "agents: {claude: {permission_args: [--careful]}}\n"
     )
     trust(project)
-    assert "it runs with --careful, as you configured it" in run(project, "show", "claude").stdout
+    assert "runs with --careful, as you configured it" in run(project, "show", "claude").stdout
 
 
 def test_show_of_an_unknown_command_is_as_typed(project: Path) -> None:

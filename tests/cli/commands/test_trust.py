@@ -295,7 +295,7 @@ def test_trust_shows_keeps_and_revokes(project: Path, run: Run, capsys: Capture)
     assert [each["standing"] for each in shown()["parts"]] == ["changed", "trusted"]
 
     assert run("trust", "--revoke") == 0
-    assert "nothing of" in capsys.readouterr().err
+    assert "are not trusted any more" in capsys.readouterr().err
     assert {each["standing"] for each in shown()["parts"]} == {"new"}
     assert run("trust", "--show", "--revoke") == ExitCode.USAGE
 
