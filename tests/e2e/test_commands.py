@@ -390,7 +390,7 @@ def test_init_offers_what_is_there(project: Project, wait_until: WaitUntil) -> N
             client.press(f"{typed}\r")
             wait_until(lambda said=answered: said in client.said, 20, lambda: client.said)
         assert client.process.wait(20) == 0
-        assert "offline and scripted" in client.said
+        assert "works offline" in client.said
     assert 'agent: "demo"' in (project.path / ".agentmux" / "config.yaml").read_text()
 
 

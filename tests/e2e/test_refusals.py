@@ -35,9 +35,9 @@ REFUSALS = (
     (2, "no phase `nonesuch`", ("resume", "--phase", "nonesuch")),
     (2, "`--phase` can only go back", ("resume", "--phase", "reviewing")),
     (2, "cannot ask without a terminal", ("resume", "--phase", "planning", "--detach")),
-    (2, "--all goes with --dry-run", ("resume", "--all")),
-    (2, "is not live, there is nothing to reattach to", ("resume", "--reattach", NAME)),
-    (2, "say which seat", ("restart", NAME)),
+    (2, "--all needs --dry-run", ("resume", "--all")),
+    (2, "is not live, so there is nothing to reattach to", ("resume", "--reattach", NAME)),
+    (2, "missing option --role SEAT", ("restart", NAME)),
     (4, "no orchestrator runs", ("restart", NAME, "--role", "coder-1")),
     (4, "no seat `painter`", ("resume", NAME, "--fresh-role", "painter")),
 )

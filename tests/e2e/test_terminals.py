@@ -310,7 +310,7 @@ def test_in_a_terminal_start_asks_before_a_second_feature(
     project.ok("stop")
     words = (sys.executable, "-m", "agentmux", "start", "--agent", "demo", "--detach", "second")
     with Client(project, *words) as client:
-        wait_until(lambda: "Start all the same?" in client.said, 20, lambda: client.said)
+        wait_until(lambda: "Start anyway?" in client.said, 20, lambda: client.said)
         client.press("n\r")
         wait_until(lambda: client.process.poll() is not None, 10, lambda: client.said)
     assert project.sessions() == [first.path]

@@ -25,7 +25,10 @@ def remove(
     ] = None,
     yes: YesOpt = False,
 ) -> int:
-    """Remove a session and everything that it left; refused while it is live."""
+    """Remove a session and everything that it left.
+
+    A session that is live is not removed.
+    """
     face: Face = ctx.obj
     require_person(face, "remove")
     if session is not None:

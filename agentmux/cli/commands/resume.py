@@ -1,4 +1,4 @@
-"""``resume``, ``stop`` and ``restart``: bring a session back, end it, bring one seat back."""
+"""``resume``, ``stop`` and ``restart``: resume a session, stop it, start one seat again."""
 
 from __future__ import annotations
 
@@ -66,28 +66,35 @@ def resume_session(
         bool, typer.Option("--all", help="With --dry-run: every session that is not done.")
     ] = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what would be done; change nothing.")
+        bool, typer.Option("--dry-run", help="Show what a resume would do; change nothing.")
     ] = False,
     explain: Annotated[
-        bool, typer.Option("--explain", help="Show the walk through the phases; change nothing.")
+        bool,
+        typer.Option(
+            "--explain", help="Show why each phase counts as complete or not; change nothing."
+        ),
     ] = False,
-    fresh: Annotated[bool, typer.Option("--fresh", help="No conversation comes back.")] = False,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Start new conversations in all seats.")
+    ] = False,
     fresh_role: Annotated[
         list[str] | None,
-        typer.Option(metavar="SEAT", help="That of this seat does not; may be repeated."),
+        typer.Option(
+            metavar="SEAT", help="Start a new conversation in this seat; may be repeated."
+        ),
     ] = None,
     phase: Annotated[
         str | None, typer.Option(metavar="PHASE", help="Go back to an earlier phase.")
     ] = None,
     reattach: Annotated[
-        bool, typer.Option("--reattach", help="A new orchestrator over live panes.")
+        bool, typer.Option("--reattach", help="Start a new orchestrator for the live panes.")
     ] = False,
     attach: AttachOpt = None,
     yes: YesOpt = False,
     trust: TrustOpt = False,
     json: JsonOpt = False,
 ) -> int:
-    """Go on with a session where it stopped."""
+    """Resume a session where it stopped."""
     face: Face = ctx.obj
     switches = {
         "--dry-run": dry_run, "--explain": explain, "--fresh": fresh, "--reattach": reattach,
@@ -104,7 +111,7 @@ def resume_session(
             world, entries, known, seats, phase, ends_agents=ends_agents, explain=explain, json=json
         )
     if everything:
-        raise UsageError("--all goes with --dry-run", hints=("agentmux resume --all --dry-run",))
+        raise UsageError("--all needs --dry-run", hints=("agentmux resume --all --dry-run",))
     told: tuple[str, ...] = ()
     if reattach:
         entry = _chosen(world, entry, command=command)[0]
@@ -127,9 +134,9 @@ def resume_session(
 def _as_typed(
     command: str, switches: Mapping[str, bool], values: Mapping[str, Sequence[str] | str | None]
 ) -> str:
-    """Return what hints propose: the same command, so that pasting one does no more than this.
+    """Return the command for hints: what the user typed, with all options but the consents.
 
-    Only a consent is to be given anew.
+    A pasted hint then does no more than the user asked for.
     """
     words = [name for name, given in switches.items() if given]
     for name, given in values.items():
@@ -158,9 +165,10 @@ def _picked(
     command: str,
     json: bool,
 ) -> tuple[SessionEntry, frozenset[str], bool] | None:
-    """Return the session that is meant, and the seats that are to start afresh.
+    """Return the session to resume, the seats that start afresh, and whether to attach instead.
 
-    Then whether a person picked it who saw that it is live. None where they wanted none.
+    The last is true if a person picked a session that was shown as live. Return None if they
+    picked none.
     """
     if entry is not None:
         return entry, fresh, False
@@ -224,7 +232,7 @@ def _dry_run(
 
 
 def _looked_at_once(programs: Programs) -> Programs:
-    """A program is the same one for every session of one look."""
+    """Return ``programs`` with its answers cached, for a look at many sessions."""
     return replace(
         programs,
         find=functools.cache(programs.find),
@@ -241,7 +249,7 @@ def _look(
     fresh: frozenset[str],
     phase: str | None,
 ) -> tuple[dict[str, Any], list[Problem]]:
-    """Say what a resume would do with one session; what is wrong with it harms no other."""
+    """Return what a resume would do with one session, and its problems; errors become problems."""
     liveness = lives[entry.path]
     place = shown_path(entry.path, world.project)
     unread = {"session": entry.name, "path": place, "phase": None, "blocked": None}
@@ -267,7 +275,7 @@ def _look(
 def _foretell(
     fields: dict[str, Any], entry: SessionEntry, alive: Sequence[Survivor], *, ends_agents: bool
 ) -> None:
-    """Say that agents outlived their server: a resume ends them, with consent, or refuses."""
+    """Add that agents outlived their server: a warning if a resume may end them, else a block."""
     error = orphan_agents.agents_alive(entry.name, alive)
     if ends_agents:
         fields.setdefault("warnings", []).append(f"{error.message}; a resume ends them")
@@ -299,7 +307,7 @@ def _resume(
     yes: bool,
     trust: bool,
 ) -> tuple[StartedSession, tuple[str, ...]]:
-    """Check all that can refuse, then hand the session over; return what was warned of too."""
+    """Check everything that can refuse, then start the orchestrator; return the warnings, too."""
     known = _known(world, (entry,))
     lives = live(world, known)
     block = blocked(world, entry, lives[entry.path])
@@ -324,7 +332,7 @@ def _resume(
 
 
 def _known(world: World, entries: Sequence[SessionEntry]) -> tuple[SessionEntry, ...]:
-    """Return these, and all others that could be at work in the checkout."""
+    """Return these sessions and all others that could be live in the same checkout."""
     found = {each.path: each for each in (*list_resumable_sessions(world), *entries)}
     return tuple(found.values())
 
@@ -337,13 +345,13 @@ def _end_survivors(face: Face, plan: ResumePlan, *, yes: bool) -> None:
     if not yes and not face.interactive:
         raise orphan_agents.agents_alive(plan.path.name, alive)
     words = orphan_agents.listed(alive)
-    question = f"Still alive without their tmux server: {words}. End them?"
+    question = f"These agents outlived their tmux server: {words}. End them?"
     require_consent(face, question, yes=yes)
     orphan_agents.end(alive)
 
 
 def _used_by(world: World, entry: SessionEntry) -> Effect:
-    """Return what a session would use of the project's files."""
+    """Return the effect that the project's files have on a session."""
     if not world.trust.parts():
         return lambda _: None
     loaded = world.files(entry.path).load()
@@ -354,7 +362,7 @@ def _reattach(face: Face, world: World, entry: SessionEntry, *, trust: bool) -> 
     found = live(world, (entry,))[entry.path]
     if found.live is False:
         raise UsageError(
-            f"session {entry.name} is not live, there is nothing to reattach to",
+            f"session {entry.name} is not live, so there is nothing to reattach to",
             hints=(f"agentmux resume {entry.name}",),
         )
     if found.starter is not None:
@@ -362,14 +370,14 @@ def _reattach(face: Face, world: World, entry: SessionEntry, *, trust: bool) -> 
     target = attachment.require_live(entry, found)
     if found.moved_from is not None:
         raise BlockedError(
-            f"session {entry.name} was moved from {found.moved_from} while it ran: its agents do"
-            " not find it any more",
+            f"session {entry.name} was moved from {found.moved_from} while it ran, so its agents"
+            " cannot find it",
             reason="session_live",
             hints=(f"agentmux stop {entry.name}", f"then: agentmux resume {entry.name}"),
         )
     if found.locked:
         raise BlockedError(
-            f"session {entry.name} has its orchestrator: process {found.orchestrator}",
+            f"session {entry.name} has an orchestrator already: process {found.orchestrator}",
             reason="locked",
             hints=(f"agentmux attach {entry.name}",),
         )
@@ -408,7 +416,7 @@ def stop_session(ctx: typer.Context, session: SessionArg = None) -> int:
     if stopped.stays:
         render.note(f"warning: {stopped.stays}")
     render.out(f"stopped {entry.name}" + ("" if stopped.by == "orchestrator" else " by force"))
-    render.out(f"go on with it: agentmux resume {entry.name}")
+    render.out(f"to resume it: agentmux resume {entry.name}")
     return 0
 
 
@@ -421,16 +429,21 @@ def restart_seat(
     native: Annotated[
         bool | None,
         typer.Option(
-            "--resume/--fresh", help="With its conversation, or without.", show_default=False
+            "--resume/--fresh",
+            help="Continue its conversation, or start a new one.",
+            show_default=False,
         ),
     ] = None,
 ) -> int:
-    """Bring one stopped seat of a live session back."""
+    """Start the agent of one seat again.
+
+    The session must be live.
+    """
     from agentmux.adapters.wake.pipe import poke  # noqa: PLC0415 (only here)
 
     face: Face = ctx.obj
     if not role:
-        raise UsageError("say which seat: --role SEAT", hints=("agentmux status",))
+        raise UsageError("missing option --role SEAT", hints=("to see the seats: agentmux status",))
     switches = {"--resume": native is True, "--fresh": native is False}
     command = _as_typed("restart SESSION", switches, {"--role": role})
     world, named = meant(face, session, command=command)
@@ -439,5 +452,5 @@ def restart_seat(
     fresh = None if native is None else not native
     seat = seat_named(role)
     restart(world, files, seat, fresh=fresh, poke=lambda: poke(entry.path))
-    render.out(f"{seat} of {entry.name} comes back")
+    render.out(f"restarting {seat} of session {entry.name}")
     return 0

@@ -1,6 +1,6 @@
-"""The commands that look at sessions, and the ones that go there.
+"""The commands that show sessions, wait for them and attach to them.
 
-Of a session nothing is changed; `list` takes away what is left of one that was being removed.
+They change no session; `list` only finishes a removal that was interrupted.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ SessionArg = Annotated[
     str | None,
     typer.Argument(
         metavar="[SESSION]",
-        help="A name, the beginning of one, a slug or a path.",
+        help="A session's name, the start of its name, its slug or its path.",
         show_default=False,
     ),
 ]
@@ -48,7 +48,7 @@ _EVERY_S: Final = 60.0
 def list_(
     ctx: typer.Context,
     everything: Annotated[
-        bool, typer.Option("--all", help="Also those beyond the newest fifty.")
+        bool, typer.Option("--all", help="List all sessions, not only the newest fifty.")
     ] = False,
     json: JsonOpt = False,
 ) -> int:
@@ -57,7 +57,10 @@ def list_(
 
 
 def status(ctx: typer.Context, session: SessionArg = None, json: JsonOpt = False) -> int:
-    """Show how a session is; without a name, those that are not done, else the newest."""
+    """Show the state of a session.
+
+    Without a name, show all sessions that are not done, or the newest one if all are done.
+    """
     face: Face = ctx.obj
     site, entries = _named_or_going(face, session, command=STATUS)
     result = look(site, entries)
@@ -75,31 +78,29 @@ def status(ctx: typer.Context, session: SessionArg = None, json: JsonOpt = False
 
 
 def _in_full(views: Sequence[SessionView]) -> SessionView | None:
-    """Return the one that is shown with all that is known of it: the only one, or the live one."""
+    """Return the session to show in full: the only one, or the only live one; else None."""
     live_ones = [view for view in views if view.live]
     found = live_ones if len(live_ones) == 1 else views
     return found[0] if len(found) == 1 else None
 
 
 def _table(face: Face, found: Sequence[tuple[SessionView, SessionEntry]], *, after: bool) -> None:
-    """Show a line for each of these."""
+    """Show one line for each of these sessions."""
     views, titles = [view for view, _ in found], (entry.title for _, entry in found)
     lines = render.session_list(views, titles, cols=render.columns(), colours=face.colours)
     render.out("\n".join(["", *lines] if after else lines))
-    render.note("all that is known of one: agentmux status SESSION")
+    render.note("details of one: agentmux status SESSION")
 
 
 def logs(
     ctx: typer.Context,
     session: SessionArg = None,
-    follow: Annotated[
-        bool, typer.Option("--follow", "-f", help="Go on as lines are written.")
-    ] = False,
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="Keep showing new lines.")] = False,
     lines: Annotated[
-        int, typer.Option("--lines", "-n", min=0, metavar="N", help="Begin with the last N lines.")
+        int, typer.Option("--lines", "-n", min=0, metavar="N", help="Start with the last N lines.")
     ] = 50,
 ) -> int:
-    """Show what the orchestrator of a session logged."""
+    """Show the log of a session's orchestrator."""
     face: Face = ctx.obj
     site, entry = one(face, session, command="logs SESSION")
     log = LogFile(entry.path / layout.LOG)
@@ -126,10 +127,10 @@ def attach(ctx: typer.Context, session: SessionArg = None) -> None:
 
 
 def _live(site: Site, entries: Sequence[SessionEntry]) -> Sequence[SessionEntry]:
-    """Return those that are live, as far as that can be told.
+    """Return the sessions that are live, or of which that is unknown.
 
     Raises:
-        NotFoundError: None is.
+        NotFoundError: There is none.
     """
     found = live(site, entries)
     live_ones = [each for each in entries if found[each.path].live is not False]
@@ -142,8 +143,8 @@ def _picked(face: Face, entries: Sequence[SessionEntry]) -> SessionEntry:
     """Let a person pick one of several live sessions.
 
     Raises:
-        NotFoundError: This is no terminal to pick on.
-        KeyboardInterrupt: They wanted none.
+        NotFoundError: The terminal cannot show the picker.
+        KeyboardInterrupt: The person picked none.
     """
     from agentmux.cli.ask.consent import leave  # noqa: PLC0415
     from agentmux.cli.picker import screen  # noqa: PLC0415 (only where there are several)
@@ -160,19 +161,19 @@ def wait(
     ctx: typer.Context,
     session: Annotated[str, typer.Argument(metavar="SESSION", help="As for `status`.")],
     goal: Annotated[
-        str, typer.Option("--for", metavar="PHASE", help="A phase, or done, failed, decision.")
+        str, typer.Option("--for", metavar="PHASE", help="A phase, done, failed or decision.")
     ] = "done",
     timeout: Annotated[
         float | None,
         typer.Option("--timeout", min=0, metavar="S", help="Give up after S seconds (exit 9)."),
     ] = None,
 ) -> int:
-    """Wait until a session is in a phase, or beyond it."""
+    """Wait until a session has reached a phase."""
     face: Face = ctx.obj
     if timeout is not None and not math.isfinite(timeout):
         raise UsageError(
-            f"--timeout takes a number of seconds, not `{timeout}`",
-            hints=("leave --timeout out to wait for ever",),
+            f"--timeout must be a finite number of seconds, not `{timeout}`",
+            hints=("to wait without a limit, leave --timeout out",),
         )
     site, entry = named(face, session, command="wait SESSION")
     wanted = Goal(goal)
@@ -180,7 +181,7 @@ def wait(
     if view.status in {SessionStatus.STOPPED, SessionStatus.INTERRUPTED} and not wanted.is_met(
         entry
     ):
-        render.note(f"nobody drives {entry.name} now; next: {render.next_step(view)}")
+        render.note(f"session {entry.name} has no orchestrator now; next: {render.next_step(view)}")
     reached = wait_for(site, entry, wanted, timeout_s=timeout, monotonic=monotonic)
     render.out(f"{reached.name}: {reached.phase}")
     return 0
@@ -189,7 +190,7 @@ def wait(
 def _named_or_going(
     face: Face, name: str | None, *, command: str
 ) -> tuple[Site, Sequence[SessionEntry]]:
-    """Return the one that is meant; else those that are not done; else the newest."""
+    """Return the named session, else the one we are in, else all not done, else the newest."""
     if name is not None:
         site, entry = named(face, name, command=command)
         return site, (entry,)
@@ -202,13 +203,13 @@ def _named_or_going(
 
 
 def one(face: Face, name: str | None, *, command: str) -> tuple[Site, SessionEntry]:
-    """Return the one that is meant, and what looking at its project takes.
+    """Return the site of a session's project, and the session.
 
     Args:
-        command: What hints propose to type, with ``SESSION`` where the name goes.
+        command: Command for hints, with ``SESSION`` in place of the name.
 
     Raises:
-        NotFoundError: There is none, or it could be one of several.
+        NotFoundError: No session matches, or several do.
     """
     site, entries = _named_or_going(face, name, command=command)
     return site, select_session(entries, command=command)

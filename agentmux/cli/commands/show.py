@@ -1,4 +1,4 @@
-"""``agentmux show``: the last screens of a session, whether it runs or not."""
+"""``agentmux show``: shows the last screens of a session, live or not."""
 
 from __future__ import annotations
 
@@ -27,9 +27,10 @@ def show(
     ctx: typer.Context,
     session: SessionArg = None,
     role: Annotated[
-        str | None, typer.Option("--role", metavar="SEAT", help="Only this seat, such as coder-2.")
+        str | None,
+        typer.Option("--role", metavar="SEAT", help="Show only this seat, such as coder-2."),
     ] = None,
-    plain: Annotated[bool, typer.Option("--plain", help="As text, without colours.")] = False,
+    plain: Annotated[bool, typer.Option("--plain", help="Show text without colours.")] = False,
     json: JsonOpt = False,
 ) -> int:
     """Show the last screens of a session's agents."""

@@ -1,4 +1,4 @@
-"""``start``: from words on the command line to a session that runs."""
+"""``start``: makes a session for a feature and starts its orchestrator."""
 
 from __future__ import annotations
 
@@ -41,10 +41,11 @@ if TYPE_CHECKING:
 AttachOpt = Annotated[
     bool | None,
     typer.Option(
-        "--attach/--detach", help="Show the session in this terminal; the default in one.",
+        "--attach/--detach",
+        help="Show the session in this terminal, or not (default: show it if there is one).",
         show_default=False,
     ),
-]  # fmt: skip
+]
 
 
 def start_feature(
@@ -54,39 +55,47 @@ def start_feature(
         typer.Argument(metavar="FEATURE", help="What to build: a text, @FILE, or - for stdin."),
     ] = None,
     file: Annotated[
-        Path | None, typer.Option("--file", metavar="PATH", help="Read the feature from it.")
+        Path | None,
+        typer.Option("--file", metavar="PATH", help="Read the feature from this file."),
     ] = None,
     name: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Names the session, instead of a slug.")
+        str | None,
+        typer.Option(metavar="NAME", help="Name of the session (default: from the feature)."),
     ] = None,
     product_manager: Annotated[
-        bool, typer.Option("--product-manager", help="Begin with product management.")
+        bool, typer.Option("--product-manager", help="Start with the product manager.")
     ] = False,
     agent: Annotated[
         str | None,
-        typer.Option(metavar="AGENT", help="Plays every role that --role does not name."),
+        typer.Option(metavar="AGENT", help="Agent of every role that --role does not name."),
     ] = None,
     role: Annotated[
         list[str] | None,
-        typer.Option(metavar="ROLE=AGENT[:MODEL]", help="Who plays a role; may be repeated."),
+        typer.Option(metavar="ROLE=AGENT[:MODEL]", help="Agent of one role; may be repeated."),
     ] = None,
     branch: Annotated[
         str | None,
         typer.Option(
-            metavar="[NAME]", help="Make a branch: NAME, else one named after the session."
+            metavar="[NAME]",
+            help="Make a branch called NAME (default: named after the session).",
         ),
     ] = None,
     include: Annotated[
         list[str] | None,
-        typer.Option(metavar="PATH", help="Commit this changed file too; may be repeated."),
+        typer.Option(
+            metavar="PATH",
+            help="Commit this file although it is changed already; may be repeated.",
+        ),
     ] = None,
     attach: AttachOpt = None,
     yes: YesOpt = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Check, and make nothing.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show what a start would do; change nothing.")
+    ] = False,
     trust: TrustOpt = False,
     json: JsonOpt = False,
 ) -> int:
-    """Start a feature: a session with its orchestrator and first agent."""
+    """Start a session for a feature."""
     face: Face = ctx.obj
     world = face.world()
     attachment.require_place(face, world.terminal(None).socket, asked=attach)
@@ -128,7 +137,7 @@ def start_feature(
 
 
 def _chosen_agent(face: Face, world: World) -> str | None:
-    """Ask who plays, where nothing says so yet; the answer is remembered for the project."""
+    """Ask for an agent if no configuration names one; write the answer for the project."""
     from agentmux.cli.ask.agent_choice import asking, choose_agent  # noqa: PLC0415 (only with a person)
 
     return choose_agent(world, asking(), config=face.config)
@@ -148,13 +157,13 @@ def orchestrator_start(world: World, config: Path | None) -> OrchestratorStart:
 
 
 def read_text(words: str | None, file: Path | None = None, *, what: str) -> str:
-    """Return a text of the user: the argument, a file (``@path``, ``file``), or stdin (``-``).
+    """Return the user's text: the argument itself, or from a file (``@PATH``, ``file``) or ``-``.
 
     Raises:
-        UsageError: None or two were given, or the file cannot be read.
+        UsageError: No text or two texts were given, or the file cannot be read.
     """
     if (words is None) == (file is None):
-        raise UsageError(f"say {what}: a text, @FILE, or - for stdin, and only one of them")
+        raise UsageError(f"say {what} exactly once: as a text, @FILE, or - for stdin")
     if words == "-":
         return given_text(None, FEATURE_MAX + 1)
     path = file if words is None else Path(words[1:]) if words.startswith("@") else None
@@ -162,30 +171,30 @@ def read_text(words: str | None, file: Path | None = None, *, what: str) -> str:
 
 
 def read_roles(words: Sequence[str]) -> dict[str, tuple[str, str | None]]:
-    """Return ``ROLE=AGENT[:MODEL]`` words as role to (agent, model).
+    """Return the agent and model of each role, from words like ``ROLE=AGENT[:MODEL]``.
 
     Raises:
-        UsageError: A word has another form.
+        UsageError: A word does not have that form.
     """
     found: dict[str, tuple[str, str | None]] = {}
     for word in words:
         role, _, rest = word.partition("=")
         agent, _, model = rest.partition(":")
         if not agent:
-            raise UsageError(f"--role takes ROLE=AGENT[:MODEL], not `{word}`")
+            raise UsageError(f"--role must be ROLE=AGENT[:MODEL], not `{word}`")
         found[seat_named(role)] = (agent, model or None)
     return found
 
 
 def _real(path: Path) -> str:
-    """Return a path without links on the way to it; the last part may be one."""
+    """Return the path with all symbolic links resolved but its last part."""
     return str(Path(os.path.realpath(path.parent), path.name))
 
 
 def _confirm(face: Face, plan: StartPlan, *, yes: bool) -> None:
-    """Ask before a second session works in a checkout; without a terminal the warning is all."""
+    """Ask before starting beside an unfinished session; without a terminal only a warning shows."""
     asks = face.interactive and any("unfinished" in each for each in plan.warnings)
-    require_consent(face, "Start all the same?", yes=yes or not asks)
+    require_consent(face, "Start anyway?", yes=yes or not asks)
 
 
 def _show_plan(plan: StartPlan, *, json: bool) -> None:
@@ -221,9 +230,10 @@ def show_begun(
     attach: bool | None,
     told: Sequence[str] = (),
 ) -> None:
-    """Tell what runs now, and go there where that is wanted.
+    """Show what was started, and attach to it if wanted.
 
-    People know the warnings ``told`` already.
+    Args:
+        told: Warnings that were shown already.
     """
     news = [each for each in begun.warnings if each not in told]
     for warning in news:
@@ -249,7 +259,7 @@ def show_begun(
     try:
         argv = attachment.attach_argv(begun.target, face.environ, on_terminal=face.interactive)
     except UsageError as error:
-        # The session runs, and its answer is given: this is no failure any more.
+        # The session runs and the answer was shown, so this is no failure.
         render.note(f"not attached: {error.message}")
         return
     status = attachment.go(face, world, begun.path, argv)

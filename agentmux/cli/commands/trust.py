@@ -1,4 +1,4 @@
-"""``trust``, and the question of the commands that would use what the project's files say."""
+"""``trust``, and the question that other commands ask before they use a project's files."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from agentmux.cli.face import Face
 
 TrustOpt = Annotated[
-    bool, typer.Option("--trust", help="Trust what the project's files say now, for CI.")
+    bool, typer.Option("--trust", help="Trust the project's files as they are now (for CI).")
 ]
 
 
@@ -39,18 +39,21 @@ def trust(
     show: Annotated[
         bool, typer.Option("--show", help="Show what needs trust; change nothing.")
     ] = False,
-    revoke: Annotated[bool, typer.Option("--revoke", help="Trust nothing of it any more.")] = False,
+    revoke: Annotated[
+        bool, typer.Option("--revoke", help="Stop trusting the files of this project.")
+    ] = False,
     yes: YesOpt = False,
     json: JsonOpt = False,
 ) -> int:
-    """Trust what the files of this project make AgentMux run or tell an agent.
+    """Trust the files of this project.
 
-    In a terminal it asks, after it has shown what that is. Elsewhere it asks nothing: the command
-    itself is your consent. What changes later is asked about again.
+    They can make AgentMux run programs and tell agents what to do; until you trust these parts,
+    they have no effect. In a terminal, the command shows them and asks. Without a terminal it does
+    not ask: running it is your consent. A part that changes later needs trust again.
     """
     face: Face = ctx.obj
     if show and revoke:
-        raise UsageError("--show and --revoke do not go together", hints=("agentmux trust --help",))
+        raise UsageError("--show and --revoke cannot be combined", hints=("agentmux trust --help",))
     if not show:
         require_person(face, "trust")
     world = face.world()
@@ -62,7 +65,7 @@ def trust(
     if json:
         render.as_json(_fields(world))
     elif revoke:
-        render.note(f"nothing of {world.project} is trusted any more")
+        render.note(f"the files of {world.project} are not trusted any more")
     elif show:
         render.out("\n".join(_lines(world, world.trust.parts())) or _NOTHING)
     return 0
@@ -99,11 +102,11 @@ def _fields(world: World) -> dict[str, object]:
 
 
 def _lines(world: World, parts: Iterable[Part]) -> Iterator[str]:
-    """Show parts whole: what is cut off could be what matters."""
+    """Yield the lines that show parts in full, because a part that was cut could hide something."""
     for part in parts:
         yield f"{part.key} ({standing(part, world.trust.known())})"
         for name, value in _values(part):
-            # As JSON in ASCII nothing can look like something else.
+            # In ASCII no character can look like another one.
             yield f"  {name}{json_text.dumps(value)}"
 
 
@@ -117,18 +120,18 @@ def _values(part: Part) -> Iterator[tuple[str, object]]:
 
 
 def trusted_world(face: Face, world: World, effect: Effect, *, trust: bool = False) -> World:
-    """Return the world in which what a command would use of the project's files has effect.
+    """Return the world in which the parts of the project's files that ``effect`` needs are trusted.
 
-    Where some of that is not trusted yet, a person is shown it and asked.
+    If some of them are not trusted yet, show them to a person and ask.
 
     Args:
-        trust: Trust all that the files say now, and ask nothing.
+        trust: Trust everything that the files say now, without asking.
 
     Raises:
-        NotTrustedError: Nobody is there to be asked.
-        KeyboardInterrupt: They said no.
-        BlockedError: An agent is asked, or says ``trust``.
-        DataError: It cannot be written down.
+        NotTrustedError: Nobody can be asked.
+        KeyboardInterrupt: The person said no.
+        BlockedError: An agent, not a person, runs the command.
+        DataError: The trust cannot be written to disk.
     """
     if trust:
         require_person(face, "trust")
@@ -138,7 +141,7 @@ def trusted_world(face: Face, world: World, effect: Effect, *, trust: bool = Fal
         return world
     if not face.interactive:
         raise NotTrustedError(parts, command=_command(face, world))
-    render.note("The files of this project say what runs here, and you have not trusted that yet:")
+    render.note("this project's files decide what runs here, and you do not trust these parts yet:")
     for line in _lines(world, parts):
         render.note(f"  {line}")
     require_person(face, "trust")
@@ -147,7 +150,7 @@ def trusted_world(face: Face, world: World, effect: Effect, *, trust: bool = Fal
 
 
 def _command(face: Face, world: World) -> str:
-    """Return how to type ``trust`` from here."""
+    """Return the ``trust`` command for this project, as typed in the current directory."""
     import shlex  # noqa: PLC0415 (only for an error)
 
     here = face.given is None and face.project() == world.project
@@ -157,23 +160,23 @@ def _command(face: Face, world: World) -> str:
 
 
 def foreseen(world: World, effect: Effect) -> tuple[World, tuple[str, ...]]:
-    """Return the world to look ahead in, without any question, and what to warn of."""
+    """Return the world with all parts trusted, for a look without questions; and warnings."""
     parts = untrusted(world, effect)
     if not parts:
         return world, ()
     warning = (
-        f"this project is not trusted: first it will be asked about {named(parts)} (agentmux trust)"
+        f"this project is not trusted: you will be asked about {named(parts)} (agentmux trust)"
     )
     return world.trust.preview(), (warning,)
 
 
 def trust_own_edit(face: Face, before: World, *, keys: Collection[str]) -> None:
-    """Trust what the user has just written into the project's files by a command of ours: ``keys``.
+    """Trust the ``keys`` that the user has just written into the project's files by our command.
 
-    Where that cannot be noted, the next command asks.
+    If that fails, say why; the next command then asks.
     """
     try:
         require_person(face, "trust")
         keep_written(before, face.world(before.project), keys)
     except AgentmuxError as error:
-        render.note(f"it is not trusted yet: {error.message}")
+        render.note(f"what was written is not trusted yet: {error.message}")

@@ -1,8 +1,8 @@
-"""Pick one session on the whole terminal; ``resume`` and ``attach`` without a name do so.
+"""Lets a person pick one session in a full-screen list, for ``resume`` and ``attach``.
 
 The picker draws on the terminal of stderr and reads keys from stdin, so that stdout stays free for
-data. The sessions are looked at in a thread of their own, the selected one first. Whatever ends
-the picker, the terminal is then as it was.
+data. A thread examines the sessions, the selected one first. However the picker ends, it restores
+the terminal.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ if TYPE_CHECKING:
 
 _FALLBACK: Final = (80, 24)
 _READ_BYTES: Final = 4096
-# The bytes of one key come together; what comes later than this is another key.
+# Seconds within which the bytes of one key arrive; a later byte begins another key.
 _ESCAPE_S: Final = 0.05
-# Ages on the screen grow.
+# Seconds until the screen is drawn again, because the ages on it change.
 _REDRAW_S: Final = 30.0
 # The alternate screen; no cursor; no wrapping; pasted text is marked.
 _ENTER: Final = "\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[?2004h\x1b[2J"
@@ -50,7 +50,7 @@ _ENDING: Final = (signal.SIGTERM, signal.SIGHUP)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Picked:
-    """What a person chose; ``live`` is one that can be attached to."""
+    """What a person chose; ``live`` if the session can be attached to."""
 
     entry: SessionEntry
     fresh: bool = False
@@ -65,18 +65,18 @@ def select_session(
     fresh: bool = False,
     command: str = "resume SESSION",
 ) -> Picked | None:
-    """Return the session to resume; None when a person wants none of them.
+    """Return the session to resume; None if a person picked none.
 
-    One alone is taken, after it was shown. Several are picked from where a person is there to.
+    A single session is taken without asking, and named on stderr. Several are shown in the picker.
 
     Args:
-        interactive: stdin and stderr are a terminal that can be drawn on.
-        fresh: No conversation is to come back; the person may change that.
-        command: What the hints propose to type, with ``SESSION`` where the name goes.
+        interactive: Whether stdin and stderr are a terminal that the picker can use.
+        fresh: Start new conversations; the person may change that.
+        command: Command for hints, with ``SESSION`` in place of the name.
 
     Raises:
-        NotFoundError: There is none, or there are several and nobody is there.
-        KeyboardInterrupt: By Ctrl-C.
+        NotFoundError: There is no session, or there are several and nobody can pick.
+        KeyboardInterrupt: The person pressed Ctrl-C.
     """
     if len(entries) > 1 and interactive:
         return pick(world, entries, fresh=fresh)
@@ -87,7 +87,7 @@ def select_session(
 
 
 def can_draw(environ: Mapping[str, str]) -> bool:
-    """Whether the terminal understands what the picker sends."""
+    """Whether the terminal can show the picker."""
     return environ.get("TERM", "dumb") != "dumb"
 
 
@@ -118,13 +118,13 @@ def pick(
         raise KeyboardInterrupt
     if picker.taken is None:
         return None
-    # Who was quicker with Enter than the look means what they would have been shown.
+    # If Enter came before the session was examined, examine it now.
     seen = known_by_now.get(picker.taken) or sight(picker.taken)
     return Picked(entry=by_name[picker.taken], fresh=picker.fresh, live=seen.is_live)
 
 
 def _choices(project: str, entries: Sequence[SessionEntry]) -> list[Choice]:
-    """Return what is picked from; the times in the names are not looked for."""
+    """Return the choices of the picker; a search does not match the times in the names."""
     return [
         Choice(
             name=entry.name,
@@ -136,10 +136,10 @@ def _choices(project: str, entries: Sequence[SessionEntry]) -> list[Choice]:
 
 
 class _SessionLooks:
-    """Looks at a session by its name; each tmux server is asked once, for all.
+    """Examines a session by its name; each tmux server is asked only once for all sessions.
 
     Attributes:
-        statuses: In words, by name; empty until the first was looked at.
+        statuses: Status label by name; empty until the first session was examined.
     """
 
     def __init__(self, world: World, entries: Sequence[SessionEntry]) -> None:
@@ -164,11 +164,11 @@ class _SessionLooks:
 
 
 class Looker:
-    """Looks at sessions in a thread of its own, those that are wanted first.
+    """Examines sessions in a thread of its own, wanted ones first.
 
     Attributes:
-        bell: Becomes readable when something was found, or a signal came.
-        rope: What makes it so.
+        bell: Read end of a pipe; becomes readable after a result or a signal (a file descriptor).
+        rope: Write end of that pipe.
     """
 
     def __init__(self, look: Callable[[str], Outlook]) -> None:
@@ -185,20 +185,20 @@ class Looker:
         threading.Thread(target=self._work, daemon=True).start()
 
     def want(self, names: Sequence[str]) -> None:
-        """Look at these next, in this order; what was wanted before is not any more."""
+        """Examine these sessions next, in this order, instead of those wanted before."""
         with self._changed:
             self._wanted = [name for name in names if name not in self._found]
             self._changed.notify()
 
     def found(self) -> Mapping[str, Outlook]:
-        """Return what was found so far, by name; raises what a look raised."""
+        """Return the results so far, by name; raise an error that happened in the thread."""
         with self._changed:
             if self._error is not None:
                 raise self._error
             return dict(self._found)
 
     def close(self) -> None:
-        """Look no further; a look that goes on is not waited for."""
+        """Stop; do not wait for a session that is being examined."""
         with self._changed:
             self._closed = True
             self._changed.notify()
@@ -225,12 +225,12 @@ class Looker:
             if outlook is not None:
                 self._found[outlook.name] = outlook
             if not self._closed:
-                with contextlib.suppress(BlockingIOError):  # full: it rings already
+                with contextlib.suppress(BlockingIOError):  # the pipe is full, so readable already
                     os.write(self.rope, b"!")
 
 
 class _EndedError(Exception):
-    """A signal wants this process to end."""
+    """A signal that ends this process has arrived."""
 
     def __init__(self, number: int) -> None:
         self.number = number
@@ -244,7 +244,7 @@ def _run(picker: Picker, scene: Callable[[Picker], Scene], looker: Looker) -> Pi
             while not picker.is_over:
                 picker = _turn(picker, scene, looker, screen)
     except _EndedError as error:
-        # The terminal and what the signal does are as they were before.
+        # The terminal and the signal handlers are restored: let the signal act.
         os.kill(os.getpid(), error.number)
         raise
     return picker
@@ -253,7 +253,7 @@ def _run(picker: Picker, scene: Callable[[Picker], Scene], looker: Looker) -> Pi
 def _turn(
     picker: Picker, scene: Callable[[Picker], Scene], looker: Looker, screen: _Screen
 ) -> Picker:
-    """Draw what is known now, and take the next keys."""
+    """Draw the picker, then apply the next keys."""
     cols, rows = screen.size()
     now = scene(picker)
     picker = refuse(picker, {name: _in_short(each) for name, each in now.outlooks.items()})
@@ -268,19 +268,19 @@ def _turn(
 
 
 def _in_short(outlook: Outlook) -> str:
-    """Say in half a line why a session cannot be taken; empty when it can."""
+    """Return in half a line why a session cannot be picked; empty if it can."""
     return f"{outlook.kind}: {(*outlook.hints, outlook.refused)[0]}" if outlook.refused else ""
 
 
 @contextlib.contextmanager
 def _signals(rope: int) -> Iterator[None]:
-    """Make a changed size ring the bell, and an end of this process leave the terminal in order."""
+    """Let a resize write to ``rope``, and let a signal to end restore the terminal first."""
 
     def end(number: int, _frame: object) -> None:
         raise _EndedError(number)
 
     before = {number: signal.signal(number, end) for number in _ENDING}
-    # Some handler must be there, or nothing is written to the file descriptor.
+    # Python writes to the file descriptor only for signals with a handler.
     before[signal.SIGWINCH] = signal.signal(signal.SIGWINCH, lambda _number, _frame: None)
     woken = signal.set_wakeup_fd(rope, warn_on_full_buffer=False)
     try:
@@ -292,7 +292,7 @@ def _signals(rope: int) -> Iterator[None]:
 
 
 class _Screen:
-    """The terminal, while the picker has it."""
+    """The terminal while the picker uses it: raw mode and the alternate screen."""
 
     def __init__(self, bell: int) -> None:
         self._bell = bell
@@ -305,7 +305,7 @@ class _Screen:
     def __enter__(self) -> Self:
         sys.stderr.flush()
         try:
-            # What was typed ahead stays.
+            # TCSADRAIN keeps what was typed ahead.
             tty.setraw(self._in, termios.TCSADRAIN)
             self._send(_ENTER)
         except BaseException:
@@ -323,7 +323,7 @@ class _Screen:
             termios.tcsetattr(self._in, termios.TCSADRAIN, self._saved)
 
     def size(self) -> tuple[int, int]:
-        """Return columns and rows as they are now."""
+        """Return the current columns and rows."""
         try:
             cols, rows = os.get_terminal_size(self._out)
         except OSError:
@@ -331,7 +331,7 @@ class _Screen:
         return (cols, rows) if cols and rows else _FALLBACK
 
     def show(self, lines: tuple[PickerLine, ...], size: tuple[int, int]) -> None:
-        """Draw the lines that differ from what is there; all of them in a new size."""
+        """Draw the lines that changed; after a resize, all of them."""
         new = size != self._size
         old = () if new else self._drawn
         changed = "".join(
@@ -344,7 +344,7 @@ class _Screen:
             self._send(("\x1b[2J" if new else "") + changed)
 
     def pressed(self) -> tuple[Pressed, ...]:
-        """Wait for keys, for the bell, or until ages have grown; return the keys."""
+        """Wait for keys, for ``bell`` or for the next redraw; return the keys."""
         wait_s = _ESCAPE_S if self._keys.waiting else _REDRAW_S
         ready = select.select([self._in, self._bell], [], [], wait_s)[0]
         if self._bell in ready:
@@ -358,7 +358,7 @@ class _Screen:
             data = os.read(self._in, _READ_BYTES)
         except OSError:
             data = b""
-        # A terminal that is gone reads as its end, for ever.
+        # A terminal that is gone gives an empty read, again and again.
         return self._keys.feed(data) if data else (Key.INTERRUPT,)
 
     def _send(self, text: str) -> None:

@@ -1,4 +1,4 @@
-"""The picker of ``resume`` and ``attach``: lines for a terminal of any size; pure."""
+"""Draws the picker of ``resume`` and ``attach`` as lines for a terminal of any size. Pure."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from agentmux.core.terminal.picker import Choice, Picker
 
 NATIVE: Final = "↻"
-# Below so many columns there is no room for the phase in the list; it stands below.
+# With fewer columns the list has no room for the phase; the details below show it.
 _ROOMY: Final = 60
 _PHASE_COLS: Final = 18
 _MARK_COLS: Final = 10
 
 
 class Look(Enum):
-    """How a line is written; none of them is a colour."""
+    """How a line is shown (SGR code); none of them is a colour."""
 
     PLAIN = ""
     BOLD = "1"
@@ -34,23 +34,23 @@ class Look(Enum):
 
 @dataclass(frozen=True, slots=True)
 class PickerLine:
-    """One line, at most as wide as the terminal."""
+    """One line that fits into the terminal."""
 
     text: str
     look: Look = Look.PLAIN
 
     def styled(self) -> str:
-        """Return it for a terminal."""
+        """Return the line with its SGR sequences."""
         return f"\x1b[{self.look.value}m{self.text}\x1b[0m" if self.look.value else self.text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownSession:
-    """What is known of a session before it was looked at closely.
+    """What the list of sessions tells, before a session is examined.
 
     Attributes:
-        phase: As its state says.
-        title: What it is about; may be empty.
+        phase: Phase in its state.
+        title: First line of its feature; may be empty.
     """
 
     phase: str
@@ -60,12 +60,12 @@ class KnownSession:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scene:
-    """All that is drawn.
+    """Everything that the picker shows.
 
     Attributes:
         known: By name, for every session.
-        outlooks: By name, for those that were looked at.
-        statuses: In words, by name; may be empty.
+        outlooks: By name, for the sessions that were examined.
+        statuses: Status label by name; may be empty.
     """
 
     picker: Picker
@@ -76,19 +76,19 @@ class Scene:
 
 
 def cut(text: str, cols: int) -> str:
-    """Return as much of any text as fits, in one line; an ellipsis says that there is more."""
+    """Return the text in one line of at most ``cols`` cells; an ellipsis marks a cut."""
     shown = (char if char.isprintable() else " " for char in text[: 8 * max(cols, 1)])
     return cut_clean("".join(shown), cols)
 
 
 def fill(text: str, cols: int) -> str:
-    """Return the text cut or filled to exactly so many cells."""
+    """Return the text, cut or padded to exactly ``cols`` cells."""
     kept = cut(text, cols)
     return kept + " " * (cols - width(kept))
 
 
 def shown_names(picker: Picker, rows: int) -> tuple[str, ...]:
-    """Return the names in the list of a terminal with so many rows, top to bottom."""
+    """Return the names that the list shows on a terminal with ``rows`` rows, top to bottom."""
     return tuple(each.name for each in _window(picker, _list_rows(picker, rows)))
 
 
@@ -106,7 +106,7 @@ def draw(scene: Scene, cols: int, rows: int) -> tuple[PickerLine, ...]:
 
 
 def _list_rows(picker: Picker, rows: int) -> int:
-    """Return how many lines the list gets: what it needs, at most two fifths of the screen."""
+    """Return the lines of the list: what it needs, but at most two fifths of the screen."""
     return max(1, min(len(picker.found), max(3, (rows - 2) * 2 // 5), rows - 2))
 
 
@@ -127,7 +127,7 @@ def _spread(left: str, right: str, cols: int) -> str:
 
 
 def _window(picker: Picker, size: int) -> tuple[Choice, ...]:
-    """Return the part of the list that holds the selected one, near its middle."""
+    """Return the ``size`` choices around the selected one."""
     found = picker.found
     first = min(max(picker.place - size // 2, 0), max(len(found) - size, 0))
     return found[first : first + size]
@@ -136,7 +136,7 @@ def _window(picker: Picker, size: int) -> tuple[Choice, ...]:
 def _list(scene: Scene, cols: int, size: int) -> list[PickerLine]:
     found = _window(scene.picker, size)
     if not found:
-        return [PickerLine(cut("  no session fits", cols), Look.DIM)]
+        return [PickerLine(cut("  no session matches", cols), Look.DIM)]
     return [_row(scene, each, cols) for each in found]
 
 
@@ -156,7 +156,7 @@ def _row(scene: Scene, choice: Choice, cols: int) -> PickerLine:
 
 
 def _mark(outlook: Outlook | None, *, fresh: bool) -> str:
-    """Return a word on how the seats come back."""
+    """Return in a word how the seats come back."""
     if outlook is None:
         return ELLIPSIS
     if outlook.kind:
@@ -171,7 +171,7 @@ def _mark(outlook: Outlook | None, *, fresh: bool) -> str:
 
 
 def _how(seat: SeatOutlook, *, fresh: bool) -> str:
-    """Return how a seat comes back: what is no conversation stays what it is."""
+    """Return how a seat comes back; ``fresh`` replaces only a native return."""
     return "fresh" if fresh and seat.is_native else seat.mode
 
 
@@ -185,14 +185,14 @@ def _rule(name: str, cols: int) -> PickerLine:
 
 
 def _detail(scene: Scene, cols: int, room: int) -> list[PickerLine]:
-    """Return what is known of the selected session, most important first."""
+    """Return the details of the selected session, most important first."""
     name = scene.picker.at
     if not name:
         return []
     known, outlook = scene.known[name], scene.outlooks.get(name)
     title = [PickerLine(cut(known.title, cols))] if known.title else []
     if outlook is None:
-        return [*title, PickerLine(cut(f"{known.phase}; looking closer{ELLIPSIS}", cols), Look.DIM)]
+        return [*title, PickerLine(cut(f"{known.phase}; examining{ELLIPSIS}", cols), Look.DIM)]
     lines = [*_refusal(outlook, cols), *title, *_phase(outlook, cols), *_way_back(outlook, cols)]
     lines += _seats(outlook.seats, cols, max(2, room // 3), fresh=scene.picker.fresh)
     lines += [PickerLine(cut(f"! {each}", cols)) for each in outlook.warnings[:1]]
@@ -211,7 +211,7 @@ def _refusal(outlook: Outlook, cols: int) -> Iterable[PickerLine]:
 
 
 def _way_back(outlook: Outlook, cols: int) -> Iterable[PickerLine]:
-    """Return what brings back the orchestrator of a live session that has lost it."""
+    """Return the command that starts a new orchestrator for a live session without one."""
     for hint in outlook.hints[:1] if outlook.is_live else ():
         yield PickerLine(cut(f"  {hint}", cols))
 
@@ -229,7 +229,7 @@ def _seats(
     names = max((width(each.seat) for each in shown), default=0)
     for each in shown:
         how = _how(each, fresh=fresh)
-        reason = "you want it fresh" if fresh and each.is_native else each.reason
+        reason = "you chose a fresh start" if fresh and each.is_native else each.reason
         about = f"{each.agent}: {reason}" if reason else each.agent
         mark = NATIVE if how == "native" else " "
         yield PickerLine(cut(f"{mark} {fill(each.seat, names)}  {how}  {about}", cols))
@@ -240,11 +240,11 @@ def _seats(
 def _screen(
     scene: Scene, screens: tuple[KeptScreen, ...], cols: int, room: int
 ) -> Iterable[PickerLine]:
-    """Return the last lines of one seat's last screen, with a title, where there is room."""
+    """Return the end of one seat's last screen, with a title, if there is room."""
     if room < 2:
         return
     if not screens:
-        yield PickerLine(cut("no screen was kept", cols), Look.DIM)
+        yield PickerLine(cut("no screen was saved", cols), Look.DIM)
         return
     kept = screens[scene.picker.screen % len(screens)]
     when = f", {age(_seconds(scene.now, kept.captured))} ago" if kept.captured else ""

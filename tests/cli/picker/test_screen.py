@@ -126,7 +126,7 @@ def test_fresh_shows_what_it_does_to_every_seat() -> None:
     shown = text(scene(fresh=True))
     assert "FRESH" in shown
     assert "↻" not in shown
-    assert "coder-1  fresh  claude: you want it fresh" in shown
+    assert "coder-1  fresh  claude: you chose a fresh start" in shown
 
 
 @pytest.mark.parametrize("fresh", [False, True])
@@ -179,7 +179,7 @@ def test_where_one_is_to_be_attached_to_nothing_is_said_of_resuming() -> None:
 
 def test_a_session_that_was_not_looked_at_shows_its_state() -> None:
     shown = text(scene(outlooks=()))
-    assert "failed; looking closer…" in shown
+    assert "failed; examining…" in shown
 
 
 def test_tab_shows_the_next_screen_and_comes_round() -> None:
