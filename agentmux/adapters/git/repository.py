@@ -249,9 +249,11 @@ class Git:
                 # For what git has cached about the files; the entries are replaced.
                 shutil.copyfile(git_dir / "index", index)
             self._stage(paths, index)
+            # A file: git reads it after the first hook, when we may have been killed.
+            wording = scratch / "message"
+            wording.write_bytes(text)
             reply = self._git.run(
-                *("commit", "--quiet", "--cleanup=whitespace", "--file=-"),
-                stdin=text,
+                *("commit", "--quiet", "--cleanup=whitespace", f"--file={wording}"),
                 extra={"GIT_INDEX_FILE": str(index)},
                 keep_open=(in_use,),
             )
