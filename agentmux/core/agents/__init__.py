@@ -1,1 +1,1 @@
-"""Agent CLIs: entries, command lines, screens, environment. Their talks are `conversation`."""
+"""Agent CLIs: entries, command lines, screens, environment. Resuming them is `conversation`."""

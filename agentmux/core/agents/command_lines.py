@@ -1,6 +1,6 @@
-"""The command line of an agent, made of its registry entry.
+"""The command line of an agent, built from its registry entry.
 
-Every word made here is one element of an argv; none of them ever passes through a shell.
+Every word is one element of an argv; no word passes through a shell.
 """
 
 from __future__ import annotations
@@ -31,13 +31,18 @@ def launch_argv(  # noqa: PLR0913 (one word of the command line each)
     checkpoint_dir: str | None = None,
     prompt: str | None = None,
 ) -> tuple[str, ...]:
-    """Return the argv of a first start: command, model, permission and user words, launch, prompt.
+    """Return the argv of a first start, in this order of words.
 
-    ``session_ref`` is the id minted for the conversation (*assign*), ``checkpoint_dir`` the seat's
-    own folder, absolute. The prompt is left out where the agent does not take it in argv.
+    The command; the model, permission and user words; the strategy's launch words; the prompt.
+
+    The prompt is left out where the agent does not take it in its argv.
+
+    Args:
+        session_ref: The id that we chose for the conversation (strategy *assign*).
+        checkpoint_dir: The seat's own folder for checkpoints, absolute.
 
     Raises:
-        ValueError: The strategy needs a value that was not given, or the id is none.
+        ValueError: The strategy needs a value that was not given, or the id is not valid.
     """
     places = _places(session_ref, checkpoint_dir, None)
     words = tuple(_fill(word, places) for word in strategy.launch)
@@ -56,7 +61,7 @@ def resume_argv(  # noqa: PLR0913 (one word of the command line each)
     checkpoint: str | None = None,
     prompt: str | None = None,
 ) -> tuple[str, ...]:
-    """Return the argv that brings the conversation back; the launch words are not in it.
+    """Return the argv that resumes the conversation; it has no launch words.
 
     Raises:
         ValueError: The strategy cannot resume, or needs a value that was not given.
@@ -73,7 +78,7 @@ def resume_argv(  # noqa: PLR0913 (one word of the command line each)
 
 
 def prompt_words(spec: AgentSpec, prompt: str | None, *, resuming: bool) -> tuple[str, ...]:
-    """Return the words that hand over ``prompt``; none where it is pasted or piped instead."""
+    """Return the words that contain ``prompt``; none where it is pasted or piped instead."""
     if prompt is None or spec.prompt_by(resuming=resuming) is not PromptBy.ARGV:
         return ()
     return (prompt,) if spec.prompt_flag is None else (spec.prompt_flag, prompt)
@@ -86,7 +91,7 @@ def strategy_env(
     session_ref: str | None = None,
     checkpoint_dir: str | None = None,
 ) -> Mapping[str, str]:
-    """Return the variables that the agent gets on top of its environment.
+    """Return the variables to add to the agent's environment.
 
     Raises:
         ValueError: As in `launch_argv`.
@@ -96,10 +101,10 @@ def strategy_env(
 
 
 def kept_file(strategy: Strategy, session_ref: str | None, checkpoint_dir: str) -> str | None:
-    """Return the path of the one file below ``checkpoint_dir`` that resuming opens.
+    """Return the path of the file below ``checkpoint_dir`` that a resume opens.
 
-    None where there is no such file, or no id that could name it. Some agents start an empty
-    conversation, without a word, when it is gone; so look whether it exists.
+    None where the strategy names no such file, or needs an id that is not known. The file may be
+    missing: check that it exists, since some agents then silently start an empty conversation.
     """
     known = session_ref is not None and is_session_ref(session_ref)
     places = _places(session_ref if known else None, checkpoint_dir, None)
@@ -135,15 +140,16 @@ def _fill(word: str, places: Mapping[str, str | None]) -> str:
             raise ValueError(f"no value for {found[0]}")
         return filled
 
-    # One pass, so that a value that looks like a place is left as it is.
+    # One pass, so that a placeholder inside a value is not replaced.
     return re.sub("|".join(map(re.escape, places)), value, word)
 
 
 def mcp_words(spec: AgentSpec, server: Sequence[str], mcp_file: str) -> tuple[str, ...]:
-    """Return the words that tell the agent about our server; they go in front of the user's.
+    """Return the words that tell the agent about our MCP server; the user's words come after them.
 
-    ``server`` is the argv of our server, ``mcp_file`` where `mcp_document` lies (see
-    `needs_mcp_file`).
+    Args:
+        server: The argv of our server.
+        mcp_file: The path of the file with `mcp_document` (see `needs_mcp_file`).
     """
     if spec.mcp is None:
         return ()
@@ -162,7 +168,7 @@ def needs_mcp_file(spec: AgentSpec) -> bool:
 
 
 def mcp_document(server: Sequence[str]) -> str:
-    """Return the JSON that names our server, in the form that claude began and others read."""
+    """Return the JSON that names our MCP server, in claude's form, which other agents read too."""
     entry = {"command": server[0], "args": list(server[1:])}
     return json.dumps({"mcpServers": {"agentmux": entry}})
 
@@ -171,9 +177,9 @@ HOOK_EVENTS: Final = ("SessionStart", "UserPromptSubmit", "Stop")
 
 
 def hook_words(spec: AgentSpec, command: Sequence[str], hook_file: str) -> tuple[str, ...]:
-    """Return the words that make the agent run ``command``.
+    """Return the words that make the agent run ``command`` as a hook.
 
-    ``hook_file`` is where `hook_document` lies (see `needs_hook_file`).
+    ``hook_file`` is the path of the file with `hook_document` (see `needs_hook_file`).
     """
     if spec.hooks is None or spec.hooks.format is HookFormat.VARIABLE:
         return ()
@@ -183,7 +189,7 @@ def hook_words(spec: AgentSpec, command: Sequence[str], hook_file: str) -> tuple
 
 
 def hook_env(spec: AgentSpec, hook_file: str) -> Mapping[str, str]:
-    """Return the variable that makes the agent call us; see `hook_words`."""
+    """Return the variable that makes the agent run its hooks; see `hook_words`."""
     if spec.hooks is None or spec.hooks.format is not HookFormat.VARIABLE:
         return {}
     return {spec.hooks.flag: hook_file}
@@ -195,11 +201,11 @@ def needs_hook_file(spec: AgentSpec) -> bool:
 
 
 def hook_document(hooks: Hooks, command: Sequence[str]) -> str:
-    """Return the text of a file that makes the agent run ``command`` at `HOOK_EVENTS`.
+    """Return the content of the file that makes the agent run ``command`` at `HOOK_EVENTS`.
 
-    The event's name and the conversation's id come to the command as JSON on its stdin.
+    The command gets the event's name and the conversation's id as JSON on its stdin.
     """
     entry: Sequence[object] = list(command)
-    if hooks.format is not HookFormat.ARGV:  # a shell line there
+    if hooks.format is not HookFormat.ARGV:  # these formats take a shell command
         entry = [{"hooks": [{"type": "command", "command": shlex.join(command)}]}]
     return json.dumps({"hooks": dict.fromkeys(HOOK_EVENTS, entry)})

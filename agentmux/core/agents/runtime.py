@@ -1,7 +1,7 @@
-"""Which program answers under an agent's command, and whether it is still the same one.
+"""Which program an agent's command runs, and whether it is still the same one.
 
-Agents update themselves daily: version, path, size and time of change are noted, and never make
-another program of it. Its base name does.
+Agents update themselves daily, so a new version, path, size or modification time does not make
+it another program; another base name does.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from typing import Final
 from agentmux.core.codec.frozen import dataclass
 
 _SUFFIX: Final = re.compile(r"\.(?:exe|cmd|[cm]?js|py|sh)$", re.IGNORECASE)
-# What programs are installed under that have no name of their own.
+# File names that do not name a program.
 _NAMELESS: Final = frozenset({"", "cli", "index", "main"})
 # A version, a platform, or what a version manager adds.
 _VERSION: Final = r"v?\d+(?:\.\d+)+(?:[-+][0-9A-Za-z.]+)?"
 _PART: Final = re.compile(
     r"v?\d[\w.]*|x86|x64|amd64|arm64|aarch64|linux|darwin|macos|apple|unknown|gnu|musl|bin"
 )
-# The form of 0.1.0: real path, size and time of change.
+# The form of 0.1.0: real path, size and modification time.
 _FILE: Final = re.compile(r"(?P<path>/.*):\d+:\d+", re.DOTALL)
 
 
@@ -31,8 +31,8 @@ class Runtime:
 
     Attributes:
         name: Its base name, without a version.
-        version: Empty where nothing shows it.
-        file: Real path, size and time of change; tells that it was updated, and decides nothing.
+        version: Empty where it is not known.
+        file: Real path, size and modification time; they only show that it was updated.
     """
 
     name: str
@@ -41,22 +41,22 @@ class Runtime:
 
     @property
     def path(self) -> str:
-        """The real path of the program."""
+        """The real path of the program; empty where it is not known."""
         found = _FILE.fullmatch(self.file)
         return found["path"] if found is not None else ""
 
     def is_same_program(self, other: Runtime) -> bool:
-        """Whether both are one program, in whatever version and wherever it lies."""
+        """Whether both are the same program, in any version and at any path."""
         return self.name == other.name or self.path == other.path != ""
 
 
 @functools.lru_cache(maxsize=64)
 def runtime_of(command: str, version: str, file: str) -> Runtime:
-    """Return what answers under ``command``.
+    """Return the program that ``command`` runs.
 
     Args:
-        command: The program as it is called, with or without a path.
-        version: As it says itself; empty where it does not.
+        command: The program as it is called, with or without a directory.
+        version: As the program reports it; empty where it does not.
         file: As in `Runtime`.
     """
     made = Runtime(name="", file=file)
@@ -65,12 +65,12 @@ def runtime_of(command: str, version: str, file: str) -> Runtime:
 
 
 def encode_runtime(runtime: Runtime) -> str:
-    """Return the text that a resume record keeps; `decode_runtime` is the inverse."""
+    """Return the text for a resume record; `decode_runtime` is the inverse."""
     return f"{runtime.name} {runtime.version or '-'} {runtime.file}"
 
 
 def decode_runtime(text: str, command: str) -> Runtime:
-    """Return what a record says; ``command`` is for one of 0.1.0, which only has the file."""
+    """Return the program in a record; ``command`` completes a record of 0.1.0 (file only)."""
     if _FILE.fullmatch(text):
         return runtime_of(command, "", text)
     name, _, rest = text.partition(" ")
@@ -79,14 +79,14 @@ def decode_runtime(text: str, command: str) -> Runtime:
 
 
 def update_of(then: Runtime, now: Runtime) -> str:
-    """Say how the same program has changed; empty where it has not."""
+    """Describe how the same program was updated; empty where it was not."""
     if then.version and now.version and then.version != now.version:
         return f"{now.name} {then.version} → {now.version}"
     return f"{now.name} was updated" if then.file != now.file else ""
 
 
 def _behind(command: str, path: str) -> str:
-    """Return the base name of the program at ``path``; ``command``'s where it has none."""
+    """Return the base name of the program at ``path``, else that of ``command``."""
     called = _spelled(PurePath(command).name)
     stem = _SUFFIX.sub("", PurePath(path).name)
     if stem in _NAMELESS or _is_versioned(stem, called):
@@ -95,7 +95,7 @@ def _behind(command: str, path: str) -> str:
 
 
 def _is_versioned(stem: str, called: str) -> bool:
-    """Whether ``stem`` is but a version, or ``called`` with one (or with a platform) behind it."""
+    """Whether ``stem`` is only a version or platform, or ``called`` followed by one."""
     parts = (each.strip(".") for each in re.split("[-_@+]", stem.removeprefix(called)))
     return all(_PART.fullmatch(each) for each in parts if each)
 

@@ -1,4 +1,4 @@
-"""What the screen of an agent says, by the patterns of its registry entry."""
+"""Reading an agent's screen with the patterns of its registry entry."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from agentmux.core.agents.spec import AgentSpec
 from agentmux.core.codec.frozen import dataclass
 
 LAST_ROWS: Final = 25
-"""Of a screen that are read, blank ones not counted: composer, busy mark and dialogs are there."""
+"""Rows with text at the end of a screen that are read: composer, busy mark and dialogs."""
 
 _SAID_MAX: Final = 160
-"""Characters of what an agent says that are passed on."""
+"""The longest text of an agent that is passed on, in characters."""
 
 _LAST_WORDS: Final = 8
-"""Rows with text at the end of a screen: an error, and the hints that go with it (copilot: six)."""
+"""Rows with text at the end of a screen: enough for an error and its hints (copilot: six)."""
 
 
 class ScreenMark(StrEnum):
-    """What an agent's screen says about it."""
+    """What an agent's screen says about the agent."""
 
     TRUST = "trust"
     LIMIT = "limit"
@@ -32,11 +32,11 @@ class ScreenMark(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """What one screen says.
+    """What one screen says about its agent.
 
     Attributes:
-        resets: When its usage limit ends, as the agent words it; empty without one, or unknown.
-        trouble: What its service says went wrong last; empty where nothing did.
+        resets: When the usage limit ends, in the agent's words; empty without a limit or unknown.
+        trouble: The last error of the agent's service; empty without one.
     """
 
     mark: ScreenMark
@@ -45,7 +45,7 @@ class Reading:
 
 
 def read(spec: AgentSpec, text: str) -> Reading:
-    """Read all that the plain text of a screen says."""
+    """Return what the plain text of a screen says."""
     mark, end = read_screen(spec, text), last_rows(text)
     return Reading(
         mark=mark,
@@ -55,16 +55,16 @@ def read(spec: AgentSpec, text: str) -> Reading:
 
 
 def _last(pattern: str | None, group: str, text: str) -> str:
-    """Return in one line what the last match has in the group; empty where it has none."""
+    """Return the group of the last match, on one line; empty without a match."""
     found = list(re.finditer(pattern, text, re.MULTILINE)) if pattern is not None else []
     said = found[-1].groupdict().get(group) if found else None
     return " ".join((said or "").split())[:_SAID_MAX]
 
 
 def last_rows(text: str) -> str:
-    """Return the end of a screen that says what the agent does now.
+    """Return the end of a screen, which shows what the agent does now.
 
-    What stands above is talk of an earlier time.
+    The rows above may show an earlier part of the conversation.
     """
     rows = text.split("\n")
     written = [number for number, row in enumerate(rows) if row.strip()][-LAST_ROWS:]
@@ -72,7 +72,7 @@ def last_rows(text: str) -> str:
 
 
 def read_screen(spec: AgentSpec, text: str) -> ScreenMark:
-    """Say what the plain text of a screen shows; a dialog wins over what stands around it."""
+    """Return what the plain text of a screen shows; a dialog wins over the text around it."""
     text = last_rows(text)
     for mark, pattern in (
         (ScreenMark.TRUST, spec.trust),
@@ -87,10 +87,10 @@ def read_screen(spec: AgentSpec, text: str) -> ScreenMark:
 
 
 def shows_prompt(spec: AgentSpec, text: str, mark: str) -> bool:
-    """Whether the screen of an idle agent shows, above its composer, a prompt that holds ``mark``.
+    """Whether an idle agent's screen shows, above its composer, a prompt that contains ``mark``.
 
-    So a prompt counts as arrived whose turn was over before anybody saw it at work. ``mark`` must
-    be a word that stands in no other prompt; a terminal may break it over two rows.
+    It proves that a prompt arrived whose turn ended before the agent was seen at work. ``mark``
+    must be a word that no other prompt contains; a terminal may wrap it over two rows.
     """
     if spec.ready is None or read_screen(spec, text) is not ScreenMark.READY:
         return False
@@ -104,9 +104,9 @@ def is_rejection(spec: AgentSpec, text: str) -> bool:
 
 
 def refuses(spec: AgentSpec, text: str) -> bool:
-    """Whether all that the agent has to say is that it does not know its conversation.
+    """Whether the screen ends with the message that the agent does not know its conversation.
 
-    The same words further up, or above a composer, may stand in a conversation that was resumed.
+    The same words further up, or above a composer, may be part of a resumed conversation.
     """
     written = [row for row in text.split("\n") if row.strip()][-_LAST_WORDS:]
     unmarked = read_screen(spec, text) is ScreenMark.UNKNOWN
@@ -114,5 +114,5 @@ def refuses(spec: AgentSpec, text: str) -> bool:
 
 
 def switches_shown(spec: AgentSpec, text: str) -> int:
-    """Count how often the screen says that the user has left the conversation."""
+    """Return how often the screen says that the user has switched to another conversation."""
     return 0 if spec.switched is None else len(re.findall(spec.switched, text, re.MULTILINE))

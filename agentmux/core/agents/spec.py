@@ -1,7 +1,7 @@
-"""What is known of each agent CLI, as data.
+"""The entries of the agent registry: what is known of each agent CLI, as data.
 
-Where the facts about an agent come from: ``agents.yaml``, which ``agent_registry`` reads. What
-follows from them is in ``command_lines`` and ``screens``.
+The entries are read from ``agents.yaml`` by ``agent_registry``, and used by ``command_lines`` and
+``screens``.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ NESTED_MARKS: Final = (
     "OPENCODE_PID",
     "DEMO_THREAD_ID",
 )
-"""Variables by which an agent knows that it runs inside another: taken away from every launch."""
+"""Variables that tell an agent that it runs inside another one: removed at every launch."""
 
 KEPT: Final = (
     "CLAUDE_CODE_OAUTH_TOKEN",
@@ -42,23 +42,23 @@ KEPT: Final = (
     "CODEX_HOME",
     "CODEX_API_KEY",
 )
-"""Settings and logins of the user that only look like such marks: left alone."""
+"""Settings and logins of the user that match `NESTED_MARKS` and are kept."""
 
 _SESSION_REF: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,127}")
 
 
 class PromptBy(StrEnum):
-    """How the first prompt reaches an agent."""
+    """How an agent is given a prompt."""
 
     ARGV = "argv"
     PASTE = "paste"
     STDIN = "stdin"
     SHOWN = "shown"
-    """A person plays: the pane is a shell that says where the prompt lies."""
+    """A person plays the role: the pane is a shell that shows the path of the prompt."""
 
 
 class TurnEnd(StrEnum):
-    """What tells us that an agent has finished a turn."""
+    """How we learn that an agent has finished a turn."""
 
     HOOK = "hook"
     NOTIFY = "notify"
@@ -66,7 +66,7 @@ class TurnEnd(StrEnum):
 
 
 class StrategyKind(StrEnum):
-    """How a conversation is found again."""
+    """How a conversation is found again, to resume it."""
 
     ASSIGN = "assign"
     LEARN = "learn"
@@ -76,34 +76,34 @@ class StrategyKind(StrEnum):
 
 
 class HookFormat(StrEnum):
-    """How an agent wants to be told what to run."""
+    """The form in which an agent takes its hooks."""
 
     CLAUDE = "claude"
-    """A file of settings with a shell line per event."""
+    """A settings file with a shell command per event."""
     ARGV = "argv"
     """A file with an argv per event."""
     NOTIFY = "notify"
-    """codex's setting of that name: an argv that gets each turn's end as its last word."""
+    """codex's setting ``notify``: an argv; codex adds the event, at each turn's end, as JSON."""
     VARIABLE = "variable"
-    """As `CLAUDE`, but a variable of the environment takes the path."""
+    """As `CLAUDE`, but an environment variable has the file's path."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Strategy:
     """One way to bring an agent's conversation back.
 
-    ``launch``, ``resume`` and the values of ``env`` may hold ``{session_id}``,
-    ``{checkpoint_dir}`` and ``{checkpoint}``; what is filled in stays inside its word.
+    ``launch``, ``resume`` and the values of ``env`` may contain ``{session_id}``,
+    ``{checkpoint_dir}`` and ``{checkpoint}``; a value with spaces stays one word.
 
     Attributes:
         launch: Words added at launch only.
         resume: Words added at resume only.
-        resume_first: ``resume`` comes right after the command (it is a subcommand).
-        probe: Feature name to a regular expression that the output of the probe must hold for
-            the strategy to be usable; all must.
-        learn: Where the agent tells its own id: ``hook``, or the name of a variable in the
-            environment of the calls that it makes to us; empty for other kinds.
-        env: Variables set at launch and at resume, such as a config home of the seat's own.
+        resume_first: ``resume`` is a subcommand and comes right after the command.
+        probe: A regular expression by feature name; the strategy is usable only if the output of
+            the probe matches all of them.
+        learn: Where the agent tells us its conversation's id: ``hook``, or the name of a variable
+            in the environment of its calls to us; empty for other kinds.
+        env: Variables set at launch and at resume, such as a config home for the seat alone.
     """
 
     kind: StrategyKind
@@ -116,7 +116,7 @@ class Strategy:
 
     @property
     def private(self) -> bool:
-        """Whether the seat has a place of its own, so that "the latest" can only be its own."""
+        """Whether the seat has a store of its own, where "the latest" is always its own."""
         return any("{checkpoint_dir}" in word for word in (*self.launch, *self.env.values()))
 
 
@@ -126,11 +126,12 @@ _WITH_ID: Final = (StrategyKind.ASSIGN, StrategyKind.LEARN)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Probe:
-    """The one call that shows what the installed program can do.
+    """The call that shows what the installed program can do.
 
     Attributes:
-        argv: Added to the command.
-        version: A regular expression with one group, searched in the output; None: not shown.
+        argv: The words after the command.
+        version: A regular expression with one group, searched in the output; None where the
+            output does not show it.
     """
 
     argv: tuple[str, ...] = ("--help",)
@@ -139,11 +140,11 @@ class Probe:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mcp:
-    """How an agent is told about our MCP server for one launch alone.
+    """How an agent is told about our MCP server, for one launch only.
 
     Attributes:
-        args: May hold ``{mcp_file}`` (path of a file with `mcp_document`), ``{mcp_json}`` (that
-            text itself), ``{mcp_command}`` and ``{mcp_args}`` (as JSON, which TOML reads too).
+        args: May contain ``{mcp_file}`` (path of a file with `mcp_document`), ``{mcp_json}`` (that
+            document itself), ``{mcp_command}`` and ``{mcp_args}`` (as JSON, which is valid TOML).
     """
 
     args: tuple[str, ...]
@@ -151,14 +152,15 @@ class Mcp:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hooks:
-    """How an agent is told, for one launch alone, to call us at the ends of its turns.
+    """How an agent is told, for one launch only, to call us when a turn begins or ends.
 
     Attributes:
-        flag: Takes the path of a file with `hook_document`; with `HookFormat.NOTIFY` the setting
-            itself. With `HookFormat.VARIABLE` it is the name of the variable.
-        format: The form of that.
-        unless: A file of the machine that the variable would put out of force: where it is, or
-            where the user has set the variable, the agent is told nothing.
+        flag: The option that takes the path of a file with `hook_document`; with
+            `HookFormat.NOTIFY` the option that takes the setting itself; with
+            `HookFormat.VARIABLE` the name of the variable.
+        format: The form of the file or setting.
+        unless: A settings file of the machine that the variable would override: where it exists,
+            or where the user has set the variable, no hooks are set up.
     """
 
     flag: str
@@ -178,17 +180,17 @@ SCREENS: Final = (
     "rejected",
     "update",
 )
-"""The kinds of an agent's screens that matter. Each is recorded from it, or it has none."""
+"""The kinds of screens that matter: each was recorded from the agent, or it has none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownScreens:
-    """Which screens of an agent were recorded from the real program, to hold the patterns against.
+    """Which screens were recorded from the real program, to test the entry's patterns.
 
     Attributes:
-        version: Of the program.
-        recorded: Kinds of `SCREENS`.
-        none: Kinds that the agent does not have, with the reason.
+        version: The program's version.
+        recorded: The kinds of `SCREENS` that were recorded.
+        none: The kinds that the agent does not have, each with the reason.
     """
 
     version: str
@@ -197,41 +199,41 @@ class KnownScreens:
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """The kinds of which nothing is known."""
+        """The kinds that were not recorded and may exist."""
         return tuple(kind for kind in SCREENS if kind not in {*self.recorded, *self.none})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentSpec:
-    """One agent CLI. Patterns are regular expressions over lines (``^`` is a line's start).
+    """One agent CLI. Patterns are regular expressions (``^`` matches at the start of a line).
 
     Attributes:
-        name: In the registry; for a command as typed, its base name.
-        known: False for a command that the registry does not have.
-        match: Base names of commands that this entry stands for.
-        command: The program and words that always come first.
-        args: Words that every launch and resume gets.
+        name: Its name in the registry; for a command as typed, the base name.
+        known: False for a command that is not in the registry.
+        match: Base names of the programs that this entry describes.
+        command: The program, and words that always follow it.
+        args: Words for every launch and resume.
         model_flag: None where the agent takes no model on its command line.
-        prompt: How the first prompt arrives.
-        prompt_flag: Comes before the prompt in argv; None for a bare last word.
-        resume_prompt: The same for the message at a resume; None for as at launch.
+        prompt: How the agent is given its first prompt.
+        prompt_flag: The option before the prompt in argv; None where the prompt is the last word.
+        resume_prompt: The same for the message at a resume; None means as at launch.
         permission_args: Empty unless the user's configuration fills them.
-        unattended_args: What the user may put there for a run that nobody watches.
-        ready: The composer waits for input.
-        waiting: It asks its user something.
-        trust: A first-run dialog (trust, login, terms).
-        limit: A usage limit holds it up; the group ``resets`` is the time at which it ends.
-        trouble: What its service says went wrong, in the group ``cause``; the last that is on
-            the screen counts.
-        rejected: Said of a conversation that it does not know.
-        switched: Said when its user has gone on in another conversation (``/clear``); for agents
-            that have no way to tell us to which.
-        home_env: The variable that moves its config home; None where there is none.
-        model_bound: A conversation is of use only with the model that it was started with.
-        unset: Names, or prefixes with ``*``, taken out of its environment, except ``keep``.
-        screens: Which of its screens the patterns were held against.
-        notes: For people.
-        strategies: Best first.
+        unattended_args: What the user may set as ``permission_args`` for a run without a person.
+        ready: Matches when the composer waits for input.
+        waiting: Matches when it asks its user something.
+        trust: Matches a first-run dialog (trust, login, terms).
+        limit: Matches a usage limit; the group ``resets`` is the time at which it ends.
+        trouble: Matches an error of its service, with the group ``cause``; the last match on the
+            screen counts.
+        rejected: Matches the message for a conversation that it does not know.
+        switched: Matches the message for a switch to another conversation (``/clear``); for
+            agents that cannot tell us which one.
+        home_env: The variable with the path of its config home; None where there is none.
+        model_bound: A conversation can only be resumed with the model that it was started with.
+        unset: Names, or prefixes with ``*``, of variables to remove, except those in ``keep``.
+        screens: The recorded screens against which the patterns are tested.
+        notes: Notes for people.
+        strategies: The ways to resume a conversation, best first.
     """
 
     name: str
@@ -267,20 +269,20 @@ class AgentSpec:
     strategies: tuple[Strategy, ...] = ()
 
     def prompt_by(self, *, resuming: bool) -> PromptBy:
-        """Return how a prompt reaches it now."""
+        """Return how it is given a prompt at a launch, or at a resume."""
         return (self.resume_prompt or self.prompt) if resuming else self.prompt
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProbeResult:
-    """What one look at the installed program showed.
+    """The result of probing the installed program.
 
     Attributes:
-        path: Absolute; None where nothing is installed under the command.
+        path: Absolute; None where the program is not installed.
         version: Empty where the probe does not show it.
-        strategies: By kind: whether every feature that it needs was found.
-        missing: By kind: the names of the features that were not.
-        problem: Why the look failed; None when it did not.
+        strategies: Whether all features of a strategy were found, by kind.
+        missing: The names of the features that were not found, by kind.
+        problem: Why the probe failed; None when it did not.
     """
 
     installed: bool
@@ -292,7 +294,7 @@ class ProbeResult:
 
     @property
     def is_open(self) -> bool:
-        """Whether the program is there, and has not said yet what it can do."""
+        """Whether the program is installed, but the probe did not show what it can do."""
         return self.installed and self.problem is not None and not self.strategies
 
 
@@ -301,14 +303,14 @@ Commands = Mapping[str, tuple[str, ...]]
 
 
 def is_session_ref(text: str) -> bool:
-    """Whether ``text`` may be a conversation's id: never an option, never empty, no path."""
+    """Whether ``text`` is a valid conversation id: not empty, not an option, not a path."""
     return _SESSION_REF.fullmatch(text) is not None
 
 
 def choose_strategy(spec: AgentSpec, probe: ProbeResult | None) -> Strategy:
-    """Return the first strategy that the installed program shows; without an answer, the first.
+    """Return the first strategy that the installed program supports.
 
-    A strategy that needs no feature always holds.
+    Without a probe result it is the first one. A strategy without features is always supported.
     """
     unknown = probe is None or probe.is_open
     shown = {} if probe is None else probe.strategies
@@ -319,11 +321,11 @@ def choose_strategy(spec: AgentSpec, probe: ProbeResult | None) -> Strategy:
 
 
 def assumed_strategy(spec: AgentSpec, last: str | None, *, failed: bool) -> Strategy:
-    """Return the strategy by which a program is started that has not said yet what it can do.
+    """Return the strategy for a program whose probe has not yet shown what it can do.
 
     Args:
-        last: The kind by which the seat was last started with this agent; None: it never was.
-        failed: That start failed at once: its words were a guess, which is not made again.
+        last: The kind with which the seat last started this agent; None if it never did.
+        failed: That start failed at once, so its strategy is not tried again.
     """
     if failed:
         return NO_STRATEGY
@@ -338,15 +340,14 @@ def spec_for(
     *,
     resume_commands: Commands | None = None,
 ) -> AgentSpec:
-    """Return the entry of that name, or the one whose program this command starts.
+    """Return the entry of that name, or the one that matches the command's program.
 
-    A command that no entry matches gets an entry of its own that runs exactly as typed. A command
-    that one does match is kept as typed too, and has all else from the entry; a shell's entry
-    matches the bare shell alone, since with more words it runs something else. The shorthand
-    ``resume.commands`` has the last word about resuming.
+    A command is always run as typed; everything else comes from the matching entry, if there is
+    one. A shell's entry matches the shell without arguments only: with arguments it runs another
+    program. ``resume.commands`` overrides the entry's way to resume.
 
     Raises:
-        UsageError: The text is empty or its quotes do not close.
+        UsageError: The text is empty, or a quote in it is not closed.
     """
     spec = None if not isinstance(name_or_command, str) else registry.get(name_or_command)
     if spec is None:
@@ -373,7 +374,7 @@ def _typed(words: tuple[str, ...], registry: Registry) -> AgentSpec:
 
 
 def program_name(spec: AgentSpec) -> str:
-    """Return the base name of the agent's command: what ``resume.commands`` goes by."""
+    """Return the base name of the agent's program, which is the key in ``resume.commands``."""
     return _base_name(spec.command[0])
 
 
@@ -383,11 +384,11 @@ def _base_name(program: str) -> str:
 
 
 def with_resume(spec: AgentSpec, commands: Commands) -> AgentSpec:
-    """Return ``spec`` under the shorthand ``resume.commands`` (base name to resume words).
+    """Return ``spec`` with the resume words from ``resume.commands`` (by base name), if it has any.
 
-    Words without ``{session_id}`` resume the latest conversation, so the strategy counts as
-    *continue* then; no words at all, or an id for an agent that has none, mean that nothing is
-    resumed. Words that begin with a subcommand go right behind the command.
+    Words without ``{session_id}`` resume the latest conversation: the strategy becomes *continue*.
+    Without words, or with an id for an agent that has none, nothing is resumed. Words that begin
+    with a subcommand come right after the command.
     """
     words = commands.get(program_name(spec))
     if words is None:
@@ -404,7 +405,7 @@ def with_resume(spec: AgentSpec, commands: Commands) -> AgentSpec:
 
 
 def unset_names(spec: AgentSpec, names: Iterable[str]) -> tuple[str, ...]:
-    """Return those of ``names`` that are taken out of the agent's environment, sorted."""
+    """Return which of ``names`` are removed from the agent's environment, sorted."""
     kept = {spec.home_env, *spec.env}
     return tuple(
         sorted(
@@ -420,6 +421,6 @@ def _in(name: str, patterns: Iterable[str]) -> bool:
 
 
 def home_of(spec: AgentSpec, env: Mapping[str, str]) -> str:
-    """Return what decides where the agent keeps its conversations: its variable, else the home."""
+    """Return the directory that decides where the agent keeps its conversations."""
     own = env.get(spec.home_env, "") if spec.home_env else ""
     return own or env.get("HOME", "")

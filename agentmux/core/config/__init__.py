@@ -1,1 +1,1 @@
-"""The configuration, and what of it its user trusts, as values. Reading it is `adapters/config`."""
+"""The configuration, and the user's trust in it, as values. Reading them is `adapters/config`."""

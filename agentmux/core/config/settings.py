@@ -1,6 +1,6 @@
 """The configuration as frozen values; the defaults here are the built-in layer.
 
-Durations are seconds as ``float``. Reading files and merging layers is ``layers``.
+Durations are seconds as ``float``. ``adapters/config/layers`` reads files and merges layers.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _MINUTE_S: Final = 60.0
 
 
 class Policy(StrEnum):
-    """Whether a pane of a resumed session runs at once, asks first, or starts afresh."""
+    """Whether a resumed pane continues its conversation: never, by choice, or at once."""
 
     NEVER = "never"
     CONFIRM = "confirm"
@@ -28,8 +28,8 @@ def policy_of(configured: Policy | None, *, asked: bool, yes: bool) -> Policy:
 
     Args:
         configured: What the configuration says; None leaves it to the terminal.
-        asked: Somebody sits at the terminal of the command.
-        yes: The command was told to ask nothing; it has the last word over asking.
+        asked: A person is at the terminal of the command.
+        yes: The command was told to ask nothing; it overrides ``confirm``.
     """
     if configured is Policy.CONFIRM and not yes:
         return configured
@@ -40,12 +40,12 @@ def policy_of(configured: Policy | None, *, asked: bool, yes: bool) -> Policy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Defaults:
-    """What holds where nothing else is said.
+    """The defaults for all roles.
 
     Attributes:
-        agent: A name of the agent registry, or a command as typed.
-        model: Goes with ``agent``; None leaves the choice to the agent.
-        session_name: The tmux session of a state that names none.
+        agent: A name in the agent registry, or a command as typed.
+        model: The model for ``agent``; None leaves the choice to the agent.
+        session_name: The tmux session's name for a state without one.
     """
 
     agent: str = "claude"
@@ -56,7 +56,7 @@ class Defaults:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Player:
-    """The agent that plays a role, with its model (None leaves that to it) and added arguments."""
+    """The agent that plays a role, its model (None: the agent's choice) and extra arguments."""
 
     agent: str
     model: str | None
@@ -65,12 +65,12 @@ class Player:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoleSettings:
-    """Who plays a role.
+    """The agent that plays a role, as configured.
 
     Attributes:
-        agent: None for the default agent.
+        agent: None means the default agent.
         args: Added to the agent's command line, at launch and at resume.
-        single: One coder does the whole plan; only read for ``coder``.
+        single: One coder does the whole plan; only used for ``coder``.
     """
 
     agent: str | None = None
@@ -81,13 +81,13 @@ class RoleSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResumeSettings:
-    """How conversations come back.
+    """How conversations are resumed.
 
     Attributes:
-        policy: None decides by the terminal: ``confirm`` with one, ``auto`` without.
-        max_age_s: An older conversation is started afresh.
-        reject_after_s: A resumed agent that fails sooner than this has rejected its conversation.
-        commands: Resume arguments by the base name of an agent's command.
+        policy: None means ``confirm`` with a terminal and ``auto`` without one.
+        max_age_s: An older conversation is not resumed.
+        reject_after_s: A resumed agent that fails within this time has rejected its conversation.
+        commands: Resume arguments, by base name of an agent's program.
     """
 
     native: bool = True
@@ -99,18 +99,18 @@ class ResumeSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SnapshotSettings:
-    """How often the screens of busy panes are kept."""
+    """How often snapshots of busy panes are saved."""
 
     interval_s: float = 5.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TmuxSettings:
-    """Which tmux server, and the size of a session that nobody is attached to.
+    """The tmux server to use, and the size of a session without clients.
 
     Attributes:
-        socket_name: As in ``tmux -L``; None is the user's default server.
-        size: Columns, rows.
+        socket_name: As in ``tmux -L``; None means the user's default server.
+        size: Columns and rows.
     """
 
     socket_name: str | None = None
@@ -119,10 +119,10 @@ class TmuxSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StallSettings:
-    """How long an idle agent without its artifact is left alone.
+    """How long an idle agent that has not handed in is left alone.
 
     Attributes:
-        turn_ended_after_s: Where it has said that its turn is over.
+        turn_ended_after_s: The time after its hooks or screen showed that its turn has ended.
     """
 
     turn_ended_after_s: float = 10.0
@@ -143,9 +143,9 @@ class Settings:
     """The whole configuration, checked.
 
     Attributes:
-        roles: By role name; a role that is absent has the defaults of `RoleSettings`.
-        agents: Overrides of, and additions to, the agent registry, as checked plain values
-            (``agent_registry.load_registry`` makes the registry of them).
+        roles: By role name; a role that is missing has the defaults of `RoleSettings`.
+        agents: Entries that override or extend the agent registry, as checked plain values for
+            ``agent_registry.load_registry``.
     """
 
     defaults: Defaults = Defaults()
@@ -158,18 +158,18 @@ class Settings:
     completion: CompletionSettings = CompletionSettings()
 
     def role(self, role: str) -> RoleSettings:
-        """Return what is configured for ``role``; the defaults where nothing is."""
+        """Return the settings of ``role``; the defaults where it has none."""
         return self.roles.get(role, _PLAIN_ROLE)
 
     def agent_for(self, role: str) -> str:
-        """Return the agent that plays ``role``: a name of the registry, or a command as typed."""
+        """Return the agent that plays ``role``: a name in the registry, or a command as typed."""
         return self.role(role).agent or self.defaults.agent
 
     def model_for(self, role: str) -> str | None:
         """Return the model for ``role``; None leaves the choice to the agent.
 
-        The default model belongs to the default agent: a role that another agent plays gets it
-        only when its own settings say so, since one agent's model names mean nothing to another.
+        The default model is for the default agent only: another agent does not know its name. A
+        role with another agent has the model of its own settings.
         """
         own = self.role(role)
         if own.model is not None or self.agent_for(role) != self.defaults.agent:
@@ -177,9 +177,10 @@ class Settings:
         return self.defaults.model
 
     def played(self, role: str, agents: Mapping[str, str], models: Mapping[str, str]) -> Player:
-        """Say who plays ``role`` under the flags of a start, as `state.Options` keeps them.
+        """Return who plays ``role``, given the options of a start (see `state.Options`).
 
-        A model and args that were configured for the agent that a flag replaces go with it.
+        Where an option replaces the configured agent, the model and args configured for that
+        agent do not apply.
         """
         configured = self.agent_for(role)
         agent = agents.get(role) or agents.get("*") or configured

@@ -1,8 +1,8 @@
-"""What a project's files make us run or tell an agent, and which of it its user trusts; pure.
+"""The parts of a project's files that need its user's trust, and which of them are trusted; pure.
 
-A *part* is one piece of the project's configuration that needs trust, such as ``agents.claude`` or
-``roles.coder``, or one prompt that the project adds. It is trusted by the hash of its value, so any
-change of it asks again, and a change of anything else does not.
+A *part* is a piece of the project's configuration that makes us run a program or tell an agent
+something, such as ``agents.claude`` or ``roles.coder``, or a prompt that the project adds. Trust
+is bound to the hash of the part's value: any change of the part needs new trust.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ PARTS: Final = (
     ("agents", "*"),
     ("resume", "commands", "*"),
 )
-"""Where the parts stand in a configuration; ``*`` is any key, and each of them a part."""
+"""The keys of the parts in a configuration; ``*`` stands for any key, each being a part."""
 
 PROMPTS: Final = "prompts"
 _AGENTS: Final = "agents"
 
 
 class Standing(StrEnum):
-    """Whether a part is trusted, and if not, whether an earlier form of it was."""
+    """Whether a part is trusted, is new, or has changed since it was trusted."""
 
     TRUSTED = "trusted"
     CHANGED = "changed"
@@ -38,11 +38,11 @@ class Standing(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """One part.
+    """One part that needs trust.
 
     Attributes:
         path: The keys that lead to it.
-        value: Plain values, as the schema returns them; of a prompt its text.
+        value: Plain values, as the schema returns them; for a prompt its text.
     """
 
     path: tuple[str, ...]
@@ -50,22 +50,22 @@ class Part:
 
     @property
     def key(self) -> str:
-        """Its dotted name."""
+        """The path as a dotted name."""
         return ".".join(self.path)
 
     @property
     def digest(self) -> str:
-        """The hash of name and value."""
+        """The hash of the path and the value."""
         text = json.dumps([*self.path, self.value], sort_keys=True, separators=(",", ":"))
         return sha256(text.encode()).hexdigest()
 
 
 TrustedParts = Mapping[str, str]
-"""What is trusted: the digest by the part's key."""
+"""The digests of the trusted parts, by key."""
 
 
 def parts_of(values: Mapping[str, Any]) -> tuple[Part, ...]:
-    """Return the parts of one configuration file, checked and as plain values."""
+    """Return the parts of one configuration file, given as checked plain values."""
     return tuple(part for pattern in PARTS for part in _below(values, pattern, ()))
 
 
@@ -79,7 +79,7 @@ def _below(value: object, pattern: tuple[str, ...], path: tuple[str, ...]) -> It
 
 
 def without(values: Mapping[str, Any], parts: Iterable[Part]) -> dict[str, Any]:
-    """Return a configuration in which these parts are not set."""
+    """Return the configuration without these parts."""
     made = dict(values)
     for part in parts:
         made = _unset(made, part.path)
@@ -94,21 +94,21 @@ def _unset(values: Mapping[str, Any], path: tuple[str, ...]) -> dict[str, Any]:
 
 
 def prompt_part(role: str, text: str) -> Part:
-    """Return what a project adds to the prompts of ``role`` as a part."""
+    """Return the part for the text that a project adds to the prompts of ``role``."""
     return Part(path=(PROMPTS, role), value=text)
 
 
 def standing(part: Part, known: TrustedParts) -> Standing:
-    """Say whether a part is trusted."""
+    """Return whether a part is trusted."""
     if part.key not in known:
         return Standing.NEW
     return Standing.TRUSTED if known[part.key] == part.digest else Standing.CHANGED
 
 
 def allowed(parts: Iterable[Part], keys: frozenset[str]) -> frozenset[str]:
-    """Return those of ``keys`` that may have effect.
+    """Return which of ``keys`` may have effect.
 
-    An agent that is like another of the project's own goes with that one.
+    An agent with ``like`` may only have effect together with the project's own agent it names.
     """
     found = {part.key: part for part in parts if part.key in keys}
     names = {part.key for part in parts if part.path[0] == _AGENTS}
@@ -124,14 +124,14 @@ def allowed(parts: Iterable[Part], keys: frozenset[str]) -> frozenset[str]:
 
 
 def _base(part: Part) -> str:
-    """Return the key of the agent that an agent is like; empty where there is none."""
+    """Return the key of the agent that ``like`` names; empty without one."""
     is_agent = part.path[0] == _AGENTS and isinstance(part.value, Mapping)
     base = part.value.get("like") if is_agent else None  # type: ignore[attr-defined]  # a mapping
     return f"{_AGENTS}.{base}" if base else ""
 
 
 def trusted(parts: Iterable[Part], known: TrustedParts) -> frozenset[str]:
-    """Return the keys of the parts that may have effect by what is trusted."""
+    """Return the keys of the parts that may have effect, given the trusted digests."""
     every = tuple(parts)
     keys = (part.key for part in every if standing(part, known) is Standing.TRUSTED)
     return allowed(every, frozenset(keys))
@@ -140,10 +140,10 @@ def trusted(parts: Iterable[Part], known: TrustedParts) -> frozenset[str]:
 def needed(
     parts: Iterable[Part], kept: frozenset[str], effect: Callable[[frozenset[str]], object]
 ) -> tuple[Part, ...]:
-    """Return the parts beyond ``kept`` that a command would use; none where they change nothing.
+    """Return the parts outside ``kept`` that would change what a command does.
 
     Args:
-        effect: What the command would do if the parts of these keys had effect.
+        effect: Returns what the command would do with the parts of these keys in effect.
     """
     others = {part.key: part for part in parts if part.key not in kept}
     every = kept | others.keys()
@@ -151,6 +151,6 @@ def needed(
     if not others or effect(kept) == whole:
         return ()
     used = [key for key in others if effect(every - {key}) != whole]
-    # Where one part stands in for another, leaving out one alone shows nothing.
+    # Two parts may have the same effect: then leaving out only one of them changes nothing.
     enough = used if effect(kept | frozenset(used)) == whole else others
     return tuple(others[key] for key in enough)

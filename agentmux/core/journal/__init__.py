@@ -1,1 +1,1 @@
-"""What a journal line says, and the state of a session. How one changes the other is `fold`."""
+"""The events of a journal, and the state of a session. How one changes the other is `fold`."""

@@ -1,7 +1,7 @@
-"""What a journal line can say: one frozen class per fact.
+"""The events of the journal: one frozen class for each kind of fact.
 
-Signals of agents and users are named like their tool (``submit_plan``), facts in the past tense
-(``agent_launched``). The envelope of every line is fixed:
+The kind of a signal is the name of its tool (``submit_plan``); other kinds are in the past tense
+(``agent_launched``). Every line has this envelope:
 ``{"v":1,"id":"…","at":"…Z","event":"…","seat":"…","launch":"…","cycle":1,"payload":{…}}``.
 """
 
@@ -20,7 +20,7 @@ USER: Final = "user"
 
 
 class UnknownEventError(DataError):
-    """A line that parses but is of an unknown kind or a newer version: everything stops here."""
+    """A journal line is valid JSON, but its kind is unknown or its version is newer."""
 
 
 # -- signals of agents ---------------------------------------------------------------------------
@@ -28,7 +28,7 @@ class UnknownEventError(DataError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PmDone:
-    """The product manager left ``requirements.md``."""
+    """The product manager handed in ``requirements.md``."""
 
     kind: ClassVar[str] = "submit_pm_done"
     sha256: str = ""
@@ -36,7 +36,7 @@ class PmDone:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArchitectureDone:
-    """The architect left ``architecture.md``, and nominated reviewers (long role names)."""
+    """The architect handed in ``architecture.md``, with the reviewers to nominate (long names)."""
 
     kind: ClassVar[str] = "submit_architecture"
     sha256: str = ""
@@ -45,7 +45,7 @@ class ArchitectureDone:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanDone:
-    """The planner left a valid ``plan.yaml``; ``plan`` is its parsed content."""
+    """The planner handed in a valid ``plan.yaml``; ``plan`` is its parsed content."""
 
     kind: ClassVar[str] = "submit_plan"
     sha256: str = ""
@@ -54,7 +54,7 @@ class PlanDone:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DesignDone:
-    """The designer left ``design.md``."""
+    """The designer handed in ``design.md``."""
 
     kind: ClassVar[str] = "submit_design"
     sha256: str = ""
@@ -70,7 +70,7 @@ class CodeDone:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReviewDone:
-    """A reviewer left its verdict; ``review`` is the parsed file."""
+    """A reviewer handed in its verdict; ``review`` is the parsed file."""
 
     kind: ClassVar[str] = "submit_review"
     role: str
@@ -81,7 +81,7 @@ class ReviewDone:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResearchDone:
-    """A researcher left ``summary.md`` and ``detail.md``."""
+    """A researcher handed in ``summary.md`` and ``detail.md``."""
 
     kind: ClassVar[str] = "submit_research_done"
     research: str
@@ -91,7 +91,7 @@ class ResearchDone:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SummaryDone:
-    """The first reviewer left ``summary.md``."""
+    """The first reviewer handed in ``summary.md``."""
 
     kind: ClassVar[str] = "submit_summary"
     sha256: str = ""
@@ -99,7 +99,7 @@ class SummaryDone:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hello:
-    """A launch told which conversation it is; ``conversation`` may be empty."""
+    """An agent reported the id of its conversation; ``conversation`` may be empty."""
 
     kind: ClassVar[str] = "submit_hello"
     conversation: str = ""
@@ -108,7 +108,7 @@ class Hello:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CodeResearchDispatched:
-    """A seat asked for research into the code base."""
+    """A seat asked for research in the code base."""
 
     kind: ClassVar[str] = "research_dispatch_code"
     topic: str
@@ -129,14 +129,14 @@ class WebResearchDispatched:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Approved:
-    """The user (or the configuration) takes the result as it is."""
+    """The user, or the configuration, accepted the result."""
 
     kind: ClassVar[str] = "approve"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangesRequested:
-    """The user wants another cycle; ``text`` says what is to change."""
+    """The user asked for another cycle; ``text`` says what to change."""
 
     kind: ClassVar[str] = "request_changes"
     text: str
@@ -147,7 +147,7 @@ class ChangesRequested:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JournalCreated:
-    """The first line of every journal."""
+    """The first event of every journal."""
 
     kind: ClassVar[str] = "journal_created"
     journal_id: str
@@ -156,7 +156,7 @@ class JournalCreated:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionStarted:
-    """The session came to be; ``state`` holds the first values of its state."""
+    """The session was created; ``state`` holds its first state."""
 
     kind: ClassVar[str] = "session_started"
     state: Json
@@ -164,7 +164,7 @@ class SessionStarted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionImported:
-    """A session of an older form was taken over; ``state`` is what was found, normalised."""
+    """A session of an older version was imported; ``state`` is its normalised state."""
 
     kind: ClassVar[str] = "session_imported"
     state: Json
@@ -172,16 +172,16 @@ class SessionImported:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentLaunched:
-    """A launch is about to happen (the intent comes before the effect).
+    """A launch is about to happen; this is recorded before the pane is made.
 
     Attributes:
         record: The resume record of the launch.
         mode: ``native``, ``fresh``, ``shell`` or ``screen``; ``reason`` says why.
-        attempt: 1, then +1 for each relaunch of the same work.
-        stopped: Its pane waits for the user's choice (see `LaunchChosen`); ``mode`` is what going
-            on would be.
-        phase: For whose work it was decided; empty in older journals. Where that work is done
-            meanwhile, or its phase over, the launch gets no seat.
+        attempt: 1 for the first launch for the same work, 2 for the next, and so on.
+        stopped: The pane waits for the user's choice (see `LaunchChosen`); ``mode`` is the one
+            for going on.
+        phase: The phase whose work needs it; empty in older journals. If that work is done by
+            now, or the phase is over, the launch gets no seat.
     """
 
     kind: ClassVar[str] = "agent_launched"
@@ -200,13 +200,13 @@ class AgentLaunched:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LaunchChosen:
-    """The user chose, in a stopped pane, how its launch goes on; clocks start here.
+    """The user chose in a stopped pane how to go on; the launch's time limits start now.
 
     Attributes:
         choice: ``resume``, ``fresh`` or ``shell``.
-        mode: As in `AgentLaunched`, and so ``reason``.
-        record: The resume record of what was chosen; empty where the launch's own holds.
-        prompt: The file of the launch folder that its prompt names.
+        mode: As in `AgentLaunched`; so is ``reason``.
+        record: The resume record for this choice; empty where that of the launch stays.
+        prompt: The file in the launch folder that holds the prompt.
     """
 
     kind: ClassVar[str] = "launch_chosen"
@@ -220,7 +220,7 @@ class LaunchChosen:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptReached:
-    """A prompt is proven to have arrived in the conversation of this launch."""
+    """There is proof that a prompt arrived in the conversation of this launch."""
 
     kind: ClassVar[str] = "prompt_reached"
     evidence: str
@@ -228,11 +228,11 @@ class PromptReached:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentExited:
-    """The program of a launch has gone.
+    """The program of a launch has ended.
 
     Attributes:
-        cause: ``crashed``, ``finished`` (exit 0), ``ended_by_user``, ``rejected`` (its
-            conversation was refused) or ``claim_taken``.
+        cause: ``crashed``, ``finished`` (exit 0), ``ended_by_user``, ``rejected`` (the agent does
+            not know the conversation) or ``claim_taken`` (another pane has the conversation).
     """
 
     kind: ClassVar[str] = "agent_exited"
@@ -243,7 +243,7 @@ class AgentExited:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentNudged:
-    """An idle agent without its artifact was reminded; this happens once per launch."""
+    """An idle agent that has not handed in was reminded; this happens once per launch."""
 
     kind: ClassVar[str] = "agent_nudged"
     result: str
@@ -251,7 +251,7 @@ class AgentNudged:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentStalled:
-    """A nudged agent stayed idle: reported, and left alone from here on."""
+    """A reminded agent stayed idle: it was reported, and is not reminded again."""
 
     kind: ClassVar[str] = "agent_stalled"
     idle_s: int
@@ -259,11 +259,11 @@ class AgentStalled:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConversationLearned:
-    """What an agent told of the conversation it is in, by its `hook`, `environment` or `screen`.
+    """An agent's conversation became known, or it changed to an unknown one.
 
     Attributes:
-        conversation: Empty where it changed and nothing tells to what.
-        source: One of the three.
+        conversation: The id; empty where only the change is known.
+        source: What told us: ``hook``, ``environment`` or ``screen``.
     """
 
     kind: ClassVar[str] = "conversation_learned"
@@ -273,7 +273,7 @@ class ConversationLearned:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResearchTold:
-    """The seat that asked for a topic was told that it is done."""
+    """A seat was told that the research it asked for is done."""
 
     kind: ClassVar[str] = "research_told"
     research: str
@@ -283,7 +283,7 @@ class ResearchTold:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PhaseSettled:
-    """The phase was entered with its outcome on disk already; ``found`` holds that outcome."""
+    """The phase was entered with its outcome already on disk; ``found`` holds that outcome."""
 
     kind: ClassVar[str] = "phase_settled"
     phase: str
@@ -292,7 +292,7 @@ class PhaseSettled:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resumed:
-    """A resume found this; absolute values, so that the fold stays true."""
+    """A resume found these values; they replace those of the state."""
 
     kind: ClassVar[str] = "resumed"
     phase: str
@@ -305,14 +305,14 @@ class Resumed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionReattached:
-    """A new orchestrator goes on over the live panes of one that was lost."""
+    """A new orchestrator took over the live panes of a lost one."""
 
     kind: ClassVar[str] = "session_reattached"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeatRestarted:
-    """The user brought a stopped seat back; ``fresh`` where the conversation is not wanted."""
+    """The user restarted a seat; ``fresh``: without its conversation, None: as configured."""
 
     kind: ClassVar[str] = "seat_restarted"
     fresh: bool | None = None
@@ -320,11 +320,11 @@ class SeatRestarted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArtifactsArchived:
-    """What was in ``pending_archive`` has been moved.
+    """Entries of ``pending_archive`` have been moved to history.
 
     Attributes:
-        moved: How many of its entries, from the first on; None, in older journals, for all. A line
-            that asks for another may come in between.
+        moved: The number of entries, from the first on; None in older journals, for all. An event
+            that adds an entry may come in between.
     """
 
     kind: ClassVar[str] = "artifacts_archived"
@@ -341,7 +341,7 @@ class CommitStarted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommitMade:
-    """The commit exists (made now, or found by its trailer); ``commit`` is None if none was due."""
+    """The commit exists, made now or found by its trailer; ``commit``: None if not needed."""
 
     kind: ClassVar[str] = "commit_made"
     commit: str | None
@@ -350,7 +350,7 @@ class CommitMade:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommitDelayed:
-    """Something of the user's is in the way of the commit; it is made when that is gone."""
+    """The commit waits until an obstacle of the user's is gone, and is then made."""
 
     kind: ClassVar[str] = "commit_delayed"
     reason: str
@@ -377,7 +377,7 @@ class SessionFailed:
     """The pipeline cannot go on by itself.
 
     Attributes:
-        phase: Where it could not; empty in older journals.
+        phase: The phase that failed; empty in older journals.
     """
 
     kind: ClassVar[str] = "session_failed"
@@ -437,9 +437,9 @@ class Event:
 
     Attributes:
         at: UTC, ISO 8601 with ``Z``.
-        seat: The seat it is about or comes from; ``orchestrator`` or ``user`` otherwise.
-        launch: The launch it comes from or is about; empty otherwise.
-        cycle: The cycle its writer was in.
+        seat: The seat that it comes from or concerns; else ``orchestrator`` or ``user``.
+        launch: The launch that it comes from or concerns; else empty.
+        cycle: The cycle of its writer.
     """
 
     id: str
@@ -476,17 +476,17 @@ def encode(event: Event) -> dict[str, object]:
 
 
 def parse(fields: Json) -> Event:
-    """Return the event that the fields of a journal line describe; the inverse of `encode`.
+    """Return the event in the fields of a journal line; the inverse of `encode`.
 
     Raises:
-        UnknownEventError: The kind is unknown or the version newer than this program's.
+        UnknownEventError: The kind is unknown, or the version is not the one this program reads.
         FieldError: A field is missing or of another type.
     """
     version = fields.get("v")
     if type(version) is not int or version != VERSION:
         is_newer = type(version) is int and version > VERSION
         raise UnknownEventError(
-            f"journal line of version {version!r}, this agentmux reads {VERSION}",
+            f"journal line of version {version!r}, but this agentmux reads version {VERSION}",
             hints=("update agentmux",) if is_newer else (),
         )
     envelope = from_fields(_Envelope, fields, where="journal line")

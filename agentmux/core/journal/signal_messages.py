@@ -1,4 +1,4 @@
-"""What a signal that counts says to people: one line of the log and the monitor."""
+"""The line that the log and the monitor show for an accepted signal."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _HANDED_IN: Final[Mapping[type, str]] = {
 
 
 def signal_message(event: Event) -> str:
-    """Return the line; empty where it is of no interest."""
+    """Return the line; empty for a signal that is not shown."""
     said = _said(event)
     return f"{event.seat}: {said}" if said else ""
 

@@ -17,24 +17,24 @@ from agentmux.core.names.statuses import CRASHED, LAUNCHED
 SCHEMA_VERSION: Final = 1
 NATIVE: Final = "native"
 AGENT_MODES: Final = frozenset({NATIVE, "fresh"})
-"""The modes of a launch in which an agent plays; in the others its user does, or nobody."""
+"""The modes of a launch with an agent; in the others a person plays the role, or nobody."""
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seat:
-    """The launch that holds a seat now.
+    """The current launch of a seat.
 
     Attributes:
-        launch: Its id; only signals of this launch count for the seat.
-        status: ``launched``; ``stopped`` while its pane waits for the user's choice; or why it is
-            gone: a cause of `events.AgentExited`.
+        launch: The launch's id; only its signals count for the seat.
+        status: ``launched``; ``stopped`` while its pane waits for the user's choice; or the cause
+            of its end, as in `events.AgentExited`.
         mode: ``native``, ``fresh``, ``shell`` or ``screen``.
-        attempt: 1, then +1 for each relaunch of the same work.
-        reached: A prompt of ours is proven to have arrived.
+        attempt: 1 for the first launch for the same work, 2 for the next, and so on.
+        reached: There is proof that a prompt of ours arrived.
         heard: A signal of this launch was accepted.
-        since: When it was launched, or chosen (UTC, ISO 8601).
+        since: When it was launched, or its user chose how to go on (UTC, ISO 8601).
     """
 
     launch: str
@@ -58,14 +58,14 @@ class Seat:
 
     @property
     def failed_at_once(self) -> bool:
-        """Whether its fresh start ended in an error before anything of ours had arrived."""
+        """Whether a start without a conversation failed before a prompt of ours arrived."""
         failed = self.status == CRASHED and bool(self.exit_status)
         return failed and self.mode == "fresh" and not (self.reached or self.heard)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Interruption:
-    """Why the session is not going on: ``cause`` in words, and where it was."""
+    """Why the session does not go on: the ``cause`` for people, and where it happened."""
 
     cause: str
     seat: str = ""
@@ -75,19 +75,19 @@ class Interruption:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Archive:
-    """Artifacts that no longer count and are to be moved: ``paths`` go into the folder ``to``."""
+    """Artifacts that no longer count: ``paths`` are to be moved into the folder ``to``."""
 
     to: str
     paths: tuple[str, ...]
 
     def takes(self, path: str) -> bool:
-        """Whether ``path``, relative to the session, is among them or in one of their folders."""
+        """Whether ``path``, relative to the session, is one of ``paths`` or below one of them."""
         return any(path == gone or path.startswith(f"{gone}/") for gone in self.paths)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Research:
-    """Who asked for a topic, and who has been told that it is done."""
+    """Research on a topic: the seats that asked for it, and those told that it is done."""
 
     question: str
     owners: tuple[str, ...] = ()
@@ -96,10 +96,10 @@ class Research:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Commit:
-    """How far the commit is.
+    """The commit of the result.
 
-    ``committing``, ``delayed`` (tried again by itself), ``made``, ``failed`` (the user decides
-    again) or ``none`` (nothing due).
+    ``status`` is ``committing``, ``delayed`` (it will be tried again), ``made``, ``failed`` (the
+    user decides again) or ``none`` (none was needed).
     """
 
     status: str
@@ -110,15 +110,15 @@ class Commit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """What was chosen at the start and holds for the whole session.
+    """The options of a start, which hold for the whole session.
 
     Attributes:
-        agents: Role to agent name, from ``--agent`` and ``--role``; ``*`` is every other role.
-        models: Role to model, likewise.
-        commit: The result is committed (false outside a git repository).
+        agents: Agent by role, from ``--agent`` and ``--role``; ``*`` is every other role.
+        models: Model by role, likewise.
+        commit: The result is to be committed (false outside a git repository).
         base: The commit that was checked out at the start; None outside git or before the first.
-        dirty: Files that were dirty at the start and are left out of the commit; and, with ``/`` at
-            the end, folders that were repositories of their own.
+        dirty: Files that were dirty at the start, which the commit leaves out; folders that were
+            repositories of their own end in ``/``.
     """
 
     agents: Mapping[str, str] = field(default_factory=dict)
@@ -132,7 +132,7 @@ class Options:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionState:
-    """The fold of a journal up to ``applied_offset`` (bytes); see the contract's section 5."""
+    """The fold of a journal up to ``applied_offset``, in bytes."""
 
     phase: Phase
     schema_version: int = SCHEMA_VERSION
@@ -184,12 +184,12 @@ class SessionState:
     extra: Json = field(default_factory=dict)
 
     def tasks(self, kind: ResearchKind) -> Mapping[str, str]:
-        """Topic to status of the research of one kind."""
+        """Return the status of each research of one kind, by topic."""
         return self.research_tasks if kind is ResearchKind.CODE else self.web_research_tasks
 
     @property
     def iteration(self) -> int:
-        """The review/fix round inside the cycle; an older state without one counts as 0."""
+        """The iteration in the cycle; 0 for an older state without one."""
         return self.review_iteration or 0
 
 

@@ -1,7 +1,7 @@
-"""A captured screen as rows that can be painted again: dimmed, cropped, only text and SGR.
+"""A captured screen as rows to paint again: dimmed, cropped, and with text and SGR only.
 
-Pure, and of the standard library alone without dataclasses: the program in a stopped pane imports
-it on its own. What a program once printed is untrusted: only what is known gets through.
+Pure, and without dataclasses or anything outside the standard library: the program in a stopped
+pane imports it alone. A captured screen is untrusted: only known sequences are kept.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _JOINER: Final = "\u200d"
 _LONGEST_NUMBER: Final = 4
 
 # ECMA-48: CSI with SGR apart, strings (OSC, DCS, SOS, PM, APC), other escapes, controls, text.
-# What is cut off in the middle ends with its line.
+# An unfinished sequence ends with its line.
 _TOKEN: Final = re.compile(
     r"\x1b\[(?P<sgr>[0-9;:]*)m"
     r"|\x1b\[[0-?]*[ -/]*[@-~]?"
@@ -33,14 +33,14 @@ _TOKEN: Final = re.compile(
 
 _SGR: Final = re.compile(r"(\x1b\[[0-9;:]*m)")
 
-# The DEC special graphics set, which tmux hands out between SO and SI (terminfo's acsc).
+# The DEC special graphics set, which tmux prints between SO and SI (terminfo's acsc).
 _ACS: Final = str.maketrans(
     "`afgijklmnopqrstuvwxyz{|}~+,-.0",
     "◆▒°±␋┘┐┌└┼⎺⎻─⎼⎽├┤┴┬│≤≥π≠£·→←↑↓█",
 )
 
-# SGR: what switches a rendition on, and what switches it off again. Bold, faint and blink are not
-# among them: what is painted is dim, or plain, as a whole.
+# SGR: the codes that switch a rendition on, and off again. Bold, faint and blink are left out,
+# since a screen is painted all dim or all normal.
 _ON: Final = {3: 3, 4: 4, 7: 7, 8: 8, 9: 9, 21: 4, 53: 53}
 _OFF: Final = {23: 3, 24: 4, 27: 7, 28: 8, 29: 9, 55: 53}
 _UNSEEN_ON_BLANKS: Final = frozenset({3, 8})
@@ -48,7 +48,7 @@ _EXTENDED: Final = {38: "fg", 48: "bg", 58: ""}
 
 
 class _Style:
-    """The SGR state, as far as it is painted."""
+    """The part of the SGR state that is painted."""
 
     __slots__ = ("bg", "fg", "marks")
 
@@ -58,7 +58,7 @@ class _Style:
         self.marks: frozenset[int] = frozenset()
 
     def words(self) -> str:
-        """Return the parameters that bring this state about, behind a reset."""
+        """Return the SGR parameters that set this state after a reset."""
         marks = (str(mark) for mark in sorted(self.marks))
         return "".join(f";{word}" for word in (self.fg, self.bg, *marks) if word)
 
@@ -108,9 +108,9 @@ def _following(words: Iterator[str]) -> list[str]:
 
 
 def _colour(number: int, found: list[str]) -> str | None:
-    """Return an extended colour in its plainest form; None where it is none."""
+    """Return an extended colour in its simplest form; None where it is not valid."""
     wanted = {"5": 1, "2": 3}.get(found[0] if found else "", 0)
-    # With colons a colour space may stand in front of the three values, mostly empty.
+    # With colons a (mostly empty) colour space may come before the three values.
     values = [_number(word) for word in found[1:][-wanted:]] if wanted else []
     if not wanted or len(values) != wanted or any(v is None or v > 255 for v in values):
         return None
@@ -118,12 +118,12 @@ def _colour(number: int, found: list[str]) -> str | None:
 
 
 StyledText: TypeAlias = tuple[str, str]
-"""SGR parameters, each behind a semicolon, and a text without controls."""
+"""SGR parameters, each after a semicolon, and a text without control characters."""
 
 
 @functools.lru_cache(maxsize=4096)
 def cell_width(char: str) -> int:
-    """Return how many cells a printable character takes, by the Unicode tables of this Python."""
+    """Return the number of cells of a printable character, by this Python's Unicode tables."""
     if char.isascii():
         return 1
     if "\u1160" <= char <= "\u11ff" or unicodedata.category(char) in {"Mn", "Me", "Cf"}:
@@ -136,11 +136,11 @@ def paint(
 ) -> tuple[str, ...]:
     """Return a screen as at most ``rows`` rows of at most ``cols`` cells.
 
-    Each row stands by itself and ends with a reset. Where there are too many rows the last ones
-    are kept, not counting empty ones at the end.
+    Each row can be painted alone and ends with a reset. If there are too many rows, empty ones at
+    the end go first, then those at the top.
 
     Args:
-        ansi: Rows joined by newlines, with SGR sequences whose state runs on across rows.
+        ansi: Rows joined by newlines; the state of SGR sequences continues in the next row.
         dim: Paint everything faint.
     """
     faint = ";2" if dim else ""
@@ -151,13 +151,13 @@ def paint(
 
 
 def plain(ansi: str, cols: int, rows: int, *, cells: Cells = cell_width) -> tuple[str, ...]:
-    """Return the rows of `paint` as text alone, without blanks at their ends."""
+    """Return the rows of `paint` as plain text, without blanks at their ends."""
     found = _cropped(ansi, cols, rows, cells)
     return tuple("".join(text for _, text in row).rstrip() for row in found)
 
 
 def trimmed(ansi: str) -> str:
-    """Return the screen without the blanks at the ends of its rows that show nothing."""
+    """Return the screen without invisible blanks at the ends of its rows."""
     rows, ground = [], _NOTHING
     for row in ansi.split("\n"):
         rest, ground = _trimmed(row, ground)
@@ -166,15 +166,15 @@ def trimmed(ansi: str) -> str:
 
 
 _Ground: TypeAlias = tuple[str, frozenset[int]]
-"""Background and marks: what is seen of a blank."""
+"""The background and marks, which make a blank visible."""
 
 _NOTHING: Final[_Ground] = ("", frozenset())
 
 
 def _trimmed(row: str, ground: _Ground) -> tuple[str, _Ground]:
-    """Return the row, and the state that runs on behind it."""
+    """Return the trimmed row, and the state after it."""
     parts = _SGR.split(row)
-    last, kept = -1, ""  # the last part that shows something, and what of it does
+    last, kept = -1, ""  # the last visible part, and its visible text
     for number, part in enumerate(parts):
         if number % 2:
             ground = _behind(ground, part[2:-1])
@@ -186,7 +186,7 @@ def _trimmed(row: str, ground: _Ground) -> tuple[str, _Ground]:
 
 @functools.lru_cache(maxsize=4096)
 def _behind(ground: _Ground, parameters: str) -> _Ground:
-    """Return the state behind an SGR sequence; a screen has many of them, and few states."""
+    """Return the state after an SGR sequence; cached, since a screen has few states."""
     style = _Style()
     style.bg, style.marks = ground
     style.take(parameters)
@@ -198,7 +198,7 @@ _LARGEST: Final = 10_000
 
 
 def snapshot_screen(fields: object) -> str | None:
-    """Return the screen in the fields of a snapshot; None where they are none."""
+    """Return the screen in the fields of a snapshot; None where they are not valid."""
     if not isinstance(fields, Mapping):
         return None
     ansi = fields.get("ansi")
@@ -215,7 +215,7 @@ def _cropped(ansi: str, cols: int, rows: int, cells: Cells) -> list[list[StyledT
 
 
 def _rows(ansi: str, cols: int, cells: Cells) -> list[list[StyledText]]:
-    """Read the whole screen from its first row, so that colours run on as they did."""
+    """Read the whole screen from its first row, so that colours continue across rows."""
     style, shifted = _Style(), False
     made = [_Row(cols, cells)]
     for token in _TOKEN.finditer(ansi):
@@ -244,7 +244,7 @@ class _Row:
         self._joined = False
 
     def add(self, words: str, text: str) -> None:
-        """Append as much of the text as there is room for; a mark on the last cell still fits."""
+        """Append as much of the text as fits; a combining mark on the last cell still fits."""
         if text.isascii():
             kept = text[: max(self._room, 0)]
             self._room = self._room - len(kept) if len(kept) == len(text) else -1
@@ -256,7 +256,7 @@ class _Row:
 
     def _fitting(self, text: str) -> Iterator[str]:
         for char in filter(_is_shown, text):
-            # What follows a joiner is drawn over what came before, as tmux does it.
+            # As in tmux, a character after a joiner is drawn over the one before it.
             width = 0 if self._joined else max(self._cells(char), 0)
             if width > self._room:
                 self._room = -1
@@ -267,5 +267,5 @@ class _Row:
 
 
 def _is_shown(char: str) -> bool:
-    """Whether a character may be painted: bidirectional marks and lone surrogates may not."""
+    """Whether a character may be painted; bidirectional marks and surrogates may not."""
     return char == _JOINER or unicodedata.category(char) not in {"Cc", "Cf", "Cs", "Zl", "Zp"}

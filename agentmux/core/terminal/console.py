@@ -1,4 +1,4 @@
-"""What keys at the monitor mean: the user's two decisions, and the orchestrator's end; pure."""
+"""What a key at the monitor does: approve, request changes, or end the orchestrator; pure."""
 
 from __future__ import annotations
 
@@ -9,33 +9,33 @@ from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.core.terminal.keys import Key, Pressed
 
 ANSWER_S: Final = 10.0
-"""How long a question stands: what ends or commits something is pressed twice."""
+"""How long a question stays open: a key that ends or commits something is pressed twice."""
 
 DRAFT_MAX: Final = 4000
-"""So many characters can be written here; longer requests come from a file."""
+"""The longest request that can be typed, in characters; a longer one comes from a file."""
 
 
 class Wish(Enum):
-    """What is to be done for a key."""
+    """What to do after a key."""
 
     NOTHING = "nothing"
     ASK = "ask"
-    """Say what the same key does when it is pressed again, then `ask`."""
+    """Show what the same key will do when it is pressed again, then call `ask`."""
     APPROVE = "approve"
     CHANGE = "change"
-    """Request the changes that the draft held before the key."""
+    """Request the changes in the draft of the console before the key."""
     END = "end"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Console:
-    """What a person at the monitor has begun.
+    """What a person at the monitor has begun, and not finished.
 
     Attributes:
-        draft: The changes that are being written; None while none are.
-        wish: What was asked for once.
-        question: What is asked because of it.
-        until_s: Until when asking again does it, on the clock of `ask`.
+        draft: The change request that is being written; None while there is none.
+        wish: What the last key asked for, which must be confirmed by the same key.
+        question: The question that is shown for it.
+        until_s: When the question ends, on the clock of `ask`.
     """
 
     draft: str | None = None
@@ -44,16 +44,16 @@ class Console:
     until_s: float = float("-inf")
 
     def asks(self, now_s: float) -> str:
-        """Return the question that is still open; empty where none is."""
+        """Return the open question; empty without one."""
         return self.question if now_s < self.until_s else ""
 
 
 def press(console: Console, key: Pressed, *, now_s: float, decides: bool) -> tuple[Console, Wish]:
-    """Return what a key makes of the console, and what is to be done.
+    """Return the console after a key, and what to do.
 
     Args:
         console: What was begun before.
-        key: Anything that means nothing here takes back what was asked.
+        key: A key without a meaning here closes an open question.
         now_s: On the clock of `ask`.
         decides: Whether the session takes a decision now.
     """
@@ -67,16 +67,16 @@ def press(console: Console, key: Pressed, *, now_s: float, decides: bool) -> tup
 
 
 def ask(console: Console, question: str, now_s: float) -> Console:
-    """Return the console once its question is shown."""
+    """Return the console with its question now shown."""
     return replace(console, question=question, until_s=now_s + ANSWER_S)
 
 
 def _again(
     console: Console, wish: Wish, now_s: float, *, draft: str | None
 ) -> tuple[Console, Wish]:
-    """Do what was asked for before; else ask, and keep the draft until the answer.
+    """Do what the same key asked for before; else ask, and keep the draft until the answer.
 
-    Keys that were meant for an agent come here when its pane closes under them.
+    A key is confirmed because it may have been meant for an agent whose pane has just closed.
     """
     if wish is Wish.NOTHING or (wish is console.wish and now_s < console.until_s):
         return Console(), wish
@@ -90,7 +90,7 @@ def _wish(key: Pressed, *, decides: bool) -> Wish:
 
 
 def _written(draft: str, key: Pressed) -> str | None:
-    """Return the draft after a key; None where it is left."""
+    """Return the draft after a key; None where it is given up."""
     if key in {Key.ESCAPE, Key.INTERRUPT}:
         return None
     if isinstance(key, str):

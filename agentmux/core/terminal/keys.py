@@ -1,4 +1,4 @@
-"""What a person presses: a terminal's bytes made keys; pure."""
+"""Decoding a terminal's bytes into keys; pure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Final
 
 
 class Key(Enum):
-    """A key that is no character."""
+    """A key that is not a character."""
 
     UP = "up"
     DOWN = "down"
@@ -26,7 +26,7 @@ class Key(Enum):
     CTRL_F = "ctrl-f"
     INTERRUPT = "interrupt"
     PASTE = "paste"
-    """A paste begins: its line ends come as spaces."""
+    """The start of a paste, in which line ends become spaces."""
 
 
 Pressed = Key | str
@@ -66,7 +66,7 @@ _PASTE: Final = ("[200~", "[201~")
 
 
 class Keys:
-    """Makes keys of what a terminal sends, however it is cut into pieces."""
+    """Decodes what a terminal sends; the bytes may be split anywhere."""
 
     def __init__(self) -> None:
         self._decode = codecs.getincrementaldecoder("utf-8")("ignore").decode
@@ -75,7 +75,7 @@ class Keys:
 
     @property
     def waiting(self) -> bool:
-        """Whether an escape stands alone: either the key, or more is still to come."""
+        """Whether an escape is pending: the key itself, or the start of a sequence."""
         return bool(self._rest)
 
     def feed(self, data: bytes) -> tuple[Pressed, ...]:
@@ -93,7 +93,7 @@ class Keys:
         return tuple(found)
 
     def flush(self) -> tuple[Pressed, ...]:
-        """Return the key that a lone escape was, since nothing followed it in time."""
+        """Return the Escape key if a lone escape is pending, since nothing followed in time."""
         alone, self._rest = self._rest == _ESCAPE, ""
         return (Key.ESCAPE,) if alone else ()
 
@@ -102,9 +102,9 @@ class Keys:
         if sequence is not None:
             return self._known(sequence[1]), text[sequence.end() :]
         char, rest = text[0], text[1:]
-        if char == _ESCAPE:  # with another key: taken for both
+        if char == _ESCAPE:  # Escape, then another key
             return Key.ESCAPE, rest
-        if self._pasting:  # a line end in there is no Enter
+        if self._pasting:  # a line end in a paste is not Enter
             return (char if char.isprintable() else " "), rest
         return _CONTROLS.get(char, char if char.isprintable() else None), rest
 

@@ -1,6 +1,6 @@
-"""Picking one session from a list by keys: what a key does, without a terminal; pure.
+"""Picking one session from a list with keys, without a terminal; pure.
 
-Each key (`keys`) makes a new `Picker` of the one before.
+Each key (`keys`) turns a `Picker` into the next one.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ class Choice:
     """One line of the list.
 
     Attributes:
-        words: What typing looks for, in lower case.
-        status: The same, of what may change meanwhile.
-        refused: Why it cannot be taken; empty when it can.
+        words: The text that a search looks in, in lower case.
+        status: The same, for the text that may change meanwhile.
+        refused: Why it cannot be chosen; empty when it can.
     """
 
     name: str
@@ -30,20 +30,20 @@ class Choice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Picker:
-    """What a person has done so far.
+    """The state of the list after the keys so far.
 
     Attributes:
-        choices: All of them, in their order.
-        sought: What was typed; every word of it must be in a choice's ``words`` or ``status``.
-        typing: A search was begun, so that every letter is text.
-        at: The name that is selected; empty where nothing fits.
-        attaches: What is chosen is looked at, not resumed: there is no ``fresh``.
-        fresh: No conversation is to come back.
-        screen: Which of the selected one's screens is shown, counted round.
-        page: How far a page goes.
-        says: Told to the person until the next key.
-        taken: The name that was chosen.
-        left: Nothing is to be chosen; ``interrupted`` when by Ctrl-C.
+        choices: All choices, in order.
+        sought: The search; a match has each of its words in ``words`` or ``status``.
+        typing: A search has begun, so that every letter is text.
+        at: The name of the selected choice; empty where nothing matches.
+        attaches: The chosen session is attached, not resumed: ``fresh`` does not apply.
+        fresh: The session is to be resumed without its conversations.
+        screen: The number of the selected session's screen to show, modulo their count.
+        page: The number of lines of a page.
+        says: A message that is shown until the next key.
+        taken: The name that was chosen; None before.
+        left: The person left without a choice; by Ctrl-C if ``interrupted``.
     """
 
     choices: tuple[Choice, ...]
@@ -61,7 +61,7 @@ class Picker:
 
     @property
     def found(self) -> tuple[Choice, ...]:
-        """The choices that fit what was typed."""
+        """The choices that match the search."""
         words = self.sought.lower().split()
         return tuple(
             each
@@ -71,25 +71,25 @@ class Picker:
 
     @property
     def place(self) -> int:
-        """Where the selected one is among those found; 0 where nothing is."""
+        """The index of the selected choice in ``found``; 0 without one."""
         names = [each.name for each in self.found]
         return names.index(self.at) if self.at in names else 0
 
     @property
     def is_over(self) -> bool:
-        """Whether the person has decided."""
+        """Whether the person has chosen or left."""
         return self.left or self.taken is not None
 
 
 def begin(choices: Sequence[Choice], *, fresh: bool = False, attaches: bool = False) -> Picker:
-    """Return a picker at the first choice that can be taken; where none can, at the first."""
+    """Return a picker that selects the first choice that can be chosen, else the first one."""
     free = (each.name for each in choices if not each.refused)
     at = next(free, "")
     return _settled(Picker(choices=tuple(choices), fresh=fresh, attaches=attaches, at=at))
 
 
 def press(picker: Picker, key: Pressed) -> Picker:
-    """Return what ``key`` makes of the picker; one that is over stays as it is."""
+    """Return the picker after ``key``; one that is over does not change."""
     if picker.is_over:
         return picker
     picker = replace(picker, says="")
@@ -99,7 +99,7 @@ def press(picker: Picker, key: Pressed) -> Picker:
 
 
 def refuse(picker: Picker, reasons: Mapping[str, str]) -> Picker:
-    """Note which of the choices cannot be taken, and why (by name)."""
+    """Return the picker with the reasons (by name) why choices cannot be chosen."""
     choices = tuple(
         replace(each, refused=reasons.get(each.name, each.refused)) for each in picker.choices
     )
@@ -107,7 +107,7 @@ def refuse(picker: Picker, reasons: Mapping[str, str]) -> Picker:
 
 
 def tell(picker: Picker, statuses: Mapping[str, str]) -> Picker:
-    """Note how the choices are (by name), for who looks for that."""
+    """Return the picker with new status texts (by name) for the search."""
     choices = tuple(
         replace(each, status=statuses.get(each.name, each.status)) for each in picker.choices
     )
@@ -123,7 +123,7 @@ def _typed(picker: Picker, char: str) -> Picker:
 
 
 def _settled(picker: Picker) -> Picker:
-    """Select the first one found where the selected one is not among them."""
+    """Select the first match where the selected choice does not match."""
     found = picker.found
     if any(each.name == picker.at for each in found):
         return picker
@@ -146,7 +146,7 @@ def _freshened(picker: Picker) -> Picker:
 def _entered(picker: Picker) -> Picker:
     chosen = next((each for each in picker.found if each.name == picker.at), None)
     if chosen is None:
-        return replace(picker, says="nothing fits what you typed")
+        return replace(picker, says="nothing matches what you typed")
     if chosen.refused:
         return replace(picker, says=chosen.refused)
     return replace(picker, taken=chosen.name)
@@ -189,4 +189,4 @@ _LETTERS: Final = {
     "f": _KEYS[Key.CTRL_F],
     "/": _KEYS[Key.PASTE],
 }
-"""What these are while nothing was typed; after ``/`` they are text like any other."""
+"""The letters that are keys until a search begins; after ``/`` they are text."""

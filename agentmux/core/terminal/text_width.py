@@ -10,28 +10,28 @@ from typing import Final
 
 ELLIPSIS: Final = "\u2026"
 NARROW: Final = 20
-"""Up to so many columns nothing is indented."""
-# More than any pane shows of one text; a feature may have a megabyte.
+"""Up to this width, in columns, nothing is indented."""
+# No pane shows more of one text; a feature's text may have a megabyte.
 _LONGEST: Final = 4096
-# Terminals do not agree on what these do to the width of the character before them.
+# Terminals disagree on how these change the width of the character before them.
 _SELECTORS: Final = frozenset(map(chr, range(0xFE00, 0xFE10)))
 
 
 @functools.lru_cache(maxsize=2048)
 def _cells(char: str) -> int:
-    from wcwidth import wcwidth  # noqa: PLC0415 (its tables; agents start before the first picture)
+    from wcwidth import wcwidth  # noqa: PLC0415 (slow to import; agents start before the first picture)
 
-    # A spacing mark takes a cell, or none with the character before it; terminals do not agree.
+    # Terminals disagree on whether a spacing mark takes a cell of its own.
     return max(unicodedata.category(char) == "Mc", wcwidth(char))
 
 
 def width(text: str) -> int:
-    """Return the number of cells that a clean text takes."""
+    """Return the number of cells of a clean text."""
     return len(text) if text.isascii() else sum(map(_cells, text))
 
 
 def clean(text: str) -> str:
-    """Return the text in one line, without what could move a cursor or turn the direction."""
+    """Return the text on one line, without characters that move the cursor or turn the text."""
     if len(text) > _LONGEST:
         text = text[:_LONGEST] + ELLIPSIS
     if not text.isprintable() or not text.isascii():
@@ -46,7 +46,7 @@ def _shown(char: str) -> str:
 
 
 def cut(text: str, cols: int) -> str:
-    """Return as much of a clean text as fits; an ellipsis says that there is more."""
+    """Return as much of a clean text as fits, with an ellipsis where it was cut."""
     if width(text) <= cols:
         return text
     return _head(text, cols - 1) + ELLIPSIS[: max(cols, 0)]
@@ -62,9 +62,9 @@ def _head(text: str, cols: int) -> str:
 
 
 def wrap(text: str, cols: int, lines: int) -> tuple[str, ...]:
-    """Break a clean text between words into at most so many lines; the last one is cut.
+    """Break a clean text between words into at most ``lines`` lines; the last one may be cut.
 
-    Where there is room, lines after the first are indented by two.
+    If ``cols`` is above `NARROW`, lines after the first are indented by two.
     """
     hang = "  " if cols > NARROW else ""
     broken = list(islice(_broken(text, max(cols, 1), hang), lines + 1))
@@ -86,7 +86,7 @@ def _broken(text: str, cols: int, hang: str) -> Iterator[str]:
             line = hang
         line += word
         while width(line) > cols:
-            # A character that is wider than the pane is left out.
+            # Leave out a character that is wider than the pane.
             head = _head(line, cols)
             if head:
                 yield head
@@ -96,9 +96,9 @@ def _broken(text: str, cols: int, hang: str) -> Iterator[str]:
 
 
 def spread(left: str, right: str, cols: int, *, least: int) -> tuple[str, str]:
-    """Put one clean text at each edge; the left one gives way, down to ``least`` cells.
+    """Put one clean text at each edge; the left one is cut first, down to ``least`` cells.
 
-    Where even that is too much, the right one follows the left one, and is cut.
+    If that is still too long, both are joined into the left part, which is cut.
 
     Returns:
         Both parts; together they take at most ``cols`` cells.

@@ -109,7 +109,7 @@ def test_it_begins_at_one_that_can_be_taken() -> None:
 
 def test_nothing_found_takes_nothing() -> None:
     state = pressed(picker(), *"zzz", Key.DOWN, Key.ENTER)
-    assert (state.taken, state.at, state.says) == (None, "", "nothing fits what you typed")
+    assert (state.taken, state.at, state.says) == (None, "", "nothing matches what you typed")
     assert pressed(state, Key.ESCAPE).at == "beta"
 
 
