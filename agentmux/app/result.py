@@ -1,4 +1,4 @@
-"""What an operation returns: its data, what was amiss, and the exit code of the command."""
+"""What an operation returns: its data, its problems, and the exit code of the command."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ _WORST_FIRST: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
-    """Something that went wrong with one session, while the others went on.
+    """Something that went wrong with one session, while work on the others went on.
 
     Attributes:
-        session: The name of its directory; empty where it concerns all of them.
-        code: The exit code that it stands for.
+        session: The name of the session's directory; empty where the problem concerns all of them.
+        code: The exit code of this problem alone.
     """
 
     session: str
@@ -36,7 +36,7 @@ class Problem:
     hints: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, object]:
-        """Return it as it stands in JSON answers."""
+        """Return the problem as JSON answers contain it."""
         return {
             "session": self.session,
             "code": int(self.code),
@@ -47,7 +47,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OperationResult(Generic[T]):
-    """The data of an operation; ``exit_code`` is what the command ends with."""
+    """The data of an operation, what went wrong, and the exit code of its command."""
 
     data: T
     problems: tuple[Problem, ...] = ()
@@ -60,7 +60,7 @@ def problem_of(session: str, error: AgentmuxError) -> Problem:
 
 
 def worst(codes: Iterable[ExitCode]) -> ExitCode:
-    """Return the code that a command ends with after it met all of these: 5 before 6 before 3."""
+    """Return the exit code for several codes: the first of 1, 5, 6, 3, else the highest."""
     met = set(codes)
     ranked = (code for code in _WORST_FIRST if code in met)
     other = max(met, default=ExitCode.OK)

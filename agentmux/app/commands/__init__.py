@@ -1,1 +1,1 @@
-"""What a person's command does, one operation a file. What only looks is `views`."""
+"""What a person's command does, one operation in each file. What only reads is in `views`."""

@@ -1,4 +1,4 @@
-"""Look at the agents of the registry: what is installed, what it can do, and its command lines."""
+"""The agents of the registry: which are installed, what they can do, and their command lines."""
 
 from __future__ import annotations
 
@@ -37,21 +37,22 @@ SESSION: Final = "SESSION"
 SEAT: Final = "SEAT"
 LAUNCH: Final = "LAUNCH"
 CONVERSATION: Final = "CONVERSATION"
-"""These words stand in a shown command line for what a session fills in."""
+"""Placeholders in shown command lines, for values that only a session has."""
 
 _VERSION: Final = Probe(argv=("--version",), version=r"(?<![\w.])v?(\d+\.\d+(?:[\w.+-]*\w)?)")
-# Programs that are asked at the same time; the slowest known takes some seconds for its help.
+# How many programs are asked at the same time; the slowest one needs seconds to print its help.
 _AT_ONCE: Final = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentReport:
-    """One agent, and what is installed of it here.
+    """One agent, and what its installed program can do.
 
     Attributes:
-        strategy: The first that the installed program shows; where nothing is installed, the first.
-        version: What the program says; empty where it does not, or was not asked.
-        is_default: It plays every role that the configuration gives to nobody else.
+        strategy: The first one that the installed program supports; the first of all where no
+            program is installed.
+        version: As the program reports it; empty where it does not, or was not asked.
+        is_default: It plays every role that the configuration assigns to no other agent.
     """
 
     spec: AgentSpec
@@ -62,7 +63,7 @@ class AgentReport:
 
     @property
     def resumes(self) -> bool:
-        """Whether its conversations come back, with the program that is installed."""
+        """Whether its conversations can be resumed with the installed program."""
         return self.probe.installed and self.strategy.kind is not StrategyKind.NONE
 
     @property
@@ -71,7 +72,7 @@ class AgentReport:
         return self.probe.installed and any(each.probe for each in self.spec.strategies)
 
     def as_json(self) -> dict[str, object]:
-        """Return it as it stands in JSON answers."""
+        """Return the report as JSON answers contain it."""
         return {
             "name": self.spec.name,
             "known": self.spec.known,
@@ -87,7 +88,7 @@ class AgentReport:
         }
 
     def _screens_json(self) -> dict[str, object] | None:
-        """Which of its screens were recorded from the real program, and which are missing."""
+        """Return which screens were recorded from the real program, and which are missing."""
         known = self.spec.screens
         if known is None:
             return None
@@ -120,9 +121,9 @@ class StrategyCommands:
     """The command lines of one strategy.
 
     Attributes:
-        used: It is the one that would be used now.
-        resume: None where nothing brings a conversation back.
-        env: What the agent gets on top of its environment.
+        used: This strategy would be used now.
+        resume: None where a conversation cannot be resumed.
+        env: Variables that are added to the agent's environment.
     """
 
     kind: StrategyKind
@@ -132,7 +133,7 @@ class StrategyCommands:
     env: Mapping[str, str]
 
     def as_json(self) -> dict[str, object]:
-        """Return it as it stands in JSON answers."""
+        """Return the command lines as JSON answers contain them."""
         return {
             "kind": self.kind.value,
             "used": self.used,
@@ -144,7 +145,7 @@ class StrategyCommands:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentCommands:
-    """The command lines of one agent; the first of ``strategies`` that is used holds now."""
+    """The command lines of one agent; the first of ``strategies`` that is ``used`` applies now."""
 
     report: AgentReport
     strategies: tuple[StrategyCommands, ...]
@@ -155,7 +156,7 @@ class AgentCommands:
         return next(each for each in self.strategies if each.used)
 
     def as_json(self) -> dict[str, object]:
-        """Return it as it stands in JSON answers."""
+        """Return the command lines as JSON answers contain them."""
         spec = self.report.spec
         return {
             **self.report.as_json(),
@@ -183,10 +184,10 @@ def envelope(
 
 
 def list_agents(world: World, registry: Registry) -> OperationResult[tuple[AgentReport, ...]]:
-    """Look at every agent of the registry, and at those of the configuration that it has not.
+    """Report on every agent of the registry, and on those that only the configuration names.
 
-    Each installed program is asked at most twice (for its help and its version), several at the
-    same time, and not at all while it is the one that was asked before.
+    Each installed program is asked at most twice (for its help and its version), several programs
+    at the same time. A program that has not changed since it was last asked is not asked again.
     """
     from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 (no other command needs it)
 
@@ -211,9 +212,9 @@ def _typed(world: World, registry: Registry) -> Sequence[str]:
 def probe_agent(
     world: World, name: str, look: Callable[[AgentSpec], ProbeResult]
 ) -> OperationResult[AgentReport]:
-    """Ask the installed program now what it can do; ``look`` does so.
+    """Ask the installed program of an agent, with ``look``, what it can do.
 
-    The exit code is that of a missing program where there is none, or where it could not be asked.
+    The exit code is `ExitCode.MISSING` where no program is installed, or it could not be asked.
     """
     spec = world.spec(name)
     report = _report(world, spec, look(spec))
@@ -236,7 +237,7 @@ def _problems(report: AgentReport, name: str, agents: Iterable[str]) -> Iterable
 
 
 def show_agent(world: World, name: str) -> AgentCommands:
-    """Return the command lines of an agent: what would run, and what each strategy would run."""
+    """Return the command lines of an agent: those in use, and those of each strategy."""
     report = _report(world, world.spec(name))
     kinds = [*report.spec.strategies] or [NO_STRATEGY]
     if report.strategy not in kinds:
@@ -249,7 +250,7 @@ def show_agent(world: World, name: str) -> AgentCommands:
 
 def _report(world: World, spec: AgentSpec, probe: ProbeResult | None = None) -> AgentReport:
     found = probe or world.programs.ask(spec)
-    # Without a program there is nothing to judge by: say what the registry would do first.
+    # Without a program nothing was probed: take the registry's first strategy.
     strategy = choose_strategy(spec, found if found.installed else None)
     default = world.settings.defaults.agent
     return AgentReport(
@@ -266,7 +267,7 @@ def _version(world: World, spec: AgentSpec, probe: ProbeResult) -> str:
     asked = any(each.probe for each in spec.strategies) and not probe.problem
     if not probe.installed or not asked:
         return ""
-    # A name of its own, since answers are kept by name and command.
+    # A name of its own, since answers are cached by name and command.
     question = replace(spec, name=f"{spec.name} --version", probe=_VERSION, strategies=())
     return world.programs.ask(question).version
 

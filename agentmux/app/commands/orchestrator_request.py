@@ -1,4 +1,4 @@
-"""What a command asks of the orchestrator that it starts, and what that answers."""
+"""What a command asks of the orchestrator that it starts, and what the orchestrator answers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ RequestMode = Literal["start", "resume", "reattach"]
 
 
 class SessionDoneError(NotFoundError):
-    """A session that is done stays done."""
+    """A session that is done cannot be resumed."""
 
     def __init__(self, session: str) -> None:
         super().__init__(
@@ -24,14 +24,15 @@ class SessionDoneError(NotFoundError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OrchestratorRequest:
-    """What a command wants of the orchestrator that it starts.
+    """What a command asks of the orchestrator that it starts.
 
     Attributes:
         ready: Path of the pipe for the report; empty for none.
-        fresh: Seats that are to start afresh; ``*`` is all of them.
+        fresh: Seats that start a new conversation; ``*`` means all of them.
         phase: For ``resume``: an earlier phase to go back to, instead of the inferred one.
-        session_id: For a session of an older form, which has none; as is ``session_name``.
         policy: For ``resume``: how panes come back, where a flag says so.
+        session_id: For a session with an older format, which has no id.
+        session_name: For a session with an older format, which has no name.
     """
 
     mode: RequestMode
@@ -43,7 +44,7 @@ class OrchestratorRequest:
     session_name: str = ""
 
     def encode(self) -> str:
-        """Return it as one word of argv."""
+        """Return the request as one word of argv."""
         return json.dumps(asdict(self))
 
 
@@ -55,7 +56,7 @@ def decode_request(text: str) -> OrchestratorRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OrchestratorReport:
-    """What an orchestrator says when it is ready, or why it never will be."""
+    """What an orchestrator reports when it is ready, or why it cannot start."""
 
     ok: bool
     phase: str = ""
@@ -65,7 +66,7 @@ class OrchestratorReport:
     warnings: tuple[str, ...] = field(default=())
 
     def encode(self) -> bytes:
-        """Return it as JSON."""
+        """Return the report as JSON."""
         return json.dumps(asdict(self)).encode()
 
 
@@ -78,7 +79,7 @@ def decode_report(data: bytes) -> OrchestratorReport:
 
 
 def failure(error: AgentmuxError) -> OrchestratorReport:
-    """Return the report of an orchestrator that cannot begin."""
+    """Return the report of an orchestrator that cannot start."""
     return OrchestratorReport(
         ok=False, exit_code=error.exit_code, message=error.message, hints=error.hints
     )

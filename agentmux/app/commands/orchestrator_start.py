@@ -1,4 +1,4 @@
-"""Hand a session over to an orchestrator in a tmux session of its own, and hear how it went."""
+"""Start an orchestrator for a session in its own tmux session, and wait for its report."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _LAST_WORDS: Final = 15
 
 
 class OrchestratorFailedError(AgentmuxError):
-    """The orchestrator could not begin; its own exit code becomes the command's."""
+    """The orchestrator could not start; its exit code becomes the command's."""
 
     def __init__(self, message: str, *, exit_code: int, hints: tuple[str, ...] = ()) -> None:
         self.exit_code = ExitCode(exit_code)
@@ -45,8 +45,8 @@ class OrchestratorStart:
     """How an orchestrator is started.
 
     Attributes:
-        argv: The program that drives the session in a directory, with its request.
-        pipe: Makes the pipe for the report in a session's directory.
+        argv: Returns the command line of an orchestrator, from the session's directory and request.
+        pipe: Creates the pipe for the report in a session's directory.
     """
 
     argv: Callable[[Path, OrchestratorRequest], tuple[str, ...]]
@@ -55,7 +55,7 @@ class OrchestratorStart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StartedSession:
-    """A session that runs: its tmux session, and the phase it is in."""
+    """A running session: its tmux session, and its phase."""
 
     name: str
     path: Path
@@ -76,19 +76,19 @@ def hand_over(
 ) -> StartedSession:
     """Create the tmux session with its uuid, run the orchestrator in it, wait for its report.
 
-    Whatever fails after that, the tmux session is gone again.
+    If anything fails after the tmux session was created, it is killed again.
 
     Args:
         world: The outside world.
         starter: How an orchestrator is started.
         path: The session's directory.
-        state: What the session is to be found by.
-        request: What the orchestrator is told.
-        pipe: For the report, where it is there already; closed in any case.
+        state: Names the session and its uuid.
+        request: What the orchestrator is asked to do.
+        pipe: The pipe for the report, if it exists already; closed in any case.
 
     Raises:
         BlockedError: The tmux name is taken.
-        OrchestratorFailedError: It could not begin.
+        OrchestratorFailedError: The orchestrator could not start.
     """
     terminal = world.terminal(None)
     pipe = pipe or starter.pipe(path)
@@ -124,14 +124,14 @@ def reattach(
     """Run a new orchestrator over the live panes of the tmux session ``own``.
 
     Raises:
-        BlockedError: Another orchestrator holds the session, or another command hands it over.
-        OrchestratorFailedError: It could not begin.
+        BlockedError: Another orchestrator drives the session, or another command is starting one.
+        OrchestratorFailedError: The orchestrator could not start.
     """
     pipe = starter.pipe(path)
     request = OrchestratorRequest(mode="reattach", ready=str(pipe.path))
     lock = world.lock(path)
     try:
-        # What runs in the monitor's pane is ended: never the orchestrator that holds the session.
+        # Whatever runs in the monitor's pane is ended; with the lock taken it is no orchestrator.
         lock.acquire(_LOCK_WAIT_S, {"command": "resume --reattach"})
         try:
             own.reopen_monitor(cwd=world.project, argv=starter.argv(path, request))
@@ -151,7 +151,7 @@ def reattach(
 
 
 def _ready(own: OwnSession, pipe: Handover) -> OrchestratorReport:
-    """Wait for the report of an orchestrator that could begin."""
+    """Wait for the report; raise the error of an orchestrator that could not start."""
     report = _report(own, pipe)
     if not report.ok:
         raise OrchestratorFailedError(

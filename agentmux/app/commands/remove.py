@@ -1,7 +1,7 @@
-"""Remove a session: never while anything of it runs, and whole or not at all.
+"""Remove a session: never while anything of it runs.
 
-The directory is renamed out of sight first. A removal that was interrupted after that is finished
-by the next one, or by the next listing.
+First the directory is renamed, so that no command finds the session any more. If the removal is
+interrupted after that, the next removal or the next listing finishes it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def require_removable(site: Site, entry: SessionEntry) -> None:
 
     Raises:
         BlockedError: Its tmux session is live, or an orchestrator holds its lock.
-        AgentmuxError: That cannot be told: its tmux server does not answer.
+        AgentmuxError: Nobody can tell, since its tmux server does not answer.
     """
     found = live(site, (entry,))[entry.path]
     if found.live is None:
@@ -50,15 +50,15 @@ def _how_to_end(entry: SessionEntry, found: Liveness) -> tuple[str, ...]:
 
 
 def remove_session(site: Site, entry: SessionEntry) -> None:
-    """Remove the session with everything that it left in its directory.
+    """Remove the session with everything in its directory.
 
     Raises:
-        AgentmuxError: As for `require_removable`; then nothing was changed.
-        DataError: It cannot be renamed, or not all of it can be deleted.
+        AgentmuxError: As in `require_removable`; nothing was changed.
+        DataError: The directory cannot be renamed, or not all of it can be deleted.
     """
     require_removable(site, entry)
     lock = site.lock(entry.path)
-    # Held while the name goes: whoever starts an orchestrator now finds no session, not half of it.
+    # Locked during the rename: whoever starts an orchestrator finds a whole session or none.
     lock.acquire(_LOCK_WAIT_S, {"command": "remove"})
     try:
         buried = site.folders.bury(entry.path)
@@ -68,7 +68,7 @@ def remove_session(site: Site, entry: SessionEntry) -> None:
 
 
 def finish_removals(site: Site) -> None:
-    """Delete what interrupted removals left; what cannot be deleted waits for the next time."""
+    """Delete what interrupted removals left; the next call tries again what cannot be deleted."""
     for buried in site.folders.leftovers(sessions_dir(site.project)):
         with suppress(DataError):
             site.folders.delete(buried)

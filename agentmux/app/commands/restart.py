@@ -1,4 +1,4 @@
-"""Bring one stopped seat of a live session back."""
+"""Restart one stopped seat of a live session."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ def restart(
     fresh: bool | None,
     poke: Callable[[], bool],
 ) -> None:
-    """Record that the seat is wanted again; its orchestrator launches it.
+    """Record that the seat is to be launched again; the orchestrator launches it.
 
     Args:
         world: The outside world.
         files: The session.
         seat: Such as ``coder-2``.
-        fresh: True wants no conversation, False the old one; None leaves it to the guards.
-        poke: Wakes the orchestrator; says whether one is there.
+        fresh: True starts a new conversation, False resumes the old one; None: the guards decide.
+        poke: Wakes the orchestrator; returns whether one is running.
 
     Raises:
         NotFoundError: No orchestrator runs, or it has no such seat.

@@ -1,4 +1,4 @@
-"""Plan a resume by reading only, and carry it out: phase, conversations, or why not."""
+"""Plan the resume of a session by reading only, and carry it out."""
 
 from __future__ import annotations
 
@@ -54,12 +54,12 @@ class ResumePlan:
     """What a resume would do with one session.
 
     Attributes:
-        phase: The one in which work goes on.
-        entered: The inferred one, or an earlier one that was asked for; where its outcome is there
-            already, it is settled at once, and work goes on behind it.
-        state: The committed state with every unapplied event folded over it.
+        phase: The phase in which work goes on.
+        entered: The inferred phase, or an earlier one that the user asked for. If its outcome is
+            there already, it is settled at once, and work goes on in the next phase.
+        state: The committed state with every unapplied event folded into it.
         resumed: The state in which agents would be launched.
-        unapplied: How many events those were.
+        unapplied: How many unapplied events there were.
         panes: One launch per seat that the phase wants now.
     """
 
@@ -77,7 +77,7 @@ class ResumePlan:
 
     @property
     def because(self) -> str:
-        """What chose the phase."""
+        """Why this phase was chosen."""
         found, because = self.inference, self.inference.because
         if self.entered is not found.phase:
             because = f"chosen by --phase; without it {found.phase}: {because}"
@@ -93,11 +93,11 @@ def plan_resume(
     fresh: frozenset[str] = frozenset(),
     phase: str | None = None,
 ) -> ResumePlan:
-    """Say what a resume of the session at ``files`` would do; reads only.
+    """Return what a resume of the session at ``files`` would do; reads only.
 
     Raises:
-        DataError: It cannot be read.
-        UsageError: ``phase`` is none, or a later one.
+        DataError: The session cannot be read.
+        UsageError: ``phase`` is not a phase, or a later one.
     """
     session = Session(files, now=world.now, new_id=world.new_id)
     loaded = session.loaded
@@ -116,7 +116,7 @@ def plan_resume(
         if more or resumed.pending_archive != state.pending_archive:
             artifacts = overlay(files.artifacts(resumed), added, resumed)
         session.state = resumed
-        # The seats share most of the files that they rest on.
+        # Most of the files that conversations depend on are the same for all seats.
         digest = functools.cache(lambda path: files.digest(files.path / path))
         launcher = Launcher(world, session, fresh=fresh, digest=digest)
         panes = tuple(launcher.plan(work, artifacts) for work in wanted(resumed))
@@ -158,10 +158,10 @@ def _warnings(world: World, plan: ResumePlan, artifacts: Artifacts) -> Iterator[
 
 
 def _lacks_commit(world: World, state: SessionState) -> bool:
-    """Whether no commit is made though git is there, and the configuration wants one."""
+    """Whether no commit is made although git and the configuration would allow one."""
     if state.options.commit or not world.settings.completion.commit or state.phase is Phase.DONE:
         return False
-    with suppress(AgentmuxError, OSError):  # without git there is none to be expected
+    with suppress(AgentmuxError, OSError):  # without git nobody expects a commit
         return world.repository.top_level() is not None
     return False
 
@@ -169,7 +169,7 @@ def _lacks_commit(world: World, state: SessionState) -> bool:
 def _folded(
     state: SessionState, tail: tuple[tuple[Event, int], ...]
 ) -> tuple[SessionState, tuple[Implied, ...]]:
-    """Fold the events, and collect the files that they would add."""
+    """Fold the events; return the new state, and the files that the events would add."""
     added: list[Implied] = []
     for event, offset in tail:
         after = advance(state, event, offset)
@@ -185,9 +185,9 @@ def _resumed(
     inference: Inference,
     chosen: Phase,
 ) -> tuple[SessionState, tuple[Implied, ...]]:
-    """Return the state in which agents would be launched, as the orchestrator will reach it.
+    """Return the state in which agents would be launched, and the files added until then.
 
-    With it come the files that are added on the way.
+    The orchestrator will reach the same state.
     """
     fact = Resumed(
         phase=chosen.value,
@@ -198,7 +198,7 @@ def _resumed(
     )
     resumed, added = _told(world, state, fact)
     if resumed.pending_archive:
-        return resumed, added  # that is moved first, and then nothing is settled by it
+        return resumed, added  # the artifacts are moved first, so they settle nothing
     entered, more = settled_state(world, resumed, artifacts)
     return entered, (*added, *more)
 
@@ -206,7 +206,7 @@ def _resumed(
 def settled_state(
     world: World, state: SessionState, artifacts: Artifacts
 ) -> tuple[SessionState, tuple[Implied, ...]]:
-    """Return the state in which work goes on right after a resume, and the files of the way."""
+    """Return the state in which work goes on after a resume, and the files added until then."""
     settled = settlement(state, artifacts)
     if settled is None:
         return state, ()
@@ -236,10 +236,10 @@ def _event(world: World, fact: Fact, state: SessionState) -> Event:
 def resume(
     world: World, starter: OrchestratorStart, plan: ResumePlan, request: OrchestratorRequest
 ) -> StartedSession:
-    """Start an orchestrator for the session, which looks again and goes on.
+    """Start an orchestrator for the session; it probes again, then goes on.
 
     Raises:
-        BlockedError: It is live, or somebody holds it, or another session is at work, by now.
+        BlockedError: By now the session is live or locked, or another one is live in the checkout.
     """
     world.claims.require_writable()
     lock = world.lock(plan.path)
@@ -256,24 +256,24 @@ def resume(
 
 
 def require_unfinished(plan: ResumePlan) -> None:
-    """Refuse a session that is done; one that a line not yet applied ends is not done yet.
+    """Refuse a session that is done; not one that only an unapplied event would end.
 
     Raises:
-        NotFoundError: It is.
+        NotFoundError: The session is done.
     """
     if plan.inference.phase is Phase.DONE and plan.state_phase == Phase.DONE:
         raise SessionDoneError(plan.path.name)
 
 
 def _named(world: World, plan: ResumePlan) -> SessionState:
-    """Give an older session the ids that it lacks."""
+    """Return the state with a name and an id; an older session has none."""
     state = plan.state
     name = state.session_name or world.default_name()
     return replace(state, session_name=name, session_id=state.session_id or world.new_id())
 
 
 def pane_fields(plan: LaunchPlan, world: World) -> Mapping[str, object]:
-    """Return one pane of a dry run, for machines."""
+    """Return one pane of a dry run as JSON answers contain it."""
     return {
         "seat": plan.work.seat,
         "role": plan.work.role,
@@ -290,7 +290,7 @@ def pane_fields(plan: LaunchPlan, world: World) -> Mapping[str, object]:
 
 
 def plan_fields(plan: ResumePlan, world: World) -> dict[str, object]:
-    """Return one session of a dry run, for machines (without what blocks it)."""
+    """Return one session of a dry run as JSON answers contain it, without ``blocked``."""
     return {
         "session": plan.path.name,
         "path": shown_path(plan.path, world.project),
@@ -314,10 +314,10 @@ def plan_fields(plan: ResumePlan, world: World) -> dict[str, object]:
 
 
 def require_seats(plan: ResumePlan, fresh: frozenset[str]) -> None:
-    """Check that every seat that is to start afresh is one of this session.
+    """Check that every seat in ``fresh`` belongs to this session.
 
     Raises:
-        NotFoundError: One is not.
+        NotFoundError: One does not.
     """
     seats = {pane.work.seat for pane in plan.panes} | {*plan.state.agents, *plan.state.seats}
     unknown = sorted(fresh - seats - {"*"})
@@ -335,7 +335,7 @@ def blocked(site: Site, entry: SessionEntry, liveness: Liveness) -> BlockedError
     """Return why a session cannot be resumed now; None when it can.
 
     Raises:
-        MissingError: The tmux server does not answer, so nobody knows.
+        MissingError: The tmux server does not answer, so that nobody can tell.
     """
     twin = _twin(site, entry)
     if twin is not None:
@@ -367,7 +367,7 @@ def blocked(site: Site, entry: SessionEntry, liveness: Liveness) -> BlockedError
 
 
 def starting(entry: SessionEntry, starter: int) -> BlockedError:
-    """Say that another command is starting the session just now."""
+    """Return the error for a session that another command is starting."""
     return BlockedError(
         f"session {entry.name} is starting: process {starter} waits for its orchestrator",
         reason="starting",
@@ -387,9 +387,9 @@ def _live_hints(entry: SessionEntry, liveness: Liveness) -> tuple[str, ...]:
 
 
 def _twin(site: Site, entry: SessionEntry) -> BlockedError | None:
-    """Refuse a copy of a session that is still there.
+    """Return the error for a copy of a session that still exists; None for any other.
 
-    Two would share ids, panes and conversations.
+    Both would share ids, panes and conversations.
     """
     said = entry.text("feature_dir")
     original = site.project / said if said else entry.path

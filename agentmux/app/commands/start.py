@@ -1,4 +1,4 @@
-"""Begin a feature: check everything, make the session directory whole, hand over."""
+"""Start a session: check everything, create its directory, start its orchestrator."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from agentmux.ports.processes import Handover
 from agentmux.ports.repository import Head
 
 FEATURE_MAX: Final = 1_000_000
-"""Bytes of a request read from a file; an argument is bounded by the system at 128 kB."""
+"""Bytes of a request read from a file; the system limits an argument to 128 kB."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,11 +40,11 @@ class StartRequest:
 
     Attributes:
         name: Replaces the slug in the directory's name.
-        agent: Plays every seat that ``roles`` does not name.
+        agent: Plays every role that ``roles`` does not name.
         roles: Role to (agent, model).
-        branch: None stays on the branch; empty derives a name; else the name of a new one.
-        include: Files that were dirty at the start and are to be committed all the same; absolute.
-        unwatched: Nobody will look at the session at first.
+        branch: Name of a new branch; empty derives a name; None stays on the current branch.
+        include: Absolute paths of files that are dirty at the start, to be committed all the same.
+        unwatched: Nobody attaches to the session at first.
     """
 
     feature: str
@@ -59,12 +59,13 @@ class StartRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StartPlan:
-    """What a start would do; nothing is made yet.
+    """What a start would do; nothing is created yet.
 
     Attributes:
         agents: Role to the agent that would play it.
         warnings: One sentence each.
-        request: What was asked for, and ``taken``: the session names that were seen.
+        request: What the user asked for.
+        taken: The session names that existed, with their phases.
     """
 
     name: str
@@ -78,11 +79,11 @@ class StartPlan:
 
 
 def plan_start(world: World, request: StartRequest, taken: Mapping[str, str]) -> StartPlan:
-    """Check, by reading only, all that can refuse; ``taken`` maps session names to phases.
+    """Check by reading only whether a session can start; ``taken`` maps session names to phases.
 
     Raises:
-        AgentmuxError: tmux or an agent is missing, another session is at work here, a name is
-            taken, the feature is empty, the project's path cannot be told to an agent.
+        AgentmuxError: tmux or an agent is missing, another session is live in this checkout, a
+            name is taken, the feature is empty, or no prompt can contain the project's path.
     """
     _check_path(world.project)
     feature = _feature(request)
@@ -130,14 +131,14 @@ def plan_start(world: World, request: StartRequest, taken: Mapping[str, str]) ->
 
 
 def start(world: World, starter: OrchestratorStart, plan: StartPlan) -> StartedSession:
-    """Make the session and its tmux session, and wait until its orchestrator is ready.
+    """Create the session and its tmux session, and wait until its orchestrator is ready.
 
-    A failure before the orchestrator has begun takes the directory and the branch away again.
-    Where another start was quicker with the name, this one takes the next, or is refused if the
-    user gave it.
+    If the orchestrator does not start, the directory and the branch are removed again. If another
+    start has just taken the name, this one takes the next free name, or is refused where the user
+    gave the name.
 
     Raises:
-        AgentmuxError: As `plan_start`; or something could not be made.
+        AgentmuxError: As in `plan_start`; or something could not be created.
     """
     world.claims.require_writable()
     with ExitStack() as undo:
@@ -153,10 +154,10 @@ def start(world: World, starter: OrchestratorStart, plan: StartPlan) -> StartedS
 def _made(
     world: World, starter: OrchestratorStart, plan: StartPlan, undo: ExitStack
 ) -> tuple[StartPlan, SessionState, Handover]:
-    """Make the directory of a session, and its branch; return the plan that came true.
+    """Create the directory of a session, and its branch; return the plan that was carried out.
 
-    The branch comes before the directory has its name: a session that a kill leaves must not name
-    a branch that was never made. The pipe does too: whoever finds the session finds that it starts.
+    Branch and pipe are created before the directory gets its name: a session that a kill leaves
+    must not name a branch that does not exist, and who finds the session must see that it starts.
     """
     while True:
         state = replace(plan.state, branch=plan.branch or plan.state.branch)
@@ -190,17 +191,17 @@ def _finish(
     pipes: list[Handover],
     folder: Path,
 ) -> None:
-    """Make what must be there before the directory has its name; the pipe goes into ``pipes``."""
+    """Create branch and pipe, before the directory gets its name; add the pipe to ``pipes``."""
     _make_branch(world, plan, undo)
     pipes.append(starter.pipe(folder))
     undo.callback(pipes[0].close)
 
 
 def _make_branch(world: World, plan: StartPlan, undo: ExitStack) -> None:
-    """Make the branch that was asked for, if one was.
+    """Create the branch that the user asked for, if any.
 
     Raises:
-        BlockedError: Another start was quicker with it; the reason is `NAME_TAKEN`.
+        BlockedError: Another start has just created it; the reason is `NAME_TAKEN`.
     """
     if plan.branch is None:
         return
@@ -227,7 +228,7 @@ def _first_events(world: World, state: SessionState) -> tuple[Event, ...]:
 
 
 def _check_path(project: Path) -> None:
-    """Refuse a path that no prompt can name."""
+    """Refuse a path that no prompt can contain."""
     if any(map(is_control, str(project))):
         raise UsageError(
             f"the project's path {str(project)!r} cannot stand in a prompt: it contains control"
@@ -252,7 +253,7 @@ def _name(
     taken: Mapping[str, str],
     live: Collection[str],
 ) -> str:
-    """Choose the directory's name; ``live`` are the names of tmux sessions."""
+    """Return the directory's name; ``live`` are the names of the tmux sessions."""
     now = world.now().astimezone()
     if request.name is None:
         return _derived(now, layout.slug(feature), taken, live)
@@ -271,7 +272,7 @@ def _name(
 
 
 def _derived(now: datetime, slug: str, taken: Iterable[str], live: Collection[str]) -> str:
-    """Return the first free name; one whose tmux session is there already is not."""
+    """Return the first name that no session and no tmux session has."""
     passed = set(taken)
     while layout.tmux_name(name := layout.session_name(now, slug, passed)) in live:
         passed.add(name)
@@ -279,7 +280,7 @@ def _derived(now: datetime, slug: str, taken: Iterable[str], live: Collection[st
 
 
 def _not_ours(world: World, request: StartRequest, top: Path | None) -> tuple[str, ...]:
-    """Return the dirty files that a commit leaves out, and the repositories inside this one."""
+    """Return what a commit leaves out: dirty files, and repositories inside this one."""
     if top is None:
         if request.include:
             raise UsageError("--include needs a git repository", hints=("git init",))
@@ -296,7 +297,7 @@ def _not_ours(world: World, request: StartRequest, top: Path | None) -> tuple[st
 
 
 def _within(path: str, top: Path) -> str | None:
-    """Return a path as git has it; None for one outside."""
+    """Return a path relative to the top level; None for one outside."""
     return str(Path(path).relative_to(top)) if Path(path).is_relative_to(top) else None
 
 
@@ -319,10 +320,10 @@ def _options(
 def flags(
     agent: str | None, roles: Mapping[str, tuple[str, str | None]]
 ) -> tuple[dict[str, str], dict[str, str]]:
-    """Return the flags of a start as `state.Options` keeps them: agents and models by role.
+    """Return agents and models by role, as `state.Options` stores them.
 
     Raises:
-        UsageError: There is no such role.
+        UsageError: A role does not exist.
     """
     agents = {role: each for role, (each, _) in roles.items()}
     models = {role: model for role, (_, model) in roles.items() if model}
@@ -336,7 +337,11 @@ def flags(
 
 
 def _agents(world: World, options: Options, *, product_manager: bool) -> Mapping[str, str]:
-    """Return who plays each role; a program that is not installed is an error here."""
+    """Return the agent of each role.
+
+    Raises:
+        MissingError: The program of one is not installed.
+    """
     found: dict[str, str] = {}
     for role in ROLES:
         if role == PRODUCT_MANAGER and not product_manager:
@@ -353,7 +358,7 @@ def _agents(world: World, options: Options, *, product_manager: bool) -> Mapping
 
 
 def _instead(world: World, spec: AgentSpec) -> tuple[str, ...]:
-    """Say what to do about an agent that is not here: it may be another one, mistyped."""
+    """Return hints for an agent that is not installed; its name may be mistyped."""
     if not spec.known and (hint := meant(spec.name, world.agents())):
         return hint
     return (f"install {spec.name}, or choose another: agentmux start --agent NAME …",)
@@ -390,7 +395,7 @@ def _warnings(head: Head | None, options: Options, taken: Mapping[str, str]) -> 
 
 
 def _unattended(world: World, options: Options, agents: Mapping[str, str]) -> Iterator[str]:
-    """Say of each agent that would ask its user what lets it act by itself."""
+    """Warn of each agent that would ask its user before it acts."""
     asking: dict[str, AgentSpec] = {}
     for role, agent in agents.items():
         spec = world.spec(agent)

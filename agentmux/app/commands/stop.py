@@ -1,4 +1,4 @@
-"""Stop a session: the orchestrator is asked; without an answer it is done from here."""
+"""Stop a session: ask its orchestrator to; without an answer, end everything from here."""
 
 from __future__ import annotations
 
@@ -27,7 +27,12 @@ _LOCK_WAIT_S: Final = 1.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stopped:
-    """How a session was stopped: by its orchestrator, or from here; and what had to stay."""
+    """How a session was stopped.
+
+    Attributes:
+        by: ``orchestrator``, or ``stop`` for the command itself.
+        stays: What could not be ended; empty for nothing.
+    """
 
     by: str
     stays: str = ""
@@ -47,11 +52,12 @@ def stop(
         world: The outside world.
         path: The session's directory.
         tmux: Returns the live tmux session; raises where there is none, or none of ours.
-        ask: Asks the orchestrator to stop; says whether one was there.
-        wait_gone: Waits for a process (pid, start time) to end, for so many seconds.
+        ask: Asks the orchestrator to stop; returns whether one was running.
+        wait_gone: Waits for the end of a process (pid, start time, seconds); returns whether it
+            ended.
 
     Raises:
-        NotFoundError: It does not run.
+        NotFoundError: The session does not run.
         AgentmuxError: Nobody can tell, since its tmux server does not answer.
     """
     runtime = world.folders.runtime(path)
@@ -62,11 +68,11 @@ def stop(
     try:
         own = tmux()
     except NotFoundError:
-        # It has let go of the session, and waits for no more than a hook of its commit, say.
+        # It has released the session, and waits only for such things as a commit hook.
         if asked and not world.lock(path).is_held():
             return Stopped(by="orchestrator")
         raise
-    # Of a session that cannot be read, or that a hung process holds, nothing can be recorded.
+    # Nothing can be recorded in a session that is unreadable, or locked by a hung process.
     with suppress(AgentmuxError):
         _end_agents(world, world.files(path), own, wait_gone)
     own.kill()
@@ -79,18 +85,18 @@ def _end_agents(
     own: OwnSession,
     wait_gone: Callable[[int, int, float], bool],
 ) -> None:
-    """Do what an orchestrator does at its end."""
+    """Do what an orchestrator does when it stops: keep screens, end agents, record why."""
     session = Session(files, now=world.now, new_id=world.new_id)
     panes = [pane for pane in own.panes() if pane.launch]
     screens: Mapping[str, Screen] = {}
-    with suppress(ScreensUnreadableError):  # no reason to leave the agents alive
+    with suppress(ScreensUnreadableError):  # the agents are ended all the same
         screens = own.capture([pane.id for pane in panes])
     for pane in panes:
         text = snapshot(session, pane, screens[pane.id]) if pane.id in screens else None
         if text is not None:
             keep(files, pane.seat, text)
     own.close_panes([pane.id for pane in panes])
-    for pane in panes:  # their wrappers leave the exit records
+    for pane in panes:  # their wrappers write the exit records
         wait_gone(pane.pid, 0, _END_S)
     lock = world.lock(files.path)
     try:
@@ -102,7 +108,7 @@ def _end_agents(
 
 
 def _what_stays(runtime: object) -> str:
-    """Return what the orchestrator said of a server that it could not reach any more."""
+    """Return what the orchestrator noted about a tmux server that it could not reach any more."""
     if not isinstance(runtime, dict) or runtime.get("server_pid") != 0:
         return ""
     return str(runtime.get("problem") or "")

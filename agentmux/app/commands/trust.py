@@ -1,4 +1,4 @@
-"""What a command would use of a project's files, and whether its user trusts that."""
+"""Which parts of a project's files a command would use, and whether its user trusts them."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from agentmux.core.journal.state import SessionState
 
 Effect = Callable[["World"], object]
-"""What a command would do in a world: two that are equal do the same."""
+"""Returns what a command would do in a world; equal results mean the same actions."""
 
 _NAMED: Final = 5
 
 
 class NotTrustedError(ConfigError):
-    """The project's files say what is to run, and nobody has said that they may."""
+    """The project's files set what runs, and the user has not trusted them."""
 
     def __init__(self, parts: Iterable[Part], *, command: str = "agentmux trust") -> None:
         super().__init__(
@@ -35,7 +35,7 @@ class NotTrustedError(ConfigError):
 
 
 def named(parts: Iterable[Part]) -> str:
-    """Return the names of parts for one line."""
+    """Return the keys of parts as text for one line; at most five are named."""
     keys = [part.key for part in parts]
     more = f" and {len(keys) - _NAMED} more" if len(keys) > _NAMED else ""
     return ", ".join(keys[:_NAMED]) + more
@@ -51,10 +51,10 @@ def untrusted(world: World, effect: Effect) -> tuple[Part, ...]:
 
 
 def require_trusted(world: World, effect: Effect) -> None:
-    """Refuse where something would be used that is not trusted; nobody is asked.
+    """Refuse to use parts that are not trusted; nobody is asked.
 
     Raises:
-        NotTrustedError: It would.
+        NotTrustedError: The command would use such a part.
     """
     parts = untrusted(world, effect)
     if parts:
@@ -62,10 +62,10 @@ def require_trusted(world: World, effect: Effect) -> None:
 
 
 def keep(world: World, parts: Iterable[Part]) -> World:
-    """Trust these parts too, and return the world in which they have effect.
+    """Trust these parts, too, and return the world in which they have effect.
 
     Raises:
-        DataError: That cannot be written down.
+        DataError: The trust cannot be written.
     """
     found = {part.key: part.digest for part in parts}
     world.trust.keep(found)
@@ -73,16 +73,17 @@ def keep(world: World, parts: Iterable[Part]) -> World:
 
 
 def keep_all(world: World) -> World:
-    """Trust all that the files say now and nothing else; as `keep`."""
+    """Trust everything that the files contain now, and nothing else; otherwise like `keep`."""
     parts = world.trust.parts()
     world.trust.keep({part.key: part.digest for part in parts}, only=True)
     return world.trust.allow(frozenset(part.key for part in parts))
 
 
 def keep_written(before: World, after: World, keys: Collection[str]) -> None:
-    """Trust what the user has just written into the files by a command of ours: ``keys``.
+    """Trust the parts ``keys``, which a command of ours has just written for the user.
 
-    What they held before and was not trusted stays so, and so does what came in meanwhile.
+    A part that was there before and was not trusted stays untrusted; so does one that somebody
+    else wrote meanwhile.
     """
     held = {part.key: part for part in before.trust.parts()}
     known = before.trust.known()
@@ -98,7 +99,7 @@ def keep_written(before: World, after: World, keys: Collection[str]) -> None:
 def playing(
     agents: Mapping[str, str], models: Mapping[str, str], *, product_manager: bool
 ) -> Effect:
-    """Return what the seats of a session would run and be told, under the flags of its start."""
+    """Return the effect of a session: what its seats would run and be told, under these flags."""
     roles = [role for role in ROLES if product_manager or role != PRODUCT_MANAGER]
 
     def effect(world: World) -> object:
@@ -109,7 +110,7 @@ def playing(
 
 
 def played_in(state: SessionState) -> Effect:
-    """Return what the seats of this session would run and be told."""
+    """Return the effect of this session: what its seats would run and be told."""
     options = state.options
     return playing(options.agents, options.models, product_manager=state.product_manager)
 
@@ -122,7 +123,7 @@ def _played(
 
 
 def spec_of(world: World, agent: str) -> object:
-    """Return how an agent would be run; what is wrong with it is one way."""
+    """Return how an agent would be run; the error message where it cannot be."""
     try:
         return world.spec(agent)
     except AgentmuxError as error:

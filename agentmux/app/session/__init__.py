@@ -1,1 +1,1 @@
-"""One session: found, written, its screens kept. What is done with it: `commands` and `loop`."""
+"""One session: find it, write it, keep its screens. What acts on it is in `commands` and `loop`."""

@@ -1,4 +1,4 @@
-"""One session at a time works in a checkout: who begins beside one that is live is refused."""
+"""The rule that only one session at a time is live in a checkout."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 
 def require_free(site: Site, *, but: Path | None = None) -> None:
-    """Check that no session of the project, ``but`` this one, is at work.
+    """Check that no session of the project except ``but`` is live.
 
     Raises:
-        BlockedError: One is; the reason is ``checkout_taken``.
-        MissingError: A tmux server does not answer, so nobody knows.
+        BlockedError: One is live; the reason is ``checkout_taken``.
+        MissingError: A tmux server does not answer, so that nobody can tell.
     """
     entries = list_resumable_sessions(site)
     lives = live(site, entries)
@@ -31,17 +31,17 @@ def require_free(site: Site, *, but: Path | None = None) -> None:
 def busy(
     lives: Mapping[Path, Liveness], entries: Iterable[SessionEntry]
 ) -> tuple[SessionEntry, ...]:
-    """Return those of the sessions that are at work, or may be."""
+    """Return the sessions that are live in this checkout, or may be."""
     return tuple(each for each in entries if _is_busy(each, lives[each.path]))
 
 
 def taken(
     lives: Mapping[Path, Liveness], busy: Iterable[SessionEntry], *, but: Path | None
 ) -> BlockedError | None:
-    """Return why nothing can begin beside these, ``but`` this one; None where none is left.
+    """Return why no session can start beside ``busy``, of which ``but`` does not count; else None.
 
     Raises:
-        MissingError: A tmux server does not answer, so nobody knows.
+        MissingError: A tmux server does not answer, so that nobody can tell.
     """
     entry = next((each for each in busy if each.path != but), None)
     if entry is None:
@@ -57,10 +57,10 @@ def taken(
 
 def _is_busy(entry: SessionEntry, found: Liveness) -> bool:
     if found.copy_of is not None:
-        return False  # the live one works in another checkout
+        return False  # the live original works in another checkout
     if found.locked or found.starter is not None or found.live is None:
         return not entry.is_done
-    # A tmux session that has its name alone is somebody else's.
+    # A tmux session with its name but another uuid is not ours.
     ours = found.tmux is None or found.tmux.uuid == entry.text("session_id") != ""
     return found.live and ours and not entry.is_done
 

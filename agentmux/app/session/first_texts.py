@@ -1,4 +1,4 @@
-"""The texts that lie in every session: the request, and the rules that every agent reads."""
+"""The texts that every session has: the request, and the rules that every agent reads."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _UNKNOWN: Final = (
 
 
 def first_texts(world: World, path: Path, state: SessionState) -> Mapping[str, str]:
-    """Return what every prompt tells its agent to read first, by path relative to the session."""
+    """Return the texts that every agent reads first, by path relative to the session."""
     inputs = PromptInputs(
         session_dir=str(path), project_dir=str(world.project), feature=state.feature
     )

@@ -1,4 +1,4 @@
-"""Find the sessions of a project by name or all of them, and tell which ones are live.
+"""Find the sessions of a project, all or by name, and tell which ones are live.
 
 Listing reads one file per session and asks each tmux server once, however many sessions there are.
 """
@@ -52,11 +52,11 @@ class SessionEntry:
     Attributes:
         name: Of the directory.
         path: Absolute.
-        fields: Those of the last committed state; empty where none can be read.
+        fields: The fields of the last committed state; empty where none can be read.
         source: ``state.json``, ``backup``, ``journal`` or ``none``.
-        updated: ``updated_at``, else the files' time, else the stamp in the name.
-        problem: Why it cannot be read; None when it can.
-        warnings: What was found amiss while reading, one sentence each.
+        updated: ``updated_at`` of the state, else the files' time, else the stamp in the name.
+        problem: Why the session cannot be read; None when it can.
+        warnings: What was wrong with the files, one sentence each.
     """
 
     name: str
@@ -69,7 +69,7 @@ class SessionEntry:
 
     @property
     def slug(self) -> str:
-        """The part of the name that tells the feature."""
+        """The part of the name that describes the feature."""
         return layout.slug_of(self.name)
 
     @property
@@ -79,7 +79,7 @@ class SessionEntry:
 
     @property
     def title(self) -> str:
-        """The first line of the feature, as it was typed; empty where none can be read."""
+        """The first line of the feature, as the user typed it; empty where none can be read."""
         return " ".join(self.text("feature").strip().partition("\n")[0].split())
 
     @property
@@ -88,7 +88,7 @@ class SessionEntry:
         return self.phase == DONE
 
     def text(self, name: str) -> str:
-        """A text among the fields; empty where there is none."""
+        """Return a field that is a text; empty where there is none."""
         value = self.fields.get(name)
         return value if isinstance(value, str) else ""
 
@@ -98,19 +98,19 @@ class Liveness:
     """Whether anything of a session runs.
 
     Attributes:
-        live: Its tmux session exists; None where its server does not answer.
-        because: In words.
-        tmux: The tmux session of its mark, or of its name only, where that was seen.
-        target: Where its tmux session is; None where that is not seen, or not its own.
-        socket: Of the server that was asked.
+        live: Whether its tmux session exists; None where its server does not answer.
+        because: How we know, in words.
+        tmux: The tmux session with its uuid, else the one with its name; None where there is none.
+        target: Its own tmux session; None where that does not exist, or has only the name.
+        socket: Socket of the server that was asked.
         copy_of: The live session that this directory is a copy of.
-        moved_from: Where its directory lay when its tmux session was made.
-        way_back: What brings back a socket that is gone, to type.
+        moved_from: Where its directory was when its tmux session was created.
+        way_back: What to type to bring back a socket that is gone.
         locked: An orchestrator holds the lock.
-        orchestrator: Its pid; None where nobody holds the lock, or no pid is known.
-        starter: The command that starts or resumes it and waits for its orchestrator, by pid;
-            None where there is none, or the orchestrator is there.
-        error: What the server, or the lock, said when it could not be asked.
+        orchestrator: Pid of that orchestrator; None where nobody holds the lock, or none is known.
+        starter: Pid of the command that starts or resumes the session and waits for its
+            orchestrator; None where there is none, or the orchestrator runs already.
+        error: Why the server, or the lock, could not be asked.
     """
 
     live: bool | None
@@ -128,12 +128,12 @@ class Liveness:
 
 
 def sessions_dir(project: Path) -> Path:
-    """Return where the sessions of a project lie."""
+    """Return the directory that contains the sessions of a project."""
     return project / layout.SESSIONS_DIR
 
 
 def list_sessions(site: Site) -> tuple[SessionEntry, ...]:
-    """Return every session of the project, newest first; unreadable ones with their reason."""
+    """Return every session of the project, newest first; unreadable ones have a ``problem``."""
     folder = sessions_dir(site.project)
     entries = [entry_at(site, folder / name) for name in site.folders.names(folder)]
     return tuple(sorted(entries, key=lambda entry: (entry.updated, entry.name), reverse=True))
@@ -145,7 +145,7 @@ def list_resumable_sessions(site: Site) -> tuple[SessionEntry, ...]:
 
 
 def entry_at(site: Site, path: Path) -> SessionEntry:
-    """Look at one session directory; never raises for what is in it."""
+    """Return the entry of one session directory; never raises for what is in it."""
     fields = site.folders.glance(path)
     if fields is not None:
         return _entry(site, path, fields, "state.json")
@@ -194,20 +194,20 @@ def _updated(site: Site, path: Path, fields: Json) -> datetime:
 # -- by name -----------------------------------------------------------------------------------
 
 STATUS: Final = "status SESSION"
-"""What hints propose to type where it is not another command that was typed."""
+"""The command in hints, where they do not repeat the one that the user typed."""
 
 
 def resolve(site: Site, name: str, *, command: str = STATUS) -> SessionEntry:
-    """Return the session that answers to ``name``.
+    """Return the session that ``name`` stands for.
 
-    In this order: an absolute path; a directory of that name among the sessions; one relative to
-    the project; the session whose slug it is; the one whose name or slug begins with it.
+    The name is tried in this order: as an absolute path; as the name of a session directory; as a
+    path relative to the project; as a slug; as the beginning of a name or slug.
 
     Args:
-        command: What the hints propose to type, with ``SESSION`` where the name goes.
+        command: The command in hints, with ``SESSION`` where the name goes.
 
     Raises:
-        NotFoundError: None does, or several do.
+        NotFoundError: No session matches, or several do.
     """
     path = _path_of(site, name)
     if path is not None:
@@ -228,7 +228,7 @@ def resolve(site: Site, name: str, *, command: str = STATUS) -> SessionEntry:
 
 
 def _meant(name: str, names: Sequence[str], command: str) -> Iterator[str]:
-    """Say what to type instead of a mistyped name: a slug, one of its words, or a whole name."""
+    """Return hints for a mistyped name: it may be a slug, a word of one, or a whole name."""
     slugs = {each: layout.slug_of(each) for each in names}
     spellings = {each: (each, slug, *slug.split("-")) for each, slug in slugs.items()}
     for each in nearest_of(name, spellings)[:_MEANT_MAX]:
@@ -244,20 +244,20 @@ def _path_of(site: Site, name: str) -> Path | None:
         site.project / given,
     )  # fmt: skip
     for place in places:
-        # Made whole first, so that `.` and a slash at the end name the directory itself.
-        path = Path(os.path.realpath(place))  # also of a loop
+        # Resolved first, so that `.` and a slash at the end name the directory itself.
+        path = Path(os.path.realpath(place))  # also resolves a loop of links
         if path.name in site.folders.names(path.parent):
             return path
     return None
 
 
 def shown_path(path: Path, project: Path) -> str:
-    """Return a path as answers give it: relative to the project where it lies in it."""
+    """Return a path as answers show it: relative to the project where it is inside."""
     return str(path).removeprefix(f"{project}/")
 
 
 def network_warnings(site: Site) -> tuple[str, ...]:
-    """Warn where the sessions lie on a file system that another machine holds."""
+    """Return a warning where the sessions are on a network file system."""
     kind = site.network(sessions_dir(site.project))
     if not kind:
         return ()
@@ -269,9 +269,9 @@ def network_warnings(site: Site) -> tuple[str, ...]:
 
 
 def home_of(site: Site, entry: SessionEntry) -> Path:
-    """Return the project that a session belongs to: it follows from the session's path.
+    """Return the project that a session belongs to, by the session's path.
 
-    One that does not lie among the sessions of any belongs to the project that is looked at.
+    A session outside of any project's sessions directory belongs to the project of ``site``.
     """
     folder, ours = entry.path.parent, sessions_dir(site.project)
     if folder in {ours, ours.resolve()}:
@@ -281,10 +281,10 @@ def home_of(site: Site, entry: SessionEntry) -> Path:
 
 
 def select_session(entries: Sequence[SessionEntry], *, command: str = STATUS) -> SessionEntry:
-    """Return the only one of these.
+    """Return the session, if it is the only one.
 
     Args:
-        command: What the hints propose to type, with ``SESSION`` where the name goes.
+        command: The command in hints, with ``SESSION`` where the name goes.
 
     Raises:
         NotFoundError: There is none, or there are several.
@@ -308,8 +308,8 @@ def _several(message: str, entries: Sequence[SessionEntry], command: str) -> Not
 
 
 def _typed(entry: SessionEntry, command: str) -> str:
-    """Return what to type for this one; what it is about stands behind it, as in a shell."""
-    # Only the first: what a user typed may follow it.
+    """Return the command for one session, with its phase and title as a shell comment."""
+    # Only the first: words of the user may follow it.
     words = command.replace("SESSION", entry.name, 1)
     about = ": ".join(filter(None, (entry.phase or "unreadable", entry.title[:_TITLE_MAX])))
     return f"agentmux {words}  # {about}"
@@ -319,21 +319,21 @@ def _typed(entry: SessionEntry, command: str) -> str:
 
 
 def live(site: Site, entries: Iterable[SessionEntry]) -> Mapping[Path, Liveness]:
-    """Tell for each of these, by path, whether anything of it runs; changes nothing.
+    """Return for each session, by path, whether anything of it runs; changes nothing.
 
-    Each tmux server is asked once. One that does not answer leaves ``live`` open: never take that
-    for "not live".
+    Each tmux server is asked once. Where one does not answer, ``live`` is None; never treat that
+    as "not live".
     """
     servers = _Servers(site)
     return {entry.path: _liveness(site, servers, entry) for entry in entries}
 
 
 def own_tmux(entry: SessionEntry, liveness: Liveness) -> Target | None:
-    """Return where the session's tmux session is, for those who go there, take it over or end it.
+    """Return the session's own tmux session, to attach to it, take it over or kill it.
 
     Raises:
         BlockedError: The directory is a copy of a live session; or the tmux session only has the
-            name, and is somebody else's.
+            same name.
     """
     if liveness.copy_of is not None:
         raise copy_blocked(entry, liveness.copy_of)
@@ -348,7 +348,7 @@ def own_tmux(entry: SessionEntry, liveness: Liveness) -> Target | None:
 
 
 def stranger_hints(liveness: Liveness) -> tuple[str, ...]:
-    """Return what the owner of a tmux session with our name can type; we do not touch it."""
+    """Return hints for the owner of a foreign tmux session with our name; we never touch it."""
     name = liveness.tmux.name if liveness.tmux is not None else ""
     words = ("tmux", "-S", liveness.socket, "kill-session", "-t", f"={name}")
     return (f"if it is yours, end or rename it: {shlex.join(words)}",)
@@ -364,15 +364,15 @@ def copy_blocked(entry: SessionEntry, original: Path) -> BlockedError:
 
 
 def copy_said(entry: SessionEntry, original: Path) -> str:
-    """Say whose copy it is."""
+    """Say which session the directory is a copy of."""
     return f"{entry.path} is a copy of the live session at {original}"
 
 
 def require_no_copy(site: Site, entry: SessionEntry) -> None:
-    """Refuse a copy of a live session; asks tmux only where the directory may be one.
+    """Refuse a copy of a live session; asks tmux only where the directory may be a copy.
 
     Raises:
-        BlockedError: It is one.
+        BlockedError: It is a copy.
     """
     noted = site.folders.runtime(entry.path).get("path")
     if noted is None or noted == str(entry.path.resolve()):
@@ -390,7 +390,7 @@ def tmux_name(site: Site, entry: SessionEntry) -> str:
 
 
 class _Servers:
-    """What each tmux server says, asked for at most once, and which recorded ones run."""
+    """What each tmux server answers, asked at most once, and which processes are alive."""
 
     def __init__(self, site: Site) -> None:
         self._site = site
@@ -399,7 +399,7 @@ class _Servers:
         self._said: dict[str, Listing | AgentmuxError] = {}
 
     def listing(self, socket: str) -> tuple[str, Listing | AgentmuxError]:
-        """Return the socket's path and what is there; ``socket`` is empty for the configured."""
+        """Return the socket's path and its listing; an empty ``socket`` is the configured one."""
         if socket not in self._at:
             self._at[socket] = self._site.terminal(socket or None)
         terminal = self._at[socket]
@@ -424,7 +424,7 @@ def _liveness(site: Site, servers: _Servers, entry: SessionEntry) -> Liveness:
         starter=starter, error=error,
     )  # fmt: skip
     if isinstance(said, AgentmuxError):
-        # Without a tmux program nothing of tmux can run; a server that is silent may well.
+        # Without tmux installed nothing can be live; a server that does not answer may be.
         silent = isinstance(said, TerminalError)
         return replace(known, live=None if silent else False, because=said.message, error=said)
     match = _match(site, entry, said.sessions)
@@ -434,7 +434,7 @@ def _liveness(site: Site, servers: _Servers, entry: SessionEntry) -> Liveness:
 
 
 def _match(site: Site, entry: SessionEntry, sessions: Iterable[TmuxSession]) -> TmuxSession | None:
-    """Return the tmux session with our mark, else the one of our name."""
+    """Return the tmux session with our uuid, else the one with our name."""
     name, uuid = tmux_name(site, entry), entry.text("session_id")
     marked = (each for each in sessions if each.uuid == uuid and uuid)
     return next(marked, None) or next((each for each in sessions if each.name == name), None)
@@ -443,7 +443,7 @@ def _match(site: Site, entry: SessionEntry, sessions: Iterable[TmuxSession]) -> 
 def _seen(
     site: Site, entry: SessionEntry, known: Liveness, server: Server, match: TmuxSession
 ) -> Liveness:
-    """Tell whose the tmux session is that has our mark or name."""
+    """Tell whether the tmux session with our uuid or name is ours."""
     uuid = entry.text("session_id")
     found = replace(
         known, live=True, because=f"tmux session {match.name} at {known.socket}", tmux=match
@@ -460,7 +460,7 @@ def _seen(
 def _unseen(
     site: Site, servers: _Servers, entry: SessionEntry, known: Liveness, answering: Server
 ) -> Liveness:
-    """Tell whether the recorded server lives on, hidden: its socket was removed or replaced."""
+    """Tell whether the recorded server still runs although its socket was removed or replaced."""
     noted = site.folders.runtime(entry.path)
     pid, started = noted.get("server_pid"), noted.get("server_started")
     if not isinstance(pid, int) or not isinstance(started, int) or not started:
@@ -479,33 +479,33 @@ def _unseen(
 
 
 def _elsewhere(entry: SessionEntry, noted: object) -> Path | None:
-    """Return the directory that was noted, where it is not this one; None without a note."""
+    """Return the noted directory where it is another one; None without a note."""
     if not isinstance(noted, str) or not noted or noted == str(entry.path.resolve()):
         return None
     with suppress(OSError):
-        if entry.path.samefile(noted):  # by another name, as through a bind mount
+        if entry.path.samefile(noted):  # the same one by another name, as through a bind mount
             return None
     return Path(noted)
 
 
 def _is_session(site: Site, path: Path, uuid: str) -> bool:
-    """Whether the session with this id lies at ``path``."""
+    """Return whether the session with this id is at ``path``."""
     try:
         if path.name not in site.folders.names(path.parent):
             return False
     except DataError:
-        return False  # where it was noted to lie nothing can be read any more
+        return False  # the noted place cannot be read any more
     return entry_at(site, path).text("session_id") == uuid
 
 
 def _starter(site: Site, servers: _Servers, entry: SessionEntry) -> int | None:
-    """Return the command that waits until the session has its orchestrator; None for none."""
+    """Return the pid of the command that waits for the orchestrator; None for none."""
     begun = site.folders.starters(entry.path)
     return next((pid for pid, started in begun if servers.is_alive(pid, started)), None)
 
 
 def _orchestrator(site: Site, entry: SessionEntry) -> tuple[bool, int | None, AgentmuxError | None]:
-    """Tell whether the lock is held, by whom, and what the lock said if it cannot be asked."""
+    """Return whether the lock is held, by which pid, and the error if nobody can tell."""
     lock = site.lock(entry.path)
     try:
         if not lock.is_held():

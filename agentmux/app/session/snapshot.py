@@ -1,4 +1,4 @@
-"""The last screen of a seat, as it is kept for whoever looks at the session while nothing runs."""
+"""Snapshots: the last screen of a seat, kept for those who look at a stopped session."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _STANDING_STILL: Final = frozenset({STOPPED, "screen"})
 
 
 def snapshot(session: Session, pane: Pane, screen: Screen) -> str | None:
-    """Return what is kept of a pane's screen; None where that shows an older one, painted over."""
+    """Return the snapshot of a pane's screen; None where the pane only shows an older screen."""
     state = session.state
     seat = state.seats.get(pane.seat)
     if seat is None or seat.launch != pane.launch:
@@ -42,7 +42,7 @@ def snapshot(session: Session, pane: Pane, screen: Screen) -> str | None:
 
 
 def keep(files: SessionFiles, seat: str, text: str) -> None:
-    """Write a snapshot; one that cannot be written is logged, and stalls nothing."""
+    """Write a snapshot; a failure is logged, not raised."""
     try:
         files.write(layout.snapshot(seat), text)
     except (AgentmuxError, OSError) as error:

@@ -1,4 +1,4 @@
-"""One session in the hands of one writer: record a fact, fold it, commit, and only then act."""
+"""The one writer of a session: it records a fact, folds it and commits the state."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _no_texts(_state: SessionState) -> Mapping[str, str]:
 
 
 def _unnoticed(_event: Event) -> None:
-    """Nobody looks yet."""
+    """Do nothing: nobody listens yet."""
 
 
 def _logged(warning: str) -> None:
@@ -55,9 +55,9 @@ class Session:
     Attributes:
         files: The session's directory.
         state: The last committed state.
-        warnings: What was found amiss while reading, one sentence each.
-        tell: Hears what is found amiss later, likewise; the log does, until this is set.
-        notice: Hears every signal that counts, once it is committed.
+        warnings: What was wrong with the files when they were first read, one sentence each.
+        tell: Called with every later warning of that kind; until it is set, the log gets them.
+        notice: Called with every signal that counts, once it is committed.
     """
 
     def __init__(
@@ -76,7 +76,7 @@ class Session:
         self._records: dict[str, tuple[object, ResumeRecord | None]] = {}
 
     def resume_record(self, seat: str) -> ResumeRecord | None:
-        """Return the resume record of a seat; decoded again only when the state has another."""
+        """Return the resume record of a seat; it is decoded once, until the state has another."""
         fields = self.state.agents.get(seat)
         known = self._records.get(seat)
         if known is None or known[0] is not fields:
@@ -85,7 +85,7 @@ class Session:
 
     @property
     def loaded(self) -> LoadedSession:
-        """What the files said when this was made."""
+        """The session as it was loaded when this object was created."""
         return self._loaded
 
     def take_over(
@@ -95,11 +95,11 @@ class Session:
         session_name: str = "",
         texts: Callable[[SessionState], Mapping[str, str]] = _no_texts,
     ) -> None:
-        """Fold what is pending, and commit; dispatches nothing.
+        """Fold the pending events, and commit; launches nothing.
 
-        The caller holds the session's lock: what killed writers left half-written is removed. An
-        older session is imported here, the only place that knows of older forms; ``session_id``
-        and ``session_name`` are for one that has none, and so is each file of ``texts``.
+        The caller holds the session's lock; files that killed writers left half-written are
+        removed. A session with an older format is imported here, and only here; it gets
+        ``session_id``, ``session_name`` and each file of ``texts`` where it has none.
         """
         self.files.sweep()
         if self._loaded.source != "state.json":
@@ -113,7 +113,7 @@ class Session:
         self._pending = max(self._pending, len(self.catch_up()))
 
     def infer(self) -> Inference:
-        """Say where the session, once it is taken over, resumes."""
+        """Return where the session resumes; call `take_over` first."""
         return infer(
             self.state,
             self.artifacts(),
@@ -151,9 +151,10 @@ class Session:
         self.catch_up()
 
     def record_next(self, fact: Fact) -> bool:
-        """Append a fact that holds only for the state as it is; says whether it was appended.
+        """Append a fact that is true only for the current state; return whether it was appended.
 
-        Where others were quicker, their lines are folded instead: it is to be decided anew.
+        If others have appended events meanwhile, those are folded instead, and the caller has to
+        decide again.
         """
         with self.files.transact() as held:
             quicker = len(held.loaded.tail)
@@ -164,7 +165,7 @@ class Session:
         return not quicker
 
     def catch_up(self) -> tuple[Event, ...]:
-        """Fold what others have appended, each event committed before the next; return them."""
+        """Fold and return the events that others appended; each is committed before the next."""
         tail = self.files.tail(self.state.applied_offset)
         for warning in self.files.skipped():
             self.tell(warning)
@@ -173,11 +174,11 @@ class Session:
         return tuple(event for event, _ in tail)
 
     def artifacts(self) -> Artifacts:
-        """Read the artifacts that count now."""
+        """Return the artifacts that count now."""
         return self.files.artifacts(self.state)
 
     def _handle(self, event: Event, offset: int, *, commit: bool = True) -> None:
-        """Add what the event implies, then commit the state with its new offset."""
+        """Add the files that the event implies, then commit the state with its new offset."""
         after = advance(self.state, event, offset)
         for each in implied(self.state, event, after):
             self.files.add(each)
@@ -188,9 +189,9 @@ class Session:
             self.notice(event)
 
     def _commit(self, after: SessionState) -> None:
-        """Save the state; where only what comes after its own file failed, it is the state.
+        """Save the state; adopt it even where only what follows its own file failed.
 
-        Else a disk that was full for a moment would look like another process's commit.
+        Otherwise a disk that was full for a moment would look like another process's commit.
         """
         try:
             self.files.save(after, after=self.state.revision)

@@ -1,1 +1,1 @@
-"""Taking a signal: its check, and its line in the journal. On the fast path: import little."""
+"""Accept a signal: check it, and append it to the journal. On the fast path: import little."""

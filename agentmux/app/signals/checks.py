@@ -1,6 +1,6 @@
-"""Whether what an agent hands in keeps the rules: one check per signal, every problem at once.
+"""The checks of what agents hand in: one per signal; each reports every problem at once.
 
-Whether a *phase* is complete is `completion`.
+Whether a *phase* is complete is decided in `core.pipeline.completion`.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from agentmux.core.names.phase import RESEARCHERS, ResearchKind
 from agentmux.core.pipeline.architecture import check_architecture
 from agentmux.core.pipeline.completion import ARCHITECTURE
 
-if TYPE_CHECKING:  # `ports` knows the whole world, and a signal needs little of it
+if TYPE_CHECKING:  # importing `ports` costs time, and a signal needs little of it
     from agentmux.core.journal.events import Signal
     from agentmux.ports.session_files import SignalFiles
 
 YAML_MAX: Final = 1 << 18
-"""Bytes. At three bytes of JSON for each of these, the line still fits into the journal."""
+"""Bytes. Even if each byte takes three bytes of JSON, the line fits into the journal."""
 
 TEXT_MAX: Final = 8 << 20
 QUESTION_MAX: Final = 1 << 16
@@ -36,12 +36,11 @@ CHANGES_MAX: Final = 1 << 17
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Identity:
-    """Who calls: what the pane's environment says, and nothing else.
+    """The caller, as the environment of its pane describes it.
 
     Attributes:
         subplan: None where the seat has no sub-plan of its own.
-        conversation: The agent's own word on the conversation that it is in; empty where it has
-            none to say.
+        conversation: The id that the agent gives for its conversation; empty where it gives none.
     """
 
     session_dir: str
@@ -57,14 +56,14 @@ class Identity:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Submission:
-    """What is handed in or asked for.
+    """What an agent hands in, or the research that it asks for.
 
     Attributes:
         signal: The kind of the event (``submit_plan``, ``research_dispatch_web``, …).
-        subplan: Of ``submit_done``; None means the sub-plan of the seat.
-        role: Of ``submit_review``, short or long; empty means the role of the seat.
-        topic: Of research.
-        question: Of research that is asked for.
+        subplan: For ``submit_done``; None means the sub-plan of the seat.
+        role: For ``submit_review``, short or long; empty means the role of the seat.
+        topic: For research.
+        question: For a request for research.
     """
 
     signal: str
@@ -76,13 +75,14 @@ class Submission:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checked:
-    """A request after its check.
+    """A submission after its check.
 
     Attributes:
-        about: The sub-plan, topic or role that tells two signals of one launch apart.
+        about: The sub-plan, topic or role that distinguishes two signals of one launch.
         sha256: Of the artifact; empty where there is none.
-        place: The artifact, relative to the session.
-        problems: All of them; with any, the fact has no content and must not be accepted.
+        place: Path of the artifact, relative to the session.
+        problems: Every broken rule. If there is any, the fact is incomplete and must not be
+            accepted.
     """
 
     fact: Signal
@@ -93,7 +93,7 @@ class Checked:
 
 
 class _Checker:
-    """Reads what is handed in and notes what is wrong with it."""
+    """Reads what an agent hands in, and collects the problems."""
 
     def __init__(self, files: SignalFiles, identity: Identity, submission: Submission) -> None:
         self.files = files
@@ -105,18 +105,18 @@ class _Checker:
 
     @property
     def sha256(self) -> str:
-        """Of the artifact; of several, over their digests."""
+        """The digest of the artifact; of several artifacts, the digest of their digests."""
         if len(self._digests) < 2:
             return "".join(self._digests)
         return sha256("".join(self._digests).encode()).hexdigest()
 
     def note(self, problems: tuple[str, ...]) -> bool:
-        """Keep the problems; whether there were none."""
+        """Add problems; return whether there were none."""
         self.problems += problems
         return not problems
 
     def data(self, path: str, limit: int) -> bytes | None:
-        """Return the content of an artifact; None, with a problem, where there is none."""
+        """Return the content of an artifact; None, and note a problem, where there is none."""
         self.place = self.place or path
         data, why = self.files.read_artifact(path, limit)
         if data is not None and not data.strip():
@@ -128,7 +128,7 @@ class _Checker:
         return data
 
     def text(self, path: str) -> str | None:
-        """Return a text artifact; None, with a problem, where there is none."""
+        """Return the text of an artifact; None, and note a problem, where there is none."""
         data = self.data(path, TEXT_MAX)
         try:
             return None if data is None else data.decode("utf-8")
@@ -137,7 +137,7 @@ class _Checker:
             return None
 
     def yaml(self, path: str) -> object:
-        """Return the values of a YAML artifact; None, with problems, where there are none."""
+        """Return the value of a YAML artifact; None, and note problems, where there is none."""
         data = self.data(path, YAML_MAX)
         if data is None:
             return None
@@ -146,12 +146,12 @@ class _Checker:
         return value
 
     def first_of(self, paths: tuple[str, ...]) -> str:
-        """Return the first path at which something is, else the first."""
+        """Return the first path that exists; the first of all where none does."""
         there = (path for path in paths if self.files.read_artifact(path, 0)[1] != "missing")
         return next(there, paths[0])
 
     def checked(self, fact: Signal, about: str = "") -> Checked:
-        """Return the outcome with everything that was noted."""
+        """Return the result of the check, with every problem that was noted."""
         return Checked(
             fact=fact,
             about=about,
@@ -162,16 +162,16 @@ class _Checker:
 
 
 def check(files: SignalFiles, identity: Identity, submission: Submission) -> Checked:
-    """Read the artifact that ``request`` hands in, and check every rule.
+    """Read the artifact of ``submission``, and check every rule.
 
     Raises:
-        UsageError: The role named is no reviewer's.
+        UsageError: The named role is not a reviewer.
     """
     return _CHECKS[submission.signal](_Checker(files, identity, submission))
 
 
 def check_question(topic: str, question: str) -> tuple[str, ...]:
-    """Return what is wrong with a question that research is to answer."""
+    """Return the problems of a request for research."""
     problems = []
     if not layout.is_topic(topic):
         shown = f"`{topic[:60]}`" if topic else "empty"
@@ -184,7 +184,7 @@ def check_question(topic: str, question: str) -> tuple[str, ...]:
 
 
 def check_changes(text: str) -> tuple[str, ...]:
-    """Return what is wrong with a user's request for changes."""
+    """Return the problems of a user's request for changes."""
     if not text.strip():
         return ("text: empty",)
     return (f"text: longer than {CHANGES_MAX} characters",) if len(text) > CHANGES_MAX else ()

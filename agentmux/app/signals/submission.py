@@ -1,7 +1,8 @@
-"""Taking a signal: check it, judge it under the journal's lock, append one line, wake, answer.
+"""Accept a signal: check it, judge it under the journal's lock, append one line, wake, answer.
 
-Agents hand in their work here, users decide here, and the hooks of agents report here. Shell and
-MCP are two faces of these functions. What is imported is paid for by every signal: keep it little.
+Agents hand in their work here, users decide here, and the hooks of agents report here. The command
+line and the MCP server both call these functions. Every import makes every signal slower: import
+little.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from agentmux.core.names.turn import Turn
 from agentmux.core.pipeline.work import is_under_way
 from agentmux.errors import UsageError
 
-if TYPE_CHECKING:  # `ports` knows the whole world, and a signal needs little of it
+if TYPE_CHECKING:  # importing `ports` costs time, and a signal needs little of it
     from agentmux.core.journal.events import Fact, UserDecision
     from agentmux.ports.session_files import SignalFiles, Transaction
 
@@ -49,9 +50,9 @@ class SubmitAnswer:
 
     Attributes:
         result: ``accepted``, ``ignored``, ``duplicate`` or ``refused``.
-        event_id: None where nothing was judged, since it was refused.
-        reason: Why it is not simply accepted, or what else there is to know.
-        problems: All of them, where it was refused.
+        event_id: None where the signal was refused.
+        reason: Why it was not accepted, or what else the caller should know.
+        problems: Every broken rule, where it was refused.
     """
 
     result: str
@@ -60,7 +61,7 @@ class SubmitAnswer:
     problems: tuple[str, ...] = ()
 
     def to_fields(self) -> dict[str, object]:
-        """The answer as ``--json`` and MCP give it."""
+        """Return the answer as ``--json`` and MCP give it."""
         return {
             "schema": 1,
             "result": self.result,
@@ -71,10 +72,10 @@ class SubmitAnswer:
 
 
 def identity_from(environ: Mapping[str, str], *, command: str) -> Identity:
-    """Read who calls from the environment of its pane.
+    """Return the caller, from the environment of its pane.
 
     Raises:
-        UsageError: There is no pane of a session around us; the message names ``command``.
+        UsageError: The caller is not in a pane of a session; the message names ``command``.
     """
     for name in ("AGENTMUX_SESSION_DIR", "AGENTMUX_LAUNCH_ID", "AGENTMUX_SEAT"):
         if not environ.get(name):
@@ -104,21 +105,21 @@ def submit(
     new_id: Callable[[], str],
     poke: Poke,
 ) -> SubmitAnswer:
-    """Take a signal of an agent.
+    """Accept a signal from an agent.
 
-    Refused is what breaks a rule and would count otherwise: nothing is journaled then. A duplicate
-    is not journaled again. Everything else is, before this returns.
+    A signal that breaks a rule and would otherwise count is refused, and not journaled. A duplicate
+    is not journaled again. Every other signal is journaled before this function returns.
 
     Args:
         files: The session that ``identity`` names.
         identity: Who calls.
         submission: What is handed in, or asked for.
         at: Now, as the journal writes it.
-        new_id: Makes the id of an event that nothing else identifies.
-        poke: Wakes the orchestrator; whether there is one.
+        new_id: Returns an id for an event that has none of its own.
+        poke: Wakes the orchestrator; returns whether one is running.
 
     Raises:
-        UsageError: The pane is one of another session, or the role named is no reviewer's.
+        UsageError: The pane belongs to another session, or the named role is not a reviewer.
         NotFoundError: There is no such session.
         DataError: The session cannot be read or written.
     """
@@ -138,7 +139,7 @@ def submit(
         if checked.problems and judgement.answer is not Answer.IGNORED:
             return _refusal(checked, files.path)
         if judgement.answer is Answer.DUPLICATE or not isinstance(event.fact, Hello):
-            # Before the signal: after it, the seat may be another launch's.
+            # Before the signal is appended: after it, the seat may belong to another launch.
             _learn(held, state, identity, at=at, new_id=new_id)
         if judgement.answer is not Answer.DUPLICATE:
             held.append(event)
@@ -149,7 +150,7 @@ def submit(
 def decide(
     files: SignalFiles, fact: UserDecision, *, at: str, new_id: Callable[[], str], poke: Poke
 ) -> SubmitAnswer:
-    """Take a decision of the user; as `submit`, also while the session is stopped."""
+    """Accept a decision of the user, like `submit`; also while the session is stopped."""
     problems: tuple[str, ...] = ()
     if isinstance(fact, ChangesRequested):
         fact = replace(fact, text=writable(fact.text))
@@ -159,7 +160,7 @@ def decide(
         return SubmitAnswer(result=REFUSED, event_id=None, reason=reason, problems=problems)
     with files.transact() as held:
         state = _state(held)
-        # Not derived from its content: after a commit that failed, the same is decided again.
+        # A new id each time: after a failed commit the user may decide the same again.
         event = Event(id=new_id(), at=at, seat=USER, launch="", cycle=state.cycle, fact=fact)
         judgement = judge(state, event)
         if judgement.answer is not Answer.DUPLICATE:
@@ -176,18 +177,18 @@ def report(
     new_id: Callable[[], str],
     poke: Poke,
 ) -> bool:
-    """Record what an agent's hook tells: which conversation it is in, and that a prompt arrived.
+    """Record what an agent's hook reports: its conversation, and that a prompt arrived.
 
     Args:
         files: The session that ``identity`` names.
-        identity: Who calls; with the conversation that the hook named.
-        evidence: That a prompt arrived; empty where the hook does not say so.
+        identity: Who calls, with the conversation that the hook named.
+        evidence: How the hook shows that a prompt arrived; empty where it does not.
         at: Now, as the journal writes it.
-        new_id: Makes the ids of the events.
-        poke: Wakes the orchestrator; whether there is one.
+        new_id: Returns an id for each event.
+        poke: Wakes the orchestrator; returns whether one is running.
 
     Returns:
-        Whether there was anything to record. A launch that no longer holds its seat says nothing.
+        Whether anything was recorded. Nothing is, for a launch that no longer has its seat.
     """
     loaded = files.load()
     if not _news(fold(loaded.state, loaded.tail), identity, evidence):
@@ -202,16 +203,16 @@ def report(
 
 
 def note_turn(files: SignalFiles, identity: Identity, turn: Turn, *, known: bool = False) -> None:
-    """Keep what a launch's hook tells of its turn, in the launch's own folder.
+    """Write what a launch's hook reports about its turn into the launch's folder.
 
-    It is no line of the journal: what follows from it, a reminder, is one. The turn of a user stays
-    theirs until one of our messages begins another.
+    The journal does not record turns, only the reminders that follow from them. A turn that the
+    user began stays ``OF_USER`` until one of our messages begins another turn.
 
     Args:
         files: The session that ``identity`` names.
         identity: Who calls.
-        turn: What the hook says.
-        known: The agent tells of other conversations too: only the recorded one counts.
+        turn: What the hook reports.
+        known: The agent's hooks also report other conversations: only the recorded one counts.
     """
     if known:
         loaded = files.load()
@@ -224,7 +225,7 @@ def note_turn(files: SignalFiles, identity: Identity, turn: Turn, *, known: bool
 
 
 def event_id(session_id: str, launch: str, checked: Checked) -> str:
-    """Return the id of a signal: the same for the same work of the same launch."""
+    """Return the id of a signal; the same launch and the same work give the same id."""
     name = f"{launch}\n{checked.fact.kind}\n{checked.about}\n{checked.sha256}"
     return named_uuid(session_id, name)
 
@@ -263,7 +264,7 @@ def _answer(judgement: Judgement, event: str, reason: str, *, listening: bool) -
 
 
 def _research_so_far(state: SessionState, event: Event, path: Path, judgement: Judgement) -> str:
-    """Answer who asks for a topic that is known already, whether by its own asking or not."""
+    """Return the state of research on a topic that somebody asked for before; else empty."""
     fact = event.fact
     if not isinstance(fact, (CodeResearchDispatched, WebResearchDispatched)):
         return ""
@@ -292,7 +293,7 @@ def _learn(
 
 
 def _news(state: SessionState, identity: Identity, evidence: str) -> tuple[Fact, ...]:
-    """Return what a hook tells that the state does not know."""
+    """Return the facts that a hook reports and the state does not have."""
     facts: list[Fact] = []
     seat = state.seats.get(identity.seat)
     if _is_news(state, identity):
@@ -325,14 +326,14 @@ def _number(text: str) -> int | None:
 
 
 def _conversation(environ: Mapping[str, str]) -> str:
-    """Return the id that the agent puts into the environment of the commands it runs."""
+    """Return the conversation's id, as the agent's environment gives it to its commands."""
     name = environ.get("AGENTMUX_LEARN", "")
     said = environ.get(name, "") if name not in {"", "hook"} else ""
     return said if is_conversation(said) else ""
 
 
 def is_conversation(text: str) -> bool:
-    """Whether ``text`` may be a conversation's id."""
+    """Return whether ``text`` can be the id of a conversation."""
     if not text:
         return False
     from agentmux.core.agents.spec import is_session_ref  # noqa: PLC0415 (5 ms, and most never need it)

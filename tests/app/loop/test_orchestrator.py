@@ -1002,7 +1002,9 @@ def test_what_a_commit_leaves_out_is_not_approved_by_itself(stage: Stage) -> Non
         async with stage.driven() as driving:
             await stage.until(lambda: "reviewer_logic" in stage.state().seats)
             repository.inside = ("app/",)
-            await stage.until(lambda: "leaves out app/; decide" in stage.messages())
+            await stage.until(
+                lambda: "not approved automatically: the commit leaves out app/" in stage.messages()
+            )
             assert stage.state().phase is Phase.COMPLETING
             assert not stage.facts("approve")
             repository.inside = ()
