@@ -159,7 +159,8 @@ def test_a_socket_folder_that_was_removed_comes_back_by_what_the_refusal_says(
     done = project.program("/bin/sh", "-c", hint.partition(": bring the socket back: ")[2])
 
     assert done.returncode == 0, done.stderr
-    project.tmux("has-session", "-t", f"={silent.state['session_name']}")
+    there = ("tmux", "has-session", "-t", f"={silent.state['session_name']}")
+    wait_until(lambda: project.program(*there).returncode == 0, 20)  # a signal is on its way
     wait_until(lambda: project.json("status")["sessions"][0]["status"] == "running", 20)
     assert silent.launched() == ["architect"]
 
