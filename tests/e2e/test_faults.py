@@ -82,6 +82,7 @@ def test_where_nothing_can_be_written_looking_works_and_a_resume_is_refused(
 
 def test_all_that_a_session_leaves_is_private(project: Project) -> None:
     session = project.start().wait()
+    project.ok("stop", session.name)  # so that nothing is replaced while we look
     # What an agent writes has the mode that the agent gives it; the folder above keeps it private.
     by_agents = {"architecture.md", "plan.yaml", "review_logic.yaml", "summary.md"}
     paths = [session.path, *session.path.rglob("*")]

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from agentmux.adapters.system.processes import is_alive
-from tests.conftest import WaitUntil
+from tests.conftest import WaitUntil, _wait_until
 from tests.e2e.conftest import Project, Session
 
 SILENT = {"roles": {"architect": {"silent": True}}}
@@ -147,8 +147,14 @@ def test_a_tmux_session_that_only_has_the_name_is_not_ours(project: Project) -> 
 
 
 def copied(project: Project) -> Path:
+    """Copy the project; again where a live session has renamed a file meanwhile."""
     copy = project.root / "copy"
-    assert project.program("cp", "-a", str(project.path), str(copy)).returncode == 0
+
+    def is_made() -> bool:
+        shutil.rmtree(copy, ignore_errors=True)
+        return project.program("cp", "-a", str(project.path), str(copy)).returncode == 0
+
+    _wait_until(is_made)
     return copy
 
 
@@ -159,7 +165,7 @@ def test_a_copy_of_a_live_session_is_refused_everywhere(
     if not driven:
         kill_driver(session, wait_until)
     copy = copied(project)
-    before, panes = project.tree(), windows(project)
+    before, panes = "" if driven else project.tree(), windows(project)
     name = session.name
     for words in (
         ("stop", name), ("resume", "--reattach", "--detach", name), ("attach", name),
