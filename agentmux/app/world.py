@@ -1,4 +1,4 @@
-"""The outside world as one operation sees it: built by the faces, handed down as a value."""
+"""The outside world as operations see it: a value that `wiring` builds."""
 
 from __future__ import annotations
 
@@ -25,20 +25,21 @@ if TYPE_CHECKING:  # these names cost more than all that `agentmux list` does
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Site:
-    """What looking at the sessions of a project takes; quick to build.
+    """What is needed to look at the sessions of a project; quick to build.
 
     Attributes:
         project: The project directory, absolute and real.
-        now: Aware UTC.
-        files: The directory of a session.
+        now: Returns the current time, aware UTC.
+        folders: The directories of sessions.
+        files: Returns the files of a session's directory.
         network: The type of the network file system that a path is on; empty on a local disk.
         follow: Yields at every change directly in a directory, and at the latest after so many
-            seconds, until the caller has had enough.
-        terminal: The tmux server at a socket path; None is the configured one.
-        lock: The lock of a session directory.
-        is_alive: Whether the process with this pid and start time (0: any) runs.
-        default_name: The tmux session of a state that names none.
-        nested: As `Repository.nested`; empty where git does not tell.
+            seconds, until the caller stops.
+        terminal: Returns the tmux server at a socket path; None is the configured one.
+        lock: Returns the lock of a session's directory.
+        is_alive: Returns whether the process with this pid and start time (0: any) runs.
+        default_name: Returns the tmux session's name for a state that has none.
+        nested: Like `Repository.nested`; empty where git fails.
     """
 
     project: Path
@@ -59,16 +60,16 @@ class Programs:
     """What is installed here.
 
     Attributes:
-        find: Where a command lies on ``path``; None where it does not.
-        probe: What the program of an agent can do, as far as it says so within a second; cached.
-        ask: The same, however long it takes to say so, within reason.
-        identity: Which program answers under a path: path, size and time of change.
-        wrapper: The argv in front of a launch folder.
-        path: ``PATH`` for agents: the folder of our own scripts comes first.
+        find: The path of a command on ``path``; None where it is not found.
+        probe: What an agent's program can do, as far as it answers within a second; cached.
+        ask: Like ``probe``, but waits longer for the answer.
+        identity: Identifies the program at a path by path, size and time of change.
+        wrapper: The argv of the wrapper, before the launch folder.
+        path: ``PATH`` for agents, with the folder of our own scripts first.
         shell: The user's shell.
-        exists: Whether there is something at a path.
+        exists: Whether anything is at a path.
         mcp_server: The argv of our MCP server.
-        hook: The argv that an agent's hook runs to call us.
+        hook: The argv that an agent's hook runs to report to us.
     """
 
     find: Callable[[str], Path | None]
@@ -84,23 +85,23 @@ class Programs:
 
 
 class KeepTrust(Protocol):
-    """Notes what is trusted from now on."""
+    """Records what is trusted."""
 
     def __call__(self, parts: TrustedParts, *, only: bool = False) -> None:
-        """Trust these too; with ``only`` nothing else any more."""
+        """Trust these parts, too; with ``only``, trust nothing else any more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trust:
-    """What the project's files say that needs trust; read once, with the world that it belongs to.
+    """The parts of the project's files that need trust, read when the world was built.
 
     Attributes:
-        parts: All of it.
-        known: What was trusted then.
-        keep: Trust these too; with ``only`` nothing else any more.
-        revoke: Trust nothing any more.
-        allow: The same world with the parts of these keys in effect, besides what is trusted.
-        preview: The same world with every part in effect, in which no agent's program is asked.
+        parts: All of these parts.
+        known: What was trusted when they were read.
+        keep: Trusts these parts, too; with ``only``, trusts nothing else any more.
+        revoke: Trusts nothing any more.
+        allow: Returns the same world, where the parts with these keys have effect, too.
+        preview: Returns the same world, where every part has effect and no program is run.
     """
 
     parts: Callable[[], tuple[Part, ...]]
@@ -116,12 +117,12 @@ class World(Site):
     """Everything an operation may touch.
 
     Attributes:
-        boot: Changes when the machine starts anew; empty where unknown.
-        environment: Of this process; also what agents inherit.
-        new_id: A uuid, as text.
-        settings: What of the project's files needs trust is in them only where it is trusted.
-        agents: The names of the agent registry.
-        spec: The agent that plays under a name or command, with the configuration's overrides.
+        boot: Id of this boot of the machine; empty where unknown.
+        environment: The environment of this process, which agents inherit.
+        new_id: Returns a new uuid, as text.
+        settings: The settings; those that need trust are included only where they are trusted.
+        agents: Returns the names in the agent registry.
+        spec: Returns the agent of a name or command, with the configuration's overrides.
     """
 
     host: str

@@ -1,4 +1,4 @@
-"""The monitor: what it shows, and the keys it hears."""
+"""The monitor: what it shows, and the keys that are pressed there."""
 
 from __future__ import annotations
 
@@ -8,22 +8,24 @@ from typing import TYPE_CHECKING, Protocol
 
 from agentmux.core.codec.frozen import dataclass
 
-if TYPE_CHECKING:  # what only looks at tmux does without the core
+if TYPE_CHECKING:  # who only needs tmux must not import the core
     from agentmux.core.journal.state import SessionState
     from agentmux.core.terminal.keys import Pressed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeatStatus:
-    """What one seat is seen to do.
+    """What one seat does, as far as we see it.
 
     Attributes:
         status: ``starting``, ``busy``, ``idle``, ``waiting_for_user``, ``usage_limit``,
             ``stalled`` or ``unknown``; else the seat's mode, or its status in the state.
-        source: What says so: ``screen``, ``journal``, ``exit record`` or ``delivery``.
-        since: UTC, ISO 8601.
-        resets: When a usage limit ends, as the agent words it; empty where it is not known.
-        trouble: What the agent says of its service last (an error, another try); empty for none.
+        source: Where the status comes from: ``screen``, ``journal``, ``exit record`` or
+            ``delivery``.
+        since: When the status began: UTC, ISO 8601.
+        resets: When a usage limit ends, in the agent's words; empty where unknown.
+        trouble: The agent's last message about its service (an error, another try); empty for
+            none.
     """
 
     status: str
@@ -38,10 +40,10 @@ class Picture:
     """What the monitor shows.
 
     Attributes:
-        problem: What went wrong last, with no reaction possible by itself; None when all is well.
+        problem: The last failure that still stands, for the user to fix; None for none.
         messages: What happened, oldest first.
-        draft: The changes that the user is writing; None while they write none.
-        question: What the same key does when it is pressed again; empty while nothing is asked.
+        draft: The request for changes that the user is writing; None while they write none.
+        question: What another press of the same key would do; empty while nothing is asked.
     """
 
     state: SessionState
@@ -54,19 +56,19 @@ class Picture:
 
 
 class Display(Protocol):
-    """Where the orchestrator shows what it does, and hears keys."""
+    """Where the orchestrator shows what it does, and gets keys."""
 
     def show(self, picture: Picture) -> None:
-        """Draw it; never raises."""
+        """Draw the picture; never raises."""
 
     def fileno(self) -> int | None:
-        """Where keys come from; None without a terminal."""
+        """Return the file descriptor that keys come from; None without a terminal."""
 
     def keys(self) -> tuple[Pressed, ...]:
         """Return the keys that were pressed since the last call."""
 
     def resized(self) -> None:
-        """The terminal has another size now."""
+        """Take note that the size of the terminal has changed."""
 
     def close(self) -> None:
-        """Leave the last picture, and give the terminal back."""
+        """Leave the last picture on the screen, and restore the terminal's modes."""

@@ -1,4 +1,4 @@
-"""Other processes: the lock against them, what wakes us, what tells of their end."""
+"""Other processes: the lock that keeps them out, how they wake us, how we learn of their end."""
 
 from __future__ import annotations
 
@@ -8,65 +8,69 @@ from typing import Protocol
 
 
 class ProcessWatch(Protocol):
-    """Tells when a process has gone, without asking about it again and again."""
+    """Reports the end of processes, without polling."""
 
     def watch(self, pid: int, ended: Callable[[int], object]) -> None:
-        """Call ``ended(pid)`` once when the process has gone (at once if it has already)."""
+        """Call ``ended(pid)`` once, when the process has ended; now if it already has."""
 
     def start_time(self, pid: int) -> int:
-        """When it was started, in ticks since boot (macOS: Unix time); 0 where unknown."""
+        """Return when a process started, in ticks since boot (macOS: Unix time); 0 if unknown."""
 
     def close(self) -> None:
-        """Watch nothing any more."""
+        """Stop watching."""
 
 
 class WakePipe(Protocol):
-    """Where signals wake the orchestrator."""
+    """The pipe through which signals wake the orchestrator."""
 
     def fileno(self) -> int:
-        """For the event loop; readable when somebody poked."""
+        """Return the file descriptor for the event loop; readable when somebody has written."""
 
     def drain(self) -> set[bytes]:
-        """Take what was written: ``w`` lines to wake, ``s`` to stop."""
+        """Read and return what was written: ``w`` lines wake, ``s`` lines stop."""
 
     def close(self) -> None:
-        """Let nobody wake us any more."""
+        """Close the pipe: nobody can wake us any more."""
 
 
 class Lock(Protocol):
-    """The session's lock, held for an orchestrator's whole life."""
+    """The session's lock; an orchestrator holds it for its whole life."""
 
     def acquire(self, timeout_s: float, holder: Mapping[str, object]) -> None:
-        """Take it, or raise `BlockedError` with the holder's name."""
+        """Take the lock, and note ``holder`` in it.
+
+        Raises:
+            BlockedError: Another process still has it after ``timeout_s`` seconds.
+        """
 
     def release(self) -> None:
-        """Give it back."""
+        """Release the lock."""
 
     def still_mine(self) -> bool:
-        """Whether the file that we hold is still the one at the path."""
+        """Return whether the file that we locked is still the one at its path."""
 
     def is_deleted(self) -> bool:
-        """Whether the file that we hold was deleted, and no other one is at its path."""
+        """Return whether the file that we locked was deleted, and no other one is at its path."""
 
     def is_held(self) -> bool:
-        """Whether somebody holds it; changes nothing."""
+        """Return whether any process has the lock; changes nothing."""
 
     def holder(self) -> Mapping[str, object] | None:
-        """Who holds it, by their own word."""
+        """Return what the holder noted about itself; None where nothing is noted."""
 
 
 class Handover(Protocol):
-    """Where an orchestrator reports that it is ready, or why it is not."""
+    """The pipe in which an orchestrator reports that it is ready, or why it is not."""
 
     @property
     def path(self) -> Path:
-        """The pipe, to be named to the orchestrator."""
+        """Path of the pipe, for the orchestrator."""
 
     def wait(self, timeout_s: float, pid: int) -> bytes | None:
-        """Return the report; None when the time is up or process ``pid`` ended without one."""
+        """Return the report; None after ``timeout_s``, or if process ``pid`` ended without one."""
 
     def moved(self, folder: Path) -> None:
-        """Take note that the directory of the pipe has another name now."""
+        """Take note that the directory of the pipe was renamed to ``folder``."""
 
     def close(self) -> None:
-        """Remove the pipe; again is fine."""
+        """Remove the pipe; safe to repeat."""

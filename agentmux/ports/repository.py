@@ -1,4 +1,4 @@
-"""Git, for one project."""
+"""The git repository of one project."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ InProgress = Literal["rebase", "merge", "cherry-pick", "revert"]
 
 
 class GitError(AgentmuxError):
-    """Git failed, with its own words in the message."""
+    """Git failed; the message contains what it printed."""
 
 
 class GitRefusedError(GitError):
-    """The commit was not made: a hook, a signature or git itself said no.
+    """The commit was not made: a hook, the signing or git itself refused it.
 
     Attributes:
         output: What git and the hooks printed.
@@ -47,9 +47,9 @@ class HeadMovedError(GitError):
 
 
 class IndexBusyError(GitError):
-    """The user's index cannot be brought up to a commit now; until it is, no commit counts as made.
+    """The user's index cannot be updated to a commit now, and without that no commit counts.
 
-    An index that is behind HEAD would have the user's next commit take this one back.
+    With an index that is behind HEAD, the user's next commit would undo ours.
 
     Attributes:
         lock: The file to wait for until it is gone; None where git has another reason.
@@ -58,12 +58,12 @@ class IndexBusyError(GitError):
     def __init__(self, lock: Path | None, *, said: str = "") -> None:
         self.lock = lock
         if lock is None:
-            message = f"the index could not be brought up to the commit: {said}"
+            message = f"the index could not be updated to the commit: {said}"
             hint = "fix that, then stop the session and resume it"
         else:
-            message = f"{lock} is there: another git is at work, or one that crashed left it"
+            message = f"{lock} exists: another git is running, or one that crashed left it"
             remove = f"rm {shlex.quote(str(lock))}"
-            hint = f"the commit is made when it is gone; if no git is running: {remove}"
+            hint = f"the commit is made when that file is gone; if no git is running: {remove}"
         super().__init__(message, hints=(hint,))
 
 
@@ -74,7 +74,7 @@ class Head:
     Attributes:
         commit: None before the first commit.
         branch: Short name; None when detached.
-        in_progress: What git waits for the user to finish, if anything.
+        in_progress: The operation that the user has to finish first; None for none.
     """
 
     commit: str | None
@@ -82,49 +82,49 @@ class Head:
     in_progress: InProgress | None = None
 
     def describe(self) -> str:
-        """For messages: ``1a2b3c4d5e6f on main``."""
+        """Return it as text for messages: ``1a2b3c4d5e6f on main``."""
         commit = self.commit[:12] if self.commit else "no commit"
         return f"{commit} on {self.branch}" if self.branch else f"{commit}, detached"
 
 
 class Repository(Protocol):
-    """Git, for one project. Paths are relative to the top level."""
+    """The git repository of one project. Paths are relative to the top level."""
 
     def top_level(self) -> Path | None:
-        """The top of the work tree; None outside a repository."""
+        """Return the top of the work tree; None outside a repository."""
 
     def head(self) -> Head:
-        """Where HEAD is."""
+        """Return where HEAD is."""
 
     def index_lock(self) -> Path | None:
-        """Return the lock of the user's index while somebody holds it."""
+        """Return the lock file of the user's index while it exists, else None."""
 
     def changes(self) -> tuple[str, ...]:
-        """What `dirty` and `nested` return, in this order, by one look."""
+        """Return what `dirty` and `nested` return, in this order, with one call of git."""
 
     def dirty(self) -> tuple[str, ...]:
-        """Files that differ from HEAD or are untracked; never those of ``.agentmux``."""
+        """Return the files that differ from HEAD or are untracked, without ``.agentmux``."""
 
     def nested(self) -> tuple[str, ...]:
-        """Folders, ending in ``/``, with a repository of their own, which no commit takes in."""
+        """Return folders (``name/``) that are repositories themselves; no commit includes them."""
 
     def changed_since(self, dirty_at_start: Collection[str]) -> tuple[str, ...]:
-        """Dirty files that were not dirty then."""
+        """Return the dirty files that are not in ``dirty_at_start``."""
 
     def find_commit(self, trailer: tuple[str, str], *, since: str | None) -> str | None:
-        """Return the commit after ``since`` that carries the trailer."""
+        """Return the commit after ``since`` that has the trailer; None for none."""
 
     def settle_index(self, commit: str) -> None:
-        """Bring the user's index up to a commit; safe to repeat. Raises `IndexBusyError`."""
+        """Update the user's index to a commit; safe to repeat. Raises `IndexBusyError`."""
 
     def require_new_branch(self, name: str) -> None:
-        """Check that a branch of this name can be made."""
+        """Check that a branch of this name can be created."""
 
     def create_branch(self, name: str) -> None:
-        """Make a branch at HEAD and switch to it."""
+        """Create a branch at HEAD and switch to it."""
 
     def take_back_branch(self, name: str, before: Head) -> None:
-        """Undo `create_branch` as far as nothing was done there since; raises nothing of git."""
+        """Undo `create_branch`, unless the branch was used since; ignores errors of git."""
 
     def commit(
         self,
@@ -134,7 +134,7 @@ class Repository(Protocol):
         trailer: tuple[str, str],
         onto: Head | None = None,
     ) -> str:
-        """Commit exactly these files; what the user has staged stays staged.
+        """Commit exactly these files, and return the commit; what the user has staged stays staged.
 
-        `IndexBusyError` may come before the commit is made or after it: `find_commit` tells.
+        `IndexBusyError` may be raised before the commit is made or after it: ask `find_commit`.
         """

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from agentmux.core.codec.frozen import dataclass
 
-if TYPE_CHECKING:  # what only looks at tmux does without the core
+if TYPE_CHECKING:  # who only needs tmux must not import the core
     from agentmux.core.conversation.resume_choice import CheckpointState
     from agentmux.core.decisions.next_actions import Exit
     from agentmux.core.fold.implied import Implied
@@ -26,9 +26,9 @@ class LaunchRecord:
     """What a launch left in its folder.
 
     Attributes:
-        started: Its wrapper ran.
-        exit: Its exit record.
-        choice: What the user chose while its pane was stopped.
+        started: Its wrapper has started.
+        exit: Its exit record; None while there is none.
+        choice: What the user chose in its stopped pane; None for nothing.
     """
 
     started: bool
@@ -37,14 +37,14 @@ class LaunchRecord:
 
 
 class Transaction(Protocol):
-    """A session while no other writer can append to its journal."""
+    """Access to a session while no other writer can append to its journal."""
 
     @property
     def loaded(self) -> LoadedSession:
-        """What state and journal said when the lock was taken."""
+        """State and journal as they were when the lock was taken."""
 
     def append(self, event: Event) -> None:
-        """Append one line; when this returns, it is on the disk."""
+        """Append one line; it is on the disk when this method returns."""
 
 
 class SignalFiles(Protocol):
@@ -58,36 +58,37 @@ class SignalFiles(Protocol):
         """Read state and journal; changes nothing.
 
         Raises:
-            DataError: Unreadable, from a newer version, or the journal is not this session's.
+            DataError: They are unreadable, from a newer version, or the journal is another
+                session's.
         """
 
     def transact(self) -> AbstractContextManager[Transaction]:
-        """Read state and journal and keep every other writer out; for milliseconds only.
+        """Read state and journal, and keep every other writer out; for milliseconds only.
 
         Raises:
             NotFoundError: There is no such session.
-            DataError: As `load`; also for a session of an older form that nobody has resumed yet.
-            BlockedError: Another process kept the journal for long.
+            DataError: As in `load`; also for an older format that was not imported yet.
+            BlockedError: Another process kept the journal locked for too long.
         """
 
     def read_artifact(self, path: str, limit: int) -> tuple[bytes | None, str]:
-        """Return a regular file's content and, where there is none that counts, why."""
+        """Return a regular file's content, or None and why there is none."""
 
     def read_yaml(self, data: bytes) -> tuple[object, tuple[str, ...]]:
-        """Decode one YAML document strictly; the value, and every problem with its line."""
+        """Decode one YAML document strictly; return the value, and every problem with its line."""
 
     def turn(self, launch: str) -> Turn:
-        """Return what a launch's hooks have told of its turn."""
+        """Return what a launch's hooks last reported about its turn."""
 
     def note_turn(self, launch: str, turn: Turn) -> None:
-        """Keep what a hook has told; does nothing where the launch has no folder here."""
+        """Write what a hook reported; does nothing where the launch has no folder."""
 
     def read_front_matter(self, text: str) -> tuple[Mapping[str, object], tuple[str, ...]]:
-        """Return the mapping at the head of a Markdown text, and every problem with its line."""
+        """Return the front matter of a Markdown text, and every problem with its line."""
 
 
 class SessionFiles(SignalFiles, Protocol):
-    """The directory of one session. Writing raises `DataError` and leaves the old file intact."""
+    """The directory of one session. A failed write raises `DataError` and keeps the old file."""
 
     def make(
         self,
@@ -96,89 +97,93 @@ class SessionFiles(SignalFiles, Protocol):
         *,
         last: Callable[[Path], object] = lambda _: None,
     ) -> None:
-        """Make the directory whole under a temporary name, and rename it.
+        """Create the directory with all its files under a temporary name, then rename it.
 
         Args:
-            events: They begin the journal and are folded into the first state.
-            texts: Paths relative to the session, and what lies there.
-            last: Called with the directory when all but the name is there; what it raises takes
-                all away again.
+            events: The first events of the journal, folded into the first state.
+            texts: Path relative to the session, to content.
+            last: Called with the directory just before the rename; if it raises, the directory is
+                removed.
 
         Raises:
-            BlockedError: Another process was quicker with this name; the reason is `NAME_TAKEN`.
+            BlockedError: Another process has taken the name; the reason is `NAME_TAKEN`.
         """
 
     def discard(self) -> None:
-        """Take away a session that never began."""
+        """Remove a session that never started."""
 
     def tail(self, offset: int) -> tuple[tuple[Event, int], ...]:
-        """Return the acknowledged events behind ``offset``; waits for a writer at work.
+        """Return the complete events after ``offset``, each with the offset of its end.
+
+        Waits for a writer that is appending.
 
         Raises:
-            UnknownEventError: A line is of an unknown kind or a newer version.
+            UnknownEventError: A line has an unknown kind or a newer version.
         """
 
     def skipped(self) -> tuple[str, ...]:
-        """Return, one sentence each, which lines `tail` passed over because they do not parse.
+        """Return a sentence for each line that `tail` skipped because it does not parse.
 
-        Each is told once: not again by the next call, and not if it is a warning of `load`.
+        Each line is reported once, here or as a warning of `load`.
         """
 
     def append(self, event: Event) -> None:
         """Append one line to the journal, durably."""
 
     def save(self, state: SessionState, *, after: int | None) -> None:
-        """Commit ``state``, then mirror the cursor; ``after`` is the revision that it follows.
+        """Commit ``state``, then mirror the cursor; ``after`` is the revision that it replaces.
 
         Raises:
-            SupersededError: Somebody else has committed since.
+            SupersededError: Another process has committed since.
         """
 
     def set_aside_corrupt_state(self, now: datetime) -> None:
-        """Keep a corrupt state file before the next commit writes over it."""
+        """Move a corrupt state file aside, before the next commit replaces it."""
 
     def import_session(self, state: SessionState, events: Sequence[Event]) -> SessionState:
-        """Begin a new journal with ``events`` for an older session; the old one is kept aside."""
+        """Start a new journal with ``events`` for an older session; keep the old one aside."""
 
     def artifacts(self, state: SessionState) -> Artifacts:
-        """Read what lies in the phase folders, without what ``state`` wants archived."""
+        """Read the phase folders, without the files that ``state`` wants archived."""
 
     def add(self, implied: Implied) -> None:
-        """Add a file whole, unless it is there already with this content."""
+        """Write a file whole, unless it exists with this content."""
 
     def to_archive(self, archive: Archive) -> tuple[str, ...]:
-        """Return the files that `archive` would move, by path relative to the session."""
+        """Return the files that `archive` would move, as paths relative to the session."""
 
     def archive(self, archive: Archive) -> None:
-        """Move files one by one; those already moved, or never there, are fine."""
+        """Move files one by one; files already moved, or never there, are no error."""
 
     def write(self, path: str, data: str) -> Path:
-        """Write a private file at a path relative to the session; returns where it lies."""
+        """Write a private file at a path relative to the session; return its absolute path."""
 
     def write_over(self, path: str, data: str) -> None:
-        """Write over a file where it lies, padded to its size: not durable, but takes no room.
+        """Overwrite a file in place, padded to its size: not durable, but needs no disk space.
 
         Raises:
-            DataError: It is not there, is too small, or cannot be written.
+            DataError: The file does not exist, is too small, or cannot be written.
         """
 
     def make_folder(self, path: str) -> None:
-        """Make a private folder at a path relative to the session, unless it is there."""
+        """Create a private folder at a path relative to the session, unless it exists."""
 
     def sweep(self, *, all_ended: bool = False) -> None:
-        """Remove what killed writers left half-written; call it under the session's lock.
+        """Remove files that killed writers left half-written; call it under the session's lock.
 
-        With ``all_ended`` no agent lives any more, and what its last moments left goes too.
+        Args:
+            all_ended: Every agent has ended: also remove half-written files of their launches, and
+                pipes of commands.
         """
 
     def digest(self, path: Path) -> str:
-        """SHA-256 of a file, in hex; empty where there is no regular file of a readable size."""
+        """Return the SHA-256 of a file, in hex; empty where it is not regular, or too large."""
 
     def launch_record(self, launch: str) -> LaunchRecord:
-        """Read what a launch left."""
+        """Read what a launch left in its folder."""
 
     def checkpoint_state(self, path: str, model: str | None) -> CheckpointState:
-        """Look at an agent's checkpoint file (absolute path, inside the session)."""
+        """Return the state of an agent's checkpoint file (absolute path, inside the session)."""
 
     def has_file(self, path: str) -> bool:
-        """Whether a regular file with content is at an absolute path; it is not opened."""
+        """Return whether a non-empty regular file is at an absolute path; does not open it."""

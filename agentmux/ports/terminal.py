@@ -1,4 +1,4 @@
-"""tmux, as the operations see it: sessions, panes, screens, and typing into them."""
+"""tmux, as the operations see it: sessions, panes, screens, and typing into panes."""
 
 from __future__ import annotations
 
@@ -12,31 +12,31 @@ from typing import TYPE_CHECKING, Protocol
 from agentmux.core.codec.frozen import dataclass, field
 from agentmux.errors import MissingError
 
-if TYPE_CHECKING:  # what only looks at tmux does without the core
+if TYPE_CHECKING:  # who only needs tmux must not import the core
     from agentmux.core.agents.spec import AgentSpec
 
 
 class TerminalError(MissingError):
-    """tmux said no, with its own words in the message."""
+    """tmux refused a command; the message contains what it printed."""
 
 
 class TerminalUnreachableError(TerminalError):
-    """The tmux server does not answer: what is live there is unknown, and unknown means refuse."""
+    """The tmux server does not answer: what is live there is unknown, and callers must refuse."""
 
 
 class ScreensUnreadableError(TerminalUnreachableError):
-    """The server answers, and its answer cannot be read: what its panes show is unknown."""
+    """The server answers, but its answer cannot be read: what its panes show is unknown."""
 
 
 class TerminalGoneError(TerminalError):
-    """What was ours there is gone: the tmux session, or its whole server."""
+    """Our tmux session is gone, or its whole server."""
 
 
 class HiddenServerError(TerminalUnreachableError):
-    """Our tmux server lives, and its socket is gone or leads to another server."""
+    """Our tmux server runs, but its socket is gone or leads to another server."""
 
     def __init__(self, socket: str, pid: int, *, taken: int) -> None:
-        """``taken``: another server answers at the socket."""
+        """``taken`` is the pid of another server that answers at the socket; 0 for none."""
         self.socket, self.pid = socket, pid
         other = "; another tmux server answers there" if taken else ""
         super().__init__(
@@ -46,17 +46,17 @@ class HiddenServerError(TerminalUnreachableError):
 
 
 def way_back(socket: str, pid: int, *, taken: int) -> tuple[str, ...]:
-    """Return what brings back the socket of a server; the one that is there now keeps answering."""
+    """Return hints that bring back a server's socket; another server there gets a new path."""
     word, folder = shlex.quote(socket), shlex.quote(os.path.dirname(socket))  # noqa: PTH120
     aside = shlex.quote(f"{socket}.{taken}")
     room = f"mv {word} {aside}" if taken else f"mkdir -p -m 700 {folder}"
     back = f"bring the socket back: {room} && kill -USR1 {pid}"
-    return (back, f"the other one is at `tmux -S {aside}` then") if taken else (back,)
+    return (back, f"the other server is then at: tmux -S {aside}") if taken else (back,)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Server:
-    """One tmux server, told apart from a later one under the same pid by its start time.
+    """One tmux server; its start time distinguishes it from a later one with the same pid.
 
     Attributes:
         socket: Absolute path.
@@ -74,8 +74,8 @@ class TmuxSession:
     """One session of a server: its id (``$3``), name, and the uuid we set on it (else empty).
 
     Attributes:
-        attached: How many clients show it.
-        path: Real path of the session's directory, as noted on it; empty where there is no note.
+        attached: How many clients are attached to it.
+        path: Real path of the session's directory, as we noted it on the tmux session; else empty.
     """
 
     id: str
@@ -95,11 +95,11 @@ class Listing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """A tmux session of ours, as it was made or found: every call to it checks all three.
+    """One tmux session of ours; every call to it checks server, id and uuid.
 
     Attributes:
         session: Its id (``$3``), unique within its server only.
-        uuid: The mark that we set on it.
+        uuid: The uuid that we set on it.
     """
 
     server: Server
@@ -109,7 +109,7 @@ class Target:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CreatedSession:
-    """What creating a session made: the session and its first pane."""
+    """A session that was just created, with its first pane."""
 
     session: TmuxSession
     pane: str
@@ -117,7 +117,7 @@ class CreatedSession:
 
     @property
     def target(self) -> Target:
-        """Where it is."""
+        """The target for calls to this session."""
         return Target(server=self.server, session=self.session.id, uuid=self.session.uuid)
 
 
@@ -128,7 +128,7 @@ class NewPane:
     Attributes:
         launch: The launch id, set as a pane option in the same call that makes the pane.
         label: Shown in the border; no user text.
-        argv: Two words or more, so that no shell takes part.
+        argv: Two words or more, so that tmux starts no shell.
     """
 
     seat: str
@@ -139,17 +139,17 @@ class NewPane:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pane:
-    """One pane of the session, as tmux has it now.
+    """One pane of the session, as tmux reports it now.
 
     The monitor's pane is among them, with an empty launch and seat.
 
     Attributes:
         id: ``%7``; stable for the pane's life.
-        pid: Of the program tmux started there; 0 where that has ended and tmux no longer knows it.
-        dead: The program has gone and the pane shows its last screen.
+        pid: Of the program that tmux started there; 0 where it ended and tmux has no pid any more.
+        dead: The program has ended, and the pane shows its last screen.
         seat: Empty for panes that are not ours.
         launch: The launch id; empty for panes that are not ours.
-        visible: It lies in the window of the monitor.
+        visible: It is in the monitor's window.
         activity: Unix time, whole seconds, of the last output in the pane's window.
     """
 
@@ -168,9 +168,10 @@ class Screen:
     """What a pane shows.
 
     Attributes:
-        ansi: Rows joined by newlines, with SGR sequences; the state runs on across rows. Blanks at
-            the end of a row are left out where they show nothing, up to the cursor.
-        text: The same rows as plain text; without any blanks at their ends, up to the cursor.
+        ansi: Rows joined by newlines, with SGR sequences; attributes carry over to the next row.
+            Invisible blanks at the end of a row are left out, except before the cursor.
+        text: The same rows as plain text; blanks at the end of a row are left out, except before
+            the cursor.
         cursor_row: From 0 at the top.
         cursor_col: From 0 at the left.
     """
@@ -184,10 +185,10 @@ class Screen:
 
 
 class Terminal(Protocol):
-    """A tmux server: who answers, what is there, and making a session of ours.
+    """A tmux server: its sessions, and creating a session of ours.
 
     Every method raises `TerminalUnreachableError` when the server does not answer in time, and
-    `TerminalError` when it refuses. A mutating call that timed out may have happened: look again.
+    `TerminalError` when it refuses. A change that timed out may have happened: look again.
     """
 
     @property
@@ -195,16 +196,16 @@ class Terminal(Protocol):
         """Absolute path of the server's socket."""
 
     def server(self) -> Server:
-        """The server that answers here; pid 0 when none runs."""
+        """Return the server that answers; pid 0 when none runs."""
 
     def sessions(self) -> tuple[TmuxSession, ...]:
-        """Every session of the server; empty when no server runs."""
+        """Return every session of the server; empty when no server runs."""
 
     def listing(self) -> Listing:
-        """The server that answers and its sessions; in one call."""
+        """Return the server that answers and its sessions, by one call of tmux."""
 
     def own(self, target: Target) -> OwnSession:
-        """The session of ours that is ``target``; nothing is asked yet."""
+        """Return access to our session ``target``; does not call tmux."""
 
     def create_session(
         self,
@@ -216,13 +217,13 @@ class Terminal(Protocol):
         size: tuple[int, int],
         argv: Sequence[str],
     ) -> CreatedSession:
-        """Make a detached session whose first pane, the monitor, runs ``argv``; all in one call.
+        """Create a detached session whose first pane, the monitor, runs ``argv``; in one call.
 
         Args:
-            name: As tmux is to name it.
-            uuid: Marks it as ours.
-            path: Real path of the session's directory, noted on it.
-            cwd: Where ``argv`` runs.
+            name: The tmux session's name.
+            uuid: Set on the tmux session, to mark it as ours.
+            path: Real path of the session's directory, noted on the tmux session.
+            cwd: Directory in which ``argv`` runs.
             size: Columns and rows.
             argv: Two words or more.
 
@@ -235,41 +236,40 @@ class Panes(Protocol):
     """Panes of a session of ours, by their ids."""
 
     def label(self, labels: Mapping[str, str]) -> None:
-        """Set the text in the border of each pane (pane id to label)."""
+        """Set the text in the border of panes (pane id to label)."""
 
     def capture(self, panes: Sequence[str], *, colours: bool = True) -> Mapping[str, Screen]:
-        """The screens of these panes in one call; panes that are gone are left out.
+        """Return the screens of these panes, by one call of tmux; without panes that are gone.
 
         Without ``colours`` the ``ansi`` of each screen is its plain text, at half the cost.
 
         Raises:
-            ScreensUnreadableError: What the server answers cannot be read.
+            ScreensUnreadableError: The server's answer cannot be read.
         """
 
     def paste(self, pane: str, text: str) -> None:
-        """Put ``text`` into the pane as one bracketed paste, newlines kept; no Enter."""
+        """Paste ``text`` into the pane as one bracketed paste, with its newlines, without Enter."""
 
     def press_enter(self, pane: str) -> None:
         """Send one Enter."""
 
     def close_panes(self, panes: Sequence[str], *, vacate: Collection[str] = ()) -> None:
-        """Kill these panes; those already gone are fine.
+        """Kill these panes; panes already gone are no error.
 
         Args:
             panes: By id.
-            vacate: Of these the place beside the monitor stays, empty, until `arrange` gives it
-                to another pane, or takes it away.
+            vacate: Panes whose place beside the monitor stays empty, until `arrange` gives it to
+                another pane or removes it.
         """
 
 
 class OwnSession(Panes, Protocol):
-    """One tmux session of ours; every call makes sure that it is this one which answers.
+    """One tmux session of ours; every call checks that it reaches this very session.
 
-    Every method raises `TerminalGoneError` where it, or its server, is not there any more and the
-    method does not say that this is fine; `TerminalUnreachableError` where its server lives and
-    does not answer in time, or another one answers in its place (`HiddenServerError`);
-    `TerminalError` where tmux refuses. A mutating call that timed out may have happened: look
-    again.
+    Unless it says otherwise, every method raises `TerminalGoneError` where the session or its
+    server is gone, `TerminalUnreachableError` where the server runs but does not answer in time,
+    `HiddenServerError` where another server answers in its place, and `TerminalError` where tmux
+    refuses. A change that timed out may have happened: look again.
     """
 
     @property
@@ -277,40 +277,40 @@ class OwnSession(Panes, Protocol):
         """Which session of which server this is."""
 
     def attached(self) -> int:
-        """How many clients show it."""
+        """Return how many clients are attached."""
 
     def reopen_monitor(self, *, cwd: Path, argv: Sequence[str]) -> str:
-        """Run ``argv`` as the monitor of a session that lives on without its orchestrator.
+        """Run ``argv`` as the monitor of a session that has lost its orchestrator.
 
-        What still runs in the monitor's pane is ended; where that pane is gone, another is made.
-        Only who holds the session's lock may do that.
+        Whatever runs in the monitor's pane is ended; if the pane is gone, a new one is created.
+        Only the holder of the session's lock may call this.
 
         Returns:
             The id of the monitor's pane.
         """
 
     def panes(self) -> tuple[Pane, ...]:
-        """Every pane of the session."""
+        """Return every pane of the session."""
 
     def open_panes(self, panes: Sequence[NewPane]) -> Mapping[str, str]:
-        """Open each pane in a window of its own; the user's focus stays where it is.
+        """Open each pane in its own window; the user's focus stays where it is.
 
         Returns:
             Launch id to pane id.
         """
 
     def arrange(self, visible: Sequence[str]) -> None:
-        """Show these panes at the right of the monitor, park every other pane of ours.
+        """Show these panes at the right of the monitor, and park every other pane of ours.
 
-        Does nothing while the user has zoomed a pane, and touches no pane that is not ours.
+        Does nothing while the user has zoomed a pane, and never changes a pane that is not ours.
         """
 
     def kill(self) -> None:
-        """Kill the session; one that is gone already is fine."""
+        """Kill the session; a session already gone is no error."""
 
 
 class DeliveryResult(StrEnum):
-    """What became of a text that was to be typed into a pane.
+    """What happened to a text that was to be typed into a pane.
 
     After ``typed_not_submitted`` and ``unknown`` the text may be in the pane: never type it again.
     """
@@ -326,14 +326,14 @@ class DeliveryResult(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Delivery:
-    """The result of typing into a pane, and in words what it rests on."""
+    """The result of typing into a pane, and the evidence for it in words."""
 
     result: DeliveryResult
     evidence: str
 
 
 class Typist(Protocol):
-    """Types into panes and proves that the text arrived."""
+    """Types into panes, and proves that the text arrived."""
 
     async def __call__(
         self,
@@ -345,13 +345,13 @@ class Typist(Protocol):
         deadline_s: float,
         once: bool = False,
     ) -> Delivery:
-        """Type ``text`` to the agent of a pane, press Enter, and say what became of it.
+        """Type ``text`` to the agent of a pane, press Enter, and return what happened to it.
 
         Args:
             panes: Where the pane is.
             pane: Its id.
             text: What to type.
             spec: The agent that runs there.
-            deadline_s: For all of it.
-            once: The text is like no other: it is not typed where it is on the screen already.
+            deadline_s: Seconds for the whole call.
+            once: The text is unique: do not type it if it is on the screen already.
         """

@@ -285,7 +285,7 @@ def test_what_was_dirty_at_the_start_is_left_out_unless_named(project: Project) 
     project.git("add", "notes.txt")
     done = project.run("start", "--agent", "demo", "--include", "named.txt", "x")
     assert done.returncode == 0, done.stderr
-    assert "2 changed files are not this feature's" in done.stderr
+    assert "the commit will leave out 2 files that are changed already" in done.stderr
     session = Session(project, project.sessions()[0]).wait().approve()
 
     committed = project.git("show", "--format=", "--name-only").split()

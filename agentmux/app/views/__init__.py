@@ -1,1 +1,1 @@
-"""What is to be seen of sessions, as data, by reading only. How it looks is `cli`."""
+"""What commands show of sessions, as data; reads only. How it is drawn is in the faces."""

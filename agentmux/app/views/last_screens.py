@@ -1,4 +1,4 @@
-"""The last screens of a session's seats, as its orchestrator kept them; by reading only."""
+"""The last screens of a session's seats, from their snapshots; reads only."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from agentmux.app.session.lookup import SessionEntry
 
 SNAPSHOT_MAX: Final = 8 << 20
-"""Bytes; a larger snapshot cannot be read."""
+"""Bytes; a larger snapshot counts as unreadable."""
 
 ReadFile = Callable[[Path, int], bytes | None]
-"""The content of a regular file of at most so many bytes, else None."""
+"""Returns the content of a regular file of at most so many bytes, else None."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,8 +31,8 @@ class LastScreen:
 
     Attributes:
         ansi: Rows joined by newlines, with SGR sequences.
-        captured_at: UTC, ISO 8601; empty where that is not known.
-        exit_status: Of its program, where that had ended by itself.
+        captured_at: UTC, ISO 8601; empty where unknown.
+        exit_status: Exit status of the agent, if it had ended by itself; else None.
     """
 
     seat: str
@@ -44,20 +44,20 @@ class LastScreen:
     exit_status: int | None
 
     def painted(self, cols: int | None = None, *, cells: Cells = cell_width) -> tuple[str, ...]:
-        """Return its rows in colour, without the empty ones at the end."""
+        """Return the rows in colour, without empty ones at the end."""
         rows = len(self.text(cols, cells=cells))
         width = min(cols or self.cols, self.cols)
         return paint(self.ansi, width, self.rows, dim=False, cells=cells)[:rows]
 
     def text(self, cols: int | None = None, *, cells: Cells = cell_width) -> tuple[str, ...]:
-        """Return its rows as text, without the empty ones at the end."""
+        """Return the rows as text, without empty ones at the end."""
         rows = list(plain(self.ansi, min(cols or self.cols, self.cols), self.rows, cells=cells))
         while rows and not rows[-1]:
             rows.pop()
         return tuple(rows)
 
     def as_json(self) -> dict[str, object]:
-        """Return it as it stands in JSON answers."""
+        """Return the screen as JSON answers contain it."""
         return {
             "seat": self.seat,
             "agent": self.agent,
@@ -72,17 +72,17 @@ class LastScreen:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LastScreens:
-    """The screens that there are; what cannot be read counts as none, and is a warning."""
+    """The screens that can be read, and a warning for each that cannot."""
 
     screens: tuple[LastScreen, ...]
     warnings: tuple[str, ...]
 
 
 def last_screens(entry: SessionEntry, read: ReadFile, *, seat: str | None = None) -> LastScreens:
-    """Return the last screens of a session; its seats stand in the order of the pipeline.
+    """Return the last screens of a session, its seats in the order of the pipeline.
 
     Raises:
-        NotFoundError: The session has no file of one, or knows no such seat.
+        NotFoundError: The session has no snapshot, or no such seat.
     """
     held = entry.fields.get("agents")
     seats = sorted(held, key=_place) if isinstance(held, Mapping) else []
@@ -102,7 +102,7 @@ def last_screens(entry: SessionEntry, read: ReadFile, *, seat: str | None = None
 
 
 def _place(seat: str) -> tuple[int, int, str]:
-    """Return where a seat stands: by its role, then by its number or topic."""
+    """Return the sort key of a seat: by its role, then by its number or topic."""
     roles = [each for each in ROLES if f"{seat}-".startswith(f"{each}-")]
     number = seat.rpartition("-")[2]
     place = ROLES.index(roles[0]) if roles else len(ROLES)

@@ -1,4 +1,4 @@
-"""What a person wants to know of a session before resuming it; by reading only."""
+"""What a person wants to know about a session before resuming it; reads only."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from agentmux.app.world import Site, World
 
 SNAPSHOT_MAX: Final = 4 << 20
-"""Bytes; the largest screen that a terminal is likely to have, with all its colours."""
+"""Bytes; the largest screen that a terminal is likely to have, with colours."""
 
 LIVE: Final = "live"
 
 ReadSnapshot = Callable[[Path, int], bytes | None]
-"""The content of a regular file of at most so many bytes, else None."""
+"""Returns the content of a regular file of at most so many bytes, else None."""
 
-# ECMA-48: operating system commands and their kin, control sequences, other escapes.
+# ECMA-48: operating system commands and other strings, control sequences, other escapes.
 _CONTROL: Final = re.compile(
     r"\x1b[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\|$)"
     r"|[\x1b][\[][0-?]*[ -/]*[@-~]"
@@ -39,10 +39,10 @@ _CONTROL: Final = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeatOutlook:
-    """How one seat would come back, or how it is where its session is live.
+    """How one seat would be resumed; in a live session, what it does now.
 
     Attributes:
-        mode: ``native``, ``fresh``, ``shell`` or ``screen``; of a live one what its agent does.
+        mode: ``native``, ``fresh``, ``shell`` or ``screen``; in a live session the status.
     """
 
     seat: str
@@ -52,16 +52,16 @@ class SeatOutlook:
 
     @property
     def is_native(self) -> bool:
-        """Whether its conversation comes back."""
+        """Whether its conversation is resumed."""
         return self.mode == "native"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeptScreen:
-    """The last screen of a seat, as plain lines without the empty ones at its end.
+    """The last screen of a seat, as plain lines without empty ones at the end.
 
     Attributes:
-        captured: Aware; None where that is not known.
+        captured: Aware; None where unknown.
     """
 
     seat: str
@@ -71,14 +71,15 @@ class KeptScreen:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outlook:
-    """What a resume of one session would be; one that is live can be attached to.
+    """What a resume of one session would do; a live session can be attached to instead.
 
     Attributes:
-        phase: Where it would go on, or is; None where that cannot be told.
-        refused: Why it can neither be resumed nor attached to now; empty when it can.
-        kind: In a word: ``live``, ``locked``, ``unknown``, ``copy``, ``unreadable``, or empty.
-        hints: What to do about that.
-        screens: Of the seats that come back, then of those that were there before.
+        phase: The phase in which work would go on, or is; None where unknown.
+        refused: Why the session can neither be resumed nor attached to now; empty when it can.
+        kind: ``live``, ``locked``, ``unknown``, ``copy``, ``unreadable``, another reason of a
+            `BlockedError`, or empty where the session can be resumed.
+        hints: What to do about the refusal.
+        screens: Screens of the seats that would be resumed, then of earlier seats.
     """
 
     name: str
@@ -101,7 +102,7 @@ _KINDS: Final = {"session_live": LIVE, "locked": "locked", "twin": "copy"}
 
 
 def outlook(world: World, entry: SessionEntry, liveness: Liveness, read: ReadSnapshot) -> Outlook:
-    """Say what a resume of the session would be; never raises for what is wrong with it."""
+    """Return what a resume of the session would do; never raises for a broken session."""
     if entry.problem is not None:
         problem = entry.problem
         return Outlook(
@@ -114,7 +115,7 @@ def outlook(world: World, entry: SessionEntry, liveness: Liveness, read: ReadSna
         plan = plan_resume(world, world.files(entry.path))
     except AgentmuxError as error:
         return Outlook(name=entry.name, refused=error.message, kind=UNREADABLE, hints=error.hints)
-    # Those that come back first; then the ones that were there before.
+    # First the seats that would be resumed, then earlier ones.
     seats = dict.fromkeys([*(each.work.seat for each in plan.panes), *plan.state.agents])
     return Outlook(
         name=entry.name,
@@ -130,7 +131,7 @@ def outlook(world: World, entry: SessionEntry, liveness: Liveness, read: ReadSna
 
 
 def _is_own(entry: SessionEntry, liveness: Liveness) -> bool:
-    """Whether the tmux session that was seen is the session's own, and not one of its name."""
+    """Return whether the tmux session belongs to the session, rather than only having its name."""
     found = liveness.tmux
     return found is not None and found.uuid in {"", entry.text("session_id")}
 
@@ -142,7 +143,7 @@ def _attachable(
     block: AgentmuxError | None,
     read: ReadSnapshot,
 ) -> Outlook:
-    """Say how a live session is."""
+    """Return the outlook of a live session."""
     noted = site.folders.runtime(entry.path)
     view = session_view(entry, liveness, noted, project=site.project, now=site.now())
     hints = block.hints if block is not None and not liveness.locked else ()
@@ -172,7 +173,7 @@ def _refusal(
 
 
 def _because(plan: ResumePlan) -> str:
-    """Return the rule that chose the phase, and what the walk over the artifacts ended at."""
+    """Return the rule that chose the phase, and where the walk over the artifacts ended."""
     last = plan.inference.evidence[-1]
     same = last.phase is plan.inference.phase
     found = last.because if same else f"{last.phase.value}: {last.because}"
@@ -192,7 +193,7 @@ def _seats(plan: ResumePlan) -> tuple[SeatOutlook, ...]:
 
 
 def kept_screens(path: Path, seats: Sequence[str], read: ReadSnapshot) -> tuple[KeptScreen, ...]:
-    """Return the last screens of these seats of a session; a damaged one is as none."""
+    """Return the last screens of these seats of a session; damaged ones are left out."""
     found = (_kept(seat, read(path / layout.snapshot(seat), SNAPSHOT_MAX)) for seat in seats)
     return tuple(each for each in found if each is not None)
 
@@ -218,7 +219,7 @@ def _instant(said: object) -> datetime | None:
 
 
 def plain_lines(ansi: str) -> tuple[str, ...]:
-    """Return the text of a screen without anything that a terminal would obey."""
+    """Return the lines of a screen without control sequences."""
     lines = [
         "".join(char if char.isprintable() else "" for char in line.expandtabs()).rstrip()
         for line in _CONTROL.sub("", ansi).split("\n")

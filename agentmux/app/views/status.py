@@ -1,4 +1,4 @@
-"""What ``status`` and ``list`` say of a session, as data; forgiving to odd states."""
+"""What ``status`` and ``list`` show of a session, as data; odd values in a state do no harm."""
 
 from __future__ import annotations
 
@@ -33,14 +33,16 @@ class SeatView:
     """One seat.
 
     Attributes:
-        mode: ``native`` or ``fresh``; ``reason`` says why.
+        mode: How it was launched: ``native``, ``fresh``, ``shell`` or ``screen``.
+        reason: Why it was launched in this mode.
         status: What its agent does, or why it is gone.
-        source: What says so: ``screen``, ``journal`` or ``exit record``.
-        age_s: How long it has been so; None where unknown.
+        source: Where the status comes from: ``screen``, ``journal`` or ``exit record``.
+        age_s: How long it has had this status; None where unknown.
         attempt: 1, then +1 for each relaunch of the same work.
-        resets: When its usage limit ends, as the agent words it; None without one, or unknown.
-        trouble: What it says of its service last, such as an error; None where nothing is wrong.
-        prompt_bytes: What was sent; ``fresh_prompt_bytes`` is what a fresh start would have sent.
+        prompt_bytes: Size of the prompt that was sent.
+        fresh_prompt_bytes: Size of the prompt that a fresh start would have sent.
+        resets: When its usage limit ends, in the agent's words; None without a limit, or unknown.
+        trouble: The agent's last message about its service, such as an error; None for none.
     """
 
     seat: str
@@ -59,12 +61,12 @@ class SeatView:
 
     @property
     def left(self) -> bool:
-        """Whether its agent has gone without handing in its work, and stays away."""
+        """Whether its agent ended without handing in its work, and will not be launched again."""
         return self.status in LEFT
 
     @property
     def holds_up(self) -> bool:
-        """Whether its phase waits for it because of that; without research it may go on."""
+        """Whether its phase cannot go on because of that; without research a phase can."""
         return self.left and self.role not in RESEARCHERS
 
 
@@ -73,16 +75,16 @@ class SessionView:
     """One session.
 
     Attributes:
-        path: Relative to the project where it lies in it, else absolute.
-        phase: None where none can be read.
+        path: Relative to the project where it is inside, else absolute.
+        phase: None where the state cannot be read.
         live: None where its tmux server does not answer.
         copy_of: The directory of the live session that this one is a copy of.
-        orchestrator: Its pid; None where none is running, or it is unknown.
-        decision: The user is to approve, or to request changes.
-        commit: What the approval made; None before, and where nothing was to be committed.
-        interruption: ``cause``, ``seat``, ``phase``, ``at``; None while nothing is in the way.
+        orchestrator: Pid of its orchestrator; None where none runs, or its pid is unknown.
+        decision: The session waits for the user to approve or to request changes.
+        commit: The commit of the approval; None before, and where nothing was to be committed.
+        interruption: ``cause``, ``seat``, ``phase``, ``at``; None where nothing interrupted it.
         problems: For people, one sentence each.
-        warnings: What to know before the decision; for people, one sentence each.
+        warnings: What the user should know before deciding; one sentence each.
     """
 
     session: str
@@ -111,11 +113,11 @@ class SessionView:
 
     @property
     def has_lost_orchestrator(self) -> bool:
-        """Whether its panes live on, and nobody drives them."""
+        """Whether its panes are there, but no orchestrator drives them."""
         return ORCHESTRATOR_GONE in self.problems
 
     def as_json(self) -> dict[str, object]:
-        """Return it as it stands in JSON answers."""
+        """Return the view as JSON answers contain it."""
         made: dict[str, object] = {name: getattr(self, name) for name in self.__slots__}
         made["seats"] = [
             {name: getattr(seat, name) for name in seat.__slots__} for seat in self.seats
@@ -127,7 +129,7 @@ class SessionView:
 
 
 def look(site: Site, entries: Sequence[SessionEntry]) -> OperationResult[tuple[SessionView, ...]]:
-    """View each of these sessions; the problems are those that a script should not overlook."""
+    """Return a view of each session; ``problems`` are those that a script must not overlook."""
     now, nested = site.now(), cache(site.nested)
     found = live(site, entries)
     views: list[SessionView] = []
@@ -154,7 +156,7 @@ def look(site: Site, entries: Sequence[SessionEntry]) -> OperationResult[tuple[S
 def _grave(entry: SessionEntry, liveness: Liveness) -> Iterator[Problem]:
     if entry.problem is not None:
         yield entry.problem
-    # Where tmux is not installed nothing is live: worth a word, no problem.
+    # Where tmux is not installed, nothing is live: the view says so, but it is no problem.
     if liveness.error is not None and (liveness.live is None or not _is_missing(liveness.error)):
         yield problem_of(entry.name, liveness.error)
 
@@ -164,7 +166,7 @@ def _is_missing(error: AgentmuxError) -> bool:
 
 
 def _is_decided(site: Site, entry: SessionEntry) -> bool:
-    """Whether the journal holds a decision of the user that nobody has applied yet."""
+    """Return whether the journal contains a decision of the user that is not applied yet."""
     if entry.problem is not None or not wants_decision(entry.fields):
         return False
     from agentmux.core.journal.events import UserDecision  # noqa: PLC0415 (for those who look, mostly unused)
@@ -182,11 +184,11 @@ def session_view(
     now: datetime,
     decided: bool = False,
 ) -> SessionView:
-    """Put together what is known of one session.
+    """Return everything that is known about one session.
 
     Args:
-        runtime: What its orchestrator noted; it counts only while that runs.
-        decided: The user's decision is on record, and nobody has applied it yet.
+        runtime: What its orchestrator noted; ignored unless the orchestrator runs.
+        decided: The user's decision is in the journal, and is not applied yet.
     """
     noted = runtime if liveness.locked else _NOTHING
     seats = tuple(_seats(entry, liveness, noted, now))
@@ -221,7 +223,7 @@ def session_view(
 
 
 def _warnings(fields: Json, nested: Callable[[], tuple[str, ...]]) -> Iterator[str]:
-    """Say what an approval would leave out of the commit."""
+    """Warn of what an approval would leave out of the commit."""
     options = _mapping(fields, "options")
     if not wants_decision(fields) or not options.get("commit"):
         return
@@ -232,7 +234,7 @@ def _warnings(fields: Json, nested: Callable[[], tuple[str, ...]]) -> Iterator[s
 
 
 def wants_decision(fields: Json) -> bool:
-    """Whether it is the user's turn: no summary is to come any more, and nothing was decided."""
+    """Return whether the user has to decide: no summary is to come any more, and none decided."""
     if fields.get("phase") != "completing" or fields.get("approval"):
         return False
     if fields.get("summary_submitted"):
@@ -243,7 +245,7 @@ def wants_decision(fields: Json) -> bool:
 
 
 def _waits_for_choice(fields: Json) -> bool:
-    """Whether a pane came up stopped, and nobody has chosen in it yet."""
+    """Return whether a pane waits for the user to choose how to start its agent."""
     seats = _mapping(fields, "seats")
     return any(_mapping(seats, name).get("status") == STOPPED for name in seats)
 
@@ -265,7 +267,7 @@ def _status(
 
 
 def _at_work(entry: SessionEntry, noted: Json, seats: tuple[SeatView, ...]) -> SessionStatus:
-    """Somebody drives it: what a person should know first."""
+    """Return the status of a session with an orchestrator: what a person should know first."""
     seen = {seat.status for seat in seats}
     if wants_decision(entry.fields) or _waits_for_choice(entry.fields):
         seen.add(WAITING)
@@ -280,7 +282,7 @@ def _at_work(entry: SessionEntry, noted: Json, seats: tuple[SeatView, ...]) -> S
 
 
 def _at_rest(entry: SessionEntry, liveness: Liveness) -> SessionStatus:
-    """Nobody drives it: because its user said so, or because something went."""
+    """Return the status without an orchestrator: its user stopped it, or it was interrupted."""
     cause = _mapping(entry.fields, "interruption").get("cause", "")
     stopped = str(cause).startswith("stopped") and not liveness.live
     return SessionStatus.STOPPED if stopped else SessionStatus.INTERRUPTED
@@ -315,7 +317,7 @@ def _seats(
 
 
 def _doing(seat: Mapping[str, Any], seen: Mapping[str, Any], *, runs: bool) -> tuple[str, str, str]:
-    """Return status, source and since when: what is on record, unless somebody saw more."""
+    """Return status, source and since when: as recorded, unless the orchestrator saw more."""
     recorded = _text(seat, "status")
     if recorded != LAUNCHED:
         return recorded, "journal", ""
@@ -343,7 +345,7 @@ def _problems(entry: SessionEntry, liveness: Liveness, noted: Json) -> Iterator[
 
 
 def _is_left_alone(liveness: Liveness) -> bool:
-    """Whether its panes are there, and nobody drives them or is about to."""
+    """Return whether its panes are there without an orchestrator, and none is being started."""
     driven = liveness.locked or liveness.starter is not None
     return liveness.target is not None and not driven
 
@@ -367,7 +369,7 @@ def _told_by_seats(seats: Iterable[SeatView]) -> Iterator[str]:
             yield f"{seat.seat} left without handing in its work ({status_label(seat.status)})"
 
 
-# -- odd values are as none ----------------------------------------------------------------------
+# -- odd values count as missing ------------------------------------------------------------------
 
 
 def _mapping(fields: Json, name: str) -> Mapping[str, Any]:

@@ -1,4 +1,4 @@
-"""Wait until a session has come to a phase; woken by changes of its files."""
+"""Wait until a session reaches a phase; changes of its files wake the wait."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _LONG_S: Final = 3600.0
 
 
 class Goal:
-    """What is waited for: a phase or one beyond it, ``done``, ``failed``, or ``decision``.
+    """What to wait for: a phase (or a later one), ``done``, ``failed``, or ``decision``.
 
-    ``decision`` is the moment in which the user is to approve or to request changes. ``fixing`` is
-    met only by fixing itself, since most sessions never need it.
+    ``decision`` is the moment when the user has to approve or to request changes. Only ``fixing``
+    itself meets ``fixing``, since most sessions never need it.
 
     Raises:
-        UsageError: There is no such phase.
+        UsageError: The name is none of these.
     """
 
     def __init__(self, name: str) -> None:
@@ -37,7 +37,7 @@ class Goal:
         self.name = name
 
     def is_met(self, entry: SessionEntry) -> bool:
-        """Whether the session is there."""
+        """Return whether the session has reached the goal."""
         phase = entry.phase or ""
         if self.name == DECISION:
             return wants_decision(entry.fields)
@@ -47,7 +47,7 @@ class Goal:
         return phase in order and order.index(phase) >= order.index(self.name)
 
     def require_possible(self, entry: SessionEntry) -> None:
-        """Raise where the session has ended without coming there."""
+        """Raise `AgentmuxError` where the session has ended without reaching the goal."""
         if entry.phase not in {Phase.DONE, Phase.FAILED}:
             return
         interruption = entry.fields.get("interruption")
@@ -68,16 +68,16 @@ def wait_for(
     timeout_s: float | None,
     monotonic: Callable[[], float],
 ) -> SessionEntry:
-    """Return the session as it is when it has come to ``goal``.
+    """Return the session once it has reached ``goal``.
 
     Args:
         timeout_s: None waits for ever; 0 looks once.
 
     Raises:
-        TimedOutError: It did not come there in time.
-        AgentmuxError: It ended without coming there.
-        NotFoundError: It was removed.
-        DataError: It cannot be read.
+        TimedOutError: The session did not reach it in time.
+        AgentmuxError: The session ended without reaching it.
+        NotFoundError: The session was removed.
+        DataError: The session cannot be read.
     """
     deadline = None if timeout_s is None else monotonic() + timeout_s
     found = _look(site, entry, goal)
