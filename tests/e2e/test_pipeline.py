@@ -382,7 +382,7 @@ def _mended(project: Project) -> None:
     ("spoil", "reason"),
     [
         (_hook, ["lint says no"]),
-        (_no_identity, ["git does not know who commits", "git config --global user.email"]),
+        (_no_identity, ["git has no author for the commit", "git config --global user.email"]),
     ],
 )
 def test_a_commit_that_fails_leaves_the_decision_open(

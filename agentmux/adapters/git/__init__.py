@@ -1,1 +1,1 @@
-"""All of git, for one project. When something is committed is decided in `app/loop`."""
+"""All calls of git, for one project. `app/loop` decides when to commit."""

@@ -1,6 +1,7 @@
-"""How git is started, and what its answers are made of.
+"""Running git, and decoding its output.
 
-By argv, in a session of its own, without a terminal. Bytes that are no UTF-8 are surrogates here.
+Git runs in a process session of its own, without a shell or a terminal. Output bytes that are not
+UTF-8 become surrogates.
 """
 
 from __future__ import annotations
@@ -22,12 +23,12 @@ READ_TIMEOUT_S: Final = 30.0
 WRITE_TIMEOUT_S: Final = 600.0
 """A commit runs the project's hooks, and those may run its tests."""
 
-# What git said before it ended may still be on its way to us.
+# Output that git wrote before it ended may still be in the pipe.
 _LAST_WORDS_S: Final = 0.5
 _PIECE: Final = 65536
 
-# `git rev-parse --local-env-vars`, less the two that carry `-c` settings: set by git around hooks
-# and aliases, they would point us at another repository or index.
+# `git rev-parse --local-env-vars`, except the two with `-c` settings. Git sets them for hooks and
+# aliases; with them our git would use another repository or index.
 _LOCAL_ENV: Final = frozenset(
     {
         "GIT_ALTERNATE_OBJECT_DIRECTORIES",
@@ -50,7 +51,7 @@ _LOCAL_ENV: Final = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GitReply:
-    """What git answered: its exit status, its output as it came, and its messages."""
+    """Git's exit status, its output as bytes, and its messages (stderr)."""
 
     status: int
     out: bytes
@@ -58,14 +59,14 @@ class GitReply:
 
 
 class GitProgram:
-    """Git, as it is started for one project."""
+    """Runs git for one project."""
 
     def __init__(self, project: Path, environment: Mapping[str, str]) -> None:
-        """Touch nothing yet.
+        """Prepare to run git; this starts nothing.
 
         Args:
             project: An existing directory.
-            environment: What git, its hooks and its signing programs run with.
+            environment: The environment of git, its hooks and its signing programs.
         """
         self._project = project
         self._environment = {
@@ -83,7 +84,7 @@ class GitProgram:
         raise failed("look for a repository", reply)
 
     def must_read(self, purpose: str, *argv: str, stdin: bytes = b"") -> GitReply:
-        """Look at the repository as `read` does; an answer that is not 0 is a `GitError`."""
+        """Run a command as `read` does; raise `GitError` where its exit status is not 0."""
         reply = self.read(*argv, stdin=stdin)
         if reply.status != 0:
             raise failed(purpose, reply)
@@ -91,8 +92,8 @@ class GitProgram:
 
     def read(self, *argv: str, stdin: bytes = b"", cwd: Path | None = None) -> GitReply:
         """Run a command that changes nothing, at the top level or in ``cwd``."""
-        # English, because two answers are told apart by their words; no locks, because the user
-        # may be using git at this very moment.
+        # In English, because we match two messages; without locks, because the user may be using
+        # git at the same time.
         extra = {"LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0"}
         process = self._start(argv, cwd=cwd or self._root(), extra=extra)
         with process, _ended_in(process, READ_TIMEOUT_S, self._project):
@@ -109,15 +110,15 @@ class GitProgram:
         """Run a command that may change the repository.
 
         Args:
-            argv: Without ``git``.
-            stdin: All of it.
-            extra: Variables on top of its environment.
-            keep_open: Descriptors that git, and what it starts, inherits.
+            argv: The words after ``git``.
+            stdin: Its whole input.
+            extra: Variables to add to its environment.
+            keep_open: Descriptors that git and its child processes inherit.
         """
         process = self._start(argv, cwd=self._root(), extra=extra or {}, keep_open=keep_open)
         out: list[bytes] = []
         err: list[bytes] = []
-        # What a hook leaves running holds the pipes open, and may go on to write into them.
+        # A process that a hook leaves running keeps the pipes open, and may still write into them.
         talk = [
             Thread(target=_feed, args=(process.stdin, stdin), daemon=True),
             Thread(target=_drain, args=(process.stdout, out), daemon=True),
@@ -132,7 +133,7 @@ class GitProgram:
         return GitReply(status=process.returncode, out=b"".join(out), err=decoded(b"".join(err)))
 
     def _root(self) -> Path:
-        """Return the top level; `GitError` where there is none."""
+        """Return the top level; raise `GitError` outside a repository."""
         if self._top_level is None:
             self._top_level = self.top_level()
         if self._top_level is None:
@@ -162,13 +163,13 @@ class GitProgram:
             if not cwd.is_dir():
                 raise GitError(f"{cwd} does not exist") from error
             raise MissingError(
-                "git is not on this machine", hints=("install git, and run this again",)
+                "git is not installed", hints=("install git, then run this again",)
             ) from error
 
 
 @contextmanager
 def _ended_in(process: subprocess.Popen[bytes], limit_s: float, project: Path) -> Iterator[None]:
-    """Leave no git behind that has not ended when the block is left."""
+    """Kill git if it is still running when the block ends; turn its timeout into an error."""
     try:
         yield
     except subprocess.TimeoutExpired as error:
@@ -176,7 +177,7 @@ def _ended_in(process: subprocess.Popen[bytes], limit_s: float, project: Path) -
             f"git {error.cmd[1]} did not answer within {limit_s:.0f} s in {project}"
         ) from None
     finally:
-        # Hooks may have started more; nothing of a git that failed us may run on.
+        # Its hooks may have started other processes: kill the whole group.
         if process.returncode is None:
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
@@ -194,19 +195,19 @@ def _drain(stream: IO[bytes], into: list[bytes]) -> None:
 
 
 def failed(purpose: str, reply: GitReply) -> GitError:
-    """Return the error of a command that should have worked."""
+    """Return the error for a command that should not have failed."""
     words = reply.err.strip() or f"exit {reply.status}"
     return GitError(f"git could not {purpose}: {words}")
 
 
 def refused(what: str, reply: GitReply) -> GitRefusedError:
-    """Return the error of a command that git, or a hook, had reasons not to carry out."""
+    """Return the error for a command that git or a hook refused."""
     output = "\n".join(part for part in (decoded(reply.out).strip(), reply.err.strip()) if part)
     return GitRefusedError(f"{what}: {output or f'exit {reply.status}'}", output=output)
 
 
 def decoded(data: bytes) -> str:
-    """Return what git printed as text."""
+    """Decode git's output; bytes that are not UTF-8 become surrogates."""
     return data.decode("utf-8", "surrogateescape")
 
 
@@ -216,7 +217,7 @@ def encoded(text: str) -> bytes:
 
 
 def split(data: bytes) -> Iterator[str]:
-    """Return the entries of an answer in which each ends with NUL (``-z``)."""
+    """Return the entries of an output in which each ends with NUL (``-z``)."""
     return (decoded(part) for part in data.split(b"\0") if part)
 
 

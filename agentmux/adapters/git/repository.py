@@ -1,7 +1,7 @@
-"""All of git for one project: where HEAD is, what is dirty, one commit that touches nothing else.
+"""The git repository of a project: HEAD, dirty files, and a commit of given paths only.
 
-Paths are those of git: relative to the top level, ``/`` between parts, undecodable bytes as
-surrogates; they are never read as patterns.
+Paths are as in git: relative to the top level, with ``/`` between parts, and undecodable bytes as
+surrogates. They are never read as patterns.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ _SCRATCH: Final = "agentmux-commit-"
 _MARK: Final = "lock"
 _LOCK: Final = "index.lock"
 _SETTLE_TRIES: Final = 2
-"""A git that is killed is no reason to leave an index behind."""
+"""Tries to update the user's index after a commit, in case git was killed."""
 
-# Not for `git commit`: hooks inherit it, and theirs are patterns.
+# Not for `git commit`: its hooks would inherit it, and they use patterns.
 _LITERAL: Final = {"GIT_LITERAL_PATHSPECS": "1"}
 
 # What each operation leaves in the git directory while it waits for the user; see git-status(1).
@@ -56,30 +56,30 @@ _IN_PROGRESS: Final[tuple[tuple[str, InProgress], ...]] = (
 
 
 class Git:
-    """The git repository that a project lies in, if it lies in one."""
+    """The git repository that contains a project; there may be none."""
 
     def __init__(self, project: Path, environment: Mapping[str, str]) -> None:
-        """Touch nothing yet.
+        """Prepare to run git; this starts nothing.
 
         Args:
             project: An existing directory.
-            environment: What git, its hooks and its signing programs run with.
+            environment: The environment of git, its hooks and its signing programs.
         """
         self._git = GitProgram(project, environment)
 
     # --- reading -----------------------------------------------------------------------------
 
     def top_level(self) -> Path | None:
-        """Return the root of the working tree; None outside one (also in a bare repository).
+        """Return the root of the working tree; None outside one or in a bare repository.
 
         Raises:
-            MissingError: git is not on this machine, or does not answer.
-            GitError: git refuses to look, as in a directory that another user owns.
+            MissingError: Git is not installed, or does not answer.
+            GitError: Git refuses, for example in a directory that another user owns.
         """
         return self._git.top_level()
 
     def head(self) -> Head:
-        """Return where HEAD is and what git is in the middle of."""
+        """Return HEAD's commit and branch, and the operation that is in progress."""
         commit = self._git.read("rev-parse", "-q", "--verify", "HEAD^{commit}")
         branch = self._git.read("symbolic-ref", "-q", "HEAD")
         return Head(
@@ -91,7 +91,7 @@ class Git:
         )
 
     def index_lock(self) -> Path | None:
-        """Return git's lock of the user's index while somebody holds it, or a crash left it."""
+        """Return git's lock file of the user's index, in use or left by a crash; else None."""
         git_dir = self._git_dir()
         _unlock(git_dir)
         lock = git_dir / _LOCK
@@ -101,8 +101,8 @@ class Git:
         """Check that nobody committed, switched or started a merge since ``expected``.
 
         Raises:
-            HeadMovedError: Another commit or another branch.
-            GitRefusedError: Git is in the middle of a rebase, merge, cherry-pick or revert.
+            HeadMovedError: HEAD is at another commit or branch.
+            GitRefusedError: A rebase, merge, cherry-pick or revert is in progress.
         """
         found = self.head()
         if found.in_progress:
@@ -114,7 +114,7 @@ class Git:
             raise HeadMovedError(expected, found)
 
     def changes(self) -> tuple[str, ...]:
-        """Return `dirty`, then `nested`, of one look at the work tree."""
+        """Return the paths of `dirty` and `nested`, with a single call of git."""
         found = self._changes()
         return (*_files(found), *_folders(found))
 
@@ -122,28 +122,28 @@ class Git:
         """Return every path that differs from HEAD: staged, unstaged, untracked; sorted.
 
         Ignored files, anything under a ``.agentmux`` folder, and repositories nested in this one
-        are left out. A rename is both of its paths.
+        are left out. A rename counts as both of its paths.
         """
         return _files(self._changes())
 
     def nested(self) -> tuple[str, ...]:
         """Return the untracked folders that are repositories themselves, ending in ``/``; sorted.
 
-        Git takes none of their files into a commit of this one.
+        Git adds none of their files to a commit of this repository.
         """
         return _folders(self._changes())
 
     def changed_since(self, dirty_at_start: Collection[str]) -> tuple[str, ...]:
-        """Return what a commit of this session's work holds, sorted.
+        """Return the paths for a commit of this session's work, sorted.
 
         Args:
-            dirty_at_start: What `dirty` said then; left out, because it is the user's.
+            dirty_at_start: The paths of `dirty` at the start, which are the user's: left out.
         """
         left_out = set(dirty_at_start)
         return tuple(path for path in self.dirty() if path not in left_out)
 
     def find_commit(self, trailer: tuple[str, str], *, since: str | None) -> str | None:
-        """Return the newest commit on HEAD's history after ``since`` that carries the trailer.
+        """Return the newest commit in HEAD's history after ``since`` with this trailer, else None.
 
         Args:
             trailer: Key and value, as given to `commit`.
@@ -166,40 +166,40 @@ class Git:
         return None
 
     def require_new_branch(self, name: str) -> None:
-        """Check that a branch of this name can be made.
+        """Check that a branch with this name can be created.
 
         Raises:
-            UsageError: No branch can have this name, or one has it already.
+            UsageError: The name is not valid, or a branch has it already.
         """
         checked = self._git.read("check-ref-format", "--branch", name)
-        # Short cuts such as `@{-1}` pass the check and come back as another name.
+        # Shortcuts such as `@{-1}` pass the check, but git prints another name for them.
         if checked.status != 0 or decoded(checked.out).strip() != name:
-            raise UsageError(f"`{name}` cannot be the name of a branch")
+            raise UsageError(f"`{name}` is not a valid branch name")
         found = self._git.read("show-ref", "--verify", "--quiet", f"refs/heads/{name}")
         if found.status == 0:
             raise UsageError(
-                f"there is a branch `{name}` already",
-                hints=("choose another name, or none: --branch",),
+                f"branch `{name}` exists already",
+                hints=("choose another name, or have one chosen: --branch",),
             )
 
     # --- writing -----------------------------------------------------------------------------
 
     def create_branch(self, name: str) -> None:
-        """Make a branch at HEAD and check it out; files and index stay as they are.
+        """Create a branch at HEAD and check it out; files and index stay as they are.
 
         Raises:
             UsageError: As for `require_new_branch`.
-            GitRefusedError: Git will not switch.
+            GitRefusedError: Git refuses to switch.
         """
         self.require_new_branch(name)
         reply = self._git.run("checkout", "-q", "--no-track", "-b", name)
         if reply.status != 0:
-            raise refused(f"branch `{name}` was not made", reply)
+            raise refused(f"git could not create branch `{name}`", reply)
 
     def take_back_branch(self, name: str, before: Head) -> None:
-        """Go from a branch that `create_branch` made back to ``before``, and delete it.
+        """Switch back to ``before``, and delete the branch that `create_branch` made.
 
-        A branch that is elsewhere by now stays, and so does what git refuses to undo.
+        The branch stays if it has moved since then, or if git refuses.
         """
         with suppress(GitError):
             if self.head() == Head(commit=before.commit, branch=name):
@@ -215,23 +215,24 @@ class Git:
         trailer: tuple[str, str],
         onto: Head | None = None,
     ) -> str:
-        """Commit these paths as they are on disk, and nothing else; return the commit.
+        """Commit these paths as they are on disk, and nothing else; return the commit's id.
 
-        What the user had staged stays staged, and a failure leaves index and HEAD as they were;
-        only what fails in or after git's last hook does not: `find_commit` tells.
-        Hooks run and signing is as configured. A path that is not on disk is a deletion.
+        Hooks run, and signing is as configured. A path that is not on disk is committed as
+        deleted. What the user had staged stays staged. A failure leaves index and HEAD as they
+        were, unless it happened in or after git's last hook: check with `find_commit`.
 
         Args:
-            message: Not blank.
-            paths: As `changed_since` gives them.
-            trailer: Key and value of a line at the end of the message; `find_commit` finds it.
-            onto: Where HEAD has to be; None for anywhere.
+            message: Must not be blank.
+            paths: As from `changed_since`.
+            trailer: Key and value of a line to add at the end of the message, for `find_commit`.
+            onto: Where HEAD must be; None allows any place.
 
         Raises:
-            IndexBusyError: The user's index is locked: nothing was committed, or the index has
-                still to be settled.
+            IndexBusyError: The user's index is locked. Nothing was committed, or `settle_index`
+                is still to be done.
             HeadMovedError: HEAD is not at ``onto``.
-            GitRefusedError: Nothing to commit, no identity, or a hook or git said no.
+            GitRefusedError: There is nothing to commit, no author is configured, or git or a hook
+                refused.
         """
         lock = self.index_lock()
         if lock is not None:
@@ -246,7 +247,7 @@ class Git:
         with _scratch(git_dir) as (scratch, in_use):
             index = scratch / "index"
             with suppress(FileNotFoundError):
-                # For what git has cached about the files; the entries are replaced.
+                # Copied for the file data that git caches in it; the entries are replaced.
                 shutil.copyfile(git_dir / "index", index)
             self._stage(paths, index)
             # A file: git reads it after the first hook, when we may have been killed.
@@ -258,20 +259,21 @@ class Git:
                 keep_open=(in_use,),
             )
         if reply.status != 0:
-            raise refused("git did not make the commit", reply)
+            raise refused("git refused the commit", reply)
         made = self.head().commit
         if made is None:  # a hook deleted the branch it ran on
-            raise GitError("the commit was made and HEAD does not name it")
+            raise GitError("the commit was made, but HEAD does not point to it")
         self.settle_index(made)
         return made
 
     def settle_index(self, commit: str) -> None:
-        """Bring the user's index up to HEAD for the paths that ``commit`` changed, and only those.
+        """Update the user's index to HEAD, for the paths that ``commit`` changed only.
 
-        `commit` does this last; who adopts a commit after a crash does it again. Repeatable.
+        `commit` does this as its last step; a commit that is adopted after a crash needs it again.
+        It is safe to repeat.
 
         Raises:
-            IndexBusyError: Somebody else holds the index, or git cannot write it.
+            IndexBusyError: Another process has locked the index, or git cannot write it.
         """
         said = ""
         for _ in range(_SETTLE_TRIES):
@@ -319,7 +321,7 @@ class Git:
             "--ignore-submodules=dirty",
         )
         found = (entry[3:] for entry in split(reply.out))
-        # A slash at the end is git's mark for a repository inside this one.
+        # Git marks a repository inside this one by a slash at the end.
         return sorted(path for path in found if OWN_FOLDER not in path.split("/"))
 
     def _in_progress(self) -> InProgress | None:
@@ -338,7 +340,7 @@ class Git:
             reply = self._git.read("var", name)
             if reply.status != 0:
                 raise GitRefusedError(
-                    "git does not know who commits: no name or e-mail is configured",
+                    "git has no author for the commit: no name or e-mail is configured",
                     output=reply.err,
                     hints=(
                         'git config --global user.name "Your Name"',
@@ -357,7 +359,7 @@ class Git:
         return reply.out
 
     def _stage(self, paths: Collection[str], index: Path) -> None:
-        """Make ``index`` hold HEAD and these paths, and nothing else."""
+        """Fill ``index`` with HEAD and these paths."""
         extra = {"GIT_INDEX_FILE": str(index)}
         unborn = self.head().commit is None
         steps: tuple[tuple[tuple[str, ...], bytes], ...] = (
@@ -370,13 +372,13 @@ class Git:
         for argv, stdin in steps:
             reply = self._git.run(*argv, stdin=stdin, extra=extra)
             if reply.status != 0:
-                raise refused("git did not take the files", reply)
+                raise refused("git could not add the files", reply)
         base = self._empty_tree() if unborn else "HEAD"
         if self._git.run("diff-index", "--cached", "--quiet", base, extra=extra).status == 0:
             raise GitRefusedError("there is nothing to commit")
 
     def _empty_tree(self) -> str:
-        # Asked for, since its id depends on the repository's hash.
+        # Git computes it: its id depends on the repository's hash algorithm.
         reply = self._git.must_read("name the empty tree", "hash-object", "-t", "tree", "--stdin")
         return decoded(reply.out).strip()
 
@@ -391,21 +393,21 @@ def _way_back(before: Head) -> tuple[str, ...]:
 
 @contextmanager
 def _scratch(git_dir: Path) -> Iterator[tuple[Path, int]]:
-    """Give a folder, and a descriptor that keeps `_sweep` away from it.
+    """Provide a temporary folder, and a descriptor that keeps `_sweep` from removing it.
 
-    A git that inherits the descriptor may outlive us: it can still commit what its index holds. So
-    may what its hooks leave running; then the sweep waits for that, too.
+    A git process that inherits the descriptor may outlive us, and can still commit from the index
+    in the folder. So may a process that a hook leaves running: `_sweep` waits for it, too.
     """
     _sweep(git_dir)
     with _opened(git_dir) as in_use:
-        with suppress(OSError):  # a file system without locks has no sweeping either
+        with suppress(OSError):  # without locks on this file system, `_sweep` does nothing either
             fcntl.flock(in_use, fcntl.LOCK_SH)
         with tempfile.TemporaryDirectory(prefix=_SCRATCH, dir=git_dir) as scratch:
             yield Path(scratch), in_use
 
 
 def _sweep(git_dir: Path) -> None:
-    """Remove what killed commits left, unless a commit of ours is under way there."""
+    """Remove the files of killed commits, unless a commit of ours is under way."""
     with suppress(OSError), _opened(git_dir) as alone:
         fcntl.flock(alone, fcntl.LOCK_EX | fcntl.LOCK_NB)
         _unlock(git_dir)
@@ -415,10 +417,10 @@ def _sweep(git_dir: Path) -> None:
 
 @contextmanager
 def _locked(git_dir: Path, scratch: Path) -> Iterator[None]:
-    """Hold the user's index as git does, by a lock that is known to be ours: see `_unlock`.
+    """Lock the user's index as git does, with a lock file that `_unlock` knows as ours.
 
     Raises:
-        IndexBusyError: Somebody else holds it.
+        IndexBusyError: Another process has locked it.
     """
     lock, mark = git_dir / _LOCK, scratch / _MARK
     with mark.open("xb") as held:
@@ -439,14 +441,14 @@ def _link(lock: Path, mark: Path) -> None:
         lock.hardlink_to(mark)
     except FileExistsError:
         raise
-    except OSError:  # a file system without links
+    except OSError:  # a file system without hard links
         lock.touch(exist_ok=False)
 
 
 def _unlock(git_dir: Path) -> None:
-    """Take away the lock of the index that a killed process of ours has left.
+    """Remove a lock file of the index that a killed process of ours has left.
 
-    It is another name of the mark in its scratch folder, which nobody alive has locked any more.
+    It is a hard link to the mark in that process's scratch folder, and nobody locks the mark.
     """
     lock = git_dir / _LOCK
     for mark in git_dir.glob(f"{_SCRATCH}*/{_MARK}"):

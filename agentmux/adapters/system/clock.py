@@ -1,4 +1,4 @@
-"""The wall clock, for records only; what measures time uses the monotonic one."""
+"""The wall clock, for records only; time is measured with the monotonic clock."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import time
 
 
 def utc_now() -> str:
-    """Return the instant as the journal writes it: UTC, ISO 8601, milliseconds, ``Z``.
+    """Return the current time as in the journal: UTC, ISO 8601, milliseconds, ``Z``.
 
-    Without ``datetime``, which costs a signal more time to import than all of this.
+    It does without ``datetime``, whose import would slow down every signal.
     """
     seconds, rest = divmod(time.time_ns(), 10**9)
     return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds)) + f".{rest // 10**6:03d}Z"

@@ -1,4 +1,4 @@
-"""A program that has this terminal until it ends."""
+"""Running a program in the foreground of this terminal."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ _PASSED_ON: Final = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUI
 
 
 def run(argv: tuple[str, ...], environ: Mapping[str, str]) -> int:
-    """Run a program in the foreground; return its exit status, as a shell tells it.
+    """Run a program in the foreground; return its exit status, as a shell reports it.
 
-    Where it stops (as a tmux client does at ``suspend-client``), this process stops with it, and a
-    shell's ``fg`` wakes both.
+    If the program stops (as a tmux client does at ``suspend-client``), this process stops with it;
+    a shell's ``fg`` continues both.
 
     Raises:
-        MissingError: It cannot be started.
+        MissingError: The program cannot be started.
     """
-    # They wait until there is a program to pass them on to.
+    # Signals wait until there is a program to pass them on to.
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, _PASSED_ON)
     try:
         pid = os.posix_spawnp(argv[0], argv, environ, setsigmask=mask)

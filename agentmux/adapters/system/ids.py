@@ -1,4 +1,4 @@
-"""Ids that nobody has had before."""
+"""New unique ids."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Other processes: who is alive, who has outlived tmux, and their end."""
+"""Other processes: whether they are alive, which have survived tmux, and how to end them."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ if TYPE_CHECKING:
 
 _PROC: Final = Path("/proc")
 _POLL_S: Final = 0.5
-"""Between two looks where the system has no pidfd (macOS)."""
+"""The interval between checks where the system has no pidfd (macOS)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Survivor:
-    """A process that carries the id of a session in its environment.
+    """A process with the id of a session in its environment.
 
     Attributes:
-        session: That id.
-        started: Its start time, which tells it from a later process under the same pid.
-        launch: Its launch id; empty where its environment has none.
-        seat: Empty where its environment has none.
-        argv0: How it was called.
-        folder: The directory of its session; empty where its environment has none.
+        session: The session's id.
+        started: Its start time, which tells it from a later process with the same pid.
+        launch: The launch id in its environment; empty without one.
+        seat: The seat in its environment; empty without one.
+        argv0: The first word of its command line.
+        folder: The session's directory in its environment; empty without one.
     """
 
     session: str
@@ -48,7 +48,7 @@ class Survivor:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Carrier:
-    """A process that carries the launch of an agent in its environment."""
+    """A process with the launch of an agent in its environment."""
 
     pid: int
     launch: str
@@ -56,23 +56,23 @@ class Carrier:
 
 
 def start_time(pid: int) -> int:
-    """When the process was started, in ticks since boot (macOS: Unix time); 0 where unknown."""
+    """Return when the process started, in ticks since boot (macOS: Unix time); 0: unknown."""
     return _state_and_start(pid)[1]
 
 
 def is_alive(pid: int, started: int = 0) -> bool:
-    """Whether the process runs; a zombie does not, nor another process under the same pid.
+    """Whether the process runs; a zombie does not, nor does another process with the same pid.
 
     Args:
-        pid: Anything below 1 is nobody.
-        started: What `start_time` said earlier; 0 takes any.
+        pid: No process has a pid below 1.
+        started: An earlier result of `start_time`; 0 allows any process with this pid.
     """
     state, now = _state_and_start(pid)
     return state not in {"", "Z", "X"} and started in {0, now}
 
 
 def _state_and_start(pid: int) -> tuple[str, int]:
-    """State letter and start time; an empty state where there is no such process."""
+    """Return state letter and start time; the state is empty without such a process."""
     if pid < 1:
         return "", 0
     if sys.platform != "linux":
@@ -86,7 +86,7 @@ def _state_and_start(pid: int) -> tuple[str, int]:
 
 
 def _ps(pid: int) -> tuple[str, int]:
-    """The same for systems without ``/proc``."""
+    """Do the same as `_state_and_start` on systems without ``/proc``."""
     reply = subprocess.run(
         ["ps", "-o", "state=,lstart=", "-p", str(pid)],
         capture_output=True,
@@ -104,7 +104,7 @@ def _ps(pid: int) -> tuple[str, int]:
 class PidWatch:
     """Calls back once when a process has ended, whoever its parent is.
 
-    The pidfd of a pane's program lost none of 300 ends; tmux's own hook lost 2 to 42 in 100.
+    A pidfd reported all of 300 ends of panes' programs; tmux's own hook missed 2 to 42 in 100.
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
@@ -113,7 +113,7 @@ class PidWatch:
         self._timers: dict[int, asyncio.TimerHandle] = {}
 
     def watch(self, pid: int, ended: Callable[[int], object]) -> None:
-        """Call ``ended(pid)`` from the loop when the process has gone, at once where it has.
+        """Call ``ended(pid)`` from the loop once the process has ended, also if it has already.
 
         A pid that is watched already keeps its first callback.
         """
@@ -131,7 +131,7 @@ class PidWatch:
         self._loop.add_reader(descriptor, self._gone, pid, ended)
 
     def start_time(self, pid: int) -> int:
-        """When the process was started; as the function of this name."""
+        """Return when the process started; see the function of this name."""
         return start_time(pid)
 
     def _forget(self, pid: int) -> None:
@@ -144,7 +144,7 @@ class PidWatch:
             timer.cancel()
 
     def close(self) -> None:
-        """Stop watching all of them."""
+        """Stop watching all processes."""
         for pid in (*self._descriptors, *self._timers):
             self._forget(pid)
 
@@ -161,10 +161,12 @@ class PidWatch:
 
 
 def open_descriptor(pid: int) -> int | None:
-    """Open what is readable once a process ends; None on macOS, old kernels, in some containers.
+    """Open a descriptor that becomes readable when the process ends (a pidfd).
+
+    None where there are no pidfds: on macOS, on old kernels and in some containers.
 
     Raises:
-        ProcessLookupError: It has gone, or ``pid`` is nobody: tmux 3.8 knows none of a dead pane.
+        ProcessLookupError: It has ended, or ``pid`` is below 1, as for a dead pane in tmux 3.8.
     """
     if pid < 1:
         raise ProcessLookupError
@@ -179,10 +181,10 @@ def open_descriptor(pid: int) -> int | None:
 
 
 def survivors(*session_ids: str) -> tuple[Survivor, ...]:
-    """Our user's processes whose environment names one of the sessions, oldest first.
+    """Return our user's processes with the id of one of the sessions, oldest first.
 
-    Left out are this process, those above it, and tmux servers: an agent may have started one, and
-    what runs there is somebody else's. Where there is no ``/proc`` nobody is found.
+    This process and its ancestors are left out; so are tmux servers, which an agent may have
+    started for other work. On systems without ``/proc`` the result is empty.
     """
     wanted = frozenset(session_ids) - {""}
     if not wanted:
@@ -193,10 +195,10 @@ def survivors(*session_ids: str) -> tuple[Survivor, ...]:
 
 
 def carriers(word: str) -> tuple[tuple[int, int], ...]:
-    """Pairs of pid and start time of our user's processes with ``NAME=value`` in their environment.
+    """Return pid and start time of our user's processes with ``word`` in their environment.
 
-    Unlike in `survivors`, tmux servers are among them; this process and those above it are not.
-    Where there is no ``/proc`` nobody is found.
+    ``word`` is ``NAME=value``. Tmux servers are included; this process and its ancestors are not.
+    On systems without ``/proc`` the result is empty.
     """
     ours = set(_line_of(os.getpid()))
     found = (pid for pid in _own_pids() if pid not in ours and _carries(pid, word.encode()))
@@ -204,10 +206,10 @@ def carriers(word: str) -> tuple[tuple[int, int], ...]:
 
 
 def agent_above(environ: Mapping[str, str]) -> Carrier | None:
-    """Return who carries an agent's launch: this process, or the nearest one above it.
+    """Return the process with an agent's launch: this one, or its nearest ancestor; else None.
 
-    A tmux server ends the search: what runs in it is not the work of whoever started it. Where
-    there is no ``/proc``, only ``environ`` (of this process) tells.
+    The search ends at a tmux server: what runs in it does not belong to whoever started it.
+    Without ``/proc`` only this process is checked, by its environment ``environ``.
     """
     launch = agent_launch(environ)
     if launch:
@@ -256,7 +258,7 @@ def _own_pids() -> Iterator[int]:
 
 
 def _line_of(pid: int) -> Iterator[int]:
-    """The process and its ancestors."""
+    """Yield the process and its ancestors."""
     while pid > 1:
         yield pid
         try:
@@ -298,15 +300,15 @@ def _value(environ: Iterable[bytes], name: bytes) -> str:
 
 
 def end(processes: Iterable[tuple[int, int]], *, grace_s: float) -> tuple[int, ...]:
-    """End processes: TERM, and KILL for those that are still there after ``grace_s``.
+    """End processes with TERM, and with KILL those that are still alive after ``grace_s``.
 
     Args:
-        processes: Pairs of pid and start time (0: unknown); one that is not that process any more
-            is left alone.
+        processes: Pairs of pid and start time (0: unknown); a later process with the same pid is
+            left alone.
         grace_s: At least 0.
 
     Returns:
-        The pids that even KILL did not end within another second.
+        The pids that were still alive one second after KILL.
     """
     left = [(pid, started) for pid, started in processes if is_alive(pid, started)]
     left = _signal_and_wait(left, signal.SIGTERM, grace_s)
@@ -317,7 +319,7 @@ def end(processes: Iterable[tuple[int, int]], *, grace_s: float) -> tuple[int, .
 def _signal_and_wait(
     processes: list[tuple[int, int]], number: signal.Signals, wait_s: float
 ) -> list[tuple[int, int]]:
-    """Signal all of them, wait together, return those that are still alive."""
+    """Signal all processes, wait for all, and return those that are still alive."""
     for pid, started in processes:
         if is_alive(pid, started):
             _signal(pid, number)
@@ -327,7 +329,7 @@ def _signal_and_wait(
 def left_after(
     processes: Iterable[tuple[int, int]], *, wait_s: float
 ) -> tuple[tuple[int, int], ...]:
-    """Wait at most ``wait_s`` for processes to end by themselves; return those that did not."""
+    """Wait at most ``wait_s`` seconds for processes to end; return those still alive."""
     waited = tuple(processes)
     deadline = time.monotonic() + wait_s
     for pid, started in waited:
@@ -341,14 +343,14 @@ def _signal(pid: int, number: signal.Signals) -> None:
 
 
 def _wait(pid: int, started: int, deadline: float) -> None:
-    """Wait until the process has ended or the (monotonic) deadline is over."""
+    """Wait until the process has ended or the (monotonic) deadline has passed."""
     try:
         descriptor = open_descriptor(pid)
     except ProcessLookupError:
         return
     if descriptor is None:
         while is_alive(pid, started) and time.monotonic() < deadline:
-            time.sleep(0.02)  # noqa: TID251 (nothing here tells of an end)
+            time.sleep(0.02)  # noqa: TID251 (no event for the end of a process here)
         return
     try:
         poll = select.poll()
@@ -360,7 +362,7 @@ def _wait(pid: int, started: int, deadline: float) -> None:
 
 
 def wait_gone(processes: Iterable[tuple[int, int]], *, timeout_s: float) -> frozenset[int]:
-    """Wait for processes (pid, start time) to end by themselves; return those still alive."""
+    """Wait for processes (pid, start time) to end; return the pids of those still alive."""
     deadline = time.monotonic() + timeout_s
     known = tuple(processes)
     for pid, started in known:

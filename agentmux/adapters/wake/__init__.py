@@ -1,1 +1,1 @@
-"""What wakes the orchestrator: a pipe and changes of files. Ends of processes are `system`."""
+"""What wakes the orchestrator: a named pipe and file changes. Ends of processes are `system`."""

@@ -1,7 +1,7 @@
-"""Changes below some directories: hints for the orchestrator, and looks for who waits.
+"""File-system events below some directories, as hints to look again.
 
-Events are hints only. Files made in a directory that was itself just made are missed by design of
-the kernel's interface, so whoever waits for a file looks for it at every hint.
+The kernel's interface misses files in a directory that was just made, so an event is only a hint:
+whoever waits for a file must look for it at every hint.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 STEP_MS: Final = 500
-"""How often the watching thread wakes, idle or not: at 100 ms it took a third of an orchestrator's
-idle processor time (0.06 % over an hour). It is the reserve: signals come through the pipe."""
+"""How often the watching thread wakes. At 100 ms it used a third of an idle orchestrator's
+processor time (0.06 % over an hour). Signals need no shorter time: they come through the pipe."""
 
 DEBOUNCE_MS: Final = 1000
 
 _LOOK_MS: Final = 500
-"""What changes while a watch is being set up is seen so much later."""
+"""The delay after which a change during the set-up of a watch is noticed."""
 
 _NO_TIMEOUT: Final = 0
-"""By default the thread comes back to the loop every five seconds, for nothing."""
+"""No timeout: by default the thread would wake the loop every five seconds for nothing."""
 
 _UNWATCHABLE: Final = (OSError, RuntimeError)
-"""The library's own error for the limits of the kernel is a RuntimeError."""
+"""The library raises a RuntimeError at the kernel's limits."""
 
 _OURS: Final = frozenset({
     layout.STATE, layout.STATE_BACKUP, layout.CURSOR, layout.RUNTIME, layout.LOCK,
@@ -44,10 +44,10 @@ _OURS: Final = frozenset({
 
 
 def follow(path: Path, timeout_s: float) -> Iterator[None]:
-    """Yield at every change directly in a directory, and now and then without one.
+    """Yield at every change directly in a directory, and also from time to time without one.
 
-    The time between two yields is at most ``timeout_s``, and never more than half a second. What
-    cannot be watched is looked at as often.
+    The time between two yields is at most ``timeout_s``, and at most half a second, also for a
+    directory that cannot be watched.
     """
     from watchfiles import watch  # noqa: PLC0415 (only waiting needs it)
 
@@ -65,17 +65,17 @@ def follow(path: Path, timeout_s: float) -> Iterator[None]:
             yield
     while True:
         yield
-        time.sleep(wait_ms / 1000)  # noqa: TID251 (nothing tells us of changes)
+        time.sleep(wait_ms / 1000)  # noqa: TID251 (changes cannot be watched)
 
 
 async def changes(paths: Iterable[Path], stop: asyncio.Event) -> AsyncIterator[None]:
-    """Yield whenever something changed below ``paths``, until ``stop`` is set.
+    """Yield whenever something changes below ``paths``, until ``stop`` is set.
 
-    What the orchestrator itself writes all the time (state, log, snapshots, temporary files) gives
-    no hint, so that answering a hint causes none. What cannot be watched, because a path is missing
-    or the kernel's limit is reached, is logged and gives no hint.
+    Files that the orchestrator itself writes often (state, log, snapshots, temporary files) are
+    left out, so that handling a change causes no other. Paths that cannot be watched, because they
+    are missing or the kernel's limit is reached, are logged and give no hints.
     """
-    # Imported here, where it is needed: not every program that can watch does.
+    # Imported here, because most programs that import this module do not watch.
     from watchfiles import awatch  # noqa: PLC0415
 
     watched = tuple(paths)
@@ -101,11 +101,11 @@ async def changes(paths: Iterable[Path], stop: asyncio.Event) -> AsyncIterator[N
 
 
 async def gone(path: Path) -> None:
-    """Return once there is nothing at ``path``; told by the directory that it lies in."""
+    """Return once nothing exists at ``path``; its parent directory is watched."""
     while os.path.lexists(path):
         with suppress(*_UNWATCHABLE):
             await _gone(path)
-        await asyncio.sleep(_LOOK_MS / 1000)  # where nothing tells us of changes
+        await asyncio.sleep(_LOOK_MS / 1000)  # where changes cannot be watched
 
 
 async def _gone(path: Path) -> None:
@@ -134,7 +134,7 @@ def _is_news(_change: Change, path: str) -> bool:
 
 
 class _Halt:
-    """Says stop to the watching thread; unlike the caller's event it is also set on a cancel."""
+    """Stops the watching thread; unlike the caller's event it is also set on a cancel."""
 
     def __init__(self, stop: asyncio.Event) -> None:
         self._stop = stop

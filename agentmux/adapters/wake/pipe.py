@@ -1,6 +1,6 @@
-"""Waking the orchestrator: one byte line through a named pipe, never waiting.
+"""Waking the orchestrator through a named pipe, without ever waiting.
 
-A wake carries no news: what it means is always read again from the journal.
+A wake says only that something happened; the orchestrator reads the journal to see what.
 """
 
 from __future__ import annotations
@@ -16,25 +16,25 @@ from agentmux.core.names import layout
 from agentmux.errors import DataError
 
 WAKE: Final = b"w\n"
-"""Read everything again."""
+"""Asks the orchestrator to read everything again."""
 
 STOP: Final = b"s\n"
-"""A stop was asked for."""
+"""Asks the orchestrator to stop."""
 
 _PIPE: Final = os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
 _CHUNK: Final = 1 << 16
 
 
 def poke(folder: Path, line: bytes = WAKE) -> bool:
-    """Wake the orchestrator of the session in ``folder``; at once, whatever is there.
+    """Wake the orchestrator of the session in ``folder``; never waits and never raises.
 
     Returns:
-        Whether one is listening. A pipe that is full has a wake in it already.
+        Whether an orchestrator listens. True for a full pipe, which has a wake in it already.
     """
     try:
         fd = os.open(folder / layout.WAKE, os.O_WRONLY | _PIPE)
     except OSError:
-        return False  # ENOENT: never started; ENXIO: nobody has it open
+        return False  # ENOENT: never started; ENXIO: nobody has opened it for reading
     try:
         if not stat.S_ISFIFO(os.fstat(fd).st_mode):
             return False
@@ -49,10 +49,10 @@ def poke(folder: Path, line: bytes = WAKE) -> bool:
 
 
 class WakeFifo:
-    """The orchestrator's end: open from construction to `close`. The pipe's file stays.
+    """The orchestrator's end of the pipe, open until `close`. The pipe's file stays.
 
     Raises:
-        DataError: Something else has the name, or the pipe cannot be made.
+        DataError: The path is not a pipe, or the pipe cannot be made.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -60,11 +60,11 @@ class WakeFifo:
         with files.explained(path):
             with suppress(FileExistsError):
                 os.mkfifo(path, files.FILE_MODE)
-            # Also for writing: with no writer left, a pipe would be readable all the time.
+            # Also for writing: a pipe without a writer would be readable all the time.
             fd = os.open(path, os.O_RDWR | _PIPE)
             if not stat.S_ISFIFO(os.fstat(fd).st_mode):
                 os.close(fd)
-                raise DataError(f"`{path}` is not a named pipe", hints=(f"move it away: {path}",))
+                raise DataError(f"`{path}` is not a named pipe", hints=(files.move_away(path),))
         self._fd = fd
         self._rest = b""
 
@@ -73,18 +73,18 @@ class WakeFifo:
         return self._fd
 
     def drain(self) -> set[bytes]:
-        """Take everything that is in the pipe, as lines with their newline; never waits."""
+        """Take everything out of the pipe, as lines with their newline; never waits."""
         data = self._rest
         with suppress(BlockingIOError):
             while piece := os.read(self._fd, _CHUNK):
                 data += piece
         lines = data.splitlines(keepends=True)
-        # Anybody may write here: what never ends is dropped, a short start waits for its end.
+        # Anybody may write here: an unfinished line is kept for the next call, up to a limit.
         self._rest = lines.pop()[:_CHUNK] if lines and not lines[-1].endswith(b"\n") else b""
         return set(lines)
 
     def close(self) -> None:
-        """Stop listening; from here on `poke` says that nobody does."""
+        """Stop listening; from here on `poke` returns False."""
         if self._fd >= 0:
             os.close(self._fd)
             self._fd = -1

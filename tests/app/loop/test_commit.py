@@ -114,7 +114,7 @@ def test_without_git_the_reason_is_told(
     bare = replace(world, repository=Git(project, {"PATH": str(tmp_path)}))
     with pytest.raises(MissingError) as caught:
         commit(bare, state, APPROVAL)
-    assert reason(caught.value) == "git is not on this machine; install git, and run this again"
+    assert reason(caught.value) == "git is not installed; install git, then run this again"
 
 
 def test_a_commit_that_was_not_made_keeps_its_own_reason(
