@@ -1,1 +1,1 @@
-"""One outside thing each: tmux, processes, files, git. They implement ``agentmux.ports``."""
+"""The outside world, one package for each thing; the classes implement ``agentmux.ports``."""

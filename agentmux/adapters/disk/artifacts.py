@@ -1,8 +1,8 @@
-"""Read what agents left in the phase folders, once, as `Artifacts`.
+"""Reading the artifacts in the phase folders, once, as `Artifacts`.
 
-Nothing here follows a link, blocks on a pipe or reads more than its bound; what is no regular
-file, is too large or does not parse counts as missing, with the reason. What the system does not
-let us read is a `DataError`: taken for missing, it would be made again and archived.
+No link is followed, no pipe blocks, and no file is read beyond its limit. A file that is not
+regular, is too large or does not parse counts as missing, with the reason. A file that the system
+does not let us read is a `DataError`: if it counted as missing, its work would be done again.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _FOLDERS: Final = tuple(dict.fromkeys(each.folder for each in PHASE_REGISTRY))
 
 
 def read_artifacts(session: Path, state: SessionState) -> Artifacts:
-    """Read the artifacts of ``session`` that count: not those that are waiting to be archived.
+    """Read the artifacts of ``session`` that count; those still to be archived do not.
 
     Raises:
         DataError: The system does not let us read one of them.
@@ -107,7 +107,7 @@ class _Reader:
         limit = YAML_MAX if path.endswith(".yaml") else TEXT_MAX
         try:
             return files.read_strict(self._session / path, limit)
-        except ValueError:  # it has changed since it was noted
+        except ValueError:  # it has changed since it was listed
             return None
 
     def _execution_plan(self) -> ExecutionPlan | None:
@@ -120,7 +120,7 @@ class _Reader:
         return plan
 
     def _parsed(self, path: str, data: bytes) -> Any:  # noqa: ANN401 (plain values)
-        """Parse YAML; what we wrote ourselves is JSON, which is YAML and quicker to read."""
+        """Parse YAML; our own files are JSON, which is valid YAML and faster to parse."""
         if data.startswith(b"{"):
             with suppress(ValueError):
                 return files.json_fields(data)
@@ -160,7 +160,7 @@ class _Reader:
         return verdicts, reviews
 
     def _review_files(self, nominated: tuple[str, ...]) -> Iterator[tuple[str, str]]:
-        """Every file there with a name that a review has, and whose review it would be."""
+        """Yield each file that is named like a review, with its reviewer."""
         roles = {
             f"{layout.REVIEW}/{name}": role
             for role in ROLES

@@ -1,11 +1,11 @@
-"""Files that are whole or not there: durable writes, moves that can be repeated, guarded reads.
+"""Durable writes, moves that are safe to repeat, and guarded reads.
 
 Durable means: written to a temporary file in the same directory, flushed to the disk, renamed, and
-the directory flushed too. Whoever reads sees the old content or the new, after a kill at any
-instant and after a loss of power. A failed write raises `DataError` and leaves the old file.
+the directory flushed too. A reader sees either the old or the new content, even after a kill at any
+moment or a power loss. A failed write raises `DataError` and leaves the old file.
 """
 
-# Each durable step is a plain call on `os`, so that tests can record it, break it and kill at it.
+# Durable steps call functions of `os` directly, so that tests can make them fail or kill there.
 # ruff: noqa: PTH102, PTH104, PTH105, PTH106, PTH108
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if sys.platform == "darwin":
 FILE_MODE: Final = 0o600
 DIR_MODE: Final = 0o700
 SWEEP_AGE_S: Final = 60.0
-"""A temporary file this old has no writer left: a write takes milliseconds."""
+"""A temporary file of this age has no writer any more: a write takes milliseconds."""
 
 _CHUNK: Final = 1 << 18
 _TEMPORARY = re.compile(r"\.tmp-[0-9a-f]{16}")
@@ -44,28 +44,28 @@ _DENIED: Final = frozenset({errno.EACCES, errno.EPERM})
 
 
 def replace(path: Path, data: bytes, mode: int = FILE_MODE) -> None:
-    """Put ``data`` at ``path``, durably and in one step; a link there is replaced, not followed.
+    """Write ``data`` to ``path`` durably and atomically; a link there is replaced, not followed.
 
     Raises:
-        DataError: Nothing was changed, except where the last flush of the directory failed.
+        DataError: It failed and changed nothing, unless only the flush of the directory failed.
     """
     with explained(path):
         try:
             _replace(path, data, mode)
         except OSError as error:
-            # After EIO the pages may count as clean: only a new file tells the truth, once.
+            # After EIO the kernel may take unwritten pages for written: retry once, in a new file.
             if error.errno != errno.EIO:
                 raise
             _replace(path, data, mode)
 
 
 def write_over(path: Path, data: bytes) -> None:
-    """Write ``data`` into a file that is there, padded to its size: that takes no room.
+    """Overwrite an existing file with ``data``, padded to its size; needs no space on the disk.
 
-    It is not durable, and a reader may see half of it: for what is only advisory.
+    This is for advisory data: it is not durable, and a reader may see a part of it.
 
     Raises:
-        DataError: There is no such file, or it is smaller.
+        DataError: The file does not exist, or is smaller than ``data``.
     """
     with explained(path):
         fd = os.open(path, os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -79,10 +79,10 @@ def write_over(path: Path, data: bytes) -> None:
 
 
 def put(path: Path, data: bytes, *, keep: bool = False) -> bool:
-    """Make sure that ``path`` holds ``data``, with its directories; safe to repeat.
+    """Make sure that ``path`` contains ``data``; make its directories; safe to repeat.
 
     Args:
-        keep: What else lies there gets another name, as by `move`, instead of being replaced.
+        keep: Rename another file there, as `move` does, instead of replacing it.
 
     Returns:
         Whether anything had to be written.
@@ -99,13 +99,13 @@ def put(path: Path, data: bytes, *, keep: bool = False) -> bool:
 
 
 def move(source: Path, target: Path) -> Path | None:
-    """Rename ``source`` to ``target``, never over something else; safe to repeat.
+    """Rename ``source`` to ``target``, never over another file; safe to repeat.
 
-    A source that is missing was moved before. A directory is merged into one that is there. Where
-    another file has the name already, the moved one gets ``-2``, ``-3``, … before its extension.
+    A missing source counts as moved before. A directory is merged into an existing one. If another
+    file has the name, the moved one gets ``-2``, ``-3``, … before its extension.
 
     Returns:
-        Where it lies now; None if there was nothing to move.
+        The new path; None if there was nothing to move.
     """
     with explained(target):
         if not os.path.lexists(source):
@@ -124,10 +124,10 @@ def move(source: Path, target: Path) -> Path | None:
 
 
 def remove(path: Path) -> bool:
-    """Remove a file, link or empty directory; one already gone is fine.
+    """Remove a file, link or empty directory, if it exists.
 
     Returns:
-        Whether something was there.
+        Whether it existed.
     """
     with explained(path):
         if not os.path.lexists(path):
@@ -141,10 +141,10 @@ def remove(path: Path) -> bool:
 
 
 def is_folder(path: Path) -> bool:
-    """Whether a directory, or a link to one, is there.
+    """Whether ``path`` is a directory, or a link to one.
 
     Raises:
-        OSError: That cannot be said. From Python 3.14 on ``Path.is_dir`` calls this False.
+        OSError: The system does not let us look (``Path.is_dir`` of Python 3.14 returns False).
     """
     try:
         return stat.S_ISDIR(path.stat().st_mode)
@@ -153,7 +153,7 @@ def is_folder(path: Path) -> bool:
 
 
 def make_dir(path: Path) -> None:
-    """Make the directory and the missing ones above it, each 0700; one that is there stays."""
+    """Make the directory and its missing parents, each with mode 0700, unless it exists."""
     if path.is_dir():
         return
     make_dir(path.parent)
@@ -167,15 +167,15 @@ def make_dir(path: Path) -> None:
 
 
 def inside(root: Path, path: str, *, whole: bool = False) -> Path:
-    """Return where ``path`` lies below ``root``, for writing: no folder on the way may be a link.
+    """Return ``root / path`` for writing, after a check that no folder below ``root`` is a link.
 
-    A last part that is a link is no matter to whoever renames over it.
+    The last part may be a link, because a write replaces it by renaming.
 
     Args:
-        whole: The last part must be none either.
+        whole: The last part must not be a link either.
 
     Raises:
-        DataError: One is a link; the message names it.
+        DataError: A part is a link; the message names it.
     """
     target = root / path
     parts = Path(path).parts
@@ -186,18 +186,24 @@ def inside(root: Path, path: str, *, whole: bool = False) -> Path:
 
 
 def a_link(place: Path) -> DataError:
-    """Say that nothing is written through the link at ``place``."""
+    """Return the error for a link at ``place`` in a session's directory."""
     return DataError(
-        f"`{place}` is a link, and in a session none is followed",
-        hints=(f"put what belongs there in its place: ls -l {shlex.quote(str(place))}",),
+        f"`{place}` is a link, which is not allowed in a session's directory",
+        hints=(f"replace it with what it points to: ls -l {shlex.quote(str(place))}",),
     )
 
 
+def move_away(path: Path) -> str:
+    """Return the hint to rename what is at ``path``."""
+    place = shlex.quote(str(path))
+    return f"move it away: mv {place} {place}.old"
+
+
 def append_only(path: Path) -> int:
-    """Open a file that is only ever added to, or make it; a link is not followed.
+    """Open a file for appending, or make it; a link is not followed.
 
     Raises:
-        DataError: It is a link or something else that is no file, or cannot be written.
+        DataError: It is not a regular file, or cannot be written.
     """
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     if path.is_symlink():
@@ -207,11 +213,11 @@ def append_only(path: Path) -> int:
     if stat.S_ISREG(os.fstat(fd).st_mode):
         return fd
     os.close(fd)
-    raise DataError(f"`{path}` is not a regular file", hints=(f"move it away: {path}",))
+    raise DataError(f"`{path}` is not a regular file", hints=(move_away(path),))
 
 
 def sweep_named(folder: Path, pattern: str, *, older_than_s: float) -> None:
-    """Remove files of a name that only killed writers leave for so long; others stay."""
+    """Remove the files in ``folder`` that match ``pattern`` and are older than this."""
     newest = time.time() - older_than_s
     for path in folder.glob(pattern):
         with suppress(OSError):
@@ -220,13 +226,13 @@ def sweep_named(folder: Path, pattern: str, *, older_than_s: float) -> None:
 
 
 def sweep(folder: Path, *, older_than_s: float = SWEEP_AGE_S) -> int:
-    """Remove temporary files that killed writers left anywhere below ``folder``.
+    """Remove the temporary files that killed writers left anywhere below ``folder``.
 
-    Only names that `replace` makes are touched, and no link is followed. Call it under the
-    session's lock. A file that cannot be removed stays: it is litter, not a fault.
+    Call it under the session's lock. Only files with a name from `temporary` are removed; links
+    are not followed, and a file that cannot be removed stays.
 
     Returns:
-        How many were removed.
+        The number of removed files.
     """
     newest = time.time() - older_than_s
     count = 0
@@ -244,7 +250,7 @@ def sweep(folder: Path, *, older_than_s: float = SWEEP_AGE_S) -> int:
 def read_limited(path: Path, limit: int) -> bytes | None:
     """Return the content of a regular file of at most ``limit`` bytes, else None.
 
-    Links are not followed, and a pipe, a device or a socket neither blocks nor is read.
+    Links are not followed; pipes, devices and sockets are not read, and do not block.
     """
     try:
         return read_strict(path, limit)
@@ -253,7 +259,7 @@ def read_limited(path: Path, limit: int) -> bytes | None:
 
 
 def read_strict(path: Path, limit: int) -> bytes | None:
-    """Return the content of a regular file; None only where nothing is there.
+    """Return the content of a regular file; None only where nothing exists there.
 
     Raises:
         ValueError: It is not a regular file, or larger than ``limit`` bytes.
@@ -276,7 +282,7 @@ def read_strict(path: Path, limit: int) -> bytes | None:
 
 
 def end_of_lines(fd: int, size: int) -> int:
-    """Return the offset behind the last newline; 0 without one."""
+    """Return the offset after the last newline; 0 without one."""
     end = size
     while end:
         start = max(0, end - _CHUNK)
@@ -288,10 +294,10 @@ def end_of_lines(fd: int, size: int) -> int:
 
 
 def json_bytes(fields: Mapping[str, Any], *, indent: int | None = 2) -> bytes:
-    r"""Encode as JSON, the same bytes for equal fields: sorted keys, ASCII only, ending in ``\n``.
+    r"""Encode as JSON with sorted keys, in ASCII, ending in ``\n``; equal fields give equal bytes.
 
     Raises:
-        ValueError: NaN or an infinity is in there.
+        ValueError: A number is NaN or infinite.
     """
     separators = None if indent else (",", ":")
     text = json.dumps(
@@ -304,7 +310,7 @@ def json_fields(data: bytes) -> dict[str, Any]:
     """Decode one JSON object strictly: UTF-8, no duplicate keys, no NaN, no number out of range.
 
     Raises:
-        ValueError: With the reason, whatever is wrong, absurd depth and length included.
+        ValueError: The data is not such an object, or is nested too deeply; with the reason.
     """
     try:
         fields = json.loads(
@@ -324,7 +330,7 @@ def json_fields(data: bytes) -> dict[str, Any]:
 
 @contextmanager
 def explained(path: Path) -> Iterator[None]:
-    """Turn an `OSError` of writing at ``path`` into a `DataError` that says what to do."""
+    """Turn an `OSError` from writing ``path`` into a `DataError` with hints."""
     try:
         yield
     except OSError as error:
@@ -332,7 +338,7 @@ def explained(path: Path) -> Iterator[None]:
 
 
 def unreadable(path: Path, error: OSError) -> DataError:
-    """Say that the system does not let us read ``path``."""
+    """Return the error for a file that the system does not let us read."""
     reason = (error.strerror or str(error)).lower()
     return DataError(
         f"cannot read `{path}`: {reason}",
@@ -343,7 +349,7 @@ def unreadable(path: Path, error: OSError) -> DataError:
 def sync(fd: int) -> None:
     """Flush a file to the disk itself."""
     if sys.platform == "darwin":
-        # There fsync leaves the data in the drive's cache: man 2 fsync.
+        # On macOS fsync leaves the data in the drive's cache: man 2 fsync.
         with suppress(OSError):
             fcntl.fcntl(fd, fcntl.F_FULLFSYNC)
             return
@@ -351,7 +357,7 @@ def sync(fd: int) -> None:
 
 
 def sync_dir(folder: Path) -> None:
-    """Flush a directory: from here on the names in it survive a loss of power."""
+    """Flush a directory, so that the names in it survive a power loss."""
     with explained(folder):
         fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
@@ -361,7 +367,7 @@ def sync_dir(folder: Path) -> None:
 
 
 def write_all(fd: int, data: bytes) -> None:
-    """Write every byte: a single call may write fewer."""
+    """Write all bytes; one call of ``os.write`` may write fewer."""
     rest = memoryview(data)
     while rest:
         rest = rest[os.write(fd, rest) :]
@@ -373,9 +379,9 @@ def temporary(folder: Path) -> Path:
 
 
 def free_name(path: Path) -> Path:
-    """Return ``path`` or, where something is there, the first of ``-2``, ``-3``, … that is free."""
+    """Return ``path``, or the first free name with ``-2``, ``-3``, … before its extension."""
     count, free = 1, path
-    # In ``state.json.corrupt-20260101T101500Z`` what follows the dot is no extension.
+    # The last dot of ``state.json.corrupt-20260101T101500Z`` does not begin an extension.
     stem, suffix = (path.name, "") if "-" in path.suffix else (path.stem, path.suffix)
     while os.path.lexists(free):
         count += 1
@@ -416,11 +422,11 @@ def _read_regular(fd: int, limit: int) -> bytes:
         raise ValueError(_NOT_REGULAR)
     pieces: list[bytes] = []
     left = limit + 1 if found.st_size <= limit else 0
-    most = min(_CHUNK, found.st_size + 1)  # a buffer of a whole chunk takes longer than the rest
+    most = min(_CHUNK, found.st_size + 1)  # a whole chunk is slow to allocate
     while left and (piece := os.read(fd, min(left, most))):
         pieces.append(piece)
         left -= len(piece)
-        if len(piece) == found.st_size < most:  # there was room for more
+        if len(piece) == found.st_size < most:  # the buffer had room for more, so this is the end
             break
     if not left:
         msg = f"larger than {limit} bytes"
@@ -436,7 +442,7 @@ def _merge(source: Path, target: Path) -> Path:
 
 
 def _equal(source: Path, target: Path) -> bool:
-    """Whether both are the same file, or regular files of the same content."""
+    """Whether both are the same file, or regular files with the same content."""
     if not _is_regular(source) or not _is_regular(target):
         return False
     first, second = os.lstat(source), os.lstat(target)
@@ -466,7 +472,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _no_constant(name: str) -> float:
-    msg = f"{name} is no JSON number"
+    msg = f"{name} is not a JSON number"
     raise ValueError(msg)
 
 
@@ -479,7 +485,7 @@ def _finite(text: str) -> float:
 
 
 def _volume(path: Path) -> Path:
-    """Return where the volume that holds ``path`` is mounted, as far as it can be seen."""
+    """Return the mount point of the volume with ``path``, as far as it can be found."""
     folder = path.absolute()
     with suppress(OSError):
         while not folder.is_dir():
@@ -496,7 +502,7 @@ def _unwritable(path: Path, error: OSError) -> DataError:
     message = f"cannot write `{path}` on the volume `{volume}`: {reason}"
     place, folder = shlex.quote(str(volume)), shlex.quote(str(path.parent))
     if error.errno in _FULL:
-        return DataError(message, hints=(f"make room there, then try again: df -h {place}",))
+        return DataError(message, hints=(f"free some space there, then try again: df -h {place}",))
     if error.errno in _DENIED:
         return DataError(message, hints=(f"see who owns it: ls -ld {folder}",))
     if error.errno == errno.EROFS:

@@ -1,4 +1,4 @@
-"""The head of an ``architecture.md``; YAML is loaded only for one that is not the plainest."""
+"""Reading the front matter of an ``architecture.md``; the usual form needs no YAML parser."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _NO_TEXT: Final = frozenset({"null", "true", "false"})
 
 
 def read_front_matter(text: str) -> tuple[Mapping[str, object], tuple[str, ...]]:
-    """Return the mapping at the head of a text, and its problems; see `documents.front_matter`."""
+    """Return the front matter of a text as a mapping, and its problems."""
     if not text.startswith(("---", "\ufeff---")):
         return {}, ()
     plain = _PLAIN.match(text)

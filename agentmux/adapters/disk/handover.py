@@ -1,4 +1,4 @@
-"""Between a command and the orchestrator that it starts: an environment there, a report back."""
+"""What a command and the orchestrator that it starts exchange: an environment, and a report."""
 
 from __future__ import annotations
 
@@ -18,25 +18,26 @@ from agentmux.errors import BlockedError
 
 _REPORT_MAX: Final = 1 << 16
 _STEP_S: Final = 0.5
-"""Between two looks at the process where the system has no pidfd (macOS)."""
+"""The interval between checks of the process where the system has no pidfd (macOS)."""
 
 
 class ReadyPipe:
-    """A named pipe in a session's directory, made by the command that waits, which it names.
+    """The named pipe in a session's directory on which a command waits for the report.
 
-    While that command lives, the session starts (`session_folders.starters`). One command at a time
-    hands a session over: it holds a kernel lock on the directory, which its death frees. Pipes that
-    lie there meanwhile belong to commands that were killed.
+    Its name contains the command's pid: while that process lives, the session counts as starting
+    (`session_folders.starters`). The command holds a kernel lock on the directory, so that only one
+    command at a time starts an orchestrator; other pipes there belong to killed commands.
     """
 
     def __init__(self, folder: Path, environ: Mapping[str, str]) -> None:
-        """Make the pipe, and beside it leave ``environ``, for the orchestrator to take.
+        """Make the pipe, and a private file with ``environ`` for the orchestrator.
 
-        It may hold keys: no argument of a program is as private as a file that is read once.
+        The environment may contain keys, so it goes into a file that is removed once read, and
+        not into a program's arguments.
 
         Raises:
-            BlockedError: Another command is handing this session over (reason ``locked``).
-            DataError: The directory takes nothing; nothing is left there.
+            BlockedError: Another command is starting an orchestrator (reason ``locked``).
+            DataError: The directory cannot be written; nothing is left there.
         """
         own = os.getpid()
         self._path = folder / f"ready-{own}-{start_time(own)}-{os.urandom(8).hex()}.fifo"
@@ -54,11 +55,11 @@ class ReadyPipe:
 
     @property
     def path(self) -> Path:
-        """The pipe, to be named to the orchestrator."""
+        """The path of the pipe, for the orchestrator."""
         return self._path
 
     def wait(self, timeout_s: float, pid: int) -> bytes | None:
-        """Return the report; None when the time is up or process ``pid`` ended without one."""
+        """Return the report; None after ``timeout_s``, or if process ``pid`` ended without one."""
         deadline = time.monotonic() + timeout_s
         try:
             gone = open_descriptor(pid)
@@ -79,11 +80,11 @@ class ReadyPipe:
         return None
 
     def moved(self, folder: Path) -> None:
-        """Take note that the directory of the pipe has another name now."""
+        """Note that the directory of the pipe was renamed to ``folder``."""
         self._path = folder / self._path.name
 
     def close(self) -> None:
-        """Remove the pipe; again is fine."""
+        """Remove the pipe; safe to repeat."""
         if self._fd >= 0:
             os.close(self._fd)
             self._fd = -1
@@ -102,24 +103,24 @@ class ReadyPipe:
 
 
 def _take_turn(folder: Path) -> int:
-    """Lock the directory against other handovers; return what holds the lock until it is closed."""
+    """Lock the directory for this command; return a descriptor that keeps the lock until closed."""
     turn = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         fcntl.flock(turn, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         os.close(turn)
         raise BlockedError(
-            f"another command is just starting the orchestrator of session `{folder.name}`",
+            f"another command is starting the orchestrator of session `{folder.name}`",
             reason="locked",
-            hints=(f"see how it goes: agentmux status {folder.name}",),
+            hints=(f"see its status: agentmux status {folder.name}",),
         ) from None
     except OSError:
-        pass  # a file system that locks no directories: the session's own lock still decides
+        pass  # directories cannot be locked here: only the session's lock counts
     return turn
 
 
 def discard_pipes(folder: Path) -> None:
-    """Remove the pipes of commands that were killed, unless a command is at its handover now."""
+    """Remove the pipes of killed commands, unless a command is starting an orchestrator now."""
     with suppress(BlockedError, OSError):
         turn = _take_turn(folder)
         _sweep(folder)
@@ -133,7 +134,10 @@ def _sweep(folder: Path) -> None:
 
 
 def take_environment(path: Path) -> dict[str, str] | None:
-    """Return what the command that waits at ``path`` left, once; None where it left nothing."""
+    """Return the environment from the command that waits at ``path``, and remove its file.
+
+    None where there is no such file.
+    """
     try:
         text = _beside(path).read_text("ascii")
         _beside(path).unlink()
@@ -144,12 +148,12 @@ def take_environment(path: Path) -> dict[str, str] | None:
 
 
 def _beside(path: Path) -> Path:
-    """Name it as a temporary file: what a killed command leaves is swept by the next one."""
+    """Return the path of the environment's file; `files.sweep` knows it as a temporary one."""
     return path.with_name(f".tmp-{path.stem.rpartition('-')[2]}")
 
 
 def report(path: Path, data: bytes) -> None:
-    """Send the one report; nobody waiting any more is fine."""
+    """Send the report; does nothing if nobody waits for it any more."""
     with suppress(OSError):
         fd = os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
         try:

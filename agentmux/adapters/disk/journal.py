@@ -1,8 +1,8 @@
-"""The journal of a session: append-only lines, one JSON object each, read from an offset.
+"""The journal of a session: append-only lines, each a JSON object.
 
-A line counts once its newline is there. What stands behind the last newline was never
-acknowledged: readers leave it alone, the next writer cuts it off and keeps it aside. Offsets are
-bytes from the start of the file and always fall between two lines.
+A line counts once its newline is written. Bytes after the last newline were never acknowledged:
+readers ignore them, and the next writer moves them to a file of their own. Offsets count bytes
+from the start of the file; a valid offset is always between two lines.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from agentmux.core.codec.frozen import dataclass
 from agentmux.errors import BlockedError, DataError
 
 LINE_MAX: Final = 8 << 20
-"""Bytes of one line, newline included. A request has up to 1 MB, each of which may take six."""
+"""Bytes of one line with its newline: a request of 1 MB may take six bytes for each of its own."""
 
 LOCK_WAIT_S: Final = 10.0
-"""The lock is held for milliseconds: who waits this long waits for a process that was stopped."""
+"""The lock is held for milliseconds: after this time, its holder was probably stopped."""
 
 _POLL_S: Final = 0.002
 _CHUNK: Final = 1 << 18
@@ -35,13 +35,13 @@ _SHARED: Final = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 
 @dataclass(frozen=True, slots=True)
 class JournalLine:
-    """One whole line.
+    """One complete line.
 
     Attributes:
-        start: Offset of its first byte.
-        end: Offset behind its newline.
-        raw: Without the newline. Of a line over `LINE_MAX` only the beginning, just long enough
-            for `parse_line` to turn it down.
+        start: The offset of its first byte.
+        end: The offset after its newline.
+        raw: The line without its newline; of a line over `LINE_MAX` only as much as `parse_line`
+            needs to reject it.
     """
 
     start: int
@@ -51,11 +51,11 @@ class JournalLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tail:
-    """What stands behind an offset.
+    """The content of a journal after an offset.
 
     Attributes:
-        end: Offset behind the last whole line.
-        torn: What follows there without a newline; at most `LINE_MAX` bytes of it.
+        end: The offset after the last complete line.
+        torn: The bytes after it, without a newline; at most `LINE_MAX` of them.
     """
 
     lines: tuple[JournalLine, ...]
@@ -64,7 +64,7 @@ class Tail:
 
 
 def parse_line(raw: bytes) -> dict[str, Any] | None:
-    """Decode one line; None when it is not one strict JSON object of bearable size."""
+    """Decode one line; None if it is too long or not a strict JSON object."""
     if len(raw) >= LINE_MAX:
         return None
     try:
@@ -74,37 +74,37 @@ def parse_line(raw: bytes) -> dict[str, Any] | None:
 
 
 class FileJournal:
-    """The journal at one path. Holds no file open between calls."""
+    """The journal at one path; no file stays open between calls."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
 
     def exists(self) -> bool:
-        """Whether anything is at the path."""
+        """Whether anything exists at the path."""
         return os.path.lexists(self.path)
 
     def create(self, *lines: Mapping[str, Any]) -> int:
-        """Make the journal whole with its first lines, in one step.
+        """Create the journal with its first lines, atomically.
 
         Returns:
-            The offset behind them.
+            The offset after them.
 
         Raises:
-            DataError: There is one already, or it cannot be written.
+            DataError: A journal exists already, or it cannot be written.
         """
         if self.exists():
-            raise DataError(f"there is a journal already: `{self.path}`")
+            raise DataError(f"a journal exists already: `{self.path}`")
         data = b"".join(encode_line(fields) for fields in lines)
         files.replace(self.path, data)
         return len(data)
 
     def read(self, offset: int = 0) -> Tail:
-        """Return what stands behind ``offset``, without a lock; a missing journal is empty at 0.
+        """Return the content after ``offset``, without a lock; a missing journal is empty at 0.
 
-        A line read here may not be on the disk yet: apply only what `exclusive` reads.
+        A line that is read here may not be on the disk yet: apply only lines read in `exclusive`.
 
         Raises:
-            DataError: Shorter than ``offset``, not cut between lines there, or not readable.
+            DataError: It is shorter than ``offset``, has no line end there, or is not readable.
         """
         try:
             fd = self._open(os.O_RDONLY)
@@ -118,7 +118,7 @@ class FileJournal:
             os.close(fd)
 
     def first(self) -> JournalLine | None:
-        """Return the first line alone, which says whose journal this is; None without one."""
+        """Return only the first line, which identifies the journal; None without one."""
         try:
             fd = self._open(os.O_RDONLY)
         except FileNotFoundError:
@@ -137,11 +137,11 @@ class FileJournal:
 
     @contextmanager
     def exclusive(self, *, wait_s: float = LOCK_WAIT_S) -> Iterator[HeldJournal]:
-        """Keep every other writer out; for milliseconds only, and never inside itself.
+        """Lock the journal against other writers; keep it for milliseconds only, and do not nest.
 
         Raises:
             DataError: There is no journal, or it cannot be opened for writing.
-            BlockedError: Another process held it for ``wait_s`` seconds.
+            BlockedError: Another process had it locked for ``wait_s`` seconds.
         """
         fd = self._open_locked(wait_s)
         try:
@@ -153,7 +153,7 @@ class FileJournal:
         """Append one line, durably.
 
         Returns:
-            Its first offset and the one behind it.
+            The offsets of its start and after its end.
         """
         with self.exclusive() as held:
             return held.append(fields)
@@ -172,7 +172,7 @@ class FileJournal:
             except BaseException:
                 os.close(fd)
                 raise
-            os.close(fd)  # the path was given another file while we waited
+            os.close(fd)  # another file was renamed to the path while we waited
 
     def _open(self, flags: int) -> int:
         try:
@@ -201,10 +201,10 @@ class HeldJournal:
         self._fd = fd
 
     def read(self, offset: int = 0) -> Tail:
-        """Return what stands behind ``offset``; all of it has reached the disk.
+        """Return the content after ``offset``; all of it is on the disk.
 
         Raises:
-            DataError: Shorter than ``offset``, not cut between lines there, or not readable.
+            DataError: It is shorter than ``offset``, has no line end there, or is not readable.
         """
         with files.explained(self._path):
             files.sync(self._fd)  # a writer may have been killed between its write and its flush
@@ -214,10 +214,10 @@ class HeldJournal:
         """Append one line; when this returns, it is on the disk.
 
         Returns:
-            Its first offset and the one behind it.
+            The offsets of its start and after its end.
 
         Raises:
-            DataError: The line is too long, or nothing was written for lack of space or right.
+            DataError: The line is too long, or cannot be written; the journal is unchanged.
         """
         data = encode_line(fields)
         self.cut_torn()
@@ -233,10 +233,10 @@ class HeldJournal:
         return start, start + len(data)
 
     def cut_torn(self) -> Path | None:
-        """Cut off what stands behind the last newline.
+        """Move the bytes after the last newline to a file of their own.
 
         Returns:
-            The file that keeps it (``tool_events.torn-<UTC time>``); None if nothing was torn.
+            That file (``tool_events.torn-<UTC time>``); None if there were none.
         """
         with files.explained(self._path):
             size = os.fstat(self._fd).st_size
@@ -264,10 +264,10 @@ class HeldJournal:
 
 
 def encode_line(fields: Mapping[str, Any]) -> bytes:
-    """Encode one line, keys in the order given, ASCII only, with its newline.
+    """Encode one line with its newline, in ASCII, with the keys in the given order.
 
     Raises:
-        DataError: Longer than `LINE_MAX`.
+        DataError: It is longer than `LINE_MAX`.
     """
     text = json.dumps(dict(fields), allow_nan=False, separators=(",", ":"))
     data = text.encode("ascii") + b"\n"
@@ -277,7 +277,7 @@ def encode_line(fields: Mapping[str, Any]) -> bytes:
 
 
 def _write_whole(fd: int, data: bytes) -> None:
-    """Write in one call: only then do other writers' lines never come between."""
+    """Write in a single call, so that no other writer's line comes in between."""
     if os.write(fd, data) != len(data):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
@@ -288,7 +288,7 @@ def _lock(path: Path, fd: int, deadline: float) -> None:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             if time.monotonic() > deadline:
-                message = f"another process holds the journal `{path}`"
+                message = f"another process has locked the journal `{path}`"
                 hint = f"see which: fuser -v {path}"
                 raise BlockedError(message, reason="locked", hints=(hint,)) from None
             time.sleep(_POLL_S)  # noqa: TID251 (flock has no wait with a limit)
@@ -303,15 +303,15 @@ def _read(path: Path, fd: int, offset: int) -> Tail:
     if offset > size:
         raise DataError(
             f"the journal `{path}` has {size} bytes, but {offset} were applied: "
-            "it was replaced or cut"
+            "it was replaced or truncated"
         )
     if offset < 0 or (offset and _pread(path, fd, 1, offset - 1) != b"\n"):
-        raise DataError(f"the journal `{path}` has no end of a line at {offset}: it was replaced")
+        raise DataError(f"the journal `{path}` has no line end at byte {offset}: it was replaced")
     return _scan(path, fd, offset)
 
 
 def _scan(path: Path, fd: int, offset: int) -> Tail:
-    """Split at newlines, in pieces: a line without end takes no more memory than a long one."""
+    """Split at newlines, in pieces; of an endless line at most `LINE_MAX` bytes are kept."""
     lines: list[JournalLine] = []
     start = at = offset
     head = b""

@@ -1,7 +1,7 @@
-"""The session lock: a kernel lock that its holder's death frees, and a note of who holds it.
+"""The session lock: a kernel lock, which ends with its holder, and a note of who holds it.
 
-The lock file is never removed: whoever removed it would let a second holder in. The note beside it
-is for messages only and may be out of date; the lock alone decides.
+The lock file is never removed, since a second process could then lock a new one. The note is a
+file of its own, for messages only, and may be out of date: only the lock counts.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _OPEN: Final = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 
 
 class SessionLock:
-    """The lock of one session's directory. One object per process; free until `acquire`."""
+    """The lock of one session's directory; use one object per process. Not locked at first."""
 
     def __init__(self, folder: Path) -> None:
         self._session = folder.name
@@ -36,15 +36,15 @@ class SessionLock:
         self._witness = -1
 
     def acquire(self, timeout_s: float, holder: Mapping[str, Any]) -> None:
-        """Take the lock and leave ``holder`` (``pid``, ``host``, ``since``) for messages.
+        """Take the lock, and write ``holder`` (``pid``, ``host``, ``since``) to the note.
 
         Args:
-            timeout_s: How long to wait while another holds it; 0 is one attempt.
-            holder: JSON-compatible.
+            timeout_s: How long to wait for another holder; 0 means a single attempt.
+            holder: JSON-compatible values.
 
         Raises:
-            BlockedError: Another process holds it (reason ``locked``).
-            DataError: The file system has no locks, or does not let us write.
+            BlockedError: Another process holds the lock (reason ``locked``).
+            DataError: The file system has no locks, or the files cannot be written.
         """
         if self._lock is not None:
             msg = "the lock is held already"
@@ -59,7 +59,7 @@ class SessionLock:
                 raise
 
     def release(self) -> None:
-        """Let go; the lock file stays, the note goes. Not holding it is fine."""
+        """Release the lock, if we hold it, and remove the note; the lock file stays."""
         if self._lock is None:
             return
         try:
@@ -69,7 +69,7 @@ class SessionLock:
             self._let_go()
 
     def still_mine(self) -> bool:
-        """Whether we hold the very file that is at the path: a deleted one keeps nobody out."""
+        """Whether we hold the lock, and its file is still at the path; else others can lock it."""
         if self._lock is None or not self._lock.is_locked:
             return False
         try:
@@ -78,7 +78,7 @@ class SessionLock:
             return False
 
     def is_deleted(self) -> bool:
-        """Whether the file that we hold was deleted, and no other one is at its path."""
+        """Whether our lock file was deleted, and no other one is at its path."""
         if self._witness < 0 or os.path.lexists(self._path):
             return False
         return os.fstat(self._witness).st_nlink == 0
@@ -92,12 +92,12 @@ class SessionLock:
             return None
 
     def is_held(self) -> bool:
-        """Whether any process holds the lock now; a passing look that makes nothing.
+        """Whether any process holds the lock now; makes no file.
 
-        Who takes the lock at that very moment has to try again: give `acquire` a second.
+        An `acquire` at this very moment fails its first attempt: give it a timeout of a second.
 
         Raises:
-            DataError: The lock file is there but cannot be looked at.
+            DataError: The lock file exists but cannot be opened.
         """
         try:
             fd = os.open(self._path, os.O_RDONLY | _OPEN)
@@ -116,13 +116,13 @@ class SessionLock:
         return False
 
     def _take(self, timeout_s: float) -> None:
-        # Imported here because it costs as much as the rest of a short command together.
+        # Imported here: it takes as long as all the rest of a short command.
         from filelock import FileLock, Timeout  # noqa: PLC0415
 
-        # Opened first: equal to the path afterwards, it is the file that was locked in between.
+        # Opened before the lock: if it is still at the path afterwards, this file was locked.
         self._witness = self._open_witness()
-        # thread_local: release may come from another thread than acquire.
-        # fallback_to_soft: a lock that is only a file's existence outlives its holder.
+        # thread_local: the lock may be released in another thread.
+        # fallback_to_soft: a lock by a file's existence would outlive its holder.
         self._lock = FileLock(
             self._path, mode=files.FILE_MODE, thread_local=False, fallback_to_soft=False
         )

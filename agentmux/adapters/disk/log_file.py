@@ -1,4 +1,4 @@
-"""Read a log that another process writes: its last lines, then what is added."""
+"""Reading a log that another process writes: its last lines, then new ones."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from agentmux.adapters.disk import files
 
 _CHUNK: Final = 1 << 16
 _MOST: Final = 64 << 20
-"""Bytes looked at from the end for the last lines; nobody reads more of a log at once."""
+"""The most bytes, from the end, in which the last lines are searched."""
 
 _LOOK: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 class LogFile:
-    """A log of whole lines at one path; it may be missing, and may be made or cut later."""
+    """A log at one path; it may be missing, and may be created or truncated later."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._offset = 0
 
     def last(self, count: int) -> list[str]:
-        """Return the last ``count`` whole lines; `more` goes on behind them."""
+        """Return the last ``count`` complete lines; `more` continues after them."""
         fd = self._open()
         if fd < 0:
             return []
@@ -36,7 +36,7 @@ class LogFile:
             os.close(fd)
 
     def more(self) -> list[str]:
-        """Return the whole lines added since the last call; all of them where it was cut."""
+        """Return the complete lines added since the last call; all lines after a truncation."""
         fd = self._open()
         if fd < 0:
             return []
@@ -50,7 +50,7 @@ class LogFile:
             os.close(fd)
 
     def _open(self) -> int:
-        """Return a descriptor; below 0 where no regular file is there."""
+        """Return a descriptor; -1 where there is no regular file."""
         try:
             fd = os.open(self._path, _LOOK)
         except FileNotFoundError:

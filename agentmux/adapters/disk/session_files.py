@@ -1,4 +1,4 @@
-"""The directory of one session: state, journal, artifacts and launches behind one door."""
+"""The directory of one session: its state, journal, artifacts and launches."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _DIGEST_MAX: Final = 64 << 20
 _IGNORE: Final = ".gitignore"
 
 _WRAPPER_S: Final = 60.0
-"""Longer than a wrapper takes for one small file."""
+"""A wrapper writes a small file in less time than this."""
 
 
 class FileSession(FileSignals):
@@ -50,7 +50,7 @@ class FileSession(FileSignals):
     # -- reading -----------------------------------------------------------------------------
 
     def tail(self, offset: int) -> tuple[tuple[Event, int], ...]:
-        """Return the acknowledged events behind ``offset``; see `ports.session_files`."""
+        """Return the acknowledged events after ``offset``; see `ports.session_files`."""
         with self.journal.exclusive() as held:
             lines = held.read(offset).lines
         events, skipped = self._sorted_out(lines)
@@ -59,23 +59,23 @@ class FileSession(FileSignals):
         return events
 
     def skipped(self) -> tuple[str, ...]:
-        """Return what `tail` passed over; see `ports.session_files`."""
+        """Return the lines that `tail` skipped; see `ports.session_files`."""
         untold, self._untold = tuple(self._untold), []
         return untold
 
     def artifacts(self, state: SessionState) -> Artifacts:
-        """Read what lies in the phase folders; see `ports.session_files`."""
+        """Read the artifacts in the phase folders; see `ports.session_files`."""
         from agentmux.adapters.disk.artifacts import read_artifacts  # noqa: PLC0415 (submit needs none)
 
         return read_artifacts(self._path, state)
 
     def digest(self, path: Path) -> str:
-        """SHA-256 of a file in hex; see `ports.session_files`."""
+        """Return the SHA-256 of a file in hex; see `ports.session_files`."""
         data = files.read_limited(path, _DIGEST_MAX)
         return "" if data is None else sha256(data).hexdigest()
 
     def launch_record(self, launch: str) -> LaunchRecord:
-        """Read what a launch left; see `ports.session_files`."""
+        """Read the files that a launch left; see `ports.session_files`."""
         folder = self._path / layout.launch(launch)
         data = files.read_limited(folder / "exit.json", 1 << 16)
         stopped = os.path.lexists(folder / "stopped")
@@ -88,7 +88,7 @@ class FileSession(FileSignals):
         )
 
     def checkpoint_state(self, path: str, model: str | None) -> CheckpointState:
-        """Look at an agent's checkpoint file; see `ports.session_files`."""
+        """Check an agent's checkpoint file; see `ports.session_files`."""
         if not os.path.lexists(path):
             return CheckpointState.MISSING
         data = files.read_limited(Path(path), _DIGEST_MAX)
@@ -102,7 +102,7 @@ class FileSession(FileSignals):
         return CheckpointState.OK
 
     def has_file(self, path: str) -> bool:
-        """Look at the file itself, never behind a link; see `ports.session_files`."""
+        """Whether a regular file with content exists; see `ports.session_files`."""
         try:
             facts = os.lstat(path)
         except OSError:
@@ -118,7 +118,7 @@ class FileSession(FileSignals):
         *,
         last: Callable[[Path], object] = lambda _: None,
     ) -> None:
-        """Make the directory whole, then rename it into place; see `ports.session_files`."""
+        """Make the complete directory, then rename it to its place; see `ports.session_files`."""
         sessions = self._path.parent
         around = (sessions.parent, sessions, sessions / _IGNORE)
         self._made_around = tuple(each for each in around if not os.path.lexists(each))
@@ -141,12 +141,12 @@ class FileSession(FileSignals):
         files.sync_dir(sessions)
 
     def discard(self) -> None:
-        """Take away a session that never began; see `ports.session_files`."""
+        """Remove a session that never began; see `ports.session_files`."""
         shutil.rmtree(self._path, ignore_errors=True)
         self._discard_around()
 
     def _discard_around(self) -> None:
-        """Take away what `make` had to make around the session, unless others use it by now."""
+        """Remove what `make` made around the session, unless it is in use."""
         with suppress(OSError):
             for path in reversed(self._made_around):
                 if path.name != _IGNORE:
@@ -170,11 +170,11 @@ class FileSession(FileSignals):
         )
 
     def set_aside_corrupt_state(self, now: datetime) -> None:
-        """Keep a corrupt ``state.json`` before the next commit writes over it."""
+        """Rename a corrupt ``state.json``, before the next commit overwrites it."""
         self._store.set_aside_corrupt(now)
 
     def import_session(self, state: SessionState, events: Sequence[Event]) -> SessionState:
-        """Begin a new journal with ``events``; the old one is kept aside."""
+        """Begin a new journal with ``events``; the old one is kept under another name."""
         path = self.journal.path
         if self.journal.exists():
             kept = path.with_name(f"tool_events.imported-{new_id()[:8]}.jsonl")
@@ -187,13 +187,13 @@ class FileSession(FileSignals):
         return replace(imported, revision=state.revision + 1)
 
     def add(self, implied: Implied) -> None:
-        """Add a file whole; see `ports.session_files`."""
+        """Add a file durably; see `ports.session_files`."""
         target = self._place(implied.path)
         data = self._content(implied)
         if data is None:
             return
         files.make_dir(target.parent)
-        # An attempt that was given up may have left its own there.
+        # An abandoned attempt may have left another file there.
         files.put(target, data, keep=implied.path.startswith(f"{layout.HISTORY}/"))
 
     def _content(self, implied: Implied) -> bytes | None:
@@ -206,7 +206,7 @@ class FileSession(FileSignals):
         return (implied.text or "").encode("utf-8", "surrogatepass")
 
     def to_archive(self, archive: Archive) -> tuple[str, ...]:
-        """Return the files that are to be moved; see `ports.session_files`."""
+        """Return the files to move; see `ports.session_files`."""
         return tuple(name for path in archive.paths for name in _files_below(self._path, path))
 
     def archive(self, archive: Archive) -> None:
@@ -223,7 +223,7 @@ class FileSession(FileSignals):
         return target
 
     def write_over(self, path: str, data: str) -> None:
-        """Write over a file where it lies; see `ports.session_files`."""
+        """Overwrite a file in place; see `ports.session_files`."""
         target = files.inside(self._path, path)
         files.write_over(target, data.encode("utf-8", "surrogatepass"))
 
@@ -232,10 +232,10 @@ class FileSession(FileSignals):
         files.make_dir(self._place(path, whole=True))
 
     def _place(self, path: str, *, whole: bool = False) -> Path:
-        """Return where to write; folders are made in a session, and none in the place of one.
+        """Return the path to write to; the session's own directory is never made here.
 
         Raises:
-            DataError: The session's directory is not there any more.
+            DataError: The session's directory does not exist any more.
         """
         if not self._path.is_dir():
             raise DataError(f"the session's directory `{self._path}` is gone")
@@ -243,9 +243,9 @@ class FileSession(FileSignals):
 
     def sweep(self, *, all_ended: bool = False) -> None:
         """Remove temporary files; see `ports.session_files`."""
-        # Who holds the lock makes them, and an agent's hook, which can do without its own.
+        # Only the lock's holder makes them, and hooks, which do not mind the loss of theirs.
         files.sweep(self._path, older_than_s=0)
-        # Wrappers may live, and write theirs at this very moment.
+        # Wrappers may still be alive and writing theirs.
         age_s = 0.0 if all_ended else _WRAPPER_S
         files.sweep_named(self._path / layout.LAUNCHES, "*/*.tmp", older_than_s=age_s)
         if all_ended:
@@ -255,13 +255,13 @@ class FileSession(FileSignals):
 
 
 def _rename_to_free(made: Path, path: Path) -> None:
-    """Rename a folder; another one with something in it is never replaced."""
+    """Rename a folder; never replace a folder that is not empty."""
     try:
         made.rename(path)
     except OSError as error:
         if error.errno in {errno.ENOTEMPTY, errno.EEXIST}:
             raise BlockedError(
-                f"another process has just made `{path}`",
+                f"another process has just created `{path}`",
                 reason=NAME_TAKEN,
                 hints=("try again: agentmux start …",),
             ) from None
@@ -269,7 +269,7 @@ def _rename_to_free(made: Path, path: Path) -> None:
 
 
 def _files_below(session: Path, path: str) -> list[str]:
-    """Every file, link or other thing at or below ``path``; folders stay where they are."""
+    """Return each file, link or other entry at or below ``path``, but no folders."""
     top = session / path
     if not top.is_dir() or top.is_symlink():
         return [path] if os.path.lexists(top) else []
@@ -281,7 +281,7 @@ def _files_below(session: Path, path: str) -> list[str]:
 
 
 def _choice(data: bytes) -> LaunchChosen | None:
-    """Read what the wrapper left; what is none counts as no choice."""
+    """Read the choice that the wrapper wrote; None where it is not valid."""
     try:
         return from_fields(LaunchChosen, json.loads(data), where="choice")
     except (ValueError, TypeError, FieldError, RecursionError):

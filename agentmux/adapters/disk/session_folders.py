@@ -1,7 +1,7 @@
-"""The directories of sessions, seen from outside: quick looks, and their end.
+"""The directories of sessions: finding them, reading their state quickly, removing them.
 
-A quick look takes what a good file says and nothing else. Where a file is missing or not good, it
-says so, and `session_files` looks closely.
+A quick read accepts only a valid, complete file. Otherwise it returns None or nothing, and
+`session_files` must read the session in full.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from agentmux.core.names.phase import Phase
 from agentmux.errors import BlockedError
 
 STATE_MAX: Final = 8 << 20
-"""Bytes; as for `state_store`."""
+"""Bytes of a state file that is read quickly."""
 
 RUNTIME_MAX: Final = 1 << 20
 SUPPORTED: Final = 1
-"""The schema version that a quick look understands."""
+"""The highest schema version that a quick read accepts."""
 
 STARTING_S: Final = 180.0
-"""A command that waits for an orchestrator gives up long before: tmux has half a minute to make
-the session, and the orchestrator another."""
+"""A command that waits for an orchestrator gives up long before this: tmux has half a minute to
+make the session, and the orchestrator another."""
 
 BEGIN_WAIT_S: Final = 10.0
-"""How long a start waits for another one in the same project, which takes a second at most."""
+"""How long a start waits for another start in the project, which takes at most a second."""
 
 _POLL_S: Final = 0.02
 BURIED: Final = ".removing-"
@@ -43,7 +43,7 @@ _SIGNS: Final = (layout.STATE, layout.JOURNAL, layout.STATE_BACKUP)
 
 
 def names(folder: Path) -> tuple[str, ...]:
-    """Return the directories that hold a state or a journal, in no order."""
+    """Return the names of the directories with a state or a journal, in no order."""
     try:
         with os.scandir(folder) as entries:
             return tuple(
@@ -62,12 +62,12 @@ def _is_session(path: str) -> bool:
 
 
 def leftovers(folder: Path) -> tuple[Path, ...]:
-    """Return the directories whose removal was begun and not finished."""
+    """Return the directories whose removal was not finished."""
     return tuple(sorted(folder.glob(f"{BURIED}*")))
 
 
 def glance(path: Path) -> Mapping[str, Any] | None:
-    """Return the fields of a good ``state.json``; None where a closer look is needed."""
+    """Return the fields of a valid ``state.json``; None where it must be read in full."""
     fields = _fields(path / layout.STATE, STATE_MAX)
     if fields is None or fields.get("phase") not in _KNOWN:
         return None
@@ -77,7 +77,7 @@ def glance(path: Path) -> Mapping[str, Any] | None:
 
 
 def _has_journal(path: Path, fields: Mapping[str, Any]) -> bool:
-    """Whether the journal is as long as what was applied of it; an older state needs none."""
+    """Whether the journal is as long as the applied offset; an older state needs no journal."""
     offset = fields.get("applied_offset", 0)
     if not fields.get("journal_id"):
         return True
@@ -89,14 +89,14 @@ def _has_journal(path: Path, fields: Mapping[str, Any]) -> bool:
 
 
 def runtime(path: Path) -> Mapping[str, Any]:
-    """Return what the orchestrator last noted; empty without a readable note."""
+    """Return the orchestrator's last ``runtime_state.json``; empty where it is not readable."""
     return _fields(path / layout.RUNTIME, RUNTIME_MAX) or {}
 
 
 def starters(path: Path) -> tuple[tuple[int, int], ...]:
-    """Return pid and start time of the commands that made a pipe for an orchestrator's report.
+    """Return pid and start time of the commands that are starting an orchestrator.
 
-    They may have been killed since.
+    They may have been killed: check whether they are alive.
     """
     with suppress(OSError):
         if abs(time.time() - os.stat(path).st_mtime) < STARTING_S:  # noqa: PTH116 (quick)
@@ -107,12 +107,12 @@ def starters(path: Path) -> tuple[tuple[int, int], ...]:
 
 @contextmanager
 def one_at_a_time(project: Path, *, wait_s: float = BEGIN_WAIT_S) -> Iterator[None]:
-    """Hold the project's directory alone, for the moment in which a session begins there.
+    """Lock the project's directory, while a session begins in it.
 
-    A file system without locks keeps nobody waiting.
+    On a file system without locks this does nothing.
 
     Raises:
-        BlockedError: Somebody else held it for ``wait_s`` seconds.
+        BlockedError: Another process had it locked for ``wait_s`` seconds.
     """
     folder = os.open(project, os.O_RDONLY | os.O_CLOEXEC)
     try:
@@ -123,7 +123,7 @@ def one_at_a_time(project: Path, *, wait_s: float = BEGIN_WAIT_S) -> Iterator[No
 
 
 def _hold(project: Path, folder: int, wait_s: float) -> None:
-    import fcntl  # noqa: PLC0415 (only who begins needs it)
+    import fcntl  # noqa: PLC0415 (only a start needs it)
 
     deadline = time.monotonic() + wait_s
     while True:
@@ -132,7 +132,7 @@ def _hold(project: Path, folder: int, wait_s: float) -> None:
         except BlockingIOError:
             if time.monotonic() > deadline:
                 raise BlockedError(
-                    f"another process holds {project}: a start or resume, or a lock of its user",
+                    f"another process has locked {project}: a start, a resume or another program",
                     reason="locked",
                     hints=(f"see which process: fuser -v {shlex.quote(str(project))}",),
                 ) from None
@@ -153,7 +153,7 @@ def _fields(path: Path, limit: int) -> dict[str, Any] | None:
 
 
 def changed_at(path: Path) -> float:
-    """Return when state, journal or directory last changed, in Unix time; 0 where unknown."""
+    """Return the Unix time of the last change of state, journal or directory; 0: unknown."""
     latest = 0.0
     for name in (layout.STATE, layout.JOURNAL, ""):
         with suppress(OSError):
@@ -162,7 +162,7 @@ def changed_at(path: Path) -> float:
 
 
 def bury(path: Path) -> Path:
-    """Rename the directory so that nobody sees a session in it any more; returns its new place.
+    """Rename the directory, so that it does not count as a session; return its new path.
 
     Raises:
         DataError: It cannot be renamed; nothing was changed.
@@ -175,11 +175,11 @@ def bury(path: Path) -> Path:
 
 
 def delete(buried: Path) -> None:
-    """Delete a directory that `bury` returned; one already gone is fine.
+    """Delete a directory that `bury` returned, if it still exists.
 
     Raises:
-        DataError: Something in it cannot be deleted; the next attempt goes on from there.
-        ValueError: It was not buried.
+        DataError: A file in it cannot be deleted; another attempt continues from there.
+        ValueError: It was not renamed by `bury`.
     """
     import shutil  # noqa: PLC0415 (only removing needs it)
 

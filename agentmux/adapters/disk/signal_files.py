@@ -1,7 +1,7 @@
-"""What a signal needs of a session's directory: judge it and append it under one lock.
+"""The part of a session's directory that a signal needs: to be judged and appended under one lock.
 
-`session_files.FileSession` is this and the rest. It stands apart because ``agentmux submit`` runs
-all day: what is imported here is paid for by every signal.
+`session_files.FileSession` adds the rest. This module is separate because every ``agentmux submit``
+pays for what is imported here.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ from agentmux.core.names.turn import Turn
 from agentmux.errors import DataError, NotFoundError
 
 BLANK: Final = SessionState(phase=Phase.FAILED)
-"""What a journal is folded over."""
+"""The state from which a journal is folded."""
 
 _FEATURE_MAX: Final = 1 << 20
 
 
 class FileTransaction:
-    """A session while no other writer can append; implements `ports.session_files.Transaction`."""
+    """A session while its journal is locked; implements `ports.session_files.Transaction`."""
 
     def __init__(self, held: HeldJournal, loaded: LoadedSession) -> None:
         self._held = held
@@ -49,7 +49,7 @@ class FileTransaction:
 
     @property
     def loaded(self) -> LoadedSession:
-        """What state and journal said when the lock was taken."""
+        """The session as it was read when the lock was taken."""
         return self._loaded
 
     def append(self, event: Event) -> None:
@@ -64,7 +64,7 @@ class FileSignals:
         self._path = path
         self._store = StateStore(path)
         self.journal = FileJournal(path / layout.JOURNAL)
-        self._told: set[int] = set()  # where lines begin that were skipped and reported
+        self._told: set[int] = set()  # offsets of skipped lines that were reported
 
     @property
     def path(self) -> Path:
@@ -73,12 +73,12 @@ class FileSignals:
 
     @contextmanager
     def transact(self) -> Iterator[FileTransaction]:
-        """Read state and journal and keep every other writer out; for milliseconds only.
+        """Read state and journal under the journal's lock; keep it for milliseconds only.
 
         Raises:
             NotFoundError: There is no such session.
-            DataError: As `load`; also for a session of an older form that nobody has resumed yet.
-            BlockedError: Another process kept the journal for long.
+            DataError: As `load`; also for a session of an older version that was not resumed yet.
+            BlockedError: Another process has the journal locked for too long.
         """
         if not files.is_folder(self._path):
             raise NotFoundError(
@@ -89,12 +89,12 @@ class FileSignals:
             if loaded.foreign:
                 raise DataError(
                     f"`{self._path}` was made by an older version and takes no signals yet",
-                    hints=(f"take it over: agentmux resume {self._path.name}",),
+                    hints=(f"import it: agentmux resume {self._path.name}",),
                 )
             yield FileTransaction(held, loaded)
 
     def read_artifact(self, path: str, limit: int) -> tuple[bytes | None, str]:
-        """Return a regular file's content and, where there is none that counts, why."""
+        """Return a regular file's content, or None and the reason."""
         try:
             data = files.read_strict(self._path / path, limit)
         except (ValueError, DataError) as error:
@@ -102,18 +102,18 @@ class FileSignals:
         return data, "" if data is not None else "missing"
 
     def read_yaml(self, data: bytes) -> tuple[object, tuple[str, ...]]:
-        """Decode one YAML document strictly; the value, and every problem with its line."""
+        """Parse one YAML document strictly; return its value, and all problems with their lines."""
         from agentmux.adapters.yaml.documents import load_yaml  # noqa: PLC0415 (yaml costs 20 ms)
 
         loaded = load_yaml(data)
         return loaded.value, loaded.problems
 
     def read_front_matter(self, text: str) -> tuple[Mapping[str, object], tuple[str, ...]]:
-        """Return the mapping at the head of a Markdown text, and every problem with its line."""
+        """Return the front matter of a Markdown text, and all problems with their lines."""
         return read_front_matter(text)
 
     def turn(self, launch: str) -> Turn:
-        """Return what a launch's hooks have told of its turn; see `ports.session_files`."""
+        """Return the turn that a launch's hooks reported; see `ports.session_files`."""
         said = files.read_limited(self._path / layout.turn(launch), 64) or b""
         try:
             return Turn(said.decode("ascii", "replace").strip())
@@ -121,7 +121,7 @@ class FileSignals:
             return Turn.UNKNOWN
 
     def note_turn(self, launch: str, turn: Turn) -> None:
-        """Keep what a hook has told; see `ports.session_files`."""
+        """Write down the turn that a hook reported; see `ports.session_files`."""
         path = files.inside(self._path, layout.turn(launch))
         if layout.is_launch(launch) and path.parent.is_dir():
             files.put(path, f"{turn}\n".encode())
@@ -138,11 +138,11 @@ class FileSignals:
             return self._from_journal(journal, first, warnings)
         state, known = self._decoded(loaded.fields)
         if not known:
-            warnings.append(f"no phase can be read from `{self._path / layout.STATE}`")
+            warnings.append(f"`{self._path / layout.STATE}` has no readable phase")
         if not state.journal_id and not _is_header(first):
             return self._foreign(state, loaded.fields, known=known, warnings=warnings)
         if not state.journal_id:
-            # Taken over, and killed before the new state was committed: the new journal has it.
+            # An import was killed before the new state was committed: use the new journal.
             return self._from_journal(journal, first, warnings)
         self._check_journal(state, first)
         tail = self._events(journal.read(state.applied_offset).lines, warnings)
@@ -158,7 +158,7 @@ class FileSignals:
     def _check_journal(self, state: SessionState, first: JournalLine | None) -> None:
         path = self.journal.path
         if first is None:
-            raise DataError(f"`{path}` is missing, and its lines were applied to the state")
+            raise DataError(f"`{path}` is missing, but the state was made from it")
         fields = parse_line(first.raw) or {}
         payload = fields.get("payload")
         found = payload.get("journal_id") if isinstance(payload, dict) else None
@@ -168,7 +168,7 @@ class FileSignals:
     def _from_journal(
         self, journal: FileJournal | HeldJournal, first: JournalLine | None, warnings: list[str]
     ) -> LoadedSession:
-        """No state can be read: fold the whole journal, or let the artifacts alone decide."""
+        """Load without a readable state: fold the whole journal, or leave it to the artifacts."""
         lines = journal.read().lines if first is not None else ()
         events = self._events(lines, warnings, older=not _is_header(first))
         if not events or not isinstance(events[0][0].fact, JournalCreated):
@@ -191,14 +191,14 @@ class FileSignals:
         )
 
     def _lies(self, path: str, state: SessionState) -> bool:
-        """Whether anything is at ``path``, or where an unfinished move takes it."""
+        """Whether anything exists at ``path``, or at the place an unfinished move takes it to."""
         moved = (f"{each.to}/{path}" for each in state.pending_archive if each.takes(path))
         return any(os.path.lexists(self._path / place) for place in (path, *moved))
 
     def _foreign(
         self, state: SessionState, fields: dict[str, object], *, known: bool, warnings: list[str]
     ) -> LoadedSession:
-        """An older session: the cursor file tells how far its journal was applied."""
+        """Load an older session; its cursor file says how far the journal was applied."""
         cursor = self._store.load_cursor()
         offset = state.applied_offset
         if "applied_offset" not in fields and cursor is not None:
@@ -215,14 +215,14 @@ class FileSignals:
         )
 
     def _with_feature(self, state: SessionState) -> SessionState:
-        """An older state may not say what was asked for; the file that agents read does."""
+        """Return the state with its feature; in an older session only the requirements have it."""
         data = None if state.feature else self.read_artifact(layout.REQUIREMENTS, _FEATURE_MAX)[0]
         return replace(state, feature=data.decode("utf-8", "replace").strip()) if data else state
 
     def _events(
         self, lines: Iterable[JournalLine], warnings: list[str], *, older: bool = False
     ) -> tuple[tuple[Event, int], ...]:
-        """Return what the lines say, and add to ``warnings`` which ones say nothing."""
+        """Return the events of the lines, and add the skipped lines to ``warnings``."""
         found, skipped = self._sorted_out(lines, older=older)
         warnings += skipped.values()
         self._told.update(skipped)
@@ -231,7 +231,7 @@ class FileSignals:
     def _sorted_out(
         self, lines: Iterable[JournalLine], *, older: bool = False
     ) -> tuple[tuple[tuple[Event, int], ...], dict[int, str]]:
-        """Return the events, and for every line that is none, by where it begins, why not."""
+        """Return the events, and the reason for each skipped line, by the line's offset."""
         read = _older_event if older else _event
         found: list[tuple[Event, int]] = []
         skipped: dict[int, str] = {}
@@ -252,11 +252,11 @@ def _event(line: JournalLine) -> Event:
 
 
 def _older_event(line: JournalLine) -> Event:
-    """Read a line of a session of an older form, whose lines may not say which version they are.
+    """Read a line of an older session, which may have no version.
 
     Raises:
-        FieldError: It says none, and is none of ours.
-        UnknownEventError: It says one, and is of an unknown kind or a newer version.
+        FieldError: It has no version, and is not one of our events.
+        UnknownEventError: It has a version, and an unknown kind or a newer version.
     """
     fields = parse_line(line.raw)
     if fields is None or "v" in fields:
@@ -268,6 +268,6 @@ def _older_event(line: JournalLine) -> Event:
 
 
 def _is_header(first: JournalLine | None) -> bool:
-    """Whether a journal begins as ours do; older ones do not."""
+    """Whether a journal begins with our header; journals of older sessions do not."""
     fields = parse_line(first.raw) if first is not None else None
     return fields is not None and fields.get("event") == JournalCreated.kind

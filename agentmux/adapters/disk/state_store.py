@@ -1,10 +1,10 @@
-"""``state.json``, its backup and the cursor: read without touching, written whole.
+"""``state.json``, its backup and the cursor file.
 
-Reading never writes. After a kill at any instant ``state.json`` is the old generation or the new,
-and ``state.json.bak`` a good one before it.
+Reading never writes. After a kill at any moment ``state.json`` is either the old or the new state,
+and ``state.json.bak`` is a valid earlier one.
 """
 
-# Each durable step is a plain call on `os`, so that tests can record it, break it and kill at it.
+# Durable steps call functions of `os` directly, so that tests can make them fail or kill there.
 # ruff: noqa: PTH105, PTH108
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
 SIZE_MAX: Final = 16 << 20
-"""Bytes of a state or cursor file; a larger one counts as corrupt. Twice a line of the journal."""
+"""Bytes of a state or cursor file, twice those of a journal line; a larger one is corrupt."""
 
 
 StateSource = Literal["state.json", "backup", "none"]
@@ -33,11 +33,11 @@ StateSource = Literal["state.json", "backup", "none"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadedState:
-    """What was found.
+    """The state as it was read.
 
     Attributes:
-        fields: As decoded, unknown ones included; None without a readable generation.
-        problem: Why ``state.json`` was not taken, for people; None where it was, or is missing.
+        fields: All fields, with unknown ones; None where neither file is readable.
+        problem: Why ``state.json`` was not used, for people; None where it was, or is missing.
     """
 
     fields: dict[str, Any] | None
@@ -47,7 +47,7 @@ class LoadedState:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cursor:
-    """How far the journal was applied, in bytes, with the last event's id and state's revision."""
+    """The applied offset of the journal in bytes, the last event's id and the state's revision."""
 
     applied_offset: int
     last_event_id: str | None
@@ -64,10 +64,10 @@ class StateStore:
         self._supported = supported
 
     def load(self) -> LoadedState:
-        """Return ``state.json``, or the backup where that is corrupt; changes nothing.
+        """Return ``state.json``, or the backup where it is corrupt; changes nothing.
 
         Raises:
-            DataError: It is from a newer agentmux, or the system does not let us read it.
+            DataError: The state is from a newer agentmux, or the system does not let us read it.
         """
         try:
             fields = self._read(self.path)
@@ -76,22 +76,22 @@ class StateStore:
         return LoadedState(fields=fields, source="none" if fields is None else "state.json")
 
     def save(self, fields: Mapping[str, Any], *, after: int | None = None) -> None:
-        """Make ``fields`` the state, durably; the good generation before it becomes the backup.
+        """Write ``fields`` as the state, durably; the previous valid state becomes the backup.
 
         Args:
-            fields: All of the state, JSON-compatible.
-            after: The revision that must be there now; None skips the look.
+            fields: The whole state, JSON-compatible.
+            after: The revision that the file must have now; None skips this check.
 
         Raises:
-            DataError: It cannot be written; the old state is intact.
-            SupersededError: Another process went on with the session: the revision differs.
+            DataError: The state cannot be written; the old one stays.
+            SupersededError: The revision differs: another process has changed the state.
         """
         current = self._read_good()
         if after is not None and current is not None and current.get("revision") != after:
             found = current.get("revision")
-            message = f"another process went on with `{self.path}`: revision {found}, not {after}"
+            message = f"another process has changed `{self.path}`: revision {found}, not {after}"
             raise SupersededError(message)
-        # On one line: the indenting encoder is Python's own, and this is done for every event.
+        # On one line: with an indent Python's encoder is slow, and this is done for every event.
         data = files.json_bytes(fields, indent=None)
         if len(data) > SIZE_MAX:
             raise DataError(f"`{self.path}` would have {len(data)} bytes: the limit is {SIZE_MAX}")
@@ -100,7 +100,7 @@ class StateStore:
         files.replace(self.path, data)
 
     def save_cursor(self, *, applied_offset: int, last_event_id: str | None, revision: int) -> None:
-        """Write the mirror that other tools read; the truth is the offset in the state."""
+        """Write the cursor file for other tools; only the offset in the state counts."""
         fields = {
             "applied_offset": applied_offset,
             "last_event_id": last_event_id,
@@ -109,7 +109,7 @@ class StateStore:
         files.replace(self._cursor, files.json_bytes(fields))
 
     def load_cursor(self) -> Cursor | None:
-        """Return the mirror; None where it is missing or makes no sense."""
+        """Return the content of the cursor file; None where it is missing or not valid."""
         data = files.read_limited(self._cursor, SIZE_MAX)
         try:
             fields = files.json_fields(data) if data is not None else {}
@@ -126,10 +126,10 @@ class StateStore:
         )
 
     def set_aside_corrupt(self, now: datetime) -> Path | None:
-        """Rename a corrupt ``state.json``, so that the next save loses no evidence.
+        """Rename a corrupt ``state.json``, so that the next save does not overwrite it.
 
         Returns:
-            ``state.json.corrupt-<UTC time>``; None if it is missing or reads well.
+            ``state.json.corrupt-<UTC time>``; None if it is missing or valid.
         """
         try:
             self._read(self.path)
@@ -144,13 +144,13 @@ class StateStore:
         try:
             fields = self._read(self._backup)
         except ValueError as error:
-            also = f"{problem}; so is `{self._backup.name}`: {error}"
+            also = f"{problem}; `{self._backup.name}` is corrupt, too: {error}"
             return LoadedState(fields=None, source="none", problem=also)
         source: StateSource = "none" if fields is None else "backup"
         return LoadedState(fields=fields, source=source, problem=problem)
 
     def _read(self, path: Path) -> dict[str, Any] | None:
-        """Return a generation, None where it is missing; `ValueError` where it is corrupt."""
+        """Return the fields of a state file; None if missing, `ValueError` if corrupt."""
         data = files.read_strict(path, SIZE_MAX)
         if data is None:
             return None
@@ -174,23 +174,23 @@ class StateStore:
             return None
 
     def _keep_backup(self) -> None:
-        """Give the current generation its second name; neither name is ever without a file."""
+        """Make the current state the backup; both names always have a file."""
         temp = files.temporary(self.path.parent)
         with files.explained(self._backup):
             try:
                 os.link(self.path, temp, follow_symlinks=False)
                 os.replace(temp, self._backup)
             except OSError:
-                # Some file systems have no hard links, and a file has only so many names.
+                # Some file systems have no hard links, or limit their number.
                 data = files.read_strict(self.path, SIZE_MAX)
                 if data is not None:
                     files.replace(self._backup, data)
             finally:
-                # Renaming one name of a file over another of the same file does nothing.
+                # A rename between two names of the same file does nothing.
                 with suppress(FileNotFoundError):
                     os.unlink(temp)
 
 
 def _count(value: object) -> int | None:
-    """Return a whole number from 0; in JSON as in Python, true is none."""
+    """Return ``value`` if it is an integer from 0, else None; a boolean is not an integer."""
     return value if type(value) is int and value >= 0 else None

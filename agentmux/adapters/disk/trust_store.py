@@ -1,7 +1,7 @@
-"""What the user trusts of each project: a private file below ``$XDG_STATE_HOME/agentmux/trust``.
+"""The user's trust in a project: a private file below ``$XDG_STATE_HOME/agentmux/trust``.
 
-It goes by the project's real path, so a copy of the project is another one. Only hashes are kept:
-what a configuration holds may be private.
+The file belongs to the project's real path, so a copy of the project is not trusted. It contains
+only hashes, since a configuration may be private.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ _MOST: Final = 1 << 20
 
 
 class TrustStore:
-    """The trust in one project; nothing is made before something is written."""
+    """The trust in one project; no file is made before `write`."""
 
     def __init__(self, folder: Path, project: Path) -> None:
-        """``folder`` is that of all projects, ``project`` the real path of this one."""
+        """``folder`` has the files of all projects; ``project`` is the real path of this one."""
         self._project = os.fsencode(project).decode(errors="backslashreplace")
         name = sha256(os.fsencode(project)).hexdigest()[:32]
         self.path = folder / f"{name}.json"
 
     def read(self) -> dict[str, str]:
-        """Return the digests of what is trusted, by key; nothing where that cannot be read."""
+        """Return the digests of the trusted parts, by key; empty without a readable file."""
         data = files.read_limited(self.path, _MOST)
         try:
             fields = files.json_fields(data or b"")
@@ -41,15 +41,15 @@ class TrustStore:
         return {key: digest for key, digest in parts.items() if isinstance(digest, str)}
 
     def write(self, parts: Mapping[str, str]) -> None:
-        """Trust exactly these.
+        """Trust exactly these parts.
 
         Raises:
-            DataError: It cannot be written; what was trusted stays.
+            DataError: The file cannot be written; the old trust stays.
         """
         fields = {"v": VERSION, "project": self._project, "parts": dict(parts)}
         files.make_dir(self.path.parent)
         files.replace(self.path, files.json_bytes(fields))
 
     def forget(self) -> bool:
-        """Trust nothing any more; whether anything was."""
+        """Remove all trust in the project; return whether there was any."""
         return files.remove(self.path)

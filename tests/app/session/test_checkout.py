@@ -138,7 +138,7 @@ def test_a_project_that_somebody_holds_is_not_waited_for_without_end(project: Pa
     fcntl.flock(folder, fcntl.LOCK_EX)  # as `flock . agentmux start` does
     try:
         with (
-            pytest.raises(BlockedError, match="another process holds") as raised,
+            pytest.raises(BlockedError, match="another process has locked") as raised,
             session_folders.one_at_a_time(project, wait_s=0.05),
         ):
             pass
