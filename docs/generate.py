@@ -32,13 +32,14 @@ _JOURNAL: Final = """# The journal
  "launch":"0123456789ab","cycle":1,"payload":{}}
 ```
 
-(on one line). `id` is a uuid; of an agent's signal it is made from launch, event, sub-plan or topic
-and the artifact's SHA-256, so that the same signal twice is the same event. `launch` is the launch
-it comes from or is about. Signals are named like their tool, facts in the past tense.
+(on one line). `id` is a uuid. For an agent's signal, it is made from the launch, the event, the
+sub-plan or topic and the artifact's SHA-256, so that the same signal twice is the same event.
+`launch` is the launch that the event comes from or is about. Signals are named like their tool,
+facts in the past tense.
 
-A last line without a newline was never acknowledged: the next writer cuts it off and keeps it as
-`tool_events.torn-<time>`. A whole line that does not parse is skipped and reported. A line of an
-unknown kind or a newer version stops everything with exit code 5, untouched.
+A last line without a newline was never acknowledged: the next writer cuts it off and keeps it in
+`tool_events.torn-<time>`. A complete line that cannot be parsed is skipped and reported. A line of
+an unknown kind or a newer version is an error (exit code 5), and nothing is changed.
 """
 
 
@@ -84,30 +85,31 @@ def cli() -> str:
 
 _AGENTS: Final = """# Agents
 
-The agents that AgentMux knows without any configuration, as they stand in `agentmux/agents.yaml`.
-`agentmux agents` says which of them are installed on your machine and whether their conversations
-come back (↻); `agentmux agents probe NAME` asks the installed program; `agentmux agents show NAME`
-prints the command lines with your configuration in them. What each key means stands in
-[configuration](configuration.md#agents); how to add one: [add an agent](../how-to/add-an-agent.md).
+These are the agents that AgentMux knows without any configuration, from `agentmux/agents.yaml`.
+`agentmux agents` shows which of them are installed on your machine and whether their conversations
+come back (↻). `agentmux agents probe NAME` asks the installed program what it can do.
+`agentmux agents show NAME` prints the command lines with your configuration applied. The keys are
+described in [configuration](configuration.md#agents), and another page says how to
+[add an agent](../how-to/add-an-agent.md).
 
-An agent's conversation comes back by the first of its strategies whose features the installed
-program shows in the output of its probe:
+A conversation comes back by the first strategy of its agent whose features the installed program
+shows in the output of its probe:
 
 | strategy | how the conversation is found again |
 |---|---|
-| assign | AgentMux chooses its id, and passes it at the launch |
-| learn | the agent chooses the id and tells it; until it has, as continue |
-| continue | the latest conversation of the directory, only where one seat alone used it |
-| checkpoint | a file that the agent writes into a folder of the seat's own |
-| none | not at all: a resume starts the agent afresh, with the full prompt |
+| assign | AgentMux chooses the id and passes it at the launch |
+| learn | the agent chooses the id and tells it; until then, as for continue |
+| continue | as the latest conversation of the directory, if no other seat used the directory |
+| checkpoint | in a file that the agent writes into a folder of the seat |
+| none | not at all: a resume starts a new conversation with the full prompt |
 
-In the command lines below, `ID` is the conversation's id, `FOLDER` the seat's own folder in the
-session, `FILE` its checkpoint, `MCP` a file that names our MCP server, `PROMPT` one line that names
-the file with the prompt, and `MODEL` appears only where one is configured. Where a command line has
-no `PROMPT`, the prompt is pasted into the agent.
+In the command lines below, `ID` is the conversation's id, `FOLDER` the folder of the seat in the
+session, `FILE` its checkpoint, `MCP` a file that names our MCP server, and `PROMPT` one line that
+names the file with the prompt. `MODEL` appears only if a model is configured. If a command line has no
+`PROMPT`, the prompt is pasted into the agent.
 
-Nothing that bypasses permissions is built in. *Unattended* is what a run that nobody watches would
-need: it takes effect when you write it into `agents.NAME.permission_args`.
+By default, no agent bypasses permissions. *Unattended* are the arguments that an unattended run
+needs; they take effect only when you write them into `agents.NAME.permission_args`.
 
 A command that is not in this table runs exactly as typed, with strategy none.
 """
