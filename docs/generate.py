@@ -105,8 +105,8 @@ shows in the output of its probe:
 
 In the command lines below, `ID` is the conversation's id, `FOLDER` the folder of the seat in the
 session, `FILE` its checkpoint, `MCP` a file that names our MCP server, and `PROMPT` one line that
-names the file with the prompt. `MODEL` appears only if a model is configured. If a command line has no
-`PROMPT`, the prompt is pasted into the agent.
+names the file with the prompt. `MODEL` appears only if a model is configured. If a command line has
+no `PROMPT`, the prompt is pasted into the agent.
 
 By default, no agent bypasses permissions. *Unattended* are the arguments that an unattended run
 needs; they take effect only when you write them into `agents.NAME.permission_args`.

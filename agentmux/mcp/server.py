@@ -1,6 +1,6 @@
-"""``agentmux mcp``: the signals as tools of an MCP server on standard input and output.
+"""``agentmux mcp``: an MCP server on standard input and output, with a tool for each signal.
 
-One server belongs to one launch: who calls is read from the environment once, when it starts.
+One server belongs to one launch. It reads once, when it starts, from the environment which one.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from agentmux.errors import AgentmuxError
 
 INSTRUCTIONS: Final = """\
 AgentMux runs you as one agent of a pipeline. Hand your work in with the submit tool that your
-instructions name, when it is complete and not before. `refused` lists every problem: mend all of
+instructions name, when it is complete and not before. `refused` lists every problem: fix all of
 them and submit again. `accepted`, `duplicate` and `ignored` need no further action.
 """
 
@@ -34,12 +34,12 @@ _WITHOUT_ARGUMENTS: Final = {
     "submit_plan": "Hand in 04_planning/plan.yaml.",
     "submit_design": "Hand in 05_design/design.md.",
     "submit_summary": "Hand in 08_completion/summary.md.",
-    "submit_hello": "Say which conversation this is; nothing is handed in.",
+    "submit_hello": "Tell which conversation this is. Hands nothing in.",
 }
 
 
 class ToolAnswer(TypedDict):
-    """What became of a signal; the same fields as ``agentmux submit --json``."""
+    """The answer to a signal, with the fields of ``agentmux submit --json``."""
 
     schema: int
     result: Literal["accepted", "ignored", "duplicate", "refused"]
@@ -51,20 +51,21 @@ class ToolAnswer(TypedDict):
 Send = Callable[[Submission], ToolAnswer]
 
 SubplanArg = Annotated[
-    int | None, Field(default=None, ge=1, description="Which sub-plan; else the one of your seat.")
+    int | None, Field(default=None, ge=1, description="The sub-plan (default: that of your seat).")
 ]
 Role = Annotated[
-    str, Field(default="", description="logic, quality or expert; else the role of your seat.")
+    str, Field(default="", description="logic, quality or expert (default: that of your seat).")
 ]
-OwnTopic = Annotated[str, Field(default="", description="Which topic; else the one of your seat.")]
+OwnTopic = Annotated[str, Field(default="", description="The topic (default: that of your seat).")]
 Topic = Annotated[str, Field(description="A short name: a-z, 0-9 and hyphens.")]
 Question = Annotated[
-    str, Field(description="All that the researcher has to know: it sees nothing else.")
+    str,
+    Field(description="The question, with everything that the researcher needs: it sees no more."),
 ]
 
 
 def main(environ: Mapping[str, str]) -> int:
-    """Serve until standard input ends; returns the exit code."""
+    """Serve until standard input ends; return the exit code."""
     try:
         identity = identity_from(environ, command="agentmux mcp")
     except AgentmuxError as error:
@@ -110,7 +111,7 @@ def _plain(send: Send, signal: str) -> Callable[[], ToolAnswer]:
 def _add_submits(server: MCPServer, send: Send) -> None:
     @server.tool()
     def submit_done(subplan_index: SubplanArg = None) -> ToolAnswer:
-        """Say that the code of a sub-plan, or of a fix, is complete."""
+        """Tell that the code of a sub-plan, or of a fix, is complete."""
         return send(Submission(signal="submit_done", subplan=subplan_index))
 
     @server.tool()
@@ -127,10 +128,10 @@ def _add_submits(server: MCPServer, send: Send) -> None:
 def _add_research(server: MCPServer, send: Send) -> None:
     @server.tool()
     def research_dispatch_code(topic: Topic, question: Question) -> ToolAnswer:
-        """Have another agent find something out in this code base, while you go on."""
+        """Ask another agent a question about this code base, and go on meanwhile."""
         return send(Submission(signal="research_dispatch_code", topic=topic, question=question))
 
     @server.tool()
     def research_dispatch_web(topic: Topic, question: Question) -> ToolAnswer:
-        """Have another agent find something out on the web, while you go on."""
+        """Ask another agent to answer a question from the web, and go on meanwhile."""
         return send(Submission(signal="research_dispatch_web", topic=topic, question=question))

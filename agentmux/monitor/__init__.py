@@ -1,1 +1,1 @@
-"""The monitor: the pane in which the orchestrator shows what it does, and hears keys."""
+"""The monitor: the pane in which the orchestrator shows its work and takes the user's keys."""

@@ -1,6 +1,6 @@
-"""Where the monitor is drawn: on the terminal of its pane or, without one, line by line.
+"""Draws the monitor on the terminal of its pane or, without a terminal, prints it line by line.
 
-The alternate screen is not used, so that the last picture stays when the process has gone.
+It does not use the alternate screen, so that the last picture stays after the process has ended.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from agentmux.core.terminal.text_width import clean
 from agentmux.monitor.view import MonitorLine, Style, attention, draw
 from agentmux.ports.display import Picture
 
-# Where the terminal does not tell its size.
+# Columns and rows, if the terminal does not tell its size.
 _FALLBACK: Final = (80, 24)
-# A terminal that takes nothing for so long (a server that hangs) gets the picture another time.
+# If the terminal accepts nothing for so long (a server that hangs), the picture is drawn later.
 _PATIENCE_S: Final = 0.1
 _KEYS_BYTES: Final = 1024
-# What follows an escape in so short a time belongs to it.
+# Bytes that follow an escape within this time belong to the same key.
 _ESCAPE_S: Final = 0.03
 
-# Lines that a terminal takes for wider than we do are cut by it, not wrapped.
-# A paste comes bracketed: no line end in it is an Enter.
+# Line wrapping is turned off: a line that the terminal counts as wider than we do is cut.
+# Bracketed paste is turned on: a line end in pasted text is not an Enter.
 _BEGIN: Final = "\x1b[?25l\x1b[?7l\x1b[?2004h"
 _END: Final = "\x1b[0m\x1b[?2004l\x1b[?7h\x1b[?25h"
 _COLOURED: Final[Mapping[Style, str]] = {
@@ -53,16 +53,16 @@ def styled(line: MonitorLine, *, colour: bool) -> str:
 
 
 _BELL: Final = b"\a"
-"""Heard once for each new thing that waits for the user; tmux passes it on as an alert."""
+"""Sent once for each new thing that waits for the user; tmux shows it as an alert."""
 
 
 class TerminalDisplay:
     """The monitor on a terminal; implements `ports.display.Display`. No method raises."""
 
     def __init__(self, stream: TextIO, *, colour: bool, keyboard: int = 0) -> None:
-        """Draw on the terminal of ``stream``; hear keys where ``keyboard`` is a terminal too.
+        """Draw on the terminal of ``stream``; read keys if ``keyboard`` is a terminal, too.
 
-        From here to `close` the keyboard gives every key at once, without an echo.
+        Until `close`, the keyboard gives each key at once and without echo.
         """
         self._colour = colour
         self._fd = _own_description(stream.fileno())
@@ -74,7 +74,7 @@ class TerminalDisplay:
         self._waits: frozenset[str] = frozenset()
 
     def show(self, picture: Picture) -> None:
-        """Draw it at the size that the terminal has now, unless it looks the same as before."""
+        """Draw the picture at the terminal's current size, unless nothing changed."""
         self._picture = picture
         self._paint(ended=False)
         waits = attention(picture)
@@ -89,11 +89,11 @@ class TerminalDisplay:
             self._paint(ended=False)
 
     def fileno(self) -> int | None:
-        """Where keys come from; None without a terminal, also when it has gone since."""
+        """Return the descriptor that keys come from; None if there is no terminal (any more)."""
         return self._keyboard
 
     def keys(self) -> tuple[Pressed, ...]:
-        """Return the keys that were pressed since the last call; waits for none."""
+        """Return the keys that were pressed since the last call, without waiting."""
         pressed = self._keys.feed(self._read(0))
         while self._keys.waiting:  # an escape alone, or the first byte of more
             data = self._read(_ESCAPE_S)
@@ -110,12 +110,12 @@ class TerminalDisplay:
         except OSError:
             data = b""
         if not data:
-            # It was readable and gave nothing: the terminal is gone, and would stay readable.
+            # An empty read means that the terminal is gone; it would stay readable for ever.
             self._keyboard = None
         return data
 
     def close(self) -> None:
-        """Leave the last picture with the way to go on, and the terminal as it was."""
+        """Draw the last picture with a command to go on, and restore the terminal."""
         if self._fd < 0:
             return
         if self._picture is not None:
@@ -138,7 +138,7 @@ class TerminalDisplay:
             f"\x1b[{row};1H\x1b[K{styled(line, colour=self._colour)}"
             for row, line in enumerate(lines, start=1)
         )
-        # A picture that arrived in part only is painted whole the next time.
+        # If only a part was written, the next picture is drawn completely.
         arrived = self._send(f"{_BEGIN}{frame}".encode(errors="replace"))
         self._painted = (cols, rows, lines) if arrived else None
 
@@ -150,7 +150,7 @@ class TerminalDisplay:
         return (cols, rows) if cols and rows else _FALLBACK
 
     def _send(self, data: bytes) -> bool:
-        """Write to the terminal while it takes it; return whether it took all."""
+        """Write to the terminal while it accepts data; return whether all was written."""
         try:
             while data:
                 if not select.select([], [self._fd], [], _PATIENCE_S)[1]:
@@ -163,7 +163,7 @@ class TerminalDisplay:
 
 
 def _own_description(fd: int) -> int:
-    """Open the terminal of ``fd`` once more, so that only our writes never block."""
+    """Open the terminal of ``fd`` again, so that non-blocking mode affects only our own writes."""
     flags = os.O_RDWR | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC
     try:
         return os.open(os.ttyname(fd), flags)
@@ -172,10 +172,10 @@ def _own_description(fd: int) -> int:
 
 
 def _listen(keyboard: int | None) -> list[int | list[bytes | int]] | None:
-    """Let keys come one by one; return what is to be restored.
+    """Make the terminal deliver keys one by one; return its settings before, to restore them.
 
-    Ctrl-S would stop the drawing, and with it the orchestrator, Ctrl-C would end it: they are
-    ordinary keys here.
+    Ctrl-S and Ctrl-C become ordinary keys: Ctrl-S would stop the drawing and so the orchestrator,
+    and Ctrl-C would end it.
     """
     if keyboard is None:
         return None
@@ -193,14 +193,14 @@ def _listen(keyboard: int | None) -> list[int | list[bytes | int]] | None:
 
 
 class PlainDisplay:
-    """The monitor without a terminal, one line a message; implements `ports.display.Display`."""
+    """The monitor without a terminal: one line per message; implements `ports.display.Display`."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
         self._said: tuple[str, ...] = ()
 
     def show(self, picture: Picture) -> None:
-        """Print the messages that the last picture did not have; never raises."""
+        """Print the messages that were not in the last picture; never raise."""
         new = _new(self._said, picture.messages)
         self._said = picture.messages
         encoding = self._stream.encoding or "utf-8"
@@ -216,7 +216,7 @@ class PlainDisplay:
         """Do nothing: lines have no size."""
 
     def fileno(self) -> int | None:
-        """None: there is no keyboard."""
+        """Return None: there is no keyboard."""
         return None
 
     def keys(self) -> tuple[Pressed, ...]:
@@ -228,7 +228,7 @@ class PlainDisplay:
 
 
 def _new(before: tuple[str, ...], now: tuple[str, ...]) -> tuple[str, ...]:
-    """Return what was added at the end; older messages may have been dropped at the beginning."""
+    """Return the messages that are new; old ones may have been dropped from the beginning."""
     kept = min(len(before), len(now))
     while kept and before[-kept:] != now[:kept]:
         kept -= 1

@@ -1,7 +1,7 @@
-"""What the monitor shows of a picture: lines that fit, made of styled segments; pure.
+"""Turns a picture into the lines of the monitor, made of styled segments. Pure.
 
-Every line has a rank. Where the pane is too low, lines with the highest rank are left out first,
-so that what is going on, and what the user is waited for, stays to the last.
+Every line has a rank. If the pane has too few rows, the lines with the highest rank are left out
+first. The current phase and what waits for the user have the lowest ranks.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _QUESTION_LINES: Final = 8
 
 
 class Style(StrEnum):
-    """How a segment is set off; it never says what the text does not say."""
+    """How a segment is shown; a style never carries information that the text does not have."""
 
     PLAIN = "plain"
     HEADER = "header"
@@ -92,7 +92,7 @@ def draw(picture: Picture, cols: int, rows: int, *, ended: bool = False) -> tupl
     """Return the picture as ``rows`` lines of at most ``cols`` cells (both at least 1).
 
     Args:
-        ended: Nobody drives the session any more: the last line says how to go on.
+        ended: Whether the orchestrator has ended; the last line then says how to go on.
     """
     cols, rows = max(cols, 1), max(rows, 1)
     sections = (
@@ -128,7 +128,7 @@ def _text(
     lines: int = _TEXT_LINES,
     indent: str = "",
 ) -> Iterator[_Ranked]:
-    """Wrap a text of any kind; its first line has the first rank, the others have the second."""
+    """Wrap a text; its first line gets the first rank, all others the second."""
     indent = indent if cols > NARROW else ""
     for number, line in enumerate(wrap(clean(text), cols - len(indent), lines)):
         yield ranks[min(number, 1)], (Segment(indent + line, style),)
@@ -138,7 +138,7 @@ def _heading(text: str, cols: int) -> _Ranked:
     return _Rank.HEADING, (Segment(cut(text, cols), Style.HEADER),)
 
 
-# -- what it is about ----------------------------------------------------------------------------
+# -- the feature ---------------------------------------------------------------------------------
 
 
 def _header(picture: Picture, cols: int) -> Iterator[_Ranked]:
@@ -228,7 +228,7 @@ _DETAIL: Final[Mapping[Phase, Callable[[SessionState], str]]] = {
 
 
 def _status(name: str, picture: Picture) -> SeatStatus:
-    """Return what is seen of a seat or, before anything is, what the journal says."""
+    """Return the observed status of a seat; before the first observation, that of the journal."""
     seat = picture.state.seats[name]
     journal = SeatStatus(status=seat.status, source="journal", since=seat.since)
     return picture.statuses.get(name, journal)
@@ -258,7 +258,7 @@ def _seats(picture: Picture, cols: int) -> Iterator[_Ranked]:
 
 
 def _about(state: SessionState, name: str, seat: Seat, status: SeatStatus) -> str:
-    """Return who plays, how it came up, and what its status rests on."""
+    """Return the agent of a seat, how it was started, and the source of its status."""
     parts = (
         str(state.agents.get(name, {}).get("agent") or ""),
         NATIVE if seat.mode == "native" else seat.mode,
@@ -269,9 +269,9 @@ def _about(state: SessionState, name: str, seat: Seat, status: SeatStatus) -> st
 
 
 def _age(since: str, now: datetime) -> str:
-    """Return how long ago an instant was, in one unit; empty where it cannot be read.
+    """Return how long ago a time was, in one unit; empty if it cannot be parsed.
 
-    Seconds are not told: they would have the whole picture painted again at every look.
+    Seconds are not shown, because the picture would have to be drawn again every second.
     """
     try:
         seconds = int((_aware(now) - _aware(datetime.fromisoformat(since))).total_seconds())
@@ -289,13 +289,13 @@ def _aware(instant: datetime) -> datetime:
 
 # -- what waits for the user ---------------------------------------------------------------------
 
-_WRITE: Final = "What is to change? Enter twice sends, Esc leaves"
+_WRITE: Final = "What should change? Enter twice sends, Esc cancels"
 _CURSOR: Final = "\u258f"
 _LOOK: Final = "asks you something: look at its pane"
 _LIMIT: Final = "has reached its usage limit"
 _RESTART: Final = "agentmux restart {session} --role {seat}"
 _SUMMARY: Final = f"{PIPELINE[Phase.COMPLETING].folder}/{PIPELINE[Phase.COMPLETING].leaves[0]}"
-# Status to what is said of the seat, and to what the user can type.
+# For each status: what is shown about the seat, and what the user can type.
 _TURNS: Final[Mapping[str, tuple[str, str]]] = {
     statuses.WAITING: (_LOOK, ""),
     statuses.LIMIT: (_LIMIT, ""),
@@ -307,7 +307,7 @@ _TURNS: Final[Mapping[str, tuple[str, str]]] = {
 
 
 def attention(picture: Picture) -> frozenset[str]:
-    """Return what waits for the user now; what is new among it is worth a bell."""
+    """Return everything that waits for the user now; each new entry rings the bell."""
     turns = (*_failure(picture.state), *_decision(picture.state), *_askers(picture))
     return frozenset(what for what, *_ in turns)
 
@@ -332,7 +332,7 @@ def _turns(picture: Picture, cols: int) -> Iterator[_Ranked]:
 
 
 def _writing(draft: str, cols: int) -> Iterator[_Ranked]:
-    """The changes that the user writes: the end of them, where they are long."""
+    """Show the changes that the user is writing; of a long text, its end."""
     ranks = (_Rank.TURN, _Rank.MORE)
     yield from _text(f"{ATTENTION} {_WRITE}", cols, Style.ATTENTION, ranks=ranks)
     *before, last = wrap(f"> {clean(draft)}{_CURSOR}", cols, len(draft) + 1)[-_TEXT_LINES:]
@@ -361,12 +361,12 @@ def _decision(state: SessionState) -> Iterator[tuple[str, ...]]:
     if state.commit is not None and state.commit.status == "failed":
         yield (f"the commit was not made: {state.commit.reason}",)
     capped = " (the review did not pass)" if state.review_outcome == CAPPED else ""
-    keys = ("approve: press a twice here", "ask for changes: press c here")
+    keys = ("approve: press a twice here", "request changes: press c here")
     if state.summary_submitted:
         summary = f"{state.feature_dir}/{_SUMMARY}".lstrip("/")
         yield (f"read the summary and decide{capped}", summary, *keys)
     else:
-        yield (f"decide{capped}: no summary will come", *keys)
+        yield (f"decide{capped}: there will be no summary", *keys)
 
 
 def _askers(picture: Picture) -> Iterator[tuple[str, ...]]:
@@ -379,7 +379,7 @@ def _askers(picture: Picture) -> Iterator[tuple[str, ...]]:
 
 
 def _more(status: SeatStatus) -> str:
-    """Return when a limit ends, or what went wrong before an agent went quiet."""
+    """Return when a usage limit ends, or the trouble before an agent went quiet."""
     if status.resets:
         return f", which resets {status.resets}"
     return f" ({status.trouble})" if status.trouble and status.status == statuses.STALLED else ""

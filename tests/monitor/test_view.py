@@ -123,7 +123,7 @@ Your turn
   .agentmux/.sessions/20260101-101500-add-lo
     gin/08_completion/summary.md
   approve: press a twice here
-  ask for changes: press c here
+  request changes: press c here
 
 detach: prefix d""",
     ),
@@ -319,7 +319,7 @@ def test_an_orchestrator_that_has_ended_says_how_to_go_on() -> None:
 def test_changes_are_seen_while_they_are_written() -> None:
     shown = replace(DECIDING, draft="greet in French")
     said = text_of(shown)
-    assert "! What is to change? Enter twice sends" in said
+    assert "! What should change? Enter twice sends" in said
     assert "\n> greet in French\u258f\n" in said
     assert "press a twice" not in said
     long = replace(DECIDING, draft="word " * 200 + "the end")
