@@ -1,1 +1,1 @@
-"""The orchestrator: probe, decide, act, wait. What a person asks for is `commands`."""
+"""The orchestrator: probe, decide, act, wait. What a person asks for is in `commands`."""

@@ -1,4 +1,4 @@
-"""Ask the programs that are to play what they can do, beside the loop; the answers are kept."""
+"""Ask the agents' programs what they can do, in the background; the answers are cached."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from agentmux.app.world import World
 from agentmux.core.names.phase import PRODUCT_MANAGER, ROLES
 from agentmux.core.pipeline.work import Work
 
-# How long a launch waits for what its program says of itself.
+# How long a launch waits for the answer of its program.
 _ANSWER_S: Final = 1.0
 
 
 class AgentProbes:
-    """Which programs of one session were asked; each is asked once in the life of a process."""
+    """The questions to the programs of one session; this process asks each program once."""
 
     def __init__(
         self, world: World, session: Session, background: BackgroundTasks, loop: Loop
@@ -31,14 +31,14 @@ class AgentProbes:
         self._answered: set[str] = set()
 
     def holds_up(self, works: Iterable[Work]) -> bool:
-        """Whether the launch of ``works`` is to wait; the loop is woken when it need not any more.
+        """Return whether the launch of ``works`` has to wait; wakes the loop when it need not.
 
-        Once it need not, the programs of all other roles are asked, before their turn comes.
+        When it need not wait, the programs of all other roles are asked, before they are needed.
         """
         found = tuple(works)
         needed = {self._agent(each.role) for each in found}
         self._begin(needed)
-        # What failed at once may have been told words that it does not know: it is heard out.
+        # A program that failed at once may not know its options: wait for its full answer.
         failed = {self._agent(each.role) for each in found if self._has_failed(each)}
         if needed - self._waited or failed - self._answered:
             return True
@@ -60,7 +60,7 @@ class AgentProbes:
             self._background.run(f"ask {name}", self._ask(name))
 
     async def _ask(self, name: str) -> None:
-        """Let a program say what it can do; where that takes too long, its launch goes on."""
+        """Ask a program what it can do; if that takes too long, its launch goes on without."""
         try:
             spec, programs = self._world.spec(name), self._world.programs
             loop = asyncio.get_running_loop()

@@ -1,4 +1,4 @@
-"""Work that takes long: it runs beside the loop, at most once at a time each."""
+"""Long-running work in the background of the loop; work with the same key runs once at a time."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from agentmux.errors import AgentmuxError
 logger = logging.getLogger(__name__)
 
 AGAIN_S: Final = 1.0
-"""How long what has failed is not begun again: the loop would do so at once, and for ever."""
+"""Seconds before failed work may run again; else the loop would repeat it without a pause."""
 
 
 class Loop(Protocol):
-    """The loop that is served."""
+    """The loop that the work belongs to."""
 
     def wake(self) -> None:
         """Look again soon."""
@@ -26,7 +26,7 @@ class Loop(Protocol):
 
 
 class BackgroundTasks:
-    """The work under way beside one loop, which is woken after each."""
+    """The background work of one loop; the loop is woken after each piece of work."""
 
     def __init__(self, loop: Loop) -> None:
         self._loop = loop
@@ -34,7 +34,7 @@ class BackgroundTasks:
         self._problems: dict[str, str] = {}
 
     def run(self, key: str, work: Coroutine[Any, Any, None]) -> None:
-        """Begin ``work``, unless the same is under way; what goes wrong is said once and logged."""
+        """Start ``work``, unless work with this key runs; an error is shown once, and logged."""
         running = self._tasks.get(key)
         if running is not None and not running.done():
             work.close()
@@ -42,7 +42,7 @@ class BackgroundTasks:
         self._tasks[key] = asyncio.create_task(self._guarded(key, work))
 
     def cancel(self) -> None:
-        """Stop all of it."""
+        """Cancel all work."""
         for task in self._tasks.values():
             task.cancel()
 

@@ -1,4 +1,4 @@
-"""Commit the approved result: once, on the branch of the start, without the user's own changes."""
+"""Commit the approved result: once, on the branch of the start, without the user's changes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SUBJECT_MAX: Final = 72
 
 
 def message(state: SessionState) -> str:
-    """Return the commit message: a reviewer's proposal, else the feature's first line."""
+    """Return the commit message: a reviewer's proposal, else the first line of the feature."""
     reviews = (
         check_review(fields, role, strict=False)[0] for role, fields in state.reviews.items()
     )
@@ -30,7 +30,7 @@ def message(state: SessionState) -> str:
 
 
 def _kept(text: str) -> str:
-    """Return a text as git takes it: without control characters, but for ends of lines and tabs."""
+    """Return a text without control characters, except line ends and tabs, as git needs it."""
     return "".join(char for char in text if char in "\n\t" or not is_control(char))
 
 
@@ -42,9 +42,9 @@ def preview(world: World, state: SessionState) -> tuple[str, tuple[str, ...]]:
 
 
 def left_out(world: World, state: SessionState) -> tuple[str, ...]:
-    """Return the folders, ending in ``/``, that a commit leaves out: repositories of their own.
+    """Return the folders, ending in ``/``, that a commit leaves out: they are repositories.
 
-    Those that were there at the start are the user's.
+    Repositories that existed at the start belong to the user, and are not returned.
     """
     if not state.options.commit:
         return ()
@@ -52,7 +52,7 @@ def left_out(world: World, state: SessionState) -> tuple[str, ...]:
 
 
 def moved(world: World, state: SessionState) -> GitError | None:
-    """Return why no commit can be made where HEAD is now, and the way back; None where one can."""
+    """Return why no commit can be made at the current HEAD, with hints; None where one can."""
     if not state.options.commit:
         return None
     began, head = Head(commit=state.options.base, branch=state.branch), world.repository.head()
@@ -74,27 +74,27 @@ def _way_back(began: Head, head: Head) -> str:
         return f"go back: git switch {where}"
     if began.commit is None:
         return "undo the first commit, and keep its changes: git update-ref -d HEAD"
-    # Whose commits they are only the user knows: an agent's, or what a `git pull` brought.
+    # Only the user knows whose commits these are: an agent's, or those of a `git pull`.
     base = began.commit[:12]
     see = f"see the commits since then: git log --oneline {base}.."
     return f"{see} (if this session made them, undo them: git reset --soft {base})"
 
 
 def reason(error: AgentmuxError | OSError) -> str:
-    """Return why a commit was not made, with what to do about it."""
+    """Return why a commit was not made, and what to do about it."""
     found = of_system(error) if isinstance(error, OSError) else error
     return "; ".join((found.message, *found.hints))
 
 
 def commit(world: World, state: SessionState, approval: str) -> tuple[str | None, bool]:
-    """Make the commit for ``approval``, or adopt the one that carries its id already.
+    """Make the commit for ``approval``, or adopt the commit that has its id already.
 
     Returns:
         The commit (None where there was nothing to commit), and whether it was adopted.
 
     Raises:
-        IndexBusyError: It is not made, or not whole, before the user's index can be changed.
-        GitError: It was not made: a hook, a missing identity, a moved HEAD.
+        IndexBusyError: The commit cannot be made or completed until the user's index is free.
+        GitError: The commit was not made: a hook, a missing identity, a moved HEAD.
         MissingError: Git is not on this machine, or it or a hook took too long.
         OSError: The disk is full, or git's folder cannot be written.
     """
@@ -114,7 +114,7 @@ def commit(world: World, state: SessionState, approval: str) -> tuple[str | None
     except IndexBusyError:
         raise
     except (AgentmuxError, OSError):
-        # It may have been made all the same: git's last hook took too long, say.
+        # The commit may exist all the same, for example if git's last hook took too long.
         with suppress(AgentmuxError, OSError):
             found = repository.find_commit(trailer, since=state.options.base)
         if found is None:
@@ -124,7 +124,7 @@ def commit(world: World, state: SessionState, approval: str) -> tuple[str | None
 
 
 def _adopted(repository: Repository, state: SessionState, trailer: tuple[str, str]) -> str | None:
-    """Return the commit that carries the trailer, if there is one, with the index up to it."""
+    """Return the commit that has the trailer, if any, after updating the index to it."""
     found = repository.find_commit(trailer, since=state.options.base)
     if found is not None:
         repository.settle_index(found)

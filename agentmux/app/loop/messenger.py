@@ -1,4 +1,4 @@
-"""Tell agents things: type them into their panes, and record what became of it."""
+"""Type messages into the panes of agents, and record what happened to them."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from agentmux.ports.terminal import DeliveryResult
 logger = logging.getLogger(__name__)
 
 _TYPE_S: Final = 30.0
-# A program that has just been started may show nothing for long: opencode without a network does.
+# A program may show nothing for long after its start, such as opencode without a network.
 _FIRST_S: Final = 120.0
 _NOT_NOW: Final = frozenset({DeliveryResult.REFUSED_DRAFT, DeliveryResult.REFUSED_DIALOG})
 _REACHED: Final = frozenset({DeliveryResult.SUBMITTED, DeliveryResult.QUEUED})
 
 
 class Messenger:
-    """Types what the agents of one session are to know."""
+    """Types messages to the agents of one session."""
 
     def __init__(
         self, world: World, session: Session, tools: Tools, watcher: Watcher, loop: Loop
@@ -43,14 +43,14 @@ class Messenger:
         self._typing: dict[str, asyncio.Lock] = {}
 
     async def prompt(self, seat: str, launch: str, pane: str, prompt: str) -> None:
-        """Type where a launch's prompt lies (``prompt``, relative to the session), only once."""
+        """Type the path of a launch's prompt (``prompt``, relative to the session), only once."""
         if not self._awaits_prompt(seat, launch):
             return
         path = self._session.files.path / prompt
-        # The line names the launch, so that it is known again whoever typed it.
+        # The line names the launch, so that it is recognised, whoever typed it.
         result = await self._type(seat, pane, prompts.launch_line(str(path)), once=True)
         if not self._awaits_prompt(seat, launch):
-            return  # it has gone, which is told elsewhere, or its screen has told already
+            return  # it has ended, or its screen already proved that the prompt arrived
         if result in _REACHED:
             self._session.record(
                 PromptReached(evidence=f"typed: {result}"), seat=seat, launch=launch
@@ -60,7 +60,7 @@ class Messenger:
             self._watcher.note(seat, WAITING, "delivery")
 
     async def tell(self, action: Tell) -> None:
-        """Tell who asked that their research is done."""
+        """Tell the seat that asked for research that the research is done."""
         folder = layout.research(action.research, action.topic)
         path = str(self._session.files.path / folder / "summary.md")
         inputs = self._message_inputs(action.seat, inputs=(path,), topic=action.topic)
@@ -73,7 +73,7 @@ class Messenger:
             self._loop.say(f"{action.seat} could not be told that {what} ({result})")
 
     async def nudge(self, seat: str) -> None:
-        """Remind an agent that has gone quiet, once; where its user is at it, later."""
+        """Remind an agent that has gone quiet, once; later, if its user is typing there."""
         held = self._session.state.seats.get(seat)
         if held is None or held.nudged:
             return
@@ -93,7 +93,7 @@ class Messenger:
         return held.status == LAUNCHED and not held.reached
 
     async def _type(self, seat: str, pane: str, text: str, *, once: bool = False) -> DeliveryResult:
-        """Type into a pane; one writer per seat at a time."""
+        """Type into a pane; only one message per seat at a time."""
         async with self._typing.setdefault(seat, asyncio.Lock()):
             delivery = await self._tools.type_into(
                 self._tools.terminal,

@@ -1,8 +1,8 @@
-"""The loop that drives one session: probe, decide, act, and wait for the next wake.
+"""The loop that drives one session: probe, decide, act, and wait until it is woken.
 
-Wakes come from signals (the pipe), deaths (process descriptors), hints of the file system, keys,
-and the clock; each one only means: look again. What is to be done is decided in ``next_actions``,
-done in ``performer``; looking at screens is ``watcher``.
+Signals (through the pipe), ends of processes, changes of files, keys and the clock wake it; each
+wake only means: look again. ``next_actions`` decides what to do, ``performer`` does it, ``watcher``
+looks at the screens.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from agentmux.ports.terminal import HiddenServerError, TerminalGoneError
 logger = logging.getLogger(__name__)
 
 STOP_LINE: Final = b"s"
-# More rounds without an outside event mean that two decisions undo each other.
+# More rounds than this mean that two decisions undo each other.
 _MAX_ROUNDS: Final = 200
 _STEP: Final = "a step"
 _MESSAGES: Final = 200
@@ -56,7 +56,7 @@ _ORDINARY: Final = PaneManner()
 
 
 class Orchestrator:
-    """Drives one session until it is done, stopped, or its terminal is gone."""
+    """Drives one session until it is done or stopped, or its tmux session is gone."""
 
     def __init__(
         self,
@@ -84,7 +84,7 @@ class Orchestrator:
     # -- the loop ----------------------------------------------------------------------------
 
     async def run(self) -> None:
-        """Drive the session; returns when it is over for this process."""
+        """Drive the session; return when this process has to stop."""
         tasks = self._arm()
         try:
             while not self._ending.is_set():
@@ -108,14 +108,14 @@ class Orchestrator:
         self._messages = [*self._messages[-_MESSAGES:], message]
 
     def end(self, cause: str, *, kill_session: bool = False) -> None:
-        """Stop driving, for a reason that is recorded."""
+        """Stop driving the session; ``cause`` is recorded."""
         self._cause = self._cause or cause
         self._kill_session = self._kill_session or kill_session
         self._ending.set()
         self.wake()
 
     async def _step(self) -> None:
-        """Do all that is to be done; an exception is reported, never swallowed in silence."""
+        """Do everything that there is to do; an exception is shown and logged."""
         if self._has_lost_session():
             return
         with self._reporting(_STEP):
@@ -128,7 +128,7 @@ class Orchestrator:
                 self._ending.set()
 
     def _has_lost_session(self) -> bool:
-        """See that the session is not ours any more; what was deleted has no agents either."""
+        """Return whether the session is not ours any more; agents of a deleted one are ended."""
         if self._tools.lock.still_mine():
             return False
         if self._tools.lock.is_deleted():
@@ -153,7 +153,7 @@ class Orchestrator:
 
     @contextmanager
     def _reporting(self, what: str) -> Iterator[None]:
-        """Report what goes wrong meanwhile, and go on; it stands until the same goes well."""
+        """Report an error in the block, and go on; it is shown until the same block succeeds."""
         try:
             yield
         except (AgentmuxError, OSError) as error:
@@ -166,7 +166,7 @@ class Orchestrator:
             self._resolved(what)
 
     async def _finish(self) -> None:
-        """The pipeline is done: end the agents; the session stays while somebody looks at it."""
+        """End the agents of a done session; the tmux session stays while somebody is attached."""
         if not self._finished:
             self._finished = True
             await self._performer.end_all()
@@ -179,7 +179,7 @@ class Orchestrator:
         try:
             return self._tools.terminal.attached() > 0
         except HiddenServerError:
-            return False  # nobody finds the way there
+            return False  # nobody can be attached through that socket
 
     def _report(self, what: str, error: Exception) -> None:
         if isinstance(error, TerminalGoneError):
@@ -259,7 +259,7 @@ class Orchestrator:
         self.wake()
 
     def _ask_again(self) -> None:
-        """Say what the same key does when it is pressed again."""
+        """Show what another press of the same key would do."""
         loop, wish = asyncio.get_running_loop(), self._console.wish
         moved = commit.moved(self._world, self._session.state) if wish is Wish.APPROVE else None
         if moved is not None:
@@ -268,7 +268,7 @@ class Orchestrator:
         else:
             what = self._approves() if wish is Wish.APPROVE else _AGAIN[wish]
             self._console = ask(self._console, f"press {what}", loop.time())
-        loop.call_later(ANSWER_S, self._show)  # when it is over
+        loop.call_later(ANSWER_S, self._show)  # to remove the question
 
     def _approves(self) -> str:
         _, paths = commit.preview(self._world, self._session.state)
@@ -283,7 +283,7 @@ class Orchestrator:
         return f"{again} commit {len(paths)} file{'s' * (len(paths) != 1)}: {named}{without}"
 
     def _request_changes(self, written: Console) -> None:
-        """Take what was written; it stays in the composer until it is on record."""
+        """Submit the written request for changes; it stays in the composer until it is recorded."""
         self._console = written
         if self._decide(ChangesRequested(text=written.draft or "")):
             self._console = Console()
@@ -306,7 +306,7 @@ class Orchestrator:
             self.wake()
 
     async def _ticks(self) -> None:
-        """Look at the screens at a fixed pace; a tick that comes late is dropped."""
+        """Look at the screens at a fixed interval; late ticks are dropped."""
         while True:
             await asyncio.sleep(self._world.settings.snapshots.interval_s)
             with self._reporting("a look at the screens"):
@@ -334,7 +334,7 @@ class Orchestrator:
         self._tools.wake.close()
 
     def _note_interruption(self) -> None:
-        """Say why, where that can still be written; another holder's session is left alone."""
+        """Record why this process stops, unless another process has the session now."""
         with suppress(AgentmuxError, OSError):
             if self._tools.lock.still_mine():
                 self._session.catch_up()
@@ -342,12 +342,12 @@ class Orchestrator:
 
     @property
     def cause(self) -> str | None:
-        """Why it ended: ``done``, or in words."""
+        """Why this process stops: ``done``, or in words; None while it drives."""
         return self._cause
 
     @property
     def kills_session(self) -> bool:
-        """Whether the tmux session is to be killed, as the very last thing."""
+        """Whether the tmux session has to be killed, as the very last step."""
         return self._kill_session
 
     def _show(self) -> None:

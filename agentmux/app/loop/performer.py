@@ -1,6 +1,6 @@
-"""Do what was decided: one method per action; what happened goes into the journal.
+"""Perform the decided actions, one method per action, and record what happened in the journal.
 
-Actions that take long (typing, committing) run beside the loop, at most once at a time each.
+Actions that take long (typing, committing) run in the background of the loop.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ from agentmux.ports.terminal import NewPane, TerminalUnreachableError
 
 logger = logging.getLogger(__name__)
 
-# At most this many agents at the right of the monitor (six rows each would be left for eight).
+# At most this many agents are shown beside the monitor; eight would have only six rows each.
 VISIBLE_MAX: Final = 4
 _END_S: Final = 5.0
 _ORDINARY: Final = PaneManner()
@@ -108,7 +108,7 @@ class Performer:
         }
 
     async def perform(self, actions: Sequence[Action], facts: Facts) -> bool:
-        """Perform the actions; returns whether the session is to be looked at again at once."""
+        """Perform the actions; return whether the loop should look again at once."""
         phase = working_phase(self._session.state)
         self._take_over(facts)
         wanting = [action for action in actions if isinstance(action, Launch)]
@@ -122,17 +122,17 @@ class Performer:
         before = self._session.state.revision
         for action in actions:
             if working_phase(self._session.state) is not phase:
-                break  # what was decided for the phase before is to be decided anew
+                break  # the phase has changed: the other actions must be decided again
             if not isinstance(action, Launch):
                 await self._perform[type(action)](action, facts)
         self._nudge_quiet()
         again = bool(launches) or self._session.state.revision != before
-        if not again and not held_up:  # moving panes about must not make the next agent wait
+        if not again and not held_up:  # moving panes must not delay the next agent
             self._arrange()
         return again
 
     def _go_on_as_usual(self) -> None:
-        """From here on nothing is brought back any more: what the resume was told is done."""
+        """Drop the options of the resume: its launches are done."""
         if self._manner != _ORDINARY:
             self._manner = _ORDINARY
             self.launcher = Launcher(self._world, self._session)
@@ -140,7 +140,7 @@ class Performer:
     # -- launches ----------------------------------------------------------------------------
 
     async def _launch(self, launches: Sequence[Launch], facts: Facts) -> None:
-        """Write every folder, record every intent, then make all the panes in one call."""
+        """Write every launch folder, record every launch, then open all panes in one call."""
         prepared = self._prepare(launches, facts)
         panes = self._open([made.pane for made in prepared]) if prepared else {}
         for made in prepared:
@@ -154,7 +154,7 @@ class Performer:
             self._bring_up(seat, spec, plan.mode, pane, f"{layout.launch(plan.launch)}/prompt.md")
 
     def _prepare(self, launches: Sequence[Launch], facts: Facts) -> list[PreparedLaunch]:
-        """Write and record them; those whose phase ends meanwhile get no seat, and no pane."""
+        """Write and record the launches; return those that have a seat: their phase goes on."""
         prepared: list[PreparedLaunch] = []
         phase = working_phase(self._session.state)
         for each in launches:
@@ -169,7 +169,7 @@ class Performer:
         return [made for made in prepared if made.plan.launch in seated]
 
     def _bring_up(self, seat: str, spec: AgentSpec, mode: str, pane: str, prompt: str) -> None:
-        """Say that a launch runs, and see to it that its prompt arrives."""
+        """Show that a launch runs, and make sure that its prompt arrives."""
         launch = self._session.state.seats[seat].launch
         plays = mode in AGENT_MODES
         self._watcher.note(seat, STARTING if plays else mode, "journal")
@@ -179,11 +179,11 @@ class Performer:
         self._see_prompted(seat, launch, mode, pane, prompt)
 
     def _see_prompted(self, seat: str, launch: str, mode: str, pane: str, prompt: str) -> None:
-        """Type a prompt that is to be typed, and look for proof of the others."""
+        """Type the prompt, or look for proof that a prompt in argv arrived."""
         self._prompted.add(launch)
         spec = self._watcher.spec(seat)
         by_argv = spec.prompt_by(resuming=mode == NATIVE) is PromptBy.ARGV
-        if by_argv or mode == NATIVE:  # also to see that it refuses its conversation
+        if by_argv or mode == NATIVE:  # also to notice that it refuses its conversation
             self._background.run(f"confirm {launch}", self._watcher.confirm(seat, launch))
         if not by_argv:
             self._background.run(
@@ -191,7 +191,7 @@ class Performer:
             )
 
     def _take_over(self, facts: Facts) -> None:
-        """See to the prompts of launches that another orchestrator began, and did not finish."""
+        """Make sure that the prompts of launches by an earlier orchestrator arrive."""
         for name, seat in self._session.state.seats.items():
             fact = facts.launches.get(seat.launch, LaunchFact())
             begun = seat.launch in self._prompted or seat.reached
@@ -220,7 +220,7 @@ class Performer:
         self._loop.wake()
 
     def _arrange(self) -> None:
-        """Show the seats that work; the panes of the others stay parked, with their size."""
+        """Show the panes of the seats beside the monitor; other panes stay parked."""
         launches = [seat.launch for seat in self._session.state.seats.values()]
         found = self._watcher.panes
         shown = tuple(found[each].id for each in launches if each in found)[:VISIBLE_MAX]
@@ -228,7 +228,7 @@ class Performer:
             self._tools.terminal.arrange(shown)
             self._shown, self._is_arranged = shown, True
 
-    # -- the small ones ----------------------------------------------------------------------
+    # -- small actions -----------------------------------------------------------------------
 
     async def _settle(self, action: Settle, facts: Facts) -> None:
         self._loop.say(f"{action.phase}: its outcome was there already")
@@ -247,7 +247,7 @@ class Performer:
         self._loop.say(f"failed: {action.cause}")
 
     async def _approve(self, action: ApproveByItself, facts: Facts) -> None:
-        """Approve what is committed whole; of what is not, the user decides."""
+        """Approve if the commit leaves nothing out; else the user decides."""
         loop, state = asyncio.get_running_loop(), self._session.state
         found = await loop.run_in_executor(None, left_out, self._world, state)
         if not found:
@@ -260,7 +260,7 @@ class Performer:
     async def _end_panes(self, action: EndPanes, facts: Facts) -> None:
         self._watcher.look_at(action.launches)
         panes = [facts.launches[each].pane for each in action.launches]
-        # Where one agent follows another, the monitor must not grow for the moment in between.
+        # The monitor must not grow for the moment until the next agent has its pane.
         self._tools.terminal.close_panes(
             [pane for pane in panes if pane is not None], vacate=self._shown
         )
@@ -268,13 +268,13 @@ class Performer:
             self._watcher.panes.pop(launch, None)
 
     def skip_empty_archive(self) -> None:
-        """Record an archive that moves nothing: what was just read stays true, look no further."""
+        """Record a pending archive that moves nothing, without reading the artifacts again."""
         state, files = self._session.state, self._session.files
         if state.pending_archive and not any(map(files.to_archive, state.pending_archive)):
             self._session.record(ArtifactsArchived(moved=len(state.pending_archive)))
 
     async def _finish_archive(self, action: FinishArchive, facts: Facts) -> None:
-        """Move what no longer counts, after nobody is left who could write there."""
+        """Move artifacts that no longer count, once no agent is left that could write there."""
         state = self._session.state
         held = {seat.launch for seat in state.seats.values()}
         strays = tuple(launch for launch in facts.launches if launch not in held)
@@ -294,7 +294,7 @@ class Performer:
                     break
                 await asyncio.sleep(0.01)
 
-    # -- beside the loop ---------------------------------------------------------------------
+    # -- in the background ------------------------------------------------------------------
 
     async def _commit(self, action: MakeCommit, facts: Facts) -> None:
         self._background.run("commit", self._make_commit(action.approval))
@@ -313,7 +313,7 @@ class Performer:
         self._loop.say("nothing to commit" if made is None else f"committed {made[:12]}")
 
     async def _committed(self, approval: str) -> tuple[str | None, bool]:
-        """Commit, as `committing.commit`, as soon as the user's index can be brought up to it."""
+        """Commit like `commit`, as soon as the user's index can be updated."""
         loop, state = asyncio.get_running_loop(), self._session.state
         while True:
             try:
@@ -322,7 +322,7 @@ class Performer:
                 await self._until_free(error)
 
     async def _until_free(self, error: IndexBusyError) -> None:
-        """Wait until the index is nobody else's; after a while its user is told."""
+        """Wait until no other git has the index; after a while tell the user."""
         committed = self._session.state.commit
         if committed is None or committed.reason != reason(error):
             if await self._is_gone_soon(error.lock):
@@ -331,7 +331,7 @@ class Performer:
             self._loop.say(f"the commit waits: {reason(error)}")
             self._loop.wake()
         if error.lock is None:
-            await asyncio.Event().wait()  # for the next resume: nothing else tells
+            await asyncio.Event().wait()  # only a resume tries again
         else:
             await self._tools.gone(error.lock)
 
@@ -363,7 +363,7 @@ class Performer:
             panes = [pane.id for pane in self._watcher.panes.values()]
             self._tools.terminal.close_panes(panes)
         except TerminalUnreachableError as error:
-            # Their panes cannot be reached: what runs in them can.
+            # tmux cannot be reached, but the processes in the panes can.
             logger.warning("ended the agents without tmux: %s", error)
             self._tools.end(self._watcher.processes())
         except AgentmuxError as error:

@@ -1,7 +1,7 @@
-"""The life of an orchestrator process: take the lock, look again, report, drive, let go.
+"""The life of an orchestrator process: take the lock, probe, report, drive, release.
 
-It runs in a window of the session that `start` or `resume` has made for it. That it is ready is
-reported here; what goes wrong before that is raised, for the caller to report.
+It runs in a window of the tmux session that `start` or `resume` created for it. This module reports
+that the orchestrator is ready; earlier errors are raised, and the caller reports them.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from agentmux.ports.terminal import HiddenServerError, TerminalError
 
 logger = logging.getLogger(__name__)
 
-# Of a handover: the command that made the tmux session may still hold the lock for a moment.
+# The command that created the tmux session may still hold the lock for a moment.
 _LOCK_WAIT_S: Final = 5.0
 
 
@@ -50,10 +50,10 @@ async def drive(
     identity: Json,
     report: Callable[[OrchestratorReport], None],
 ) -> ExitCode:
-    """Drive the session at ``files`` until it is over for this process.
+    """Drive the session at ``files`` until this process has to stop.
 
     Raises:
-        AgentmuxError: It could not begin, or go on; the caller reports that.
+        AgentmuxError: The orchestrator could not start, or go on; the caller reports that.
     """
     tools.lock.acquire(_LOCK_WAIT_S, identity)
     session = Session(files, now=world.now, new_id=world.new_id)
@@ -88,7 +88,7 @@ async def drive(
 
 
 def _note_what_stays(tools: Tools, watcher: Watcher) -> None:
-    """See that the tmux session cannot be killed since its server is hidden; its agents ended."""
+    """Note a tmux session that cannot be killed since its server is hidden; its agents ended."""
     try:
         tools.terminal.attached()
     except HiddenServerError as error:
@@ -100,17 +100,17 @@ def _note_what_stays(tools: Tools, watcher: Watcher) -> None:
 
 
 def _require_own(tools: Tools, session: Session) -> None:
-    """Check that the tmux session that this process is in carries our uuid."""
+    """Check that the tmux session around this process has our uuid."""
     uuid = session.state.session_id
     if tools.terminal.target.uuid != uuid:
         raise SessionGoneError(f"the tmux session does not carry the id {uuid}")
 
 
 def begin(world: World, session: Session, request: OrchestratorRequest, socket: str) -> None:
-    """Fold what is pending; on a resume record where it goes on.
+    """Fold the pending events; on a resume, record where the session goes on.
 
     Raises:
-        SessionDoneError: A session that is done was to be resumed.
+        SessionDoneError: The session to be resumed is done.
     """
     session.take_over(
         session_id=request.session_id,
@@ -120,18 +120,18 @@ def begin(world: World, session: Session, request: OrchestratorRequest, socket: 
     if request.mode == "reattach":
         session.record(SessionReattached())
     while request.mode == "resume" and not _is_resumed(session, request, socket):
-        pass  # a signal or a decision came in between
+        pass  # a signal or a decision came meanwhile
 
 
 def _is_resumed(session: Session, request: OrchestratorRequest, socket: str) -> bool:
-    """Record where the session goes on; False where that is to be looked at again."""
+    """Record where the session goes on; False where that must be decided again."""
     for seat, launch, choice in tuple(unheard(session.state, session.files)):
         session.record(choice, seat=seat, launch=launch)
     inference = session.infer()
     if inference.phase is Phase.DONE:
         if session.loaded.state.phase is Phase.DONE:
             raise SessionDoneError(session.files.path.name)
-        return True  # a line that was not applied yet has just ended it
+        return True  # an event that was not applied yet has just ended the session
     phase: Phase = inference.phase
     if request.phase is not None:
         phase = chosen_phase(request.phase, session.state, inference)

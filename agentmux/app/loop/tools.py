@@ -1,4 +1,4 @@
-"""What an orchestrator's loop stands on, handed to it by the face that starts it."""
+"""What an orchestrator's loop needs of the outside world; the caller passes it in."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from agentmux.ports.terminal import OwnSession, Typist
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tools:
-    """The live parts of the outside world.
+    """The parts of the outside world that only the loop needs.
 
     Attributes:
-        terminal: The tmux session in which all of it happens.
-        end: Ends processes (pid and start time each), the obstinate ones by force.
-        hints: Yields when something changed below the session, until the event is set.
-        gone: Returns once there is nothing at a path any more.
+        terminal: The tmux session of the orchestrator and its agents.
+        end: Ends processes (pid and start time each), by force if they do not end otherwise.
+        hints: Yields when something changed in the session's directory, until the event is set.
+        gone: Returns once nothing exists at a path any more.
         index_wait_s: How long a commit waits for git's index before the user is told.
     """
 
@@ -38,4 +38,4 @@ class Tools:
 
 
 class SessionGoneError(AgentmuxError):
-    """The tmux session, or its server, is not there any more."""
+    """The tmux session, or its server, is gone."""

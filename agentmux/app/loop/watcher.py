@@ -1,4 +1,4 @@
-"""Look at the panes of a session: who lives, what their screens say, who has gone quiet."""
+"""Look at the panes of a session: which agents live, what they show, which have gone quiet."""
 
 from __future__ import annotations
 
@@ -50,13 +50,13 @@ from agentmux.ports.display import SeatStatus
 from agentmux.ports.terminal import Pane, Screen, ScreensUnreadableError, TerminalError
 
 _NOTE_ROOM: Final = 2048
-"""Bytes that the note on what runs has at least: a full disk is said in them."""
+"""Minimum size of the runtime note in bytes: room to report a full disk in place."""
 
 _PROBLEM_MAX: Final = 800
 
-# How soon after a launch its screen is looked at for proof that the prompt arrived, in seconds.
+# Seconds between looks at a new launch's screen for proof that its prompt arrived.
 _LOOKS_S: Final = (0.2, 0.3, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0)
-# An agent that says nothing else for so long, in seconds, has nothing else to say.
+# Seconds without a change after which a refusal on the screen counts as the agent's last word.
 _LAST_WORD_S: Final = 1.0
 _MARKS: Final[Mapping[ScreenMark, str]] = {
     ScreenMark.BUSY: BUSY,
@@ -71,18 +71,18 @@ _NOTHING_READ: Final = Reading(mark=ScreenMark.UNKNOWN)
 
 @dataclass(slots=True)
 class _LastLook:
-    """What was last seen of a pane; ``still_since`` is in monotonic seconds."""
+    """The last look at a pane; ``still_since`` is in monotonic seconds."""
 
     digest: str
     still_since: float
 
 
 def _nobody() -> None:
-    """Wakes nobody: the loop has not begun."""
+    """Do nothing: the loop has not begun."""
 
 
 class Watcher:
-    """Reads panes; records only what it sees, and asks for a nudge where one is due."""
+    """Reads panes, records what it sees, and asks for a nudge where one is due."""
 
     def __init__(
         self,
@@ -92,7 +92,7 @@ class Watcher:
         *,
         identity: Mapping[str, object],
     ) -> None:
-        """``identity`` says who drives the session: pids, start times, socket."""
+        """``identity`` describes the process that drives the session: pids, start times, socket."""
         self._world = world
         self._session = session
         self._tools = tools
@@ -119,8 +119,8 @@ class Watcher:
         """Read the panes and the exit records, once.
 
         Raises:
-            TerminalGoneError: The tmux session is not there any more.
-            TerminalUnreachableError: It may be there, but nobody can tell.
+            TerminalGoneError: The tmux session is gone.
+            TerminalUnreachableError: The tmux server does not answer.
         """
         found = self._tools.terminal.panes()
         self.panes = {pane.launch: pane for pane in found if pane.launch}
@@ -145,7 +145,7 @@ class Watcher:
     def _launch_fact(self, launch: str) -> LaunchFact:
         pane = self.panes.get(launch)
         record = self._session.files.launch_record(launch)
-        # A closed pane is gone before its program, which has yet to leave the exit record.
+        # A closed pane is gone before its program ends, which then writes the exit record.
         runs = launch in self._running or (pane is not None and not pane.dead)
         fact = LaunchFact(
             pane=pane.id if pane else None,
@@ -188,26 +188,28 @@ class Watcher:
     # -- what the screens say ----------------------------------------------------------------
 
     async def tick(self) -> None:
-        """Look at the panes with activity; keep their screens, note who has gone quiet."""
+        """Look at the panes with activity: keep their screens, note agents that have gone quiet."""
         now, began = asyncio.get_running_loop().time(), self._world.now().timestamp()
         self._forgive_pause(now)
         found = self._tools.terminal.panes()
         self.panes = {pane.launch: pane for pane in found if pane.launch}
-        set_back = began < self._last_tick  # then no time of tmux's says what has moved since
+        set_back = (
+            began < self._last_tick
+        )  # the clock went back: tmux's times do not show what has changed since
         moved = [
             pane
             for pane in self.panes.values()
             if set_back or pane.activity >= self._last_tick - 1 or pane.id not in self._last_looks
         ]
         self._look(moved, now)
-        self._last_tick = began  # what a look that failed has not seen is looked at again
+        self._last_tick = began  # after a failed look, the next tick looks again
         self._check_patience(now)
         self.write_runtime()
 
     def _forgive_pause(self, now: float) -> None:
-        """Take the time in which this process did not run off the silence of every agent.
+        """Subtract the time in which this process did not run from the silence of every agent.
 
-        A stopped or suspended machine stops the agents too: they had no time to say anything.
+        A suspended machine suspends the agents, too: they could not show anything.
         """
         interval_s = self._world.settings.snapshots.interval_s
         before, self._last_tick_at = self._last_tick_at, now
@@ -217,9 +219,9 @@ class Watcher:
                 last_look.still_since += pause_s
 
     def look_at(self, launches: tuple[str, ...]) -> None:
-        """Keep the screens of these launches now: they are about to go."""
+        """Keep the screens of these launches now, since their panes are about to be closed."""
         panes = [self.panes[launch] for launch in launches if launch in self.panes]
-        with suppress(ScreensUnreadableError):  # the next tick says so
+        with suppress(ScreensUnreadableError):  # the next tick reports it
             self._look(panes, asyncio.get_running_loop().time(), final=True)
 
     def _look(self, panes: list[Pane], now: float, *, final: bool = False) -> None:
@@ -245,7 +247,7 @@ class Watcher:
             self._note_refusal(pane, screen, now)
 
     def _note_unseen(self, panes: list[Pane]) -> None:
-        """What was not seen is unknown, and no time that it goes on counts as silence."""
+        """Set the status of unseen agents to unknown; that time does not count as silence."""
         for pane in panes:
             self._last_looks.pop(pane.id, None)
             name, seat = self._seat_of(pane.launch)
@@ -273,7 +275,7 @@ class Watcher:
         self.note(name, status, source, resets=reading.resets, trouble=reading.trouble)
 
     def _note_refusal(self, pane: Pane, screen: Screen, now: float) -> None:
-        """See that a resumed agent which is still there says that it does not know itself."""
+        """Notice a running agent whose screen says that it does not know its conversation."""
         name, seat = self._seat_of(pane.launch)
         if seat is None or seat.mode != NATIVE or seat.reached or pane.launch in self._refused:
             return
@@ -283,17 +285,17 @@ class Watcher:
             self.wake()
 
     def _note_switch(self, name: str, seat: Seat, screen: Screen) -> None:
-        """See that the user has left the conversation, where the agent has no way to tell."""
+        """Notice that the user changed the conversation, where the agent cannot report that."""
         spec = self.spec(name)
         shown, before = switches_shown(spec, screen.text), self._switches.get(seat.launch, 0)
         self._switches[seat.launch] = shown
-        # Before its prompt has come, an empty conversation is the one that we gave it.
+        # Before its prompt arrived, an empty conversation is the one that we started.
         if shown > before and seat.reached and not self._tells_conversation(name, seat):
             fact = ConversationLearned(conversation="", source="screen")
             self._session.record(fact, seat=name, launch=seat.launch)
 
     def _tells_conversation(self, name: str, seat: Seat) -> bool:
-        """Whether it tells us itself which conversation it is in: its hooks have been heard."""
+        """Return whether the agent itself reports its conversation, for example by hooks."""
         strategy = self._session.state.agents.get(name, {}).get("strategy")
         heard = self._session.files.turn(seat.launch) is not Turn.UNKNOWN
         return heard or strategy != StrategyKind.ASSIGN
@@ -309,7 +311,7 @@ class Watcher:
     def note(
         self, seat: str, status: str, source: str, *, resets: str = "", trouble: str = ""
     ) -> None:
-        """Set what a seat is seen to do; the time of the last change is kept."""
+        """Set the status of a seat; ``since`` stays unless the status changes."""
         known = self.statuses.get(seat)
         if known is None or known.status != status:
             since = stamp(self._world.now())
@@ -323,7 +325,7 @@ class Watcher:
             loop.run_in_executor(None, keep, self._session.files, pane.seat, text)
 
     async def confirm(self, seat: str, launch: str) -> None:
-        """Look a few times, further and further apart, for proof that the prompt arrived."""
+        """Look a few times, at growing intervals, for proof that the prompt arrived."""
         for pause_s in _LOOKS_S:
             await asyncio.sleep(pause_s)
             current = self._session.state.seats.get(seat)
@@ -374,11 +376,13 @@ class Watcher:
         return now - last_look.still_since if last_look is not None else 0.0
 
     def _turn(self, name: str, seat: Seat) -> Turn:
-        """Say what is known of the turn of a quiet agent: by its own word, or by its screen."""
+        """Return what is known about the turn of a quiet agent, from its hooks or its screen."""
         if seat.nudged or self._is_put_off(seat):
             return Turn.UNKNOWN
         spec, status = self.spec(name), self.statuses.get(name)
-        if status is not None and status.trouble:  # its service failed: no help in asking soon
+        if (
+            status is not None and status.trouble
+        ):  # its service failed: an early reminder does not help
             return Turn.UNKNOWN
         if spec.turn_end is not TurnEnd.SCREEN:
             return self._session.files.turn(seat.launch)
@@ -386,16 +390,16 @@ class Watcher:
         return Turn.LOOKS_ENDED if rests and seat.launch in self._worked else Turn.UNKNOWN
 
     def _is_put_off(self, seat: Seat) -> bool:
-        """Whether somebody's draft lay in the composer, and the screen is still the same."""
+        """Return whether a reminder was put off, and the screen is still the same."""
         pane = self.panes.get(seat.launch)
         last_look = None if pane is None else self._last_looks.get(pane.id)
         return last_look is not None and self._put_off.get(seat.launch) == last_look.digest
 
     def put_off(self, seat: str) -> bool:
-        """Let a reminder that could not be typed come later, when the screen has changed.
+        """Put off a reminder that could not be typed until the screen has changed.
 
         Returns:
-            False where it is overdue, and this was the reminder.
+            False where the reminder is overdue, and counts as given.
         """
         held = self._session.state.seats.get(seat)
         pane = None if held is None else self.panes.get(held.launch)
@@ -407,7 +411,7 @@ class Watcher:
         return quiet_s < self._world.settings.stall.nudge_after_s
 
     def _awaits_research(self, seat: str) -> bool:
-        """Whether research that it asked for is under way, or done and it is yet to be told."""
+        """Return whether research that the seat asked for runs, or is done but not yet reported."""
         state = self._session.state
         asked = (
             (kind, topic, status, seat in known.told)
@@ -420,10 +424,10 @@ class Watcher:
             for kind, topic, status, told in asked
         )
 
-    # -- for others to read ------------------------------------------------------------------
+    # -- the runtime note --------------------------------------------------------------------
 
     def write_runtime(self) -> None:
-        """Write what is true only while this runs; advisory, and only where it changed."""
+        """Write the runtime note, if it changed: what is true only while this process runs."""
         held = self._session.state.seats
         self.statuses = {name: s for name, s in self.statuses.items() if name in held}
         fields = {
@@ -452,21 +456,21 @@ class Watcher:
             self._runtime = fields
 
     def processes(self) -> tuple[tuple[int, int], ...]:
-        """Return the programs that ran in the panes when last seen: pid and start time each.
+        """Return pid and start time of the programs that ran in the panes at the last look.
 
-        One of which no start is known may be another program by now.
+        Programs without a known start time are left out: their pid may be another program's by now.
         """
         found = ((pane.pid, self._start_of(pane)) for pane in self.panes.values() if not pane.dead)
         return tuple((pid, started) for pid, started in found if started)
 
     def leave_behind(self, problem: str) -> None:
-        """Note that nothing of the session runs in its server any more, which lives on, hidden."""
+        """Note that nothing of the session runs any more, but its hidden server does."""
         self._identity = {**self._identity, "server_pid": 0, "server_started": 0}
         self.panes, self.problem = {}, problem
         self.write_runtime()
 
     def _say_in_place(self) -> None:
-        """Say that nothing can be written, in what was written before: that takes no room."""
+        """Report in the existing note that nothing can be written: that needs no disk space."""
         self._runtime = None
         if self.problem is None:
             return
@@ -480,7 +484,7 @@ class Watcher:
             self._session.files.write_over(layout.RUNTIME, json.dumps(fields))
 
     def _start_of(self, pane: Pane) -> int:
-        """Return when the program of a pane was started, asked once."""
+        """Return when the program of a pane started; the system is asked once."""
         key = (pane.id, pane.pid)
         if key not in self._started:
             self._started[key] = self._tools.deaths.start_time(pane.pid)
