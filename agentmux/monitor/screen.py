@@ -7,28 +7,23 @@ from __future__ import annotations
 
 import contextlib
 import os
-import select
-import termios
 from collections.abc import Mapping
 from typing import Final, TextIO
 
+from agentmux.adapters.system import terminal
+from agentmux.core.terminal import sequences
 from agentmux.core.terminal.keys import Keys, Pressed
 from agentmux.core.terminal.text_width import clean
 from agentmux.monitor.view import MonitorLine, Style, attention, draw
 from agentmux.ports.display import Picture
 
-# Columns and rows, if the terminal does not tell its size.
-_FALLBACK: Final = (80, 24)
 # If the terminal accepts nothing for so long (a server that hangs), the picture is drawn later.
 _PATIENCE_S: Final = 0.1
-_KEYS_BYTES: Final = 1024
 # Bytes that follow an escape within this time belong to the same key.
 _ESCAPE_S: Final = 0.03
 
-# Line wrapping is turned off: a line that the terminal counts as wider than we do is cut.
-# Bracketed paste is turned on: a line end in pasted text is not an Enter.
-_BEGIN: Final = "\x1b[?25l\x1b[?7l\x1b[?2004h"
-_END: Final = "\x1b[0m\x1b[?2004l\x1b[?7h\x1b[?25h"
+_BEGIN: Final = sequences.CURSOR_OFF + sequences.WRAP_OFF + sequences.PASTE_MARKED
+_END: Final = sequences.PLAIN + sequences.PASTE_PLAIN + sequences.WRAP_ON + sequences.CURSOR_ON
 _COLOURED: Final[Mapping[Style, str]] = {
     Style.PLAIN: "",
     Style.HEADER: "1",
@@ -52,10 +47,6 @@ def styled(line: MonitorLine, *, colour: bool) -> str:
     )
 
 
-_BELL: Final = b"\a"
-"""Sent once for each new thing that waits for the user; tmux shows it as an alert."""
-
-
 class TerminalDisplay:
     """The monitor on a terminal; implements `ports.display.Display`. No method raises."""
 
@@ -65,10 +56,10 @@ class TerminalDisplay:
         Until `close`, the keyboard gives each key at once and without echo.
         """
         self._colour = colour
-        self._fd = _own_description(stream.fileno())
+        self._fd = terminal.own_description(stream.fileno())
         self._keyboard: int | None = keyboard if os.isatty(keyboard) else None
         self._keys = Keys()
-        self._saved = _listen(self._keyboard)
+        self._saved = None if self._keyboard is None else terminal.keys_only(self._keyboard)
         self._picture: Picture | None = None
         self._painted: object = None
         self._waits: frozenset[str] = frozenset()
@@ -79,7 +70,7 @@ class TerminalDisplay:
         self._paint(ended=False)
         waits = attention(picture)
         if waits - self._waits:
-            self._send(_BELL)
+            self._send(sequences.BELL)  # tmux shows it as an alert
         self._waits = waits
 
     def resized(self) -> None:
@@ -103,16 +94,10 @@ class TerminalDisplay:
     def _read(self, wait_s: float) -> bytes:
         if self._keyboard is None:
             return b""
-        try:
-            if not select.select([self._keyboard], [], [], wait_s)[0]:
-                return b""
-            data = os.read(self._keyboard, _KEYS_BYTES)
-        except OSError:
-            data = b""
-        if not data:
-            # An empty read means that the terminal is gone; it would stay readable for ever.
-            self._keyboard = None
-        return data
+        data = terminal.read_within(self._keyboard, wait_s)
+        if data == b"":
+            self._keyboard = None  # the terminal is gone; it would stay readable for ever
+        return data or b""
 
     def close(self) -> None:
         """Draw the last picture with a command to go on, and restore the terminal."""
@@ -120,76 +105,30 @@ class TerminalDisplay:
             return
         if self._picture is not None:
             self._paint(ended=True)
-        self._send(_END.encode())
+        self._send(_END)
         if self._keyboard is not None and self._saved is not None:
-            with contextlib.suppress(OSError, termios.error):
-                termios.tcsetattr(self._keyboard, termios.TCSANOW, self._saved)
+            terminal.restore(self._keyboard, self._saved, waits=False)
         os.close(self._fd)
         self._fd, self._keyboard = -1, None
 
     def _paint(self, *, ended: bool) -> None:
         if self._picture is None or self._fd < 0:
             return
-        cols, rows = self._size()
+        cols, rows = terminal.size(self._fd)
         lines = draw(self._picture, cols, rows, ended=ended)
         if (cols, rows, lines) == self._painted:
             return
         frame = "".join(
-            f"\x1b[{row};1H\x1b[K{styled(line, colour=self._colour)}"
+            f"{sequences.move(row)}{sequences.ERASE_LINE}{styled(line, colour=self._colour)}"
             for row, line in enumerate(lines, start=1)
         )
         # If only a part was written, the next picture is drawn completely.
-        arrived = self._send(f"{_BEGIN}{frame}".encode(errors="replace"))
+        arrived = self._send(f"{_BEGIN}{frame}")
         self._painted = (cols, rows, lines) if arrived else None
 
-    def _size(self) -> tuple[int, int]:
-        try:
-            cols, rows = os.get_terminal_size(self._fd)
-        except OSError:
-            return _FALLBACK
-        return (cols, rows) if cols and rows else _FALLBACK
-
-    def _send(self, data: bytes) -> bool:
+    def _send(self, text: str) -> bool:
         """Write to the terminal while it accepts data; return whether all was written."""
-        try:
-            while data:
-                if not select.select([], [self._fd], [], _PATIENCE_S)[1]:
-                    return False
-                with contextlib.suppress(BlockingIOError):
-                    data = data[os.write(self._fd, data) :]
-        except OSError:  # EIO: the terminal is gone
-            return False
-        return True
-
-
-def _own_description(fd: int) -> int:
-    """Open the terminal of ``fd`` again, so that non-blocking mode affects only our own writes."""
-    flags = os.O_RDWR | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC
-    try:
-        return os.open(os.ttyname(fd), flags)
-    except OSError:
-        return os.dup(fd)
-
-
-def _listen(keyboard: int | None) -> list[int | list[bytes | int]] | None:
-    """Make the terminal deliver keys one by one; return its settings before, to restore them.
-
-    Ctrl-S and Ctrl-C become ordinary keys: Ctrl-S would stop the drawing and so the orchestrator,
-    and Ctrl-C would end it.
-    """
-    if keyboard is None:
-        return None
-    try:
-        saved = termios.tcgetattr(keyboard)
-        iflag, oflag, cflag, lflag, ispeed, ospeed, chars = termios.tcgetattr(keyboard)
-        chars[termios.VMIN], chars[termios.VTIME] = 1, 0
-        iflag &= ~(termios.IXON | termios.IXOFF)
-        lflag &= ~(termios.ICANON | termios.ECHO | termios.ISIG)
-        changed = [iflag, oflag, cflag, lflag, ispeed, ospeed, chars]
-        termios.tcsetattr(keyboard, termios.TCSANOW, changed)
-    except (OSError, termios.error):
-        return None
-    return saved
+        return terminal.write_within(self._fd, text, _PATIENCE_S)
 
 
 class PlainDisplay:

@@ -7,24 +7,29 @@ as data from the launch file; see docs/reference/session-files.md.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import select
 import signal
 import termios
-import tty
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from agentmux.core.terminal.captured_screen import cell_width, paint, snapshot_screen
+from agentmux.adapters.system import terminal
+from agentmux.core.terminal import sequences, text_width
+from agentmux.core.terminal.captured_screen import paint, snapshot_screen
 from agentmux.core.terminal.keys import Key, Keys, Pressed
+from agentmux.core.terminal.text_width import cell_width, clean
 
 SNAPSHOT_MAX: Final = 8 << 20
 """Bytes; a larger snapshot counts as none."""
 
-# Alternate screen, no cursor, no wrap; and all of it back, with an empty screen and history.
-_ENTER: Final = "\x1b[?1049h\x1b[?25l\x1b[?7l"
-_LEAVE: Final = "\x1b[0m\x1b[?25h\x1b[?7h\x1b[?1049l\x1b[H\x1b[2J\x1b[3J"
+_ENTER: Final = sequences.ALTERNATE_ON + sequences.CURSOR_OFF + sequences.WRAP_OFF
+# The screen and the history are empty afterwards.
+_LEAVE: Final = (
+    sequences.PLAIN + sequences.CURSOR_ON + sequences.WRAP_ON + sequences.ALTERNATE_OFF
+) + (sequences.HOME + sequences.ERASE + sequences.ERASE_HISTORY)
 
 _ENDED_BY: Final = (signal.SIGHUP, signal.SIGTERM)
 _STEPS: Final[Mapping[Pressed, int]] = {Key.UP: -1, "k": -1, Key.DOWN: 1, "j": 1}
@@ -79,8 +84,8 @@ class _Gate:
     def run(self) -> str:
         self._signals = _hear()
         try:
-            before = termios.tcgetattr(0)
-            tty.setraw(0, termios.TCSAFLUSH)  # the keys for signals are keys like others here
+            before = terminal.mode(0)
+            terminal.make_raw(0, drops_typed=True)
         except termios.error:
             raise Ended(signal.SIGHUP) from None
         try:
@@ -88,7 +93,7 @@ class _Gate:
             return self._wait()
         finally:
             _write(_LEAVE)
-            _restore(before)
+            terminal.restore(0, before, drops_typed=True)
             self._hand_signals_back()
 
     def _wait(self) -> str:
@@ -141,25 +146,26 @@ class _Gate:
         return ""
 
     def _paint(self) -> None:
-        cols, rows = _size()
+        cols, rows = terminal.size(1)
         behind = paint(self._screen, cols, rows)
         menu = overlay(self._lines(min(cols, _WIDEST) - 4), cols, rows)
-        painted = [f"\x1b[{number};1H{row}" for number, row in enumerate(behind, start=1)]
-        _write("\x1b[0m\x1b[H\x1b[2J" + "".join(painted) + "".join(menu))
+        painted = [sequences.move(number) + row for number, row in enumerate(behind, start=1)]
+        empty = sequences.PLAIN + sequences.HOME + sequences.ERASE
+        _write(empty + "".join(painted) + "".join(menu))
 
     def _lines(self, width: int) -> list[GateLine]:
         gate, choices = self._gate, self._gate["choices"]
         longest = max((len(choices[name]["title"]) for name in self._names), default=0)
-        lines = [GateLine(_shown(gate["title"]), 1), GateLine("", 5)]
-        lines += [GateLine(each, 3) for each in _wrapped(_shown(gate["says"]), width)[:_WHY_LINES]]
+        lines = [GateLine(clean(str(gate["title"])), 1), GateLine("", 5)]
+        lines += [GateLine(each, 3) for each in _wrapped(clean(str(gate["says"])), width)]
         lines += [GateLine("no last screen was kept", 4)] if not self._screen else []
         lines += [GateLine("", 5)] if self._names else []
         for place, name in enumerate(self._names):
             each, mark = choices[name], "\u203a" if place == self._at else " "
-            words = f"{mark} {each['key']}  {each['title']:<{longest}}  {_shown(each['says'])}"
+            words = f"{mark} {each['key']}  {each['title']:<{longest}}  {clean(str(each['says']))}"
             lines.append(GateLine(words.rstrip(), 0, place == self._at))
         lines += [GateLine("", 5), GateLine(_HELP, 4)] if self._names else []
-        return lines + ([GateLine(f"problem: {_shown(self._problem)}", 0)] if self._problem else [])
+        return lines + ([GateLine(f"problem: {clean(self._problem)}", 0)] if self._problem else [])
 
 
 # -- the menu ------------------------------------------------------------------------------------
@@ -179,39 +185,23 @@ def overlay(lines: Sequence[GateLine], cols: int, rows: int) -> list[str]:
     if framed:
         drawn = [f"┌{'─' * (inner + 2)}┐", *drawn, f"└{'─' * (inner + 2)}┘"]
     placed = enumerate(drawn, start=max(top, 1))
-    return [f"\x1b[{row};{max(left, 1)}H\x1b[0m{text}\x1b[0m" for row, text in placed]
+    plain, left = sequences.PLAIN, max(left, 1)
+    return [f"{sequences.move(row, left)}{plain}{text}{plain}" for row, text in placed]
 
 
 def _drawn(line: GateLine, width: int, *, framed: bool) -> str:
-    text = _cut(line.text, width)
+    text = text_width.cut(line.text, width, cells=cell_width)
     padded = text + " " * (width - _width(text))
     body = f"\x1b[7m{padded}\x1b[27m" if line.chosen else padded
     return f"│ {body} │" if framed else body
 
 
 def _width(text: str) -> int:
-    return sum(map(cell_width, text))
+    return text_width.width(text, cells=cell_width)
 
 
-def _cut(text: str, width: int) -> str:
-    while _width(text) > width:
-        text = text[:-2] + "…" if len(text) > 1 else ""
-    return text
-
-
-def _wrapped(text: str, width: int) -> list[str]:
-    lines = [""]
-    for word in text.split():
-        longer = f"{lines[-1]} {word}".lstrip()
-        if lines[-1] and _width(longer) > width:
-            lines.append(word)
-        else:
-            lines[-1] = longer
-    return [line for line in lines if line]
-
-
-def _shown(text: object) -> str:
-    return "".join(char if char.isprintable() else " " for char in str(text))
+def _wrapped(text: str, width: int) -> tuple[str, ...]:
+    return text_width.wrap(text, width, _WHY_LINES, indent="", cells=cell_width)
 
 
 # -- the terminal --------------------------------------------------------------------------------
@@ -243,36 +233,13 @@ def _heard(_number: int, _frame: object) -> None:
     """Do nothing more: the wake-up descriptor has the number."""
 
 
-def _size() -> tuple[int, int]:
-    try:
-        cols, rows = os.get_terminal_size(1)
-    except OSError:
-        return 80, 24
-    return max(cols, 1), max(rows, 1)
-
-
 def _read() -> bytes:
-    try:
-        data = os.read(0, 256)
-    except OSError:
-        data = b""
+    data = terminal.read(0)
     if not data:
         raise Ended(signal.SIGHUP)
     return data
 
 
 def _write(text: str) -> None:
-    data = text.encode("utf-8", "replace")
-    try:
-        while data:
-            data = data[os.write(1, data) :]
-    except OSError:
-        return  # the terminal is gone: the hang-up comes
-
-
-def _restore(mode: list[Any]) -> None:
-    """Give the terminal back, without the keys that were typed ahead."""
-    try:
-        termios.tcsetattr(0, termios.TCSAFLUSH, mode)
-    except termios.error:
-        return
+    with contextlib.suppress(OSError):  # the terminal is gone: the hang-up comes
+        terminal.write(1, text)

@@ -1,1 +1,1 @@
-"""The machine: processes, clock, ids, mounts. What wakes the orchestrator is `wake`."""
+"""The machine: processes, clock, ids, mounts, terminals. What wakes the orchestrator is `wake`."""

@@ -9,7 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from agentmux.core.agents.environment import Change
-from agentmux.core.terminal.captured_screen import cell_width, trimmed
+from agentmux.core.terminal.captured_screen import line_drawing, trimmed
+from agentmux.core.terminal.text_width import cell_width, width
 from agentmux.ports.terminal import NewPane, Pane, Screen, Target, TmuxSession
 
 Command = tuple[str, ...]
@@ -96,11 +97,6 @@ _TAB: Final = 8
 _SPELLED = re.compile(rb"%([0-9a-f]{2})")
 _SGR = re.compile(r"\x1b\[[0-9;:]*m")
 _SHIFTED = re.compile(r"\x0e([^\x0f]*)\x0f?")
-# The DEC special graphics set, which tmux hands out between SO and SI (terminfo's acsc).
-_ACS: Final = str.maketrans(
-    "`afgijklmnopqrstuvwxyz{|}~+,-.0",
-    "◆▒°±␋┘┐┌└┼⎺⎻─⎼⎽├┤┴┬│≤≥π≠£·→←↑↓█",
-)
 
 
 def escape(word: str) -> str:
@@ -459,7 +455,7 @@ def _screen(head: str, body: str, *, colours: bool) -> tuple[str, Screen]:
     ansi = trimmed(_untabbed(_unshifted(body.removesuffix("\n")))).split("\n")
     text = [(_SGR.sub("", row) if colours else row).rstrip(" ") for row in ansi]
     if cursor_row < len(text):
-        blanks = " " * (cursor_col - sum(map(cell_width, text[cursor_row])))
+        blanks = " " * (cursor_col - width(text[cursor_row], cells=cell_width))
         text[cursor_row] += blanks
         ansi[cursor_row] += blanks
     return pane, Screen(
@@ -489,7 +485,7 @@ def _row_untabbed(row: str) -> str:
     done = ""
     for number, part in enumerate(row.split("\t")):
         if number:
-            done += " " * (_TAB - sum(map(cell_width, _SGR.sub("", done))) % _TAB)
+            done += " " * (_TAB - width(_SGR.sub("", done), cells=cell_width) % _TAB)
         done += part
     return done
 
@@ -503,4 +499,4 @@ def _unshifted(ansi: str) -> str:
 
 def _shifted(text: str) -> str:
     parts = re.split(f"({_SGR.pattern})", text)
-    return "".join(part if part.startswith("\x1b") else part.translate(_ACS) for part in parts)
+    return "".join(part if part.startswith("\x1b") else line_drawing(part) for part in parts)

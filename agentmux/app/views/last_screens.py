@@ -12,7 +12,8 @@ from agentmux.core.codec.frozen import dataclass
 from agentmux.core.names import layout
 from agentmux.core.names.nearest import meant
 from agentmux.core.names.phase import ROLES
-from agentmux.core.terminal.captured_screen import Cells, cell_width, paint, plain, snapshot_screen
+from agentmux.core.terminal.captured_screen import paint, plain, snapshot_screen
+from agentmux.core.terminal.text_width import Cells, cell_width
 from agentmux.errors import NotFoundError
 
 if TYPE_CHECKING:

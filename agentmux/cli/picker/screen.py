@@ -12,13 +12,12 @@ import os
 import select
 import signal
 import sys
-import termios
 import threading
-import tty
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, Self
 
 from agentmux.adapters.disk.files import read_limited
+from agentmux.adapters.system import terminal
 from agentmux.app.session.lookup import live
 from agentmux.app.session.lookup import select_session as only_one
 from agentmux.app.views.outlook import Outlook, outlook
@@ -27,6 +26,7 @@ from agentmux.cli import render
 from agentmux.cli.picker.view import KnownSession, PickerLine, Scene, draw, shown_names
 from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.core.names.status_labels import status_label
+from agentmux.core.terminal import sequences
 from agentmux.core.terminal.keys import Key, Keys, Pressed
 from agentmux.core.terminal.picker import Choice, Picker, begin, press, refuse, tell
 
@@ -36,15 +36,17 @@ if TYPE_CHECKING:
     from agentmux.app.session.lookup import Liveness, SessionEntry
     from agentmux.app.world import World
 
-_FALLBACK: Final = (80, 24)
 _READ_BYTES: Final = 4096
 # Seconds within which the bytes of one key arrive; a later byte begins another key.
 _ESCAPE_S: Final = 0.05
 # Seconds until the screen is drawn again, because the ages on it change.
 _REDRAW_S: Final = 30.0
-# The alternate screen; no cursor; no wrapping; pasted text is marked.
-_ENTER: Final = "\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[?2004h\x1b[2J"
-_LEAVE: Final = "\x1b[0m\x1b[?2004l\x1b[?7h\x1b[?25h\x1b[?1049l"
+_ENTER: Final = (
+    sequences.ALTERNATE_ON + sequences.CURSOR_OFF + sequences.WRAP_OFF + sequences.PASTE_MARKED
+) + sequences.ERASE
+_LEAVE: Final = (
+    sequences.PLAIN + sequences.PASTE_PLAIN + sequences.WRAP_ON + sequences.CURSOR_ON
+) + sequences.ALTERNATE_OFF
 _ENDING: Final = (signal.SIGTERM, signal.SIGHUP)
 
 
@@ -300,14 +302,13 @@ class _Screen:
         self._keys = Keys()
         self._drawn: tuple[PickerLine, ...] = ()
         self._size = (0, 0)
-        self._saved = termios.tcgetattr(self._in)
+        self._saved = terminal.mode(self._in)
 
     def __enter__(self) -> Self:
         sys.stderr.flush()
         try:
-            # TCSADRAIN keeps what was typed ahead.
-            tty.setraw(self._in, termios.TCSADRAIN)
-            self._send(_ENTER)
+            terminal.make_raw(self._in, drops_typed=False)
+            terminal.write(self._out, _ENTER)
         except BaseException:
             self._restore()
             raise
@@ -317,31 +318,26 @@ class _Screen:
         self._restore()
 
     def _restore(self) -> None:
-        with contextlib.suppress(OSError, termios.error):  # the terminal may be gone
-            self._send(_LEAVE)
-        with contextlib.suppress(OSError, termios.error):
-            termios.tcsetattr(self._in, termios.TCSADRAIN, self._saved)
+        with contextlib.suppress(OSError):  # the terminal may be gone
+            terminal.write(self._out, _LEAVE)
+        terminal.restore(self._in, self._saved)
 
     def size(self) -> tuple[int, int]:
         """Return the current columns and rows."""
-        try:
-            cols, rows = os.get_terminal_size(self._out)
-        except OSError:
-            return _FALLBACK
-        return (cols, rows) if cols and rows else _FALLBACK
+        return terminal.size(self._out)
 
     def show(self, lines: tuple[PickerLine, ...], size: tuple[int, int]) -> None:
         """Draw the lines that changed; after a resize, all of them."""
         new = size != self._size
         old = () if new else self._drawn
         changed = "".join(
-            f"\x1b[{row};1H\x1b[2K{line.styled()}"
+            f"{sequences.move(row)}{sequences.ERASE_LINE}{line.styled()}"
             for row, line in enumerate(lines, start=1)
             if row > len(old) or old[row - 1] != line
         )
         self._drawn, self._size = lines, size
         if changed:
-            self._send(("\x1b[2J" if new else "") + changed)
+            terminal.write(self._out, (sequences.ERASE if new else "") + changed)
 
     def pressed(self) -> tuple[Pressed, ...]:
         """Wait for keys, for ``bell`` or for the next redraw; return the keys."""
@@ -354,14 +350,6 @@ class _Screen:
         return () if ready else self._keys.flush()
 
     def _read(self) -> tuple[Pressed, ...]:
-        try:
-            data = os.read(self._in, _READ_BYTES)
-        except OSError:
-            data = b""
+        data = terminal.read(self._in)
         # A terminal that is gone gives an empty read, again and again.
         return self._keys.feed(data) if data else (Key.INTERRUPT,)
-
-    def _send(self, text: str) -> None:
-        data = text.encode("utf-8", "replace")
-        while data:
-            data = data[os.write(self._out, data) :]

@@ -1,1 +1,1 @@
-"""Keys, screens and text width, without a terminal. Terminals are in `adapters` and faces."""
+"""Keys, screens, control sequences and text width, pure. Terminals are in `adapters/system`."""

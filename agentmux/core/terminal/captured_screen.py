@@ -9,11 +9,10 @@ from __future__ import annotations
 import functools
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Final, TypeAlias
 
-Cells: TypeAlias = Callable[[str], int]
-"""How many cells a character takes: 0, 1 or 2."""
+from agentmux.core.terminal.text_width import Cells, cell_width
 
 _JOINER: Final = "\u200d"
 _LONGEST_NUMBER: Final = 4
@@ -121,14 +120,9 @@ StyledText: TypeAlias = tuple[str, str]
 """SGR parameters, each after a semicolon, and a text without control characters."""
 
 
-@functools.lru_cache(maxsize=4096)
-def cell_width(char: str) -> int:
-    """Return the number of cells of a printable character, by this Python's Unicode tables."""
-    if char.isascii():
-        return 1
-    if "\u1160" <= char <= "\u11ff" or unicodedata.category(char) in {"Mn", "Me", "Cf"}:
-        return 0  # Hangul vowels and finals join the initial before them
-    return 2 if unicodedata.east_asian_width(char) in {"W", "F"} else 1
+def line_drawing(text: str) -> str:
+    """Return the characters that a text between SO and SI stands for: a ``q`` is a line."""
+    return text.translate(_ACS)
 
 
 def paint(
@@ -227,7 +221,7 @@ def _rows(ansi: str, cols: int, cells: Cells) -> list[list[StyledText]]:
         elif kind == "newline":
             made.append(_Row(cols, cells))
         elif kind == "text":
-            text = token["text"].translate(_ACS) if shifted else token["text"]
+            text = line_drawing(token["text"]) if shifted else token["text"]
             made[-1].add(style.words(), text)
     return [row.segments for row in made]
 

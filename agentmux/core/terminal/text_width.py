@@ -1,12 +1,19 @@
-"""Text made safe for a terminal, and cut or wrapped to a number of cells; pure."""
+"""Text made safe for a terminal, and cut or wrapped to a number of cells; pure.
+
+All text is measured here, by one of two tables: that of the library `wcwidth` or, in the program of
+a stopped pane, which has no libraries, that of this Python.
+"""
 
 from __future__ import annotations
 
 import functools
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import islice
-from typing import Final
+from typing import Final, TypeAlias
+
+Cells: TypeAlias = Callable[[str], int]
+"""How many cells a character takes: 0, 1 or 2."""
 
 ELLIPSIS: Final = "\u2026"
 NARROW: Final = 20
@@ -18,16 +25,27 @@ _SELECTORS: Final = frozenset(map(chr, range(0xFE00, 0xFE10)))
 
 
 @functools.lru_cache(maxsize=2048)
-def _cells(char: str) -> int:
+def library_width(char: str) -> int:
+    """Return the number of cells of a printable character, by the tables of `wcwidth`."""
     from wcwidth import wcwidth  # noqa: PLC0415 (slow to import; agents start before the first picture)
 
     # Terminals disagree on whether a spacing mark takes a cell of its own.
     return max(unicodedata.category(char) == "Mc", wcwidth(char))
 
 
-def width(text: str) -> int:
+@functools.lru_cache(maxsize=4096)
+def cell_width(char: str) -> int:
+    """Return the number of cells of a printable character, by this Python's Unicode tables."""
+    if char.isascii():
+        return 1
+    if "\u1160" <= char <= "\u11ff" or unicodedata.category(char) in {"Mn", "Me", "Cf"}:
+        return 0  # Hangul vowels and finals join the initial before them
+    return 2 if unicodedata.east_asian_width(char) in {"W", "F"} else 1
+
+
+def width(text: str, *, cells: Cells = library_width) -> int:
     """Return the number of cells of a clean text."""
-    return len(text) if text.isascii() else sum(map(_cells, text))
+    return len(text) if text.isascii() else sum(map(cells, text))
 
 
 def clean(text: str) -> str:
@@ -45,49 +63,51 @@ def _shown(char: str) -> str:
     return char if char.isprintable() else " "
 
 
-def cut(text: str, cols: int) -> str:
+def cut(text: str, cols: int, *, cells: Cells = library_width) -> str:
     """Return as much of a clean text as fits, with an ellipsis where it was cut."""
-    if width(text) <= cols:
+    if width(text, cells=cells) <= cols:
         return text
-    return _head(text, cols - 1) + ELLIPSIS[: max(cols, 0)]
+    return _head(text, cols - 1, cells) + ELLIPSIS[: max(cols, 0)]
 
 
-def _head(text: str, cols: int) -> str:
+def _head(text: str, cols: int, cells: Cells) -> str:
     used = 0
     for place, char in enumerate(text):
-        used += _cells(char)
+        used += cells(char)
         if used > cols:
             return text[:place]
     return text
 
 
-def wrap(text: str, cols: int, lines: int) -> tuple[str, ...]:
+def wrap(
+    text: str, cols: int, lines: int, *, indent: str = "  ", cells: Cells = library_width
+) -> tuple[str, ...]:
     """Break a clean text between words into at most ``lines`` lines; the last one may be cut.
 
-    If ``cols`` is above `NARROW`, lines after the first are indented by two.
+    If ``cols`` is above `NARROW`, lines after the first begin with ``indent``.
     """
-    hang = "  " if cols > NARROW else ""
-    broken = list(islice(_broken(text, max(cols, 1), hang), lines + 1))
+    hang = indent if cols > NARROW else ""
+    broken = list(islice(_broken(text, max(cols, 1), hang, cells), lines + 1))
     if len(broken) > lines:
         joined = f"{broken[lines - 1]} {broken[lines].lstrip()}"
-        broken[lines - 1 :] = [cut(joined, cols)]
+        broken[lines - 1 :] = [cut(joined, cols, cells=cells)]
     return tuple(broken)
 
 
-def _broken(text: str, cols: int, hang: str) -> Iterator[str]:
+def _broken(text: str, cols: int, hang: str, cells: Cells) -> Iterator[str]:
     line = ""
     for word in text.split(" "):
         longer = f"{line} {word}" if line else word
-        if width(longer) <= cols:
+        if width(longer, cells=cells) <= cols:
             line = longer
             continue
         if line:
             yield line
             line = hang
         line += word
-        while width(line) > cols:
+        while width(line, cells=cells) > cols:
             # Leave out a character that is wider than the pane.
-            head = _head(line, cols)
+            head = _head(line, cols, cells)
             if head:
                 yield head
             line = hang + line[max(len(head), 1) :]

@@ -227,6 +227,18 @@ def test_term_ends_a_stopped_pane(stop: Stop, wait_until: WaitUntil) -> None:
     assert pane.ask("#{alternate_on}") == "0"
 
 
+def test_a_long_reason_is_wrapped_and_cut_and_the_choices_stay(
+    stop: Stop, wait_until: WaitUntil
+) -> None:
+    pane = stop(says="世界 because\tof \x1b[2J everything " * 20)
+    wait_until(lambda: "Restart fresh" in pane.screen())
+    said = [line for line in pane.screen().splitlines() if "世界" in line]
+    assert len(said) == 4
+    assert said[-1].rstrip(" │").endswith("…")
+    assert "because of [2J everything" in pane.screen()
+    assert "says shell" in pane.screen()
+
+
 def test_it_is_painted_again_when_the_pane_changes_its_size(
     stop: Stop, wait_until: WaitUntil
 ) -> None:
