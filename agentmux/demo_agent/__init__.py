@@ -1,5 +1,5 @@
 """The offline agent: a program that behaves like a coding-agent CLI and needs no account.
 
-It is a program of its own. It imports nothing of AgentMux outside this folder, and AgentMux talks
-to it only as to any other agent: argv, environment, keys, files and the commands that it runs.
+It is a separate program. It imports nothing of AgentMux outside this folder, and AgentMux treats it
+like any other agent: by argv, environment, keys, files and the commands that it runs.
 """

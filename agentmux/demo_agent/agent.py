@@ -29,7 +29,7 @@ LIMIT: Final = "You have reached your usage limit · it resets at 5pm"
 
 
 class Setting(NamedTuple):
-    """Everything that is fixed for one run."""
+    """Everything that does not change during one run."""
 
     options: AgentOptions
     env: Mapping[str, str]
@@ -40,7 +40,7 @@ class Setting(NamedTuple):
 
 
 class Agent:
-    """Takes prompts one after the other until the user or the scenario ends it."""
+    """Handles prompts one after the other until the user or the scenario ends the run."""
 
     def __init__(
         self,
@@ -51,7 +51,7 @@ class Agent:
         *,
         renew: Callable[[], Conversation],
     ) -> None:
-        """Take the parts that ``main`` made; ``renew`` makes a conversation for ``/clear``."""
+        """Take the parts from ``main``; ``renew`` returns a new conversation for ``/clear``."""
         self._setting, self._renew, self._face, self._hooks = setting, renew, face, hooks
         self._conversation = conversation
         self._trace = Trace(setting.env.get("AGENTMUX_DEMO_TRACE"), setting.seat)
@@ -61,7 +61,7 @@ class Agent:
         self._prompts = 0
 
     def run(self, source: str) -> NoReturn:
-        """Greet, then take prompts; ``source`` is ``startup`` or ``resume``. Ends by QuitError."""
+        """Greet, then handle prompts until `QuitError`; ``source`` is ``startup`` or ``resume``."""
         self._greet()
         self._fire("SessionStart", source=source)
         if self._setting.options.prompt:
@@ -82,7 +82,7 @@ class Agent:
         self._fire("UserPromptSubmit", prompt=prompt)
         self._face.busy(True)
         answer, outcome = self._turn(prompt)
-        # What is remembered is on disk before the screen says that the turn is over.
+        # The conversation is on disk before the screen shows that the turn is over.
         self._close_turn(answer, outcome)
         self._face.busy(False)
         self._face.say(f"● {answer}" if answer else "")
@@ -121,7 +121,7 @@ class Agent:
         return recalled[0] if recalled else f"I heard: {prompt.strip().splitlines()[0]}", "done"
 
     def _asked(self, prompt: str) -> tuple[instructions.Instructions | None, str]:
-        """Return what to do: what the named file asks for, else what was held back."""
+        """Return the instructions in the named file, else those held back, and the text to read."""
         path = instructions.named_file(prompt)
         if path is not None:
             text = Path(path).read_text(encoding="utf-8", errors="replace")
@@ -134,7 +134,7 @@ class Agent:
         return held, prompt
 
     def _is_told(self, prompt: str) -> bool:
-        """Whether nothing is awaited any more, now that ``prompt`` arrived."""
+        """Return whether no research is awaited any more, now that ``prompt`` has arrived."""
         worker = self._worker()
         self._awaited = [
             (kind, topic)
@@ -180,10 +180,10 @@ class Agent:
         return SeatWork(setting.seat, life, self._trace, run=self._run, counters=setting.counters)
 
     def _run(self, argv: Sequence[str]) -> commands.Ran:
-        """Run a command after the permission question, if one is to be asked.
+        """Run a command; ask for permission first where the options or the scenario require it.
 
         Raises:
-            TurnCancelledError: the user said no.
+            TurnCancelledError: The user said no.
         """
         setting = self._setting
         if setting.options.permission_mode == "ask" or setting.life.dialog == "permission":
@@ -231,7 +231,7 @@ class Agent:
 
 
 def _names(prompt: str, topic: str) -> bool:
-    """Whether ``topic`` stands in ``prompt`` as a word; ``auth`` does not in ``auth-web``."""
+    """Return whether ``prompt`` contains ``topic`` as a word; ``auth`` is not in ``auth-web``."""
     return re.search(rf"(?<![\w-]){re.escape(topic)}(?![\w-])", prompt) is not None
 
 

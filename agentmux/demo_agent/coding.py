@@ -1,4 +1,4 @@
-"""A coder's work on the project: the same tree however often it is repeated."""
+"""A coder's work on the project; repeating it gives the same tree."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ class SubPlan{index}Test(unittest.TestCase):
 
 
 def build(root: Path, plan: dict[str, Any], index: int, files: dict[str, str]) -> list[str]:
-    """Write what sub-plan ``index`` owns below ``root``; return the paths that were written.
+    """Write the files that sub-plan ``index`` owns below ``root``; return their paths.
 
-    ``files`` gives the whole text of some paths; the others get a section of their own, and the
-    tests among them one unittest.
+    ``files`` gives the whole text of some paths. Each other file gets a section for the sub-plan; a
+    test file gets one unittest.
     """
     part = subplans_of(plan).get(index) or subplans_of(whole_plan({"parts": index}))[index]
     owned = [name for name in part.get("owned_files") or () if _is_inside(name)]
@@ -59,8 +59,8 @@ def first_file(plan: dict[str, Any]) -> str:
     return str(owned[0])
 
 
-def mend(root: Path, request: str, attempt: str, files: dict[str, str]) -> list[str]:
-    """Mend the files below ``root`` that a fix request names; return their paths."""
+def fix(root: Path, request: str, attempt: str, files: dict[str, str]) -> list[str]:
+    """Change the files below ``root`` that a fix request names; return their paths."""
     if files:
         for name, text in files.items():
             if _is_inside(name):
@@ -69,12 +69,12 @@ def mend(root: Path, request: str, attempt: str, files: dict[str, str]) -> list[
     named = dict.fromkeys(match[0] for match in _NAMED_FILE.finditer(request))
     found = [name for name in named if _is_inside(name) and (root / name).is_file()]
     for name in found:
-        _put_section(root / name, f"fix {attempt}", "Mended as the review asked.", None)
+        _put_section(root / name, f"fix {attempt}", "Fixed as the review asked.", None)
     return found
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Replace a file in one step; its folder is made if missing."""
+    """Replace a file atomically; create its folder if missing."""
     path.parent.mkdir(parents=True, exist_ok=True)
     made = path.with_name(f".{path.name}.{os.getpid()}")
     made.write_text(text, encoding="utf-8")
@@ -82,7 +82,7 @@ def write_whole(path: Path, text: str) -> None:
 
 
 def _put_section(path: Path, name: str, title: str, index: int | None) -> None:
-    """Put a marked section into a file, in place of an earlier one of the same name."""
+    """Put a marked section into a file, or replace the section with the same name."""
     start, end = _COMMENT.get(path.suffix, ("# ", ""))
     first, last = f"{start}--- {name} ---{end}", f"{start}--- end of {name} ---{end}"
     body = f"{start}{' '.join(title.split())}{end}"

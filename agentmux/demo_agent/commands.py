@@ -1,4 +1,4 @@
-"""Running a command the way an agent runs a tool: by argv, with its output shown."""
+"""Run commands as an agent runs a tool: by argv, with their output captured."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ TIMEOUT_S: Final = 120.0
 
 
 class Ran(NamedTuple):
-    """What a command answered; ``text`` is stdout and stderr."""
+    """The result of a command; ``text`` is stdout and stderr."""
 
     status: int
     text: str
 
 
 def run(argv: Sequence[str], env: dict[str, str], stdin: str = "") -> Ran:
-    """Run ``argv`` with exactly ``env`` and wait; what cannot be started is status 127."""
+    """Run ``argv`` with exactly ``env`` and wait; status 127 if it cannot be started."""
     import subprocess  # noqa: PLC0415 (a prompt is handled before the first command)
 
     try:
@@ -34,7 +34,7 @@ def run(argv: Sequence[str], env: dict[str, str], stdin: str = "") -> Ran:
 
 
 def kill(argv: Sequence[str]) -> Ran:
-    """Start ``argv`` and kill it at once, as somebody who runs out of memory would."""
+    """Start ``argv`` and kill it at once, as the system does when memory runs out."""
     import subprocess  # noqa: PLC0415 (as above)
 
     process = subprocess.Popen(list(argv), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

@@ -1,15 +1,15 @@
-"""The line where a person or AgentMux writes the next message. Pure."""
+"""The composer: the line for the next message of a person or AgentMux. Pure."""
 
 from __future__ import annotations
 
 from typing import Final
 
 LONG_PASTE: Final = 600
-"""Characters from which a paste is shown as a marker only, like one with several lines."""
+"""A paste of so many characters, or of several lines, is shown as a marker."""
 
 
 class InputBox:
-    """A draft: typed text, and pastes that may stand as a marker."""
+    """A draft: typed text and pastes; a long paste is shown as a marker."""
 
     def __init__(self) -> None:
         self._parts: list[tuple[str, str]] = []
@@ -20,7 +20,7 @@ class InputBox:
         self._parts += [(char, char) for char in text if char.isprintable()]
 
     def paste(self, text: str) -> None:
-        """Append a paste: as it is when short and of one line, else as a marker."""
+        """Append a paste; show it as it is if it is one short line, else as a marker."""
         lines = text.count("\n")
         if not lines and len(text) < LONG_PASTE:
             self.type(text)
@@ -29,7 +29,7 @@ class InputBox:
         self._parts.append((f"[Pasted text #{self._pastes} +{lines} lines]", text))
 
     def rub_out(self) -> None:
-        """Take back the last character or paste."""
+        """Delete the last character or paste."""
         if self._parts:
             self._parts.pop()
 
@@ -45,5 +45,5 @@ class InputBox:
 
     @property
     def shown(self) -> str:
-        """The draft as it stands on the screen."""
+        """The draft as the screen shows it."""
         return "".join(shown for shown, _ in self._parts)

@@ -1,7 +1,7 @@
-"""What the agent remembers, and where it keeps it.
+"""The agent's conversations, and where they are stored.
 
-One JSON-lines file per conversation in the agent's home. A conversation exists from its first
-prompt on; an id that was never prompted leaves no file, as with the real CLIs.
+Each conversation is one JSON-lines file in the agent's home. It exists from its first prompt on; an
+id that was never prompted has no file, as with the real programs.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _NOT_A_NAME = re.compile(r"[^A-Za-z0-9-]")
 
 
 class ConversationTurn(NamedTuple):
-    """One prompt and what became of it; ``read`` is the text of the file that it named."""
+    """One prompt and its outcome; ``read`` is the text of the file that the prompt named."""
 
     prompt: str
     read: str = ""
@@ -32,10 +32,10 @@ class ConversationTurn(NamedTuple):
 
 
 class Conversation:
-    """The turns of one conversation. Every change is on disk when the call returns."""
+    """The turns of one conversation. Each method returns after its change is on disk."""
 
     def __init__(self, cid: str, path: Path | None, *, cwd: str, model: str | None) -> None:
-        """Take an id and the file to keep it in; None keeps nothing (checkpoints do)."""
+        """Take an id and the file to store it in; None stores nothing (checkpoints do)."""
         self.id, self._path, self._cwd, self.model = cid, path, cwd, model
         self.turns: list[ConversationTurn] = []
 
@@ -50,7 +50,7 @@ class Conversation:
         self._append({"type": "prompt", "text": prompt})
 
     def read(self, text: str) -> None:
-        """Remember a file that the prompt of the open turn named."""
+        """Store the text of the file that the prompt of the open turn named."""
         self.turns[-1] = self.turns[-1]._replace(read=text)
         self._append({"type": "read", "text": text})
 
@@ -60,7 +60,7 @@ class Conversation:
         self._append({"type": "answer", "text": answer, "outcome": outcome})
 
     def code_word(self) -> str | None:
-        """Return the code word that was told last, in a prompt or in a file it named."""
+        """Return the last code word given in a prompt, or in a file that a prompt named."""
         told = [
             match[1]
             for turn in self.turns
@@ -70,7 +70,7 @@ class Conversation:
         return told[-1] if told else None
 
     def restore(self, line: dict[str, Any]) -> None:
-        """Take one line of the file back into ``turns``; a line that makes no sense is skipped."""
+        """Add one line of the file to ``turns``; skip an invalid line."""
         match line:
             case {"type": "prompt", "text": str(text)}:
                 self.turns.append(ConversationTurn(text))
@@ -92,12 +92,12 @@ class Conversation:
 
 
 def asks_code_word(text: str) -> bool:
-    """Whether ``text`` asks for the code word."""
+    """Return whether ``text`` asks for the code word."""
     return _QUESTION.search(text) is not None
 
 
 class Store:
-    """The conversations of one home."""
+    """The conversations in one home."""
 
     def __init__(self, home: Path, cwd: str) -> None:
         """Take the home and the real path of the working directory."""
@@ -105,10 +105,10 @@ class Store:
         self._folder = home / "conversations"
 
     def new(self, cid: str, model: str | None) -> Conversation:
-        """Make a conversation that is on disk from its first prompt on.
+        """Return a new conversation, which is stored from its first prompt on.
 
         Raises:
-            RefusedError: it has been prompted before.
+            WrongArgvError: A conversation with this id exists.
         """
         path = self._path(cid)
         if path.exists():
@@ -117,10 +117,10 @@ class Store:
         return Conversation(cid, path, cwd=self._cwd, model=model)
 
     def resume(self, cid: str, model: str | None) -> Conversation:
-        """Read a conversation back.
+        """Return a stored conversation.
 
         Raises:
-            RefusedError: this home knows no prompted conversation of this id.
+            WrongArgvError: This home has no conversation with this id.
         """
         path = self._path(cid)
         if not path.is_file():
@@ -131,10 +131,10 @@ class Store:
         return conversation
 
     def latest(self, model: str | None) -> Conversation:
-        """Read back the conversation of this directory that was used last.
+        """Return the stored conversation of this directory that was used last.
 
         Raises:
-            RefusedError: there is none.
+            WrongArgvError: There is none.
         """
         files = sorted(self._folder.glob("*.jsonl"), key=lambda path: -path.stat().st_mtime_ns)
         for path in files:
@@ -160,7 +160,7 @@ def _lines(path: Path) -> list[dict[str, Any]]:
 
 
 def write_checkpoint(folder: Path, conversation: Conversation) -> Path:
-    """Replace ``session-latest.json`` in ``folder`` in one step; the folder is made if missing."""
+    """Replace ``session-latest.json`` in ``folder`` atomically; create the folder if missing."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / CHECKPOINT
     data = {
@@ -177,10 +177,10 @@ def write_checkpoint(folder: Path, conversation: Conversation) -> Path:
 
 
 def read_checkpoint(path: Path, *, cwd: str, model: str | None) -> Conversation:
-    """Read a conversation back from a checkpoint file.
+    """Return the conversation of a checkpoint file.
 
     Raises:
-        RefusedError: it is missing, is not one, or was made with another model.
+        WrongArgvError: The file is missing or invalid, or was written with another model.
     """
     try:
         data = json.loads(path.read_text(encoding="utf-8"))

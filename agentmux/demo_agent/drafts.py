@@ -1,4 +1,4 @@
-"""The text of each artifact, by the name of its file. Pure."""
+"""The texts of the artifacts, by file name. Pure."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ WRONG_TEXT: Final = "\n"
 
 
 def draft(path: str, seat: OwnSeat, life: Life, *, wrong: bool = False) -> str:
-    """Return what to write into ``path``; ``wrong`` breaks the rules for this artifact."""
+    """Return the text for the artifact ``path``; ``wrong`` breaks a rule for this artifact."""
     name = PurePath(path).name
     if wrong:
         return WRONG_REVIEW if name.startswith("review") else WRONG.get(name, WRONG_TEXT)
@@ -72,7 +72,7 @@ def _plan(_seat: OwnSeat, life: Life) -> str:
 
 
 def _review(_seat: OwnSeat, life: Life) -> str:
-    """JSON strings are YAML strings: no library is needed to quote them."""
+    """Return a review as YAML; JSON strings are YAML strings, so it needs no library."""
     passed = life.verdict == "pass"
     said = life.summary or ("Looks good." if passed else "One thing has to change.")
     lines = [f"verdict: {life.verdict}", f"summary: {_quoted(said)}"]
@@ -87,12 +87,12 @@ def _review(_seat: OwnSeat, life: Life) -> str:
 
 
 def finding(seat: OwnSeat, path: str) -> dict[str, str]:
-    """Return what a reviewer finds in ``path`` when the scenario says no more than fail."""
+    """Return a finding in ``path``, for a scenario that says ``fail`` and nothing else."""
     return {
         "location": f"{path}:1",
         "issue": f"The {seat.role.removeprefix('reviewer_') or 'code'} is not right yet.",
         "severity": "major",
-        "recommendation": "Mend it.",
+        "recommendation": "Fix it.",
     }
 
 
@@ -113,9 +113,9 @@ _DRAFTS: Final[dict[str, Callable[[OwnSeat, Life], str]]] = {
 def whole_plan(said: dict[str, Any]) -> dict[str, Any]:
     """Return a plan of version 2 from a scenario's ``plan``.
 
-    One with ``subplans`` or ``version`` is taken as it is. Otherwise it is short: ``parts`` (a
-    number, default 2), ``groups`` (a list of ``{mode, plans: [1, 2]}``, default one parallel
-    group of all) and ``needs_design``.
+    A ``plan`` with ``subplans`` or ``version`` is returned as it is. Otherwise it may have
+    ``parts`` (a number, default 2), ``groups`` (a list of ``{mode, plans: [1, 2]}``, default one
+    parallel group of all parts) and ``needs_design``.
     """
     if "subplans" in said or "version" in said:
         return said

@@ -1,10 +1,10 @@
-"""What ends a turn or the program."""
+"""The exceptions that end a turn or the program."""
 
 from __future__ import annotations
 
 
 class WrongArgvError(Exception):
-    """The program cannot do what argv asks; ``exit_code`` 1, or 2 for wrong usage."""
+    """The program cannot do what argv asks; ``exit_code`` is 1, or 2 for wrong usage."""
 
     def __init__(self, message: str, *, exit_code: int = 1) -> None:
         self.exit_code = exit_code
@@ -12,7 +12,7 @@ class WrongArgvError(Exception):
 
 
 class QuitError(Exception):
-    """The program ends now with ``exit_code``: typed ``/exit``, Ctrl-C twice, a scripted crash."""
+    """The program ends with ``exit_code``: after ``/exit``, Ctrl-C twice or a scripted crash."""
 
     def __init__(self, exit_code: int) -> None:
         self.exit_code = exit_code
@@ -20,4 +20,4 @@ class QuitError(Exception):
 
 
 class TurnCancelledError(Exception):
-    """The user stopped the turn, or did not permit a command."""
+    """The user interrupted the turn, or refused to permit a command."""

@@ -1,4 +1,4 @@
-"""How the agent meets its user: what a terminal and a plain pipe have in common."""
+"""How the agent talks to its user, on a terminal or through plain pipes."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ from typing import Protocol
 
 
 class AgentFace(Protocol):
-    """Shows things, waits, and asks. ``TerminalFace`` and ``Plain`` are the two."""
+    """Shows text, waits and asks; implemented by ``TerminalFace`` and ``Plain``."""
 
     def say(self, text: str) -> None:
         """Add lines to the transcript."""
 
     def work(self, seconds: float) -> None:
-        """Let time pass with the busy mark on; raises TurnCancelledError on Esc or Ctrl-C."""
+        """Let time pass with the busy mark on; raise `TurnCancelledError` on Esc or Ctrl-C."""
 
     def choose(self, head: Sequence[str], choices: Sequence[str], selected: int) -> int:
-        """Show a dialog and return the index of the choice; -1 is Esc."""
+        """Show a dialog and return the index of the choice; -1 for Esc."""
 
     def busy(self, on: bool) -> None:
         """Show or hide the busy mark."""
 
     def next_prompt(self) -> str:
-        """Wait for a message; raises QuitError when there will be none."""
+        """Wait for a message and return it; raise `QuitError` when none can come."""
 
     def close(self) -> None:
-        """Leave the terminal as it was."""
+        """Restore the terminal's modes."""
 
 
 class Plain:

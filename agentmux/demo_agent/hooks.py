@@ -1,4 +1,4 @@
-"""Hooks of ``--settings``: commands that are told what happens."""
+"""The hooks of ``--settings``: commands that run at events."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ EVENTS: Final = frozenset({"SessionStart", "UserPromptSubmit", "Stop"})
 
 
 class HookRunner:
-    """Runs one command per event and waits for it; what it answers changes nothing."""
+    """Runs the command of each event and waits for it; its result is ignored."""
 
     def __init__(self, settings: str | None, env: Mapping[str, str]) -> None:
         """Read the settings file.
 
         Raises:
-            RefusedError: it cannot be read or names an unknown event.
+            WrongArgvError: It cannot be read, or names an unknown event.
         """
         self._env = dict(env)
         self._argv = _read(settings) if settings else {}

@@ -1,4 +1,4 @@
-"""A prompt file, as far as the demo agent understands it. Pure."""
+"""What the demo agent understands of a prompt file. Pure."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _PLACEHOLDER = re.compile(r"[<>…]")
 
 
 class Instructions(NamedTuple):
-    """What a prompt file asks for: files to write and signals to give, in the file's order."""
+    """What a prompt file asks for: files to write and signals to give, in its order."""
 
     artifacts: tuple[str, ...]
     signals: tuple[tuple[str, ...], ...]
@@ -34,7 +34,7 @@ def named_file(prompt: str) -> str | None:
 
 
 def parse(text: str) -> Instructions:
-    """Find the ``Write:`` lines and the ``agentmux submit`` lines of the fenced sh blocks.
+    """Return the ``Write:`` lines, and the ``agentmux submit`` lines in fenced sh blocks.
 
     Lines with a placeholder (``<topic>``, ``…``) are examples and are left out.
     """
@@ -52,7 +52,7 @@ def parse(text: str) -> Instructions:
 
 
 def _unpadded(code: str) -> str:
-    """Return the text of a Markdown code span: one blank at both ends is no part of it."""
+    """Return the text of a Markdown code span, without one blank at both ends."""
     return code[1:-1] if code[0] == code[-1] == " " and code.strip() else code
 
 

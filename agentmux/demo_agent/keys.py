@@ -1,4 +1,4 @@
-"""Bytes from a terminal, as keys. Pure: the caller reads the bytes."""
+"""Decode bytes from a terminal into keys. Pure: the caller reads the bytes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Typed(NamedTuple):
 
 
 class Pasted(NamedTuple):
-    """What came between the marks of a bracketed paste."""
+    """The text of a bracketed paste."""
 
     text: str
 
@@ -52,7 +52,7 @@ _CONTROLS: Final = {
 
 
 class KeyDecoder:
-    """Cuts a byte stream into keys; keeps what is not complete yet."""
+    """Decodes a byte stream into keys; keeps an incomplete key for the next call."""
 
     def __init__(self) -> None:
         self._rest = b""
@@ -94,7 +94,7 @@ class KeyDecoder:
 
 
 def _complete_utf8(data: bytes) -> int:
-    """Return how many leading bytes end on a whole character."""
+    """Return how many leading bytes form whole characters."""
     for back in range(1, min(4, len(data)) + 1):
         byte = data[-back]
         if byte & 0xC0 == 0xC0:

@@ -1,4 +1,4 @@
-"""The program ``agentmux-demo-agent``: reads its world once, then runs one agent."""
+"""The program ``agentmux-demo-agent``: reads argv and environment once, then runs one agent."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def _setting(options: AgentOptions, env: Mapping[str, str]) -> Setting:
 
 
 def _home(env: Mapping[str, str]) -> Path:
-    """Where the agent keeps what it remembers."""
+    """Return the folder where the agent stores its conversations."""
     if env.get("AGENTMUX_DEMO_HOME"):
         return Path(env["AGENTMUX_DEMO_HOME"])
     data = env.get("XDG_DATA_HOME") or str(Path.home() / ".local/share")
@@ -128,10 +128,10 @@ def _wait(seconds: float) -> None:
 
 
 def _ask_first(face: AgentFace, setting: Setting, home: Path) -> None:
-    """Show the dialog that stands before the first prompt, if there is one.
+    """Show the dialog before the first prompt, if the scenario has one.
 
     Raises:
-        QuitError: the folder is not trusted.
+        QuitError: The user does not trust the folder.
     """
     if setting.life.dialog == "unknown":
         face.choose(("A new version is available!", "", "Update now?"), ("Update", "Skip"), 0)

@@ -1,4 +1,4 @@
-"""argv of the demo agent. Read by hand: argparse alone would double the start-up time."""
+"""The options of the demo agent. Parsed by hand: argparse would double the start-up time."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ Usage: agentmux-demo-agent [options] [prompt]
 Play a coding agent without an account and without a network
 
 Arguments:
-  prompt                      The first prompt; it submits itself
+  prompt                      The first prompt; submitted at once
 
 Options:
-  --model <name>              Model to name in the banner and in checkpoints
+  --model <name>              Model to show in the banner and in checkpoints
   --session-id <uuid>         Use this id for a new conversation
-  -r, --resume <id>           Go on with a conversation by its id
+  -r, --resume <id>           Resume a conversation by its id
                               (with --checkpoint-dir: by the path of a checkpoint file)
-  -c, --continue              Go on with the latest conversation of this directory
-  --learn                     Make an own id; commands see it as DEMO_THREAD_ID
-  --checkpoint-dir <dir>      Replace session-latest.json there after every turn
+  -c, --continue              Resume the latest conversation of this directory
+  --learn                     Choose an id itself; commands see it as DEMO_THREAD_ID
+  --checkpoint-dir <dir>      Write session-latest.json there after every turn
   --settings <file>           JSON file with hooks: SessionStart, UserPromptSubmit, Stop
   --permission-mode <mode>    ask or accept (default) before a command runs
   --ask                       The same as --permission-mode ask
@@ -56,7 +56,7 @@ _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 
 
 class AgentOptions(NamedTuple):
-    """What argv said; None or False where it said nothing."""
+    """The parsed argv; None or False for options that were not given."""
 
     prompt: str | None = None
     model: str | None = None
@@ -74,10 +74,10 @@ class AgentOptions(NamedTuple):
 
 
 def parse(argv: list[str]) -> AgentOptions:
-    """Read the words after the program's name.
+    """Parse the words after the program's name.
 
     Raises:
-        RefusedError: an unknown option, a missing value, or options that do not go together.
+        WrongArgvError: An unknown option, a missing value, or options that exclude each other.
     """
     found: dict[str, str | bool] = {}
     words = iter(argv)
@@ -113,7 +113,7 @@ def _add_option(found: dict[str, str | bool], word: str, words: object) -> None:
 
 def _checked(options: AgentOptions) -> AgentOptions:
     if options.permission_mode not in {"ask", "accept"}:
-        raise WrongArgvError("error: --permission-mode is ask or accept", exit_code=2)
+        raise WrongArgvError("error: --permission-mode must be ask or accept", exit_code=2)
     if options.session_id is not None and not _UUID.fullmatch(options.session_id):
         raise WrongArgvError("Error: Invalid session ID. Must be a valid UUID.")
     if options.session_id is not None and (options.resume or options.continue_latest):

@@ -1,4 +1,4 @@
-"""The scenario file: how an agent behaves in a seat and an attempt.
+"""The scenario file: how an agent behaves in each seat and attempt.
 
 Reference: docs/reference/demo-agent.md.
 """
@@ -14,7 +14,7 @@ from agentmux.demo_agent.seat import OwnSeat
 
 
 class Life(NamedTuple):
-    """What the scenario says for one launch of one seat; the defaults are a good agent's."""
+    """The behaviour in one launch of one seat; the defaults are those of a good agent."""
 
     think: float = 0.0
     banner_delay: float = 0.0
@@ -58,12 +58,12 @@ _WHEN: Final = frozenset({"cycle", "iteration", "launch"})
 
 
 def load(path: str | None) -> dict[str, Any]:
-    """Read and check a scenario file; without one, an empty scenario.
+    """Read and check a scenario file; without a path return an empty scenario.
 
-    A name that ends in ``.json`` is read without loading the YAML library, which is faster.
+    A ``.json`` file is read without importing the YAML library, which is faster.
 
     Raises:
-        RefusedError: it cannot be read, or holds a key or a value that is not known.
+        WrongArgvError: The file cannot be read, or has an unknown key or an invalid value.
     """
     if not path:
         return {}
@@ -76,7 +76,7 @@ def load(path: str | None) -> dict[str, Any]:
 
 
 def live(scenario: dict[str, Any], seat: OwnSeat, launch: int) -> Life:
-    """Resolve the scenario for one launch: default, then role, then seat, each with attempts."""
+    """Return the behaviour in one launch: from default, role and seat, each with its attempts."""
     found: dict[str, Any] = {}
     attempt = {"cycle": seat.cycle, "iteration": seat.iteration, "launch": launch}
     blocks = (
@@ -149,7 +149,7 @@ def _check_value(path: str, where: str, key: str, value: object) -> None:
         choices = _CHOICES[key]
         if value not in choices:
             said = ", ".join(str(choice) for choice in choices)
-            raise WrongArgvError(f"Error: scenario {path}: {where} is one of {said}")
+            raise WrongArgvError(f"Error: scenario {path}: {where} must be one of {said}")
     elif not isinstance(value, _TYPES[key]):
         raise WrongArgvError(f"Error: scenario {path}: {where} has a value of the wrong type")
 

@@ -1,4 +1,4 @@
-"""Who the agent is in a session, as its environment says."""
+"""The agent's seat in a session, from its environment."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class OwnSeat(NamedTuple):
 
 
 def seat_from(env: Mapping[str, str]) -> OwnSeat:
-    """Read the ``AGENTMUX_*`` variables; numbers that are absent or wrong count as 1, 0, None."""
+    """Read the ``AGENTMUX_*`` variables; missing or invalid numbers become 1, 0 or None."""
     role = env.get("AGENTMUX_ROLE", "")
     return OwnSeat(
         session_dir=env.get("AGENTMUX_SESSION_DIR", ""),

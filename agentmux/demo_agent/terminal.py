@@ -1,7 +1,7 @@
 """The agent's screen: transcript, busy mark, composer and dialogs, in raw mode.
 
-The transcript scrolls on the normal screen; below it stands a block that is drawn anew at each
-change. Only the block's rows are counted, so the transcript may wrap as the terminal likes.
+The transcript scrolls on the normal screen; the block below it is redrawn at each change. Only the
+block's rows are counted, so that the transcript may wrap in any way.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from agentmux.demo_agent.keys import KeyDecoder, KeyPress, Pasted, Typed
 
 PLACEHOLDER: Final = 'Try "explain this folder"'
 AGAIN_S: Final = 2.0
-"""Seconds in which a second Ctrl-C or Ctrl-D ends the program."""
+"""Seconds within which a second Ctrl-C or Ctrl-D ends the program."""
 LOST_TERMINAL: Final = 1
 GLYPH: Final = "\u276f"
-"""Stands in column 0 before the draft, and in column 1 before a dialog's choice."""
+"""Is in column 0 before the draft, and in column 1 before the selected choice of a dialog."""
 
 _PASTE_ON: Final = "\x1b[?2004h"
 _PASTE_OFF: Final = "\x1b[?2004l"
@@ -34,13 +34,13 @@ _SCROLLBACK: Final = 200
 
 
 class TerminalFace:
-    """A face on a tty. From construction to ``close`` the tty is in raw mode."""
+    """A face on a tty, which is in raw mode until ``close``."""
 
     def __init__(self, fd: int, *, survive_hangup: bool = False) -> None:
-        """Take the tty; ``survive_hangup`` stays alive, deaf, when the terminal goes away."""
+        """Take the tty; with ``survive_hangup`` go on without keys when the terminal is gone."""
         self._fd, self._survive = fd, survive_hangup
         self._saved = termios.tcgetattr(fd)
-        # TCSANOW: what was typed before the program was ready is kept.
+        # TCSANOW keeps what was typed before the program was ready.
         tty.setraw(fd, termios.TCSANOW)
         self._keys, self._composer = KeyDecoder(), InputBox()
         self._inbox: deque[str] = deque()
@@ -168,7 +168,7 @@ class TerminalFace:
     # drawing
 
     def _block(self) -> tuple[list[str], tuple[int, int]]:
-        """Return the rows below the transcript, and where the cursor stands in them."""
+        """Return the rows below the transcript, and the cursor's position in them."""
         width, rows = self._width(), [""]
         if self._busy_since is not None:
             spent = int(time.monotonic() - self._busy_since)
@@ -196,7 +196,7 @@ class TerminalFace:
         self._row = row
 
     def _redraw(self) -> None:
-        """Draw everything anew after a change of size, which moved what was drawn."""
+        """Redraw everything after a change of size, which has moved the old rows."""
         self._row = 0
         fitting = max(0, self._height() - len(self._block()[0]))
         lines = list(self._transcript)[-fitting:] if fitting else []
@@ -216,7 +216,7 @@ class TerminalFace:
             return 24
 
     def _write(self, text: str) -> None:
-        """Write all of ``text``; that the terminal is gone is for the reader to find out."""
+        """Write all of ``text``; ignore a lost terminal, which reading will report."""
         data = text.encode("utf-8", "replace")
         with contextlib.suppress(OSError):
             while data and not self._lost:
@@ -230,7 +230,7 @@ class TerminalFace:
 
 
 def _noted(_signum: int, _frame: Any) -> None:  # noqa: ANN401 (the signature of the standard library)
-    """Leave the reaction to the loop, which is woken through a pipe."""
+    """Do nothing: a pipe wakes the loop, which reacts."""
 
 
 def _dialog(head: Sequence[str], choices: Sequence[str], selected: int) -> list[str]:
@@ -264,7 +264,7 @@ def _wrapped(text: str, width: int) -> list[str]:
 
 
 def _cells(text: str) -> int:
-    """Return how many columns ``text`` takes."""
+    """Return how many columns ``text`` takes on the screen."""
     if text.isascii():
         return len(text)
     import unicodedata  # noqa: PLC0415 (only for text beyond ASCII)

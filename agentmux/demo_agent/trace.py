@@ -1,4 +1,4 @@
-"""The record of what was really done: one line per piece of work, for tests and benchmarks."""
+"""The trace: one line for each thing the agent did, for tests and benchmarks."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ class Trace:
     """Appends to one file; does nothing without one."""
 
     def __init__(self, name: str | None, seat: OwnSeat) -> None:
-        """Take the file's ``name``; a relative one lies in the session directory."""
+        """Take the file's ``name``; a relative one is in the session directory."""
         self._path = Path(seat.session_dir or ".", name) if name else None
         self._seat = seat
 
     def did(self, verb: str, what: str) -> None:
-        """Append ``prompted``, ``wrote``, ``signalled``, ``remembered``, … with its object.
+        """Append a verb (``prompted``, ``wrote``, ``signalled``, ``remembered``, …) and its object.
 
         ``at`` is nanoseconds since the epoch. Lines of several agents never mix (O_APPEND).
         """

@@ -1,4 +1,4 @@
-"""A role's work for one prompt file: write, change code, signal."""
+"""A seat's work for one prompt file: write artifacts, change code, signal."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PLAN: Final = "04_planning/plan.yaml"
 
 
 class SeatWork:
-    """Plays one seat. ``run`` runs a command with the user's permission and shows it."""
+    """Plays one seat. ``run`` asks for permission, runs a command and shows its output."""
 
     def __init__(
         self,
@@ -35,14 +35,14 @@ class SeatWork:
         run: Callable[[Sequence[str]], Ran],
         counters: Path,
     ) -> None:
-        """Take who plays, how, and where the marks of ``once`` lie."""
+        """Take the seat, its behaviour, and the folder for the marks of ``once``."""
         self._seat, self._life, self._trace = seat, life, trace
         self._run, self._counters = run, counters
         self._tries = 0
         self._changed: list[str] = []
 
     def do(self, asked: Instructions) -> str:
-        """Do everything that is asked; return one line about it."""
+        """Do everything that is asked for; return one line about it."""
         self._crash_at("before_write")
         if self._seat.role == "coder":
             return self._code(asked)
@@ -52,11 +52,11 @@ class SeatWork:
         return self._ending(asked.artifacts, refused)
 
     def hello(self) -> None:
-        """Tell our own id, which the command finds in its environment."""
+        """Report our conversation, whose id the command finds in its environment."""
         self._run(("agentmux", "submit", "hello"))
 
     def needed_research(self) -> list[tuple[str, str]]:
-        """Ask for the topics that are not done; return those that we have to wait for."""
+        """Ask for the topics that are not done; return those to wait for."""
         waiting = []
         for item in self._life.research or ():
             kind, topic = str(item["kind"]), str(item["topic"])
@@ -70,26 +70,26 @@ class SeatWork:
         return [(kind, topic) for kind, topic in waiting if not self.is_researched(kind, topic)]
 
     def is_researched(self, kind: str, topic: str) -> bool:
-        """Whether the session holds the result of a topic."""
+        """Return whether the session has the result of a topic."""
         folder = Path(self._seat.session_dir, "03_research", f"{kind}-{topic}")
         return bool(self._seat.session_dir) and (folder / "done").exists()
 
     # writing
 
-    def _write(self, artifacts: Sequence[str], *, mended: bool = False) -> None:
+    def _write(self, artifacts: Sequence[str], *, fixed: bool = False) -> None:
         how = self._life.write
-        wrong = how == "wrong" or (how == "wrong-first" and not mended)
+        wrong = how == "wrong" or (how == "wrong-first" and not fixed)
         for path in artifacts:
             if how == "none":
                 continue
             text = draft(path, self._seat, self._with_finding(), wrong=wrong)
-            if how == "half" and not mended:
+            if how == "half" and not fixed:
                 text = text[: len(text) // 2]
             coding.write_whole(Path(path), text)
             self._trace.did("wrote", path)
 
     def _with_finding(self) -> Life:
-        """Name a file that exists, where a failing review is told nothing about findings."""
+        """Add a finding in an existing file to a failing review whose scenario has no findings."""
         life = self._life
         if life.verdict == "pass" or life.findings is not None:
             return life
@@ -106,7 +106,7 @@ class SeatWork:
         return self._ending(self._changed, refused)
 
     def _change(self, subplan: int | None) -> None:
-        """Change the code of one sub-plan; without a number, as the fix request says."""
+        """Write the code of one sub-plan; without a number, do what the fix request says."""
         if self._life.write == "none":
             return
         root, seat = Path.cwd(), self._seat
@@ -115,7 +115,7 @@ class SeatWork:
         files = self._life.files or {}
         if is_fixing and request and request.is_file():
             text = request.read_text(encoding="utf-8", errors="replace")
-            names = coding.mend(root, text, f"{seat.cycle}.{seat.iteration}", files)
+            names = coding.fix(root, text, f"{seat.cycle}.{seat.iteration}", files)
         else:
             names = coding.build(root, self._plan(), subplan or seat.subplan or 1, files)
         self._changed += names
@@ -134,7 +134,7 @@ class SeatWork:
     # signalling
 
     def _submit(self, signal: Sequence[str], artifacts: Sequence[str]) -> bool:
-        """Give one signal as the scenario says; False where it stayed refused."""
+        """Give one signal as the scenario says; return False if it was finally refused."""
         self._crash_at("before_signal")
         if self._life.submit in {"no", "when-told"}:
             return True
@@ -142,7 +142,7 @@ class SeatWork:
             return kill(signal).status == 0
         ran = self._signal(signal)
         if ran.status == REFUSED:
-            self._write(artifacts, mended=True)
+            self._write(artifacts, fixed=True)
             ran = self._signal(signal)
         elif self._life.submit == "twice":
             self._signal(signal)
