@@ -193,9 +193,8 @@ class Watcher:
         self._forgive_pause(now)
         found = self._tools.terminal.panes()
         self.panes = {pane.launch: pane for pane in found if pane.launch}
-        set_back = (
-            began < self._last_tick
-        )  # the clock went back: tmux's times do not show what has changed since
+        # Where the clock went back, tmux's times do not show what has changed since.
+        set_back = began < self._last_tick
         moved = [
             pane
             for pane in self.panes.values()
@@ -380,9 +379,8 @@ class Watcher:
         if seat.nudged or self._is_put_off(seat):
             return Turn.UNKNOWN
         spec, status = self.spec(name), self.statuses.get(name)
-        if (
-            status is not None and status.trouble
-        ):  # its service failed: an early reminder does not help
+        # Where its service failed, an early reminder does not help.
+        if status is not None and status.trouble:
             return Turn.UNKNOWN
         if spec.turn_end is not TurnEnd.SCREEN:
             return self._session.files.turn(seat.launch)
