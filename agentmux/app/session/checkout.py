@@ -38,7 +38,7 @@ def busy(
 def taken(
     lives: Mapping[Path, Liveness], busy: Iterable[SessionEntry], *, but: Path | None
 ) -> BlockedError | None:
-    """Return why no session can start beside ``busy``, of which ``but`` does not count; else None.
+    """Return why no session can start while one in ``busy``, except ``but``, is live; else None.
 
     Raises:
         MissingError: A tmux server does not answer, so that nobody can tell.

@@ -30,7 +30,7 @@ _FEATURE_MAX: Final = 120
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeatView:
-    """One seat.
+    """What ``status`` shows of one seat.
 
     Attributes:
         mode: How it was launched: ``native``, ``fresh``, ``shell`` or ``screen``.
@@ -66,13 +66,13 @@ class SeatView:
 
     @property
     def holds_up(self) -> bool:
-        """Whether its phase cannot go on because of that; without research a phase can."""
+        """Whether its phase waits for an agent that has left; no phase waits for a researcher."""
         return self.left and self.role not in RESEARCHERS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionView:
-    """One session.
+    """What ``status`` and ``list`` show of one session.
 
     Attributes:
         path: Relative to the project where it is inside, else absolute.
@@ -234,7 +234,7 @@ def _warnings(fields: Json, nested: Callable[[], tuple[str, ...]]) -> Iterator[s
 
 
 def wants_decision(fields: Json) -> bool:
-    """Return whether the user has to decide: no summary is to come any more, and none decided."""
+    """Return whether the user has to decide: no summary is due, and nothing is decided."""
     if fields.get("phase") != "completing" or fields.get("approval"):
         return False
     if fields.get("summary_submitted"):
