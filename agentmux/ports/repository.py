@@ -47,7 +47,7 @@ class HeadMovedError(GitError):
 
 
 class IndexBusyError(GitError):
-    """The user's index cannot be updated to a commit now, and without that no commit counts.
+    """The user's index cannot be updated to a commit now; until it is, the commit does not count.
 
     With an index that is behind HEAD, the user's next commit would undo ours.
 

@@ -263,7 +263,7 @@ def _report(world: World, spec: AgentSpec, probe: ProbeResult | None = None) -> 
 
 
 def _version(world: World, spec: AgentSpec, probe: ProbeResult) -> str:
-    """Ask a program of the registry for its version; one as typed is never run just to look."""
+    """Return the version of a program in the registry; other commands are never run for it."""
     asked = any(each.probe for each in spec.strategies) and not probe.problem
     if not probe.installed or not asked:
         return ""

@@ -17,7 +17,7 @@ _ANSWER_S: Final = 1.0
 
 
 class AgentProbes:
-    """The questions to the programs of one session; this process asks each program once."""
+    """Asks the programs of one session what they can do; each program once per process."""
 
     def __init__(
         self, world: World, session: Session, background: BackgroundTasks, loop: Loop
@@ -60,7 +60,7 @@ class AgentProbes:
             self._background.run(f"ask {name}", self._ask(name))
 
     async def _ask(self, name: str) -> None:
-        """Ask a program what it can do; if that takes too long, its launch goes on without."""
+        """Ask a program what it can do; its launch waits only a moment for the answer."""
         try:
             spec, programs = self._world.spec(name), self._world.programs
             loop = asyncio.get_running_loop()
