@@ -88,9 +88,14 @@ class DataError(AgentmuxError):
     exit_code = ExitCode.DATA
 
 
+def reason_of(error: OSError) -> str:
+    """Return the system's words for an error, in lower case."""
+    return (error.strerror or str(error)).lower()
+
+
 def of_system(error: OSError) -> DataError:
     """Return a system error as a `DataError`, for callers that have nothing to add."""
-    reason = (error.strerror or str(error)).lower()
+    reason = reason_of(error)
     return DataError(f"{error.filename}: {reason}" if error.filename else reason)
 
 

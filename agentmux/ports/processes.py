@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Protocol
+from typing import Final, Protocol
 
 
 class ProcessWatch(Protocol):
@@ -31,6 +31,10 @@ class WakePipe(Protocol):
 
     def close(self) -> None:
         """Close the pipe: nobody can wake us any more."""
+
+
+LOCK_WAIT_S: Final = 1.0
+"""Seconds that a command of a person waits for the session's lock."""
 
 
 class Lock(Protocol):

@@ -21,6 +21,7 @@ from typing import Any, Final
 from zlib import crc32
 
 from agentmux.core.agents.spec import (
+    PROBE_ANSWER_S,
     AgentSpec,
     HookFormat,
     Hooks,
@@ -40,8 +41,6 @@ from agentmux.errors import ConfigError
 
 BUILT_IN: Final = Path(__file__).parent.parent.parent / "agents.yaml"
 PROBE_TIMEOUT_S: Final = 10.0
-ANSWER_S: Final = 1.0
-"""How long a launch waits for an answer: a program whose ``--help`` hangs must not hold it up."""
 _NOT_ASKED: Final = "it was not asked what it can do: this project is not trusted"
 _MOST_OUTPUT: Final = 200_000
 _ANSI: Final = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|.\x08")
@@ -157,7 +156,7 @@ def probe(
             output = _ask(argv, path_env, timeout_s)
             _keep(cache_dir if keep else None, key, output)
     except TimeoutError:
-        problem = f"`{' '.join(argv)}` did not end within {timeout_s or ANSWER_S:g} s"
+        problem = f"`{' '.join(argv)}` did not end within {timeout_s or PROBE_ANSWER_S:g} s"
         if output is None:
             return ProbeResult(installed=True, path=str(program), problem=problem)
         problem += ": what an earlier version said counts"
@@ -184,11 +183,11 @@ class Prober:
         return self._answer(spec, PROBE_TIMEOUT_S)
 
     def probe(self, spec: AgentSpec) -> ProbeResult:
-        """Return what the program can do, as far as that can be known within `ANSWER_S`.
+        """Return what the program can do, as far as that can be known within `PROBE_ANSWER_S`.
 
         Where another thread is asking, its time counts.
         """
-        return self._answer(spec, ANSWER_S)
+        return self._answer(spec, PROBE_ANSWER_S)
 
     def _answer(self, spec: AgentSpec, patience_s: float) -> ProbeResult:
         key = (spec.name, spec.command)

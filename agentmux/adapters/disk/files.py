@@ -24,7 +24,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
 
-from agentmux.errors import DataError
+from agentmux.errors import DataError, reason_of
 
 if sys.platform == "darwin":
     import fcntl
@@ -339,7 +339,7 @@ def explained(path: Path) -> Iterator[None]:
 
 def unreadable(path: Path, error: OSError) -> DataError:
     """Return the error for a file that the system does not let us read."""
-    reason = (error.strerror or str(error)).lower()
+    reason = reason_of(error)
     return DataError(
         f"cannot read `{path}`: {reason}",
         hints=(f"see who owns it: ls -l {shlex.quote(str(path))}",),
@@ -497,7 +497,7 @@ def _volume(path: Path) -> Path:
 
 
 def _unwritable(path: Path, error: OSError) -> DataError:
-    reason = (error.strerror or str(error)).lower()
+    reason = reason_of(error)
     volume = _volume(path)
     message = f"cannot write `{path}` on the volume `{volume}`: {reason}"
     place, folder = shlex.quote(str(volume)), shlex.quote(str(path.parent))

@@ -20,7 +20,7 @@ from typing import Any, Final
 
 from agentmux.adapters.disk import files
 from agentmux.core.codec.frozen import dataclass
-from agentmux.errors import BlockedError, DataError
+from agentmux.errors import BlockedError, DataError, reason_of
 
 LINE_MAX: Final = 8 << 20
 """Bytes of one line with its newline: a request of 1 MB may take six bytes for each of its own."""
@@ -339,7 +339,7 @@ def _missing(path: Path) -> DataError:
 
 
 def _unusable(path: Path, error: OSError) -> DataError:
-    reason = (error.strerror or str(error)).lower()
+    reason = reason_of(error)
     return DataError(
         f"cannot open the journal `{path}`: {reason}", hints=(f"see who owns it: ls -l {path}",)
     )

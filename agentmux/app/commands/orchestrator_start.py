@@ -16,7 +16,7 @@ from agentmux.app.world import World
 from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.core.journal.state import SessionState
 from agentmux.errors import AgentmuxError, ExitCode
-from agentmux.ports.processes import Handover
+from agentmux.ports.processes import LOCK_WAIT_S, Handover
 from agentmux.ports.terminal import (
     OwnSession,
     Pane,
@@ -28,7 +28,6 @@ from agentmux.ports.terminal import (
 
 # An orchestrator is ready in half a second; a machine under load may take many times that.
 READY_WAIT_S: Final = 30.0
-_LOCK_WAIT_S: Final = 1.0
 _LAST_WORDS: Final = 15
 
 
@@ -132,7 +131,7 @@ def reattach(
     lock = world.lock(path)
     try:
         # Whatever runs in the monitor's pane is ended; with the lock taken it is no orchestrator.
-        lock.acquire(_LOCK_WAIT_S, {"command": "resume --reattach"})
+        lock.acquire(LOCK_WAIT_S, {"command": "resume --reattach"})
         try:
             own.reopen_monitor(cwd=world.project, argv=starter.argv(path, request))
         finally:

@@ -7,15 +7,14 @@ interrupted after that, the next removal or the next listing finishes it.
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from agentmux.app.session.lookup import Liveness, SessionEntry, live, own_tmux, sessions_dir
 from agentmux.errors import AgentmuxError, BlockedError, DataError
+from agentmux.ports.processes import LOCK_WAIT_S
 
 if TYPE_CHECKING:
     from agentmux.app.world import Site
-
-_LOCK_WAIT_S: Final = 1.0
 
 
 def require_removable(site: Site, entry: SessionEntry) -> None:
@@ -59,7 +58,7 @@ def remove_session(site: Site, entry: SessionEntry) -> None:
     require_removable(site, entry)
     lock = site.lock(entry.path)
     # Locked during the rename: whoever starts an orchestrator finds a whole session or none.
-    lock.acquire(_LOCK_WAIT_S, {"command": "remove"})
+    lock.acquire(LOCK_WAIT_S, {"command": "remove"})
     try:
         buried = site.folders.bury(entry.path)
     finally:

@@ -13,6 +13,7 @@ from agentmux.app.world import World
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.journal.events import SessionInterrupted
 from agentmux.errors import AgentmuxError, NotFoundError
+from agentmux.ports.processes import LOCK_WAIT_S
 from agentmux.ports.terminal import ScreensUnreadableError
 
 if TYPE_CHECKING:
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 ANSWER_WAIT_S: Final = 10.0
 STOPPED_BY_USER: Final = "stopped by the user"
 _END_S: Final = 5.0
-_LOCK_WAIT_S: Final = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,7 +100,7 @@ def _end_agents(
         wait_gone(pane.pid, 0, _END_S)
     lock = world.lock(files.path)
     try:
-        lock.acquire(_LOCK_WAIT_S, {"command": "stop"})
+        lock.acquire(LOCK_WAIT_S, {"command": "stop"})
         session.catch_up()
         session.record(SessionInterrupted(cause=STOPPED_BY_USER))
     finally:

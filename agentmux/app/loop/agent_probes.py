@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
-from typing import Final
 
 from agentmux.app.loop.background_tasks import BackgroundTasks, Loop
 from agentmux.app.session.writer import Session
 from agentmux.app.world import World
+from agentmux.core.agents.spec import PROBE_ANSWER_S
 from agentmux.core.names.phase import PRODUCT_MANAGER, ROLES
 from agentmux.core.pipeline.work import Work
-
-# How long a launch waits for the answer of its program.
-_ANSWER_S: Final = 1.0
 
 
 class AgentProbes:
@@ -65,7 +62,7 @@ class AgentProbes:
             spec, programs = self._world.spec(name), self._world.programs
             loop = asyncio.get_running_loop()
             asked = loop.run_in_executor(None, programs.ask, spec)
-            if not (await asyncio.wait({asked}, timeout=_ANSWER_S))[0]:
+            if not (await asyncio.wait({asked}, timeout=PROBE_ANSWER_S))[0]:
                 found = await loop.run_in_executor(None, programs.probe, spec)
                 if found.problem:
                     self._loop.say(f"warning: {found.problem}")

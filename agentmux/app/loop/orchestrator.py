@@ -32,6 +32,7 @@ from agentmux.core.journal.events import (
     UserDecision,
 )
 from agentmux.core.names.phase import Phase
+from agentmux.core.names.status_labels import left_out_label
 from agentmux.core.terminal.console import ANSWER_S, Console, Wish, ask, press
 from agentmux.core.terminal.keys import Pressed
 from agentmux.errors import AgentmuxError, SupersededError
@@ -273,9 +274,7 @@ class Orchestrator:
     def _approves(self) -> str:
         _, paths = commit.preview(self._world, self._session.state)
         nested = commit.left_out(self._world, self._session.state)
-        without = "".join(
-            f"; not committed: {path}, a git repository of its own" for path in nested
-        )
+        without = "".join(f"; {left_out_label(path)}" for path in nested)
         again = f"a again {_WITHIN} to"
         if not paths:
             return f"{again} approve; there is nothing to commit{without}"

@@ -12,7 +12,7 @@ from agentmux.app.result import OperationResult, Problem, problem_of, worst
 from agentmux.app.session.lookup import Liveness, SessionEntry, live, shown_path
 from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.core.names.phase import RESEARCHERS
-from agentmux.core.names.status_labels import SessionStatus, status_label
+from agentmux.core.names.status_labels import SessionStatus, left_out_label, status_label
 from agentmux.core.names.statuses import LAUNCHED, LEFT, STALLED, STOPPED, WAITING
 from agentmux.errors import AgentmuxError, DataError, ExitCode
 
@@ -24,7 +24,6 @@ _NOTHING: Final[Mapping[str, Any]] = {}
 ORCHESTRATOR_GONE: Final = "its orchestrator is gone"
 _DECIDED: Final = "your decision is recorded, and will be applied at the next resume"
 _HELD_UP: Final = {"failed": "the commit failed", "delayed": "the commit waits"}
-NESTED: Final = "`{path}` is a git repository of its own: the commit leaves it out"
 _FEATURE_MAX: Final = 120
 
 
@@ -230,7 +229,7 @@ def _warnings(fields: Json, nested: Callable[[], tuple[str, ...]]) -> Iterator[s
     known = options.get("dirty")
     for path in nested():
         if not isinstance(known, list) or path not in known:
-            yield NESTED.format(path=path)
+            yield left_out_label(path)
 
 
 def wants_decision(fields: Json) -> bool:

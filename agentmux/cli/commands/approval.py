@@ -17,7 +17,6 @@ from agentmux.app.session.lookup import (
 )
 from agentmux.app.session.writer import stamp
 from agentmux.app.signals.submission import SubmitAnswer, decide
-from agentmux.app.views.status import NESTED
 from agentmux.cli import render
 from agentmux.cli.ask.consent import YesOpt, require_consent
 from agentmux.cli.ask.person import require_person
@@ -28,6 +27,7 @@ from agentmux.core.fold.acceptance import takes_approval
 from agentmux.core.fold.apply import fold
 from agentmux.core.journal.events import Approved, ChangesRequested, UserDecision
 from agentmux.core.names.phase import Phase
+from agentmux.core.names.status_labels import left_out_label
 from agentmux.errors import AgentmuxError, BlockedError, ExitCode, RefusedError
 from agentmux.ports.repository import IndexBusyError
 
@@ -81,7 +81,7 @@ def _require_committable(
     found = () if leave_nested else left_out(world, state)
     if found:
         raise BlockedError(
-            "; ".join(NESTED.format(path=path) for path in found),
+            "; ".join(left_out_label(path) for path in found),
             reason="nested_repository",
             hints=(
                 f"to commit everything else: agentmux approve {entry.name} --leave-nested",
@@ -102,7 +102,7 @@ def _show_commit(world: World, state: SessionState, *, say: Callable[[str], None
     if len(paths) > _SHOWN:
         say(f"  and {len(paths) - _SHOWN} more")
     for path in left_out(world, state):
-        say(f"not committed: `{path}`, a git repository of its own")
+        say(left_out_label(path))
     lock = world.repository.index_lock()
     if lock is not None:
         render.note(f"warning: {reason(IndexBusyError(lock))}")

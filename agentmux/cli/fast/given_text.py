@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from agentmux.errors import UsageError
+from agentmux.errors import UsageError, reason_of
 
 
 def given_text(path: Path | None, limit: int) -> str:
@@ -24,6 +24,6 @@ def given_text(path: Path | None, limit: int) -> str:
                 data = stream.read(limit)
     except (OSError, ValueError) as error:  # ValueError: a zero byte in the name
         place = "standard input" if path is None else f"`{path}`"
-        reason = (getattr(error, "strerror", None) or str(error)).lower()
+        reason = reason_of(error) if isinstance(error, OSError) else str(error).lower()
         raise UsageError(f"cannot read {place}: {reason}") from None
     return data.decode("utf-8", "replace")

@@ -20,7 +20,7 @@ from agentmux.app.signals.checks import QUESTION_MAX, Submission
 from agentmux.app.signals.submission import REFUSED, SubmitAnswer, identity_from, submit
 from agentmux.cli.fast.given_text import given_text
 from agentmux.core.codec.frozen import dataclass
-from agentmux.core.codec.shape import nearest
+from agentmux.core.names.nearest import suggestion
 from agentmux.errors import AgentmuxError, ExitCode, UsageError, of_system
 
 SUBMIT_HELP: Final = """\
@@ -146,7 +146,7 @@ def _taken_apart(argv: Sequence[str], known: tuple[str, ...]) -> _Words:
         elif name in known:
             options[name] = value if equals else _value(name, rest)
         elif word.startswith("-") and word != "-":
-            near = nearest(name, (*known, "--json", "--help"))
+            near = suggestion(name, (*known, "--json", "--help"))
             raise UsageError(f"unknown option `{word}`{near}")
         else:
             words.append(word)
@@ -191,7 +191,7 @@ def _research_request(given: _Words) -> Submission:
 def _chosen(name: str, known: Mapping[str, str], help_command: str) -> str:
     if name not in known:
         hint = f"use one of: {', '.join(known)} (see {help_command})"
-        raise UsageError(f"unknown argument `{name}`{nearest(name, known)}", hints=(hint,))
+        raise UsageError(f"unknown argument `{name}`{suggestion(name, known)}", hints=(hint,))
     return known[name]
 
 

@@ -18,6 +18,9 @@ from typing import Final
 from agentmux.core.codec.frozen import dataclass, field, replace
 from agentmux.errors import UsageError
 
+PROBE_ANSWER_S: Final = 1.0
+"""Seconds that a launch waits for a probe: a program whose ``--help`` hangs must not delay it."""
+
 NESTED_MARKS: Final = (
     "CLAUDECODE",
     "CLAUDE_CODE_*",

@@ -6,10 +6,10 @@ A wrong value is noted once and read as its empty form, so that one mistake does
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
-from agentmux.core.names.nearest import meant
+from agentmux.core.names.nearest import suggestion
 
 LARGEST: Final = 10**6
 _SHOWN: Final = 60
@@ -39,14 +39,14 @@ def spell(value: object) -> str:
     return kind(value)
 
 
-def nearest(name: str, known: Iterable[str]) -> str:
-    """Return ``; did you mean `x`?`` for a name close to a known one, else the empty string."""
-    return "".join(f"; {hint}" for hint in meant(name, known))
-
-
 def writable(text: str) -> str:
     """Return text that UTF-8 can hold: a byte of a command line that was no text becomes `?`."""
     return text.encode("utf-8", "replace").decode()
+
+
+def hanging(text: str) -> str:
+    """Indent the lines after the first, so that they stay inside an entry of a Markdown list."""
+    return text.replace("\n", "\n  ")
 
 
 def is_control(char: str) -> bool:
@@ -97,7 +97,7 @@ class Shape:
         for key in fields.values:
             if key not in known:
                 name = key if isinstance(key, str) else spell(key)
-                self.note(fields.at(name), f"unknown field{nearest(name, known)}")
+                self.note(fields.at(name), f"unknown field{suggestion(name, known)}")
 
     def text(self, value: object, place: str) -> str:
         """Read text that is not empty, without the white space around it."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from agentmux.core.codec.shape import hanging
 from agentmux.core.documents.plan import Plan, tasks_file
 
 
@@ -40,7 +41,7 @@ def subplan_md(plan: Plan, index: int) -> str:
 def tasks_md(plan: Plan, index: int) -> str:
     """Return the page with the tasks of one sub-plan as a check list; the index must exist."""
     subplan = plan.subplan(index)
-    tasks = [f"- [ ] {_hanging(task)}" for task in subplan.tasks]
+    tasks = [f"- [ ] {hanging(task)}" for task in subplan.tasks]
     return "\n".join([f"# Tasks of sub-plan {index}: {subplan.title}", "", *tasks]) + "\n"
 
 
@@ -50,9 +51,4 @@ def _section(title: str, texts: tuple[str, ...]) -> str:
 
 
 def _bullets(texts: tuple[str, ...]) -> list[str]:
-    return [f"- {_hanging(text)}" for text in texts]
-
-
-def _hanging(text: str) -> str:
-    """Indent the lines after the first, so that they stay inside the list entry."""
-    return text.replace("\n", "\n  ")
+    return [f"- {hanging(text)}" for text in texts]

@@ -8,7 +8,8 @@ from enum import StrEnum
 from typing import Final
 
 from agentmux.core.codec.frozen import dataclass
-from agentmux.core.codec.shape import Fields, Shape, nearest, spell
+from agentmux.core.codec.shape import Fields, Shape, hanging, spell
+from agentmux.core.names.nearest import suggestion
 from agentmux.errors import UsageError
 
 PREFIX: Final = "reviewer_"
@@ -79,7 +80,7 @@ def short(role: str) -> str:
     if name not in SHORT_ROLES:
         choices = ", ".join(f"`{known}`" for known in SHORT_ROLES)
         raise UsageError(
-            f"no reviewer role `{role}`{nearest(name, SHORT_ROLES)}",
+            f"no reviewer role `{role}`{suggestion(name, SHORT_ROLES)}",
             hints=(f"the roles are {choices}",),
         )
     return name
@@ -194,7 +195,7 @@ def check_nominations(value: object) -> tuple[tuple[str, ...], tuple[str, ...]]:
 def _nominated(shape: Shape, value: object, place: str) -> str:
     name = shape.text(value, place)
     if name and not is_reviewer(name):
-        hint = nearest(name.removeprefix(PREFIX), SHORT_ROLES)
+        hint = suggestion(name.removeprefix(PREFIX), SHORT_ROLES)
         choices = ", ".join(SHORT_ROLES)
         shape.note(place, f"`{name}` is not a reviewer ({choices}){hint}")
     return PREFIX + name.removeprefix(PREFIX)
@@ -261,10 +262,5 @@ def _finding_block(number: int, finding: Finding) -> str:
         ("Issue", finding.issue),
         ("Recommendation", finding.recommendation),
     )
-    lines = [f"- {name}: {_hanging(text)}" for name, text in rows if text]
+    lines = [f"- {name}: {hanging(text)}" for name, text in rows if text]
     return "\n".join([f"### {number}. {finding.location or 'no location'}", "", *lines]) + "\n"
-
-
-def _hanging(text: str) -> str:
-    """Indent the lines after the first, so that they stay inside the list entry."""
-    return text.replace("\n", "\n  ")

@@ -30,6 +30,11 @@ def meant(word: str, known: Iterable[str]) -> tuple[str, ...]:
     return (f"did you mean {words}?",)
 
 
+def suggestion(word: str, known: Iterable[str]) -> str:
+    """Return ``; did you mean …?`` for the end of a message; empty where no known name is close."""
+    return "".join(f"; {hint}" for hint in meant(word, known))
+
+
 def nearest_of(word: str, spellings: Mapping[str, Iterable[str]]) -> tuple[str, ...]:
     """Return the names of which a spelling is close to ``word``."""
     every = {each for own in spellings.values() for each in own}

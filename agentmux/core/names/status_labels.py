@@ -46,6 +46,11 @@ _COLOURS: Final[Mapping[str, str]] = {
 }
 
 
+def left_out_label(path: str) -> str:
+    """Return the words for a folder that no commit takes: git keeps its files elsewhere."""
+    return f"`{path}` is a git repository of its own: the commit leaves it out"
+
+
 def status_label(status: str) -> str:
     """Return the words for a status of a session or a seat."""
     return _LABELS.get(status, status.replace("_", " "))

@@ -82,7 +82,7 @@ def test_in_a_terminal_a_nested_repository_is_named_before_the_question(
     nested(project)
     code, said, _ = in_terminal("approve", typed="n\n")
     assert code == ExitCode.INTERRUPTED
-    assert "not committed: `app/`, a git repository of its own" in said
+    assert "`app/` is a git repository of its own: the commit leaves it out" in said
     assert in_terminal("approve", typed="y\n")[0] == ExitCode.OK
     assert "approve" in session.kinds
 
