@@ -1,4 +1,4 @@
-"""The recipe of docs/how-to/ci.md for a run that nobody watches, as it stands there."""
+"""The recipe of docs/how-to/ci.md for an unattended run, as it stands there."""
 
 import re
 from pathlib import Path
@@ -9,7 +9,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "ci.md"
 
 
 def test_the_recipe_runs_a_feature_to_its_end(project: Project) -> None:
-    section = PAGE.read_text("utf-8").partition("## Run a feature without anybody watching")[2]
+    section = PAGE.read_text("utf-8").partition("## Run a feature unattended")[2]
     found = re.search(r"^```sh\n(.*?)^```", section, re.MULTILINE | re.DOTALL)
     assert found is not None
     project.config("defaults: {agent: demo}\n")
