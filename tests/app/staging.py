@@ -103,9 +103,9 @@ class Stage:
         world = world or self.world()
         session = self.session(world)
         session.take_over()
-        launcher = Launcher(world, session, fresh=fresh)
         made = {}
         for work in wanted(session.state):
+            launcher = Launcher(world, session.files, session.state, fresh=fresh)
             prepared = launcher.prepare(work, 1, session.artifacts())
             session.record(prepared.fact, seat=work.seat, launch=prepared.plan.launch)
             made[work.seat] = prepared

@@ -23,7 +23,7 @@ from agentmux.app.session.lookup import (
     shown_path,
     stranger_hints,
 )
-from agentmux.app.session.writer import Session, resumed_values, stamp
+from agentmux.app.session.writer import resumed_values, stamp
 from agentmux.app.world import Site, World
 from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.core.codec.records import to_fields
@@ -99,8 +99,7 @@ def plan_resume(
         DataError: The session cannot be read.
         UsageError: ``phase`` is not a phase, or a later one.
     """
-    session = Session(files, now=world.now, new_id=world.new_id)
-    loaded = session.loaded
+    loaded = files.load()
     state, added = _folded(loaded.state, loaded.tail)
     added = (*loaded.open, *added)
     for seat, launch, choice in unheard(state, files):
@@ -115,10 +114,9 @@ def plan_resume(
         added = (*added, *more)
         if more or resumed.pending_archive != state.pending_archive:
             artifacts = overlay(files.artifacts(resumed), added, resumed)
-        session.state = resumed
         # Most of the files that conversations depend on are the same for all seats.
         digest = functools.cache(lambda path: files.digest(files.path / path))
-        launcher = Launcher(world, session, fresh=fresh, digest=digest)
+        launcher = Launcher(world, files, resumed, fresh=fresh, digest=digest)
         panes = tuple(launcher.plan(work, artifacts) for work in wanted(resumed))
     plan = ResumePlan(
         path=files.path,
@@ -131,7 +129,7 @@ def plan_resume(
         resumed=resumed,
         unapplied=len(loaded.tail),
         panes=panes,
-        warnings=session.warnings,
+        warnings=loaded.warnings,
     )
     return replace(plan, warnings=(*plan.warnings, *_warnings(world, plan, artifacts)))
 

@@ -12,9 +12,9 @@ from typing import Final
 from agentmux.app.launch import stopped_pane
 from agentmux.app.launch.plan import PROMPT, LaunchPlan
 from agentmux.app.launch.recorder import Recorder
+from agentmux.app.launch.seat_histories import SeatHistories
 from agentmux.app.launch.seat_player import SeatPlayer, SeatPlayers
 from agentmux.app.launch.texts import INSTRUCTIONS, LaunchTexts
-from agentmux.app.session.writer import Session
 from agentmux.app.world import World
 from agentmux.core.agents.command_lines import (
     hook_document,
@@ -28,6 +28,7 @@ from agentmux.core.agents.spec import PromptBy, StrategyKind, unset_names
 from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.core.codec.records import to_fields
 from agentmux.core.conversation.resume_choice import Fresh, Guard, ResumeChoice, Rung, plan_rung
+from agentmux.core.conversation.seat_history import SeatHistory
 from agentmux.core.fold.acceptance import working_phase
 from agentmux.core.journal.events import AgentLaunched, LaunchChosen
 from agentmux.core.journal.state import AGENT_MODES, SessionState
@@ -39,12 +40,11 @@ from agentmux.core.pipeline.registry import PIPELINE
 from agentmux.core.pipeline.work import Work
 from agentmux.core.prompts import prompt
 from agentmux.core.prompts.reading_list import reading
+from agentmux.ports.session_files import SessionFiles
 from agentmux.ports.terminal import NewPane
 
 # How long an agent that was told to end may take before it is killed.
 _GRACE_S: Final = 3.0
-# What the wrapper leaves where an agent could not be started at all (as every shell does).
-_NOT_STARTED: Final = frozenset({126, 127})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,51 +62,54 @@ def label(seat: str, agent: str, mode: str) -> str:
 
 
 class Launcher:
-    """Plans and prepares the launches of one session."""
+    """Plans and prepares launches as they would be in one state of a session.
+
+    For another state, such as the one after a launch was recorded, make another launcher.
+    """
 
     def __init__(
         self,
         world: World,
-        session: Session,
+        files: SessionFiles,
+        state: SessionState,
         *,
         fresh: frozenset[str] = frozenset(),
         digest: Callable[[str], str] | None = None,
     ) -> None:
-        """Prepare launches.
+        """Prepare launches in ``state``, which need not be the committed one to plan.
 
         Args:
             fresh: The seats that are to start afresh; ``*`` is all of them.
             digest: Of a file, by its path in the session; by default each plan reads it anew.
         """
         self._world = world
-        self._session = session
-        self.players = SeatPlayers(world, session, fresh)
-        self._texts = LaunchTexts(world, session, digest or self._digest)
-        self._recorder = Recorder(world, session)
-
-    @property
-    def _state(self) -> SessionState:
-        return self._session.state
+        self._files = files
+        self._state = state
+        self._histories = SeatHistories(state)
+        self._players = SeatPlayers(world, files, state, self._histories, fresh)
+        self._texts = LaunchTexts(world, files, state, digest or self._digest)
+        self._recorder = Recorder(world, files)
 
     def _digest(self, path: str) -> str:
-        files = self._session.files
-        return files.digest(files.path / path)
+        return self._files.digest(self._files.path / path)
 
     def plan(self, work: Work, artifacts: Artifacts) -> LaunchPlan:
         """Decide how ``work`` is started now; reads, but writes nothing."""
-        player = self.players.player_of(work)
+        earlier = self._histories.of(work.seat)
+        player = self._players.player_of(work, earlier)
+        history = self._recorder.restated(earlier, player)
         paths = self._reading(work, artifacts)
         epoch = self._texts.epoch(work, paths)
-        record = self._recorder.recorded(work, player)
-        choice = self.players.choose_resume(work, player, epoch, record)
-        rung, why = self._rung(work, player, choice)
+        choice = self._players.choose_resume(work, player, epoch, history)
+        rung, why = self._rung(player, history, choice)
         launch = self._world.new_id().replace("-", "")[:12]
         inputs = self._texts.inputs(work, player, paths, launch)
-        full, message = self._texts.texts(work, inputs)
-        ref = self._recorder.conversation(work, player, choice) if rung in AGENT_MODES else None
+        full, message = self._texts.texts(work, inputs, history)
+        ref = self._recorder.conversation(history, player, choice) if rung in AGENT_MODES else None
         made = LaunchPlan(
             work=work,
             player=player,
+            history=history,
             choice=choice,
             rung=rung,
             why=why,
@@ -125,7 +128,7 @@ class Launcher:
         paths = reading(self._state, work, artifacts)
         if not work.topic:
             return paths
-        files = self._session.files
+        files = self._files
         lies = {path: files.has_file(str(files.path / path)) for path in paths}
         return tuple(path for path in paths if artifacts.has_content(path) or lies[path])
 
@@ -158,17 +161,19 @@ class Launcher:
 
     def pane(self, seat: str, launch: str, text: str = "") -> NewPane:
         """Return the pane that runs a launch whose folder is written."""
-        folder = self._session.files.path / layout.launch(launch)
+        folder = self._files.path / layout.launch(launch)
         argv = (*self._world.programs.wrapper, str(folder))
         return NewPane(seat=seat, launch=launch, label=text or seat, argv=argv)
 
     # -- the ladder --------------------------------------------------------------------------
 
-    def _rung(self, work: Work, player: SeatPlayer, choice: ResumeChoice) -> tuple[Rung, str]:
+    def _rung(
+        self, player: SeatPlayer, history: SeatHistory, choice: ResumeChoice
+    ) -> tuple[Rung, str]:
         """Return the first rung of the ladder that holds, and why it is this one."""
         if player.spec.prompt is PromptBy.SHOWN:
             return Rung.SHELL, "you play this role"
-        programs, failed = self._world.programs, self._fresh_failed(work)
+        programs, failed = self._world.programs, history.never_ran
         rung = plan_rung(
             choice,
             program_found=player.installed,
@@ -180,11 +185,6 @@ class Launcher:
         why = "its fresh start failed" if failed else f"no program `{player.spec.command[0]}`"
         return rung, why if rung is Rung.SHELL else f"{why}, and no shell `{programs.shell}`"
 
-    def _fresh_failed(self, work: Work) -> bool:
-        """Whether the seat's agent could not even be started."""
-        seat = self._state.seats.get(work.seat)
-        return seat is not None and seat.mode == Rung.FRESH and seat.exit_status in _NOT_STARTED
-
     def _as_fresh(self, plan: LaunchPlan) -> LaunchPlan:
         """Return the same launch with a new conversation."""
         if plan.rung is not Rung.NATIVE:
@@ -195,7 +195,7 @@ class Launcher:
             choice=choice,
             rung=Rung.FRESH,
             why=stopped_pane.CHOSEN,
-            session_ref=self._recorder.conversation(plan.work, plan.player, choice),
+            session_ref=self._recorder.conversation(plan.history, plan.player, choice),
             prompt=plan.full_prompt,
             prompt_file=INSTRUCTIONS,
         )
@@ -227,7 +227,7 @@ class Launcher:
     ) -> dict[str, object]:
         seat = plan.work.seat
         title = label(seat, plan.player.spec.name, mode)
-        path = self._session.files.path
+        path = self._files.path
         return stopped_pane.gate_fields(path, seat, title=title, says=plan.why, offers=offers)
 
     def _offer(self, name: str, plan: LaunchPlan, says: str) -> stopped_pane.PaneOffer:
@@ -247,7 +247,7 @@ class Launcher:
         """Return the fields of the launch file that depend on the rung."""
         # Without an id the launch stands for its conversation: others see that it runs.
         nameless = plan.launch if self._uses_latest(plan) else None
-        claim = self.players.claim(plan.player, plan.session_ref or nameless)
+        claim = self._players.claim(plan.player, plan.session_ref or nameless)
         return {
             "argv": list(plan.argv),
             "env": self._environment(plan),
@@ -257,9 +257,9 @@ class Launcher:
 
     def _notice(self, plan: LaunchPlan) -> tuple[str, ...]:
         """Return what the user is to know of this launch, above what runs."""
-        seat, again = plan.work.seat, self._texts.is_again(plan.work)
+        seat, again = plan.work.seat, self._texts.is_again(plan.work, plan.history)
         if plan.rung is Rung.SHELL:
-            folder = self._session.files.path / layout.launch(plan.launch)
+            folder = self._files.path / layout.launch(plan.launch)
             return stopped_pane.shell_notice(
                 seat,
                 plan.why,
@@ -271,7 +271,7 @@ class Launcher:
     # -- writing -----------------------------------------------------------------------------
 
     def _write(self, plan: LaunchPlan, *, stopped: bool) -> None:
-        folder, files = layout.launch(plan.launch), self._session.files
+        folder, files = layout.launch(plan.launch), self._files
         spec = plan.player.spec
         # So that an agent can write what it leaves without making its folder first.
         files.make_folder(PIPELINE[working_phase(self._state)].folder)
@@ -292,7 +292,7 @@ class Launcher:
         if plan.player.strategy.private:
             files.make_folder(layout.checkpoint(plan.work.seat))
         if plan.plays:
-            self.players.note_latest(plan.player, plan.launch, plan.session_ref)
+            self._players.note_latest(plan.player, plan.launch, plan.session_ref)
         fields = self._launch_file(plan, stopped=stopped)
         files.write(f"{folder}/launch.json", json.dumps(fields, indent=1))
 
@@ -316,11 +316,11 @@ class Launcher:
 
         It belongs to this launch: the record of the conversation does not have it.
         """
-        folder = self._session.files.path / layout.launch(plan.launch)
+        folder = self._files.path / layout.launch(plan.launch)
         spec = plan.player.spec
         taken = spec.hooks is not None and (
             spec.hooks.flag in self._world.environment
-            or (spec.hooks.unless and self._session.files.has_file(spec.hooks.unless))
+            or (spec.hooks.unless and self._files.has_file(spec.hooks.unless))
         )
         return {} if taken else hook_env(spec, str(folder / "hooks.json"))
 
@@ -330,7 +330,7 @@ class Launcher:
             **plan.env,
             **self._hook_env(plan),
             "PATH": self._world.programs.path,
-            "AGENTMUX_SESSION_DIR": str(self._session.files.path),
+            "AGENTMUX_SESSION_DIR": str(self._files.path),
             "AGENTMUX_SESSION_ID": state.session_id,
             "AGENTMUX_LAUNCH_ID": plan.launch,
             MODE: plan.mode,

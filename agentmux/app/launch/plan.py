@@ -9,6 +9,7 @@ from agentmux.app.launch.seat_player import SeatPlayer
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.codec.records import Json
 from agentmux.core.conversation.resume_choice import Native, ResumeChoice, Rung
+from agentmux.core.conversation.seat_history import SeatHistory
 from agentmux.core.journal.state import AGENT_MODES
 from agentmux.core.pipeline.work import Work
 
@@ -22,6 +23,7 @@ class LaunchPlan:
 
     Attributes:
         rung: How it comes up, and ``why`` so.
+        history: What the seat's earlier launches left, under the words of ``resume.commands``.
         prompt: The text that is sent; for a native resume the short message.
         full_prompt: The text that a fresh start is sent.
         prompt_file: Where in the launch folder the prompt that is named lies.
@@ -31,6 +33,7 @@ class LaunchPlan:
 
     work: Work
     player: SeatPlayer
+    history: SeatHistory
     choice: ResumeChoice
     rung: Rung
     why: str

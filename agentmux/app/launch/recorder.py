@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from agentmux.app.launch.plan import LaunchPlan
 from agentmux.app.launch.seat_player import SeatPlayer
-from agentmux.app.session.writer import Session, stamp
+from agentmux.app.session.writer import stamp
 from agentmux.app.world import World
 from agentmux.core.agents.command_lines import (
     hook_words,
@@ -17,6 +15,7 @@ from agentmux.core.agents.command_lines import (
 )
 from agentmux.core.agents.spec import (
     NO_STRATEGY,
+    SESSION_ID,
     Strategy,
     StrategyKind,
     is_session_ref,
@@ -25,55 +24,46 @@ from agentmux.core.agents.spec import (
 from agentmux.core.codec.frozen import replace
 from agentmux.core.codec.records import Json, to_fields
 from agentmux.core.conversation.resume_choice import Native, ResumeChoice
-from agentmux.core.conversation.resume_record import (
-    ResumeRecord,
-    next_previous,
-    restated,
-    standing_record,
-)
-from agentmux.core.journal.state import SessionState
+from agentmux.core.conversation.resume_record import ResumeRecord
+from agentmux.core.conversation.seat_history import SeatHistory
 from agentmux.core.names import layout
-from agentmux.core.pipeline.work import Work
 from agentmux.core.prompts.prompt import launch_line
-
-# Stands for an id that is not known yet, while argv is made.
-_UNKNOWN_REF: Final = "AGENTMUX-CONVERSATION"
+from agentmux.ports.session_files import SessionFiles
 
 
 class Recorder:
     """Makes command lines and resume records for one session; writes nothing."""
 
-    def __init__(self, world: World, session: Session) -> None:
+    def __init__(self, world: World, files: SessionFiles) -> None:
         self._world = world
-        self._session = session
+        self._files = files
 
-    @property
-    def _state(self) -> SessionState:
-        return self._session.state
-
-    def recorded(self, work: Work, player: SeatPlayer) -> ResumeRecord | None:
-        """Return the seat's record, under the words of ``resume.commands`` for its agent."""
-        record = self._session.resume_record(work.seat)
-        commands = self._world.settings.resume.commands
+    def restated(self, history: SeatHistory, player: SeatPlayer) -> SeatHistory:
+        """Return a seat's history under the words of ``resume.commands`` for its agent."""
+        record, commands = history.record, self._world.settings.resume.commands
         if record is None or program_name(player.spec) not in commands:
-            return record
+            return history
         if record.agent != player.name:
-            return record  # another agent's words
+            return history  # the words are another agent's
         strategy = next(iter(player.spec.strategies), NO_STRATEGY)
-        return restated(
-            record, strategy.kind, lambda each: self._resume_argv(player, strategy, each)
+        return history.restated(
+            strategy.kind, lambda each: self._resume_argv(player, strategy, each)
         )
 
-    def conversation(self, work: Work, player: SeatPlayer, choice: ResumeChoice) -> str | None:
-        """Return the id of the conversation, minted here where the agent takes one."""
+    def conversation(
+        self, history: SeatHistory, player: SeatPlayer, choice: ResumeChoice
+    ) -> str | None:
+        """Return the id of the launch's conversation; None where it is not known beforehand.
+
+        A new id is made here where the agent takes one.
+        """
         if isinstance(choice, Native):
-            record = standing_record(self.recorded(work, player))
-            return record.session_ref if record is not None else None
+            return history.standing.session_ref if history.standing is not None else None
         return self._world.new_id() if player.strategy.kind is StrategyKind.ASSIGN else None
 
     def _args(self, player: SeatPlayer, launch: str) -> tuple[str, ...]:
         """Return what stands in every command line of the seat: words of ours, then the user's."""
-        folder = f"{self._session.files.path}/{layout.launch(launch)}"
+        folder = f"{self._files.path}/{layout.launch(launch)}"
         server = self._world.programs.mcp_server
         return (
             *mcp_words(player.spec, server, f"{folder}/mcp.json"),
@@ -84,7 +74,7 @@ class Recorder:
     def argv(self, plan: LaunchPlan) -> tuple[str, ...]:
         """Return the command line of the agent, with its prompt where it takes that there."""
         player, choice = plan.player, plan.choice
-        folder = f"{self._session.files.path}/{layout.launch(plan.launch)}"
+        folder = f"{self._files.path}/{layout.launch(plan.launch)}"
         line = launch_line(f"{folder}/{plan.prompt_file}")
         if isinstance(choice, Native):
             words = prompt_words(player.spec, line, resuming=True)
@@ -102,15 +92,13 @@ class Recorder:
     def record_fields(self, plan: LaunchPlan) -> Json:
         """Return the record of a launch; where no agent runs, the seat keeps the one it has."""
         made = to_fields(self.record(plan))
-        kept = None if plan.plays else self._state.agents.get(plan.work.seat)
+        kept = None if plan.plays else plan.history.fields
         return {**kept, "place": made["place"], "handed_in": False} if kept else made
 
     def record(self, plan: LaunchPlan) -> ResumeRecord:
         """Return what the launch leaves behind so that its conversation can be found again."""
         player, strategy = plan.player, plan.player.strategy
-        fields = self._state.agents.get(plan.work.seat)
-        before = standing_record(self.recorded(plan.work, player))
-        kept = before if isinstance(plan.choice, Native) else None
+        kept = plan.history.standing if isinstance(plan.choice, Native) else None
         made = ResumeRecord(
             agent=player.name,
             strategy=kept.strategy if kept else strategy.kind,
@@ -134,7 +122,7 @@ class Recorder:
             unsure=kept.unsure if kept else False,
             launch=plan.launch,
             checkpoint=self._checkpoint(player),
-            previous=next_previous(fields),
+            previous=plan.history.next_previous(),
         )
         if kept is not None:
             return made
@@ -151,16 +139,15 @@ class Recorder:
         if not strategy.resume:
             return ()
         ref = record.session_ref
-        made = resume_argv(
+        return resume_argv(
             player.spec,
             strategy,
             model=record.model,
             args=self._args(player, record.launch),
-            session_ref=ref if ref is not None and is_session_ref(ref) else _UNKNOWN_REF,
+            session_ref=ref if ref is not None and is_session_ref(ref) else SESSION_ID,
             checkpoint_dir=player.checkpoint_dir,
             checkpoint=record.checkpoint or None,
         )
-        return tuple(word.replace(_UNKNOWN_REF, "{session_id}") for word in made)
 
     def _latest_argv(self, plan: LaunchPlan) -> tuple[str, ...]:
         player = plan.player

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from agentmux.app.session.writer import Session
+from agentmux.app.launch.seat_histories import SeatHistories
 from agentmux.app.world import World
 from agentmux.core.agents.command_lines import kept_file, strategy_env
 from agentmux.core.agents.runtime import decode_runtime, encode_runtime, runtime_of
@@ -29,14 +29,13 @@ from agentmux.core.conversation.resume_choice import (
     ResumeFacts,
     choose_resume,
 )
-from agentmux.core.conversation.resume_record import (
-    ResumeRecord,
-    conversation_kind,
-    standing_record,
-)
+from agentmux.core.conversation.resume_record import ResumeRecord, conversation_kind
+from agentmux.core.conversation.seat_history import SeatHistory
+from agentmux.core.journal.state import SessionState
 from agentmux.core.names import layout
 from agentmux.core.names.statuses import LAUNCHED, STOPPED
 from agentmux.core.pipeline.work import Work, wanted
+from agentmux.ports.session_files import SessionFiles
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,23 +76,37 @@ class SeatPlayer:
 
 
 class SeatPlayers:
-    """Who plays each seat of one session, and whether their conversations come back."""
+    """Finds out who plays each seat of one session, and whether its conversation comes back."""
 
-    def __init__(self, world: World, session: Session, fresh: frozenset[str]) -> None:
-        """``fresh`` holds the seats that are to start afresh; ``*`` is all of them."""
+    def __init__(
+        self,
+        world: World,
+        files: SessionFiles,
+        state: SessionState,
+        histories: SeatHistories,
+        fresh: frozenset[str] = frozenset(),
+    ) -> None:
+        """Answer for launches in ``state``.
+
+        Args:
+            histories: Of the seats of ``state``.
+            fresh: The seats that are to start afresh; ``*`` is all of them.
+        """
         self._world = world
-        self._session = session
+        self._files = files
+        self._state = state
+        self._histories = histories
         self._fresh = fresh
 
-    def player_of(self, work: Work) -> SeatPlayer:
-        """Say who plays: by the flags of the start, the configuration, and its defaults."""
-        options = self._session.state.options
+    def player_of(self, work: Work, history: SeatHistory) -> SeatPlayer:
+        """Return who plays: by the flags of the start, the configuration and its defaults."""
+        options = self._state.options
         played = self._world.settings.played(work.role, options.agents, options.models)
         name = played.agent
         spec = self._world.spec(name)
         probe = self._world.programs.probe(spec)
-        strategy = self._strategy(work, name, spec, probe)
-        folder = str(self._session.files.path / layout.checkpoint(work.seat))
+        strategy = _strategy(history, name, spec, probe)
+        folder = str(self._files.path / layout.checkpoint(work.seat))
         env = strategy_env(spec, strategy, checkpoint_dir=folder)
         return SeatPlayer(
             name=name,
@@ -108,16 +121,6 @@ class SeatPlayers:
             checkpoint_dir=folder,
         )
 
-    def _strategy(self, work: Work, name: str, spec: AgentSpec, probe: ProbeResult) -> Strategy:
-        """Say how its conversation will be found; until its program has answered, a guess."""
-        if not probe.is_open:
-            return choose_strategy(spec, probe)
-        seat = self._session.state.seats.get(work.seat)
-        record = self._session.resume_record(work.seat)
-        played = record is not None and record.agent == name and record.runtime
-        last = record.strategy if record is not None and played else None
-        return assumed_strategy(spec, last, failed=seat is not None and seat.failed_at_once)
-
     def _runtime(self, spec: AgentSpec, probe: ProbeResult) -> str:
         if not probe.path:
             return ""
@@ -125,13 +128,12 @@ class SeatPlayers:
         return encode_runtime(runtime_of(program_name(spec), probe.version, file))
 
     def choose_resume(
-        self, work: Work, player: SeatPlayer, epoch: Json, record: ResumeRecord | None
+        self, work: Work, player: SeatPlayer, epoch: Json, history: SeatHistory
     ) -> ResumeChoice:
-        """Say whether the conversation of the seat's record comes back; see `resume_choice`."""
-        if record is None:
+        """Decide whether the seat's conversation comes back; see `resume_choice`."""
+        if history.standing is None:
             return Fresh(reason="first start of this seat", guard=Guard.RECORD)
-        standing = standing_record(record) or record
-        return choose_resume(record, self._facts(work, player, standing, epoch))
+        return choose_resume(history, self._facts(work, player, history.standing, epoch))
 
     def _facts(
         self, work: Work, player: SeatPlayer, standing: ResumeRecord, epoch: Json
@@ -177,8 +179,9 @@ class SeatPlayers:
             return False
         if set(self._latest(player)) - {standing.launch, standing.session_ref}:
             return True
-        others = (each for each in wanted(self._session.state) if each.seat != work.seat)
-        return any(_shares_latest(player, other) for other in map(self.player_of, others))
+        others = (each for each in wanted(self._state) if each.seat != work.seat)
+        players = (self.player_of(each, self._histories.of(each.seat)) for each in others)
+        return any(_shares_latest(player, other) for other in players)
 
     def _latest(self, player: SeatPlayer) -> tuple[str, ...]:
         cwd = str(self._world.project)
@@ -202,17 +205,16 @@ class SeatPlayers:
         """Our launches run while they hold a seat; of all others we only see the claim."""
         if any(owner in each for each in self._held()):
             return True
-        if self._session.files.launch_record(owner).started:
+        if self._files.launch_record(owner).started:
             return False
         claim = self.claim(player, owner)
         return claim is not None and self._world.claims.is_held(claim)
 
     def _held(self) -> Iterator[tuple[str, str | None]]:
         """Yield the launch that holds each seat, and the id of its conversation."""
-        state = self._session.state
-        for name, seat in state.seats.items():
+        for name, seat in self._state.seats.items():
             if seat.status in {LAUNCHED, STOPPED}:
-                record = self._session.resume_record(name)
+                record = self._histories.of(name).record
                 yield seat.launch, record.session_ref if record is not None else None
 
     def claim(self, player: SeatPlayer, conversation: str | None) -> Path | None:
@@ -222,7 +224,7 @@ class SeatPlayers:
         return self._world.claims.path(player.program, player.home, conversation)
 
     def _checkpoint(self, player: SeatPlayer, record: ResumeRecord) -> CheckpointState:
-        files = self._session.files
+        files = self._files
         if player.strategy.kind is StrategyKind.CHECKPOINT:
             kept = record.checkpoint
             return files.checkpoint_state(kept, player.model) if kept else CheckpointState.NONE
@@ -231,6 +233,16 @@ class SeatPlayers:
             return CheckpointState.NONE
         # The agent's own file, in a form of its own: only whether it is there counts.
         return CheckpointState.OK if files.has_file(own) else CheckpointState.MISSING
+
+
+def _strategy(history: SeatHistory, name: str, spec: AgentSpec, probe: ProbeResult) -> Strategy:
+    """Return how the conversation will be found; a guess until the program has answered."""
+    if not probe.is_open:
+        return choose_strategy(spec, probe)
+    record = history.record
+    played = record is not None and record.agent == name and record.runtime
+    last = record.strategy if record is not None and played else None
+    return assumed_strategy(spec, last, failed=history.failed_at_once)
 
 
 def _shares_latest(one: SeatPlayer, other: SeatPlayer) -> bool:

@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from agentmux.app.launch.seat_player import SeatPlayer
-from agentmux.app.session.writer import Session
 from agentmux.app.signals.checks import QUESTION_MAX
 from agentmux.app.world import World
 from agentmux.core.agents.spec import StrategyKind
 from agentmux.core.codec.frozen import replace
 from agentmux.core.codec.records import Json
 from agentmux.core.conversation.resume_choice import same_work
+from agentmux.core.conversation.seat_history import SeatHistory
 from agentmux.core.documents.review import review_files
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names import layout
@@ -22,6 +22,7 @@ from agentmux.core.pipeline.work import Work
 from agentmux.core.prompts import prompt
 from agentmux.core.prompts.progress import handed_in
 from agentmux.core.prompts.prompt import Asked, PromptInputs
+from agentmux.ports.session_files import SessionFiles
 
 INSTRUCTIONS = "instructions.md"
 """In a launch's folder: the full prompt, where ``prompt.md`` is a short message."""
@@ -38,27 +39,35 @@ def _research_folder(work: Work) -> str:
 class LaunchTexts:
     """Writes the prompts of one session; reads, and changes nothing."""
 
-    def __init__(self, world: World, session: Session, digest: Callable[[str], str]) -> None:
+    def __init__(
+        self,
+        world: World,
+        files: SessionFiles,
+        state: SessionState,
+        digest: Callable[[str], str],
+    ) -> None:
+        """Write prompts for launches in ``state``.
+
+        Args:
+            digest: Of a file, by its path in the session.
+        """
         self._world = world
-        self._session = session
+        self._files = files
+        self._state = state
         self._digest = digest
 
-    @property
-    def _state(self) -> SessionState:
-        return self._session.state
-
-    def texts(self, work: Work, inputs: PromptInputs) -> tuple[str, str]:
+    def texts(self, work: Work, inputs: PromptInputs, history: SeatHistory) -> tuple[str, str]:
         """Return the full prompt, and the short message to a conversation that comes back."""
-        again = self.is_again(work)
+        again = self.is_again(work, history)
         name = prompt.template_for(self._state.phase, work.role, single=self._is_single(work))
         text = self._world.templates.template
         full = prompt.render(text(name, again=again), inputs)
-        kept = self._kept_prompt(work)
+        kept = self._kept_prompt(work, history)
         if kept and kept != prompt.render(text(name), inputs):
             full = self._around(kept, inputs, again=again)
         return full, prompt.render(text(prompt.CONTINUE), inputs)
 
-    def _kept_prompt(self, work: Work) -> str:
+    def _kept_prompt(self, work: Work, history: SeatHistory) -> str:
         """Return the prompt that lies in the folder of a research, as its user may have changed it.
 
         A project that was moved since has other paths.
@@ -66,10 +75,8 @@ class LaunchTexts:
         if not work.topic:
             return ""
         path = f"{_research_folder(work)}/prompt.md"
-        text = (self._session.files.read_artifact(path, _KEPT_MAX)[0] or b"").decode(
-            "utf-8", "replace"
-        )
-        record = self._session.resume_record(work.seat)
+        text = (self._files.read_artifact(path, _KEPT_MAX)[0] or b"").decode("utf-8", "replace")
+        record = history.record
         if record is None or len(record.cwd) < 2:
             return text
         return text.replace(f"{record.cwd}/", f"{self._world.project}/")
@@ -85,9 +92,9 @@ class LaunchTexts:
         tail = prompt.render(ending, inputs)
         return "\n\n".join(part.strip() for part in (head, kept, tail) if part.strip()) + "\n"
 
-    def is_again(self, work: Work) -> bool:
-        """Whether the seat was started for this very work before."""
-        record = self._session.resume_record(work.seat)
+    def is_again(self, work: Work, history: SeatHistory) -> bool:
+        """Whether the seat was launched for the same work before."""
+        record = history.record
         return record is not None and same_work(record.epoch, self._place(work))
 
     def _is_single(self, work: Work) -> bool:
@@ -98,7 +105,7 @@ class LaunchTexts:
         self, work: Work, player: SeatPlayer, paths: tuple[str, ...], launch: str
     ) -> PromptInputs:
         """Return everything that the prompt of a launch can say; ``paths`` as in `reading`."""
-        state, base = self._state, str(self._session.files.path)
+        state, base = self._state, str(self._files.path)
         request = state.change_request
         learns = player.strategy.kind is StrategyKind.LEARN
         made = PromptInputs(
@@ -128,7 +135,7 @@ class LaunchTexts:
 
     def _drafts(self, inputs: PromptInputs) -> tuple[str, ...]:
         """Return what lies where the seat is to leave its work: nobody wants the seat otherwise."""
-        files, gone = self._session.files, self._state.pending_archive
+        files, gone = self._files, self._state.pending_archive
         base = f"{files.path}/"
         left = (*prompt.artifacts(inputs), *(base + path for path in self._reviews(inputs)))
         there = [path for path in dict.fromkeys(left) if files.has_file(path)]
@@ -151,7 +158,7 @@ class LaunchTexts:
             for topic, status in self._state.tasks(kind).items():
                 asked = self._state.research.get(f"{kind}-{topic}")
                 if asked is not None and seat in asked.owners:
-                    folder = f"{self._session.files.path}/{layout.research(kind, topic)}"
+                    folder = f"{self._files.path}/{layout.research(kind, topic)}"
                     answer = f"{folder}/summary.md" if status == RESEARCHED else ""
                     yield Asked(kind=kind, topic=topic, question=asked.question, answer=answer)
 
@@ -170,7 +177,7 @@ class LaunchTexts:
         if asked is not None and asked.question.strip():
             return asked.question
         path = f"{_research_folder(work)}/request.md"  # as an older session asked
-        data = self._session.files.read_artifact(path, QUESTION_MAX)[0] or b""
+        data = self._files.read_artifact(path, QUESTION_MAX)[0] or b""
         return data.decode("utf-8", "replace").removeprefix(f"# {work.topic}").strip()
 
     def epoch(self, work: Work, paths: tuple[str, ...]) -> Json:

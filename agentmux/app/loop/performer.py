@@ -85,7 +85,6 @@ class Performer:
         self._tools = tools
         self._watcher = watcher
         self._loop = loop
-        self.launcher = Launcher(world, session, fresh=manner.fresh)
         self._manner = manner
         self._background = BackgroundTasks(loop)
         self._messenger = Messenger(world, session, tools, watcher, loop)
@@ -133,11 +132,14 @@ class Performer:
 
     def _go_on_as_usual(self) -> None:
         """Drop the options of the resume: its launches are done."""
-        if self._manner != _ORDINARY:
-            self._manner = _ORDINARY
-            self.launcher = Launcher(self._world, self._session)
+        self._manner = _ORDINARY
 
     # -- launches ----------------------------------------------------------------------------
+
+    def _launcher(self) -> Launcher:
+        """Return what prepares launches in the state as it is now."""
+        session = self._session
+        return Launcher(self._world, session.files, session.state, fresh=self._manner.fresh)
 
     async def _launch(self, launches: Sequence[Launch], facts: Facts) -> None:
         """Write every launch folder, record every launch, then open all panes in one call."""
@@ -160,7 +162,7 @@ class Performer:
         for each in launches:
             if working_phase(self._session.state) is not phase:
                 break
-            made = self.launcher.prepare(
+            made = self._launcher().prepare(
                 each.work, each.attempt, facts.artifacts, stopped=self._manner.stopped
             )
             self._session.record(made.fact, seat=each.work.seat, launch=made.plan.launch)
@@ -216,7 +218,7 @@ class Performer:
         return opened
 
     async def _open_pane(self, action: OpenPane, facts: Facts) -> None:
-        self._open([self.launcher.pane(action.seat, action.launch)])
+        self._open([self._launcher().pane(action.seat, action.launch)])
         self._loop.wake()
 
     def _arrange(self) -> None:

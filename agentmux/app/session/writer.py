@@ -9,7 +9,6 @@ from datetime import datetime
 
 from agentmux.core.codec.frozen import replace
 from agentmux.core.codec.records import to_fields
-from agentmux.core.conversation.resume_record import ResumeRecord, decode_record
 from agentmux.core.decisions.drafts import without_drafts
 from agentmux.core.decisions.inference import Inference, infer
 from agentmux.core.fold.apply import advance, counted
@@ -73,15 +72,6 @@ class Session:
         self._pending = len(loaded.tail)
         self.tell: Callable[[str], None] = _logged
         self.notice: Callable[[Event], None] = _unnoticed
-        self._records: dict[str, tuple[object, ResumeRecord | None]] = {}
-
-    def resume_record(self, seat: str) -> ResumeRecord | None:
-        """Return the resume record of a seat; it is decoded once, until the state has another."""
-        fields = self.state.agents.get(seat)
-        known = self._records.get(seat)
-        if known is None or known[0] is not fields:
-            known = self._records[seat] = fields, decode_record(fields)
-        return known[1]
 
     @property
     def loaded(self) -> LoadedSession:

@@ -12,6 +12,8 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from agentmux.core.agents.spec import (
+    CHECKPOINT,
+    SESSION_ID,
     AgentSpec,
     HookFormat,
     Hooks,
@@ -63,6 +65,8 @@ def resume_argv(  # noqa: PLR0913 (one word of the command line each)
 ) -> tuple[str, ...]:
     """Return the argv that resumes the conversation; it has no launch words.
 
+    Where the id is not known yet, `SESSION_ID` as ``session_ref`` keeps its place in the words.
+
     Raises:
         ValueError: The strategy cannot resume, or needs a value that was not given.
     """
@@ -109,7 +113,7 @@ def kept_file(strategy: Strategy, session_ref: str | None, checkpoint_dir: str) 
     known = session_ref is not None and is_session_ref(session_ref)
     places = _places(session_ref if known else None, checkpoint_dir, None)
     for word in strategy.resume:
-        if word.startswith("{checkpoint_dir}/") and (known or "{session_id}" not in word):
+        if word.startswith("{checkpoint_dir}/") and (known or SESSION_ID not in word):
             return _fill(word, places)
     return None
 
@@ -124,12 +128,12 @@ _Places = Mapping[str, str | None]
 
 
 def _places(session_ref: str | None, checkpoint_dir: str | None, checkpoint: str | None) -> _Places:
-    if session_ref is not None and not is_session_ref(session_ref):
+    if session_ref not in (None, SESSION_ID) and not is_session_ref(session_ref):
         raise ValueError(f"`{session_ref[:80]}` is not a conversation id")
     return {
-        "{session_id}": session_ref,
+        SESSION_ID: session_ref,
         "{checkpoint_dir}": checkpoint_dir,
-        "{checkpoint}": checkpoint,
+        CHECKPOINT: checkpoint,
     }
 
 

@@ -47,6 +47,11 @@ KEPT: Final = (
 )
 """Settings and logins of the user that match `NESTED_MARKS` and are kept."""
 
+SESSION_ID: Final = "{session_id}"
+"""In the words of a command: stands for the id of the conversation."""
+CHECKPOINT: Final = "{checkpoint}"
+"""Likewise for the file that holds the conversation."""
+
 _SESSION_REF: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,127}")
 
 

@@ -13,20 +13,18 @@ from enum import StrEnum
 from typing import Final, TypeAlias
 
 from agentmux.core.agents.runtime import Runtime, decode_runtime, update_of
-from agentmux.core.agents.spec import StrategyKind, is_session_ref
+from agentmux.core.agents.spec import CHECKPOINT, SESSION_ID, StrategyKind, is_session_ref
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.codec.records import Json
 from agentmux.core.config.settings import Policy
 from agentmux.core.conversation.resume_record import (
-    CHECKPOINT,
     RESTART_FRESH,
-    SESSION_ID,
     ResumeRecord,
     conversation_kind,
-    naming,
+    names_conversation,
     resolved,
-    standing_record,
 )
+from agentmux.core.conversation.seat_history import SeatHistory
 
 _BY_ID: Final = (StrategyKind.ASSIGN, StrategyKind.LEARN)
 # Most of an id that still tells conversations apart in a line of text.
@@ -76,7 +74,7 @@ _UNRECORDED: Final = ResumeRecord(agent="", strategy=StrategyKind.NONE)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResumeFacts:
-    """What is true now, on this host, of the seat and of the conversation in `standing_record`.
+    """What is true now, on this host, of a seat and of the conversation in its standing record.
 
     Attributes:
         agent: The name of the agent that plays the seat now.
@@ -187,7 +185,7 @@ def _is_named(record: ResumeRecord, _: ResumeFacts) -> str | None:
         return None
     if ref is None or not is_session_ref(ref):
         return f"`{_clipped(ref)}` is not the id of a conversation"
-    named = sum(naming(ref).search(word) is not None for word in record.resume_argv)
+    named = sum(names_conversation(word, ref) for word in record.resume_argv)
     return None if named == 1 else f"its resume command names the conversation {_times(named)}"
 
 
@@ -322,18 +320,19 @@ GUARDS: Final[tuple[tuple[Guard, GuardCheck], ...]] = (
 )
 
 
-def choose_resume(record: ResumeRecord | None, facts: ResumeFacts) -> ResumeChoice:
-    """Say whether the seat's conversation comes back; total, and always with a reason.
+def choose_resume(history: SeatHistory, facts: ResumeFacts) -> ResumeChoice:
+    """Decide whether the seat's conversation comes back; never raises, and always gives a reason.
 
-    ``record`` is the seat's newest; `standing_record` of it is what is decided on.
+    ``history.standing`` decides, and ``facts`` are about its conversation.
     """
-    standing = standing_record(record)
-    found = resolved(standing or _UNRECORDED)
+    found = resolved(history.standing or _UNRECORDED)
     for guard, check in GUARDS:
         why = check(found, facts)
         if why is not None:
             return Fresh(reason=why, guard=guard, warns=why == _has_checkpoint(found, facts))
-    kept = "" if standing is record else ", kept over an attempt that reached nothing"
+    kept = (
+        "" if history.standing is history.record else ", kept over an attempt that reached nothing"
+    )
     reason = f"{_conversation(found)} reached {_times(found.reached)}{kept}, all guards hold"
     update = update_of(*_runtimes(found, facts))
     noted = f"{reason} ({update})" if update else reason

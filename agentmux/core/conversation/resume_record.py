@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Final
 
-from agentmux.core.agents.spec import StrategyKind, is_session_ref
+from agentmux.core.agents.spec import CHECKPOINT, SESSION_ID, StrategyKind, is_session_ref
 from agentmux.core.codec.frozen import dataclass, field, replace
-from agentmux.core.codec.records import FieldError, Json, from_fields, to_fields
-
-SESSION_ID: Final = "{session_id}"
-CHECKPOINT: Final = "{checkpoint}"
+from agentmux.core.codec.records import FieldError, Json, from_fields
 
 _KINDS: Final = {kind.value: kind for kind in StrategyKind}
 RESTART_FRESH: Final = "fresh"
@@ -87,86 +84,46 @@ def decode_record(fields: object) -> ResumeRecord | None:
         return None
 
 
-def standing_record(record: ResumeRecord | None) -> ResumeRecord | None:
-    """Return the record that decides: this one, or ``previous`` where this one never reached.
-
-    A failed attempt erases nothing, but what it found out stays: a conversation that it saw
-    rejected stays rejected. Facts are to be gathered about what this returns.
-    """
-    if record is None or record.reached:
-        return record
-    before = decode_record(record.previous)
-    if before is None or not before.reached:
-        return record
-    rejected = before.rejected or (record.rejected and _same_conversation(record, before))
-    return replace(before, rejected=rejected, restart=record.restart, previous=None)
-
-
-def restated(
-    record: ResumeRecord, kind: StrategyKind, argv: Callable[[ResumeRecord], tuple[str, ...]]
-) -> ResumeRecord:
-    """Return ``record`` with other words that resume its `standing_record`: ``argv`` of that.
-
-    All else stays as it was recorded; the words may hold places, as a record's do.
-    """
-    standing = standing_record(record) or record
-    made = replace(
-        standing,
-        strategy=kind,
-        resume_argv=argv(standing),
-        latest_argv=(),
-        argv_ref=standing.session_ref,
-    )
-    return made if standing is record else replace(record, previous=to_fields(made))
-
-
-def next_previous(fields: object) -> Json | None:
-    """Return what the next launch's record keeps as ``previous``, given the seat's record now."""
-    record = decode_record(fields)
-    if record is None or not isinstance(fields, Mapping):
-        return None
-    if record.reached and not record.rejected:
-        return {key: value for key, value in fields.items() if key != "previous"}
-    before = decode_record(record.previous)
-    if before is None or (record.rejected and _same_conversation(record, before)):
-        return None
-    return record.previous
-
-
-def _same_conversation(one: ResumeRecord, other: ResumeRecord) -> bool:
-    return (one.agent, one.session_ref) == (other.agent, other.session_ref)
-
-
 def resolved(record: ResumeRecord) -> ResumeRecord:
     """Return the record with ``resume_argv`` as it would run now.
 
-    The id and the checkpoint are filled in; an id that was in place is replaced where the
-    conversation has moved on. What has no value yet stays as it is. Twice is the same as once.
+    `SESSION_ID` and `CHECKPOINT` are filled in, and an id that the conversation no longer has is
+    replaced by its present one. A place without a value yet stays as it is. Twice is the same as
+    once.
     """
     if conversation_kind(record) is StrategyKind.CONTINUE and record.strategy == StrategyKind.LEARN:
         return replace(record, resume_argv=record.latest_argv)
     places = {CHECKPOINT: record.checkpoint} if record.checkpoint else {}
-    ref = record.session_ref
+    argv, argv_ref, ref = record.resume_argv, record.argv_ref, record.session_ref
     if ref is not None and is_session_ref(ref):
         places[SESSION_ID] = ref
-    argv = record.resume_argv
-    if SESSION_ID in places and record.argv_ref:
-        stale = naming(record.argv_ref)
-        argv = tuple(stale.sub(lambda _: SESSION_ID, word) for word in argv)
-    argv_ref = places.get(SESSION_ID, record.argv_ref)
-    return replace(record, resume_argv=_filled(argv, places), argv_ref=argv_ref)
+        if argv_ref and argv_ref != ref:
+            stale = _standing_alone(argv_ref)
+            argv = tuple(stale.sub(lambda _: SESSION_ID, word) for word in argv)
+        argv_ref = ref
+    argv = _filled(argv, places)
+    if (argv, argv_ref) == (record.resume_argv, record.argv_ref):
+        return record
+    return replace(record, resume_argv=argv, argv_ref=argv_ref)
 
 
 def _filled(argv: tuple[str, ...], places: Mapping[str, str]) -> tuple[str, ...]:
-    if not places:
+    if not any(place in word for place in places for word in argv):
         return argv
     # One pass, so that a value that looks like a place is left as it is.
     place = re.compile("|".join(map(re.escape, places)))
     return tuple(place.sub(lambda found: places[found[0]], word) for word in argv)
 
 
-def naming(ref: str) -> re.Pattern[str]:
-    """Match ``ref`` as a word, a value behind ``=`` or the name of a file; not part of an id."""
+def names_conversation(word: str, ref: str) -> bool:
+    """Whether a word holds the id ``ref``, and not only as part of another id.
+
+    The id is the whole word, a value behind ``=``, or the name of a file.
+    """
+    return word == ref or (ref in word and _standing_alone(ref).search(word) is not None)
+
+
+def _standing_alone(ref: str) -> re.Pattern[str]:
     return re.compile(rf"(?<![A-Za-z0-9._:-]){re.escape(ref)}(?![A-Za-z0-9_:-])")
 
 

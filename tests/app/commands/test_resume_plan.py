@@ -626,20 +626,6 @@ def test_a_plan_digests_a_file_once_for_all_seats(stage: Stage) -> None:
     assert sorted(files.digested) == sorted(set(files.digested))
 
 
-def test_a_record_is_decoded_again_when_the_state_has_another(stage: Stage) -> None:
-    session = stage.session(stage.world())
-    session.state = stage.plan().state
-    first = session.resume_record("coder-1")
-    assert first is not None
-    assert session.resume_record("coder-1") is first
-    stage.learn("coder-1", "moved-on-1")
-    session.state = stage.plan().state
-    second = session.resume_record("coder-1")
-    assert second is not None
-    assert (second.session_ref, second.launch) == ("moved-on-1", first.launch)
-    assert session.resume_record("coder-3") is None
-
-
 def test_a_plan_needs_neither_tmux_nor_a_lock(stage: Stage) -> None:
     """Nor an agent: the probe is asked, and what it said is kept."""
     script = (

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from agentmux.app.launch.seat_player import SeatPlayers
+from agentmux.app.launch.seat_histories import SeatHistories
+from agentmux.app.launch.seat_player import SeatPlayer, SeatPlayers
 from agentmux.core.agents.runtime import Runtime, decode_runtime
 from agentmux.core.agents.spec import StrategyKind
 from agentmux.core.journal.state import Options
@@ -27,11 +28,16 @@ def stage(tmp_path: Path, cache: Path) -> Stage:
     return Stage(tmp_path, "demo", cache=cache)
 
 
-def players(stage: Stage, options: Options | None = None, **changed: Any) -> SeatPlayers:
+def player_of(
+    stage: Stage, work: Work, options: Options | None = None, **changed: Any
+) -> SeatPlayer:
     world = stage.world(**changed)
-    session = stage.session(world)
-    session.state = replace(session.state, options=options or session.state.options)
-    return SeatPlayers(world, session, frozenset())
+    files = world.files(stage.path)
+    state = files.load().state
+    state = replace(state, options=options or state.options)
+    histories = SeatHistories(state)
+    players = SeatPlayers(world, files, state, histories)
+    return players.player_of(work, histories.of(work.seat))
 
 
 @pytest.mark.parametrize(
@@ -50,27 +56,27 @@ def test_flags_win_over_the_configuration(
     stage: Stage, options: Options, agent: str, model: str | None, args: tuple[str, ...]
 ) -> None:
     stage.config("roles: {coder: {agent: demo-hook, model: small, args: [--verbose]}}")
-    player = players(stage, options).player_of(CODER)
+    player = player_of(stage, CODER, options)
     assert (player.name, player.model, player.args) == (agent, model, args)
 
 
 def test_the_defaults_of_the_configuration_play_the_rest(stage: Stage) -> None:
     stage.config("defaults: {agent: demo-none, model: m}")
-    player = players(stage).player_of(PLANNER)
+    player = player_of(stage, PLANNER)
     assert (player.name, player.model, player.strategy.kind) == (
         "demo-none", "m", StrategyKind.NONE,
     )  # fmt: skip
 
 
 def test_a_command_as_typed_plays_too(stage: Stage) -> None:
-    player = players(stage, Options(agents={"*": "cat -n"})).player_of(PLANNER)
+    player = player_of(stage, PLANNER, Options(agents={"*": "cat -n"}))
     assert player.spec.command == ("cat", "-n")
     assert player.strategy.kind is StrategyKind.NONE
     assert player.installed
 
 
 def test_a_program_that_is_not_there(stage: Stage) -> None:
-    player = players(stage, Options(agents={"*": "no-such-agent"})).player_of(PLANNER)
+    player = player_of(stage, PLANNER, Options(agents={"*": "no-such-agent"}))
     assert (player.installed, player.runtime) == (False, "")
 
 
@@ -83,7 +89,7 @@ def test_the_strategy_is_the_first_that_the_program_shows(stage: Stage) -> None:
         programs = replace(
             world.programs, probe=lambda spec: replace(probe(spec), strategies=strategies)
         )
-        return players(stage, programs=programs).player_of(CODER).strategy.kind
+        return player_of(stage, CODER, programs=programs).strategy.kind
 
     assert shows(learn=True, **{"continue": True}) is StrategyKind.LEARN
     assert shows(learn=False, **{"continue": True}) is StrategyKind.CONTINUE
@@ -91,16 +97,16 @@ def test_the_strategy_is_the_first_that_the_program_shows(stage: Stage) -> None:
 
 
 def test_a_home_of_its_own_decides_where_the_conversation_lies(stage: Stage) -> None:
-    shared = players(stage).player_of(CODER)
+    shared = player_of(stage, CODER)
     assert (shared.home, dict(shared.env)) == (str(stage.home), {})
     stage.config("roles: {coder: {agent: demo-home}}")
-    own = players(stage).player_of(CODER)
+    own = player_of(stage, CODER)
     assert own.home == str(stage.path / "checkpoints" / "coder-1")
     assert own.env == {"AGENTMUX_DEMO_HOME": own.home}
 
 
 def test_the_program_is_known_by_what_lies_there(stage: Stage) -> None:
-    player = players(stage).player_of(CODER)
+    player = player_of(stage, CODER)
     found = Path(str(player.probe.path))
     facts = found.stat()
     file = f"{found.resolve()}:{facts.st_size}:{facts.st_mtime_ns}"

@@ -18,6 +18,7 @@ from agentmux.core.agents.command_lines import (
 )
 from agentmux.core.agents.spec import (
     NO_STRATEGY,
+    SESSION_ID,
     AgentSpec,
     HookFormat,
     Hooks,
@@ -115,6 +116,12 @@ def test_what_is_no_id_never_gets_into_an_argv(ref: str) -> None:
     assert not is_session_ref(ref)
     with pytest.raises(ValueError, match="is not a conversation id"):
         resume_argv(SPEC, ASSIGN, session_ref=ref)
+
+
+def test_an_id_that_is_not_known_yet_keeps_its_place() -> None:
+    argv = resume_argv(SPEC, ASSIGN, args=["--x={session_id}"], session_ref=SESSION_ID)
+    assert argv[-2:] == ("--resume", "{session_id}")
+    assert "--x={session_id}" in argv
 
 
 def test_a_missing_value_is_a_bug_not_an_empty_word() -> None:

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentmux.core.agents.spec import StrategyKind
+from agentmux.core.codec.records import to_fields
 from agentmux.core.conversation import resume_choice
 from agentmux.core.conversation.resume_choice import (
     CheckpointState,
@@ -24,13 +25,8 @@ from agentmux.core.conversation.resume_choice import (
     epoch_differences,
     plan_rung,
 )
-from agentmux.core.conversation.resume_record import (
-    ResumeRecord,
-    decode_record,
-    next_previous,
-    resolved,
-    standing_record,
-)
+from agentmux.core.conversation.resume_record import ResumeRecord, decode_record, resolved
+from agentmux.core.conversation.seat_history import SeatHistory, seat_history
 from tests.core.resume_records import (
     ASSIGN,
     CHECKPOINT,
@@ -70,6 +66,14 @@ def epoch(**changed: object) -> Mapping[str, object]:
     return {**EPOCH, **changed}
 
 
+def choice_of(record: ResumeRecord | None, facts: ResumeFacts) -> ResumeChoice:
+    return choose_resume(history_of(record), facts)
+
+
+def history_of(record: ResumeRecord | None) -> SeatHistory:
+    return seat_history(None if record is None else to_fields(record))
+
+
 def files(**changed: object) -> Mapping[str, object]:
     return epoch(files={"04_planning/plan_2.md": "aa", "context.md": "bb", **changed})
 
@@ -104,7 +108,7 @@ def files(**changed: object) -> Mapping[str, object]:
 def test_a_conversation_comes_back_when_every_guard_holds(
     record: ResumeRecord, argv: tuple[str, ...], reason: str
 ) -> None:
-    assert choose_resume(record, facts_for(record)) == Native(
+    assert choice_of(record, facts_for(record)) == Native(
         argv=argv, env={"CLAUDE_CONFIG_DIR": "/home/u/.claude"}, reason=reason
     )
 
@@ -390,8 +394,8 @@ def test_one_guard_alone_makes_it_fresh_and_is_named(
     guard: Guard, record: ResumeRecord, then: Change, now: Change, reason: str
 ) -> None:
     facts = facts_for(record)
-    assert isinstance(choose_resume(record, facts), Native)
-    choice = choose_resume(replace(record, **then), replace(facts, **now))
+    assert isinstance(choice_of(record, facts), Native)
+    choice = choice_of(replace(record, **then), replace(facts, **now))
     assert choice == Fresh(reason=reason, guard=guard, warns=" checkpoint " in reason)
 
 
@@ -422,7 +426,7 @@ def broken(*guards: Guard) -> ResumeChoice:
     for guard in guards:
         then, now = _ALONE[guard]
         record, facts = replace(record, **then), replace(facts, **now)
-    return choose_resume(record, facts)
+    return choice_of(record, facts)
 
 
 @pytest.mark.parametrize(("first", "later"), list(itertools.combinations(Guard, 2)))
@@ -441,10 +445,10 @@ def test_of_any_guards_the_first_is_named(guards: set[Guard]) -> None:
 
 
 def test_without_a_record_nothing_was_recorded() -> None:
-    assert choose_resume(None, FACTS) == Fresh(
+    assert choice_of(None, FACTS) == Fresh(
         reason="no conversation was recorded", guard=Guard.RECORD
     )
-    switched = choose_resume(None, replace(FACTS, fresh_flag=True))
+    switched = choice_of(None, replace(FACTS, fresh_flag=True))
     assert switched == Fresh(reason="a fresh start was asked for", guard=Guard.SWITCH)
 
 
@@ -463,7 +467,7 @@ def test_without_a_record_nothing_was_recorded() -> None:
     ids=str,
 )
 def test_what_does_not_concern_the_conversation_keeps_it(now: Change) -> None:
-    assert isinstance(choose_resume(ASSIGN, replace(FACTS, **now)), Native)
+    assert isinstance(choice_of(ASSIGN, replace(FACTS, **now)), Native)
 
 
 CLAUDES = "/home/u/.local/share/claude/versions"
@@ -483,28 +487,28 @@ MOVED = f"claude 2.1.331 {CLAUDES}/2.1.331:7:8"
     ],
 )
 def test_an_update_is_noted_and_never_punished(then: str, now: str, noted: str) -> None:
-    choice = choose_resume(replace(ASSIGN, runtime=then), replace(FACTS, runtime=now))
+    choice = choice_of(replace(ASSIGN, runtime=then), replace(FACTS, runtime=now))
     assert isinstance(choice, Native)
     assert choice.reason.endswith(f"all guards {noted}")
 
 
 @pytest.mark.parametrize("then", ["/bin/other:1:2", "other - /bin/other:1:2", "other"])
 def test_another_program_is_another_one_in_every_form_of_the_record(then: str) -> None:
-    choice = choose_resume(replace(ASSIGN, runtime=then), FACTS)
+    choice = choice_of(replace(ASSIGN, runtime=then), FACTS)
     assert isinstance(choice, Fresh)
     assert choice.reason == "another program answers: `other` then, `claude` now"
 
 
 def test_no_home_at_all_cannot_be_gone() -> None:
     facts = replace(FACTS, home="", home_exists=False)
-    assert isinstance(choose_resume(replace(ASSIGN, home=""), facts), Native)
+    assert isinstance(choice_of(replace(ASSIGN, home=""), facts), Native)
 
 
 def test_a_time_without_a_zone_is_utc() -> None:
     record = replace(ASSIGN, captured_at="2026-11-20T12:00:00")
     facts = replace(FACTS, max_age_s=DAY_S)
-    assert isinstance(choose_resume(record, facts), Native)
-    assert isinstance(choose_resume(record, replace(facts, max_age_s=DAY_S - 1)), Fresh)
+    assert isinstance(choice_of(record, facts), Native)
+    assert isinstance(choice_of(record, replace(facts, max_age_s=DAY_S - 1)), Fresh)
 
 
 # -- the id in the argv --------------------------------------------------------------------------
@@ -525,7 +529,7 @@ def test_the_argv_follows_the_conversation(was: tuple[str, ...], now: tuple[str,
     assert moved.resume_argv == now
     assert moved.argv_ref == OTHER_REF
     assert resolved(moved) == moved
-    choice = choose_resume(replace(ASSIGN, resume_argv=was, session_ref=OTHER_REF), FACTS)
+    choice = choice_of(replace(ASSIGN, resume_argv=was, session_ref=OTHER_REF), FACTS)
     assert isinstance(choice, Native)
     assert choice.argv == now
 
@@ -546,7 +550,7 @@ def test_native_by_id_names_its_conversation_in_exactly_one_element(
         session_ref=ref,
         argv_ref=None,
     )
-    choice = choose_resume(record, FACTS)
+    choice = choice_of(record, FACTS)
     word = slot.replace("{session_id}", ref)
     if isinstance(choice, Fresh):
         # Only when another word holds the id too, or a place of its own.
@@ -562,40 +566,46 @@ def test_native_by_id_names_its_conversation_in_exactly_one_element(
 
 def test_an_attempt_that_reached_nothing_leaves_the_last_good_record() -> None:
     attempt = replace(
-        ASSIGN, session_ref=OTHER_REF, argv_ref=None, reached=0, previous=next_previous(good())
+        ASSIGN,
+        session_ref=OTHER_REF,
+        argv_ref=None,
+        reached=0,
+        previous=seat_history(good()).next_previous(),
     )
-    choice = choose_resume(attempt, FACTS)
+    choice = choice_of(attempt, FACTS)
     assert isinstance(choice, Native)
     assert choice.argv == ASSIGN.resume_argv
     assert choice.reason == (
         "conversation 5f2c1111… reached 3 times, kept over an attempt that reached nothing, "
         "all guards hold"
     )
-    standing = standing_record(attempt)
+    standing = history_of(attempt).standing
     assert standing == ASSIGN
-    assert standing_record(standing) == standing
+    assert history_of(standing).standing == standing
 
 
 def test_an_attempt_that_reached_is_what_counts() -> None:
     attempt = replace(ASSIGN, host="b", previous=good())
-    assert standing_record(attempt) is attempt
-    assert choose_resume(attempt, FACTS) == Fresh(
+    history = history_of(attempt)
+    assert history.record == attempt
+    assert history.standing is history.record
+    assert choice_of(attempt, FACTS) == Fresh(
         reason="recorded on host `b`, this is `a`", guard=Guard.HOST
     )
 
 
 def test_a_rejection_stays_with_the_conversation() -> None:
     again = replace(ASSIGN, reached=0, rejected=True, previous=good())
-    assert choose_resume(again, FACTS) == Fresh(
+    assert choice_of(again, FACTS) == Fresh(
         reason="the agent has rejected this conversation before", guard=Guard.HEALTH
     )
     other = replace(again, session_ref=OTHER_REF)
-    assert isinstance(choose_resume(other, FACTS), Native)
+    assert isinstance(choice_of(other, FACTS), Native)
 
 
 def test_a_wish_for_a_fresh_start_outlives_the_attempt() -> None:
     attempt = replace(ASSIGN, reached=0, restart="fresh", previous=good())
-    choice = choose_resume(attempt, FACTS)
+    choice = choice_of(attempt, FACTS)
     assert isinstance(choice, Fresh)
     assert choice.guard is Guard.SWITCH
 
@@ -605,7 +615,7 @@ def test_a_previous_record_that_was_not_good_does_not_help(
     previous: Mapping[str, object] | None,
 ) -> None:
     attempt = replace(ASSIGN, reached=0, previous=previous)
-    choice = choose_resume(attempt, FACTS)
+    choice = choice_of(attempt, FACTS)
     assert isinstance(choice, Fresh)
     assert choice.guard is Guard.RECORD
 
@@ -616,7 +626,7 @@ def test_a_previous_record_that_was_not_good_does_not_help(
 def test_an_older_record_with_less_in_it_is_read_and_started_afresh() -> None:
     record = decode_record({"agent": "claude", "strategy": "assign", "later_field": [1]})
     assert record == ResumeRecord(agent="claude", strategy="assign")
-    choice = choose_resume(record, FACTS)
+    choice = choice_of(record, FACTS)
     assert isinstance(choice, Fresh)
     assert choice.guard is Guard.RECORD
 
@@ -654,9 +664,9 @@ def test_any_json_gets_one_decision_with_a_reason(value: object, data: st.DataOb
     then = data.draw(st.none() | _records)
     if isinstance(value, dict) and then is not None:
         value = {**value, "previous": then}
-    record = decode_record(value)
-    next_previous(value)
-    choice = choose_resume(record, data.draw(st.sampled_from([FACTS, KEPT])))
+    history = seat_history(value)
+    history.next_previous()
+    choice = choose_resume(history, data.draw(st.sampled_from([FACTS, KEPT])))
     assert isinstance(choice, Native) != isinstance(choice, Fresh)
     assert choice.reason
     if isinstance(choice, Native):

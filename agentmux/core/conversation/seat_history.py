@@ -1,0 +1,105 @@
+"""What the earlier launches of a seat left behind, read once before its next launch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from agentmux.core.agents.spec import StrategyKind
+from agentmux.core.codec.frozen import dataclass, replace
+from agentmux.core.codec.records import Json
+from agentmux.core.conversation.resume_record import ResumeRecord, decode_record
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeatHistory:
+    """What is known of one seat's earlier launches and of its conversation; see `seat_history`.
+
+    Attributes:
+        fields: The seat's resume record as the state keeps it, with the fields that this version
+            does not know; None before the first launch.
+        record: The same record, decoded; None where there is none that can be read.
+        previous: The decoded ``previous`` of the record; None where the record is good by itself.
+        standing: The record that decides whether the conversation comes back: ``record``, or
+            ``previous`` where no prompt reached the conversation of ``record``. A failed launch
+            erases nothing, but what it found out stays: a conversation that it saw rejected stays
+            rejected. None where ``record`` is.
+        failed_at_once: The last launch was a fresh start that ended in an error before anything
+            of ours arrived.
+        never_ran: The program of the last fresh start could not be run at all.
+    """
+
+    fields: Json | None = None
+    record: ResumeRecord | None = None
+    previous: ResumeRecord | None = None
+    standing: ResumeRecord | None = None
+    failed_at_once: bool = False
+    never_ran: bool = False
+
+    def next_previous(self) -> Json | None:
+        """Return the fields that the next launch's record keeps as its ``previous``."""
+        record, previous = self.record, self.previous
+        if record is None or self.fields is None:
+            return None
+        if record.reached and not record.rejected:
+            return {key: value for key, value in self.fields.items() if key != "previous"}
+        if previous is None or (record.rejected and _same_conversation(record, previous)):
+            return None
+        return record.previous
+
+    def restated(
+        self, kind: StrategyKind, argv: Callable[[ResumeRecord], tuple[str, ...]]
+    ) -> SeatHistory:
+        """Return this history with another command that resumes the conversation.
+
+        Only the standing record changes. Where there is none, nothing does.
+
+        Args:
+            kind: The strategy that the command belongs to.
+            argv: Returns the command for the standing record.
+        """
+        standing = self.standing
+        if standing is None:
+            return self
+        made = replace(
+            standing,
+            strategy=kind,
+            resume_argv=argv(standing),
+            latest_argv=(),
+            argv_ref=standing.session_ref,
+        )
+        return replace(self, record=made if standing is self.record else self.record, standing=made)
+
+
+def seat_history(
+    fields: object, *, failed_at_once: bool = False, never_ran: bool = False
+) -> SeatHistory:
+    """Return the history of a seat with this resume record; never raises.
+
+    Args:
+        fields: The record as it stands in the state; None where the seat has none.
+        failed_at_once: See `SeatHistory`.
+        never_ran: See `SeatHistory`.
+    """
+    record = decode_record(fields)
+    previous = None
+    if record is not None and (record.rejected or not record.reached):
+        previous = decode_record(record.previous)
+    return SeatHistory(
+        fields=fields if isinstance(fields, Mapping) else None,
+        record=record,
+        previous=previous,
+        standing=_standing(record, previous),
+        failed_at_once=failed_at_once,
+        never_ran=never_ran,
+    )
+
+
+def _standing(record: ResumeRecord | None, previous: ResumeRecord | None) -> ResumeRecord | None:
+    if record is None or record.reached or previous is None or not previous.reached:
+        return record
+    rejected = previous.rejected or (record.rejected and _same_conversation(record, previous))
+    return replace(previous, rejected=rejected, restart=record.restart, previous=None)
+
+
+def _same_conversation(one: ResumeRecord, other: ResumeRecord) -> bool:
+    return (one.agent, one.session_ref) == (other.agent, other.session_ref)
