@@ -36,7 +36,7 @@ def require_removable(site: Site, entry: SessionEntry) -> None:
         )
     if found.locked:
         raise BlockedError(
-            f"an orchestrator is at work on session {entry.name}",
+            f"an orchestrator is running for session {entry.name}",
             reason="locked",
             hints=(f"agentmux stop {entry.name}",),
         )

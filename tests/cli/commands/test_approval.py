@@ -176,4 +176,4 @@ def test_an_approval_says_that_its_commit_waits_for_the_index(
     lock = project / ".git" / "index.lock"
     lock.touch()
     assert run("approve") == ExitCode.OK
-    assert f"{lock} is there" in capsys.readouterr().err
+    assert f"{lock} exists" in capsys.readouterr().err
