@@ -90,7 +90,7 @@ def test_help_names_every_command(machine: Machine) -> None:
 def test_an_unknown_command_is_a_usage_error(machine: Machine) -> None:
     done = machine.dev("frobnicate")
     assert done.returncode == 2
-    assert "no command `frobnicate`" in done.stderr
+    assert "unknown command `frobnicate`" in done.stderr
 
 
 def test_no_python_is_said(machine: Machine) -> None:

@@ -1,1 +1,1 @@
-"""What `agentmux demo` plays and proves. Its agent is `demo_agent`, a program of its own."""
+"""``agentmux demo``: runs a feature and checks it. Its agent is `demo_agent`, another program."""

@@ -1,4 +1,4 @@
-"""What the demo promises, checked against the journal and the agents' own record. Pure."""
+"""Checks the demo's promises against the journal and the agents' own trace. Pure."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from agentmux.demo.follower import JournalStep
 INTERRUPTED: Final = "coder-2"
 FINISHED: Final = "coder-1"
 
-# A failing verdict decides a review, so the other reviewer's may be missing: 1 or 2.
+# How often each signal must be accepted. The first failing verdict ends a review, so the verdict of
+# the other reviewer may be missing: 1 or 2.
 _EXPECTED: Final[Mapping[tuple[str, str], tuple[int, ...]]] = {
     ("architect", "submit_architecture"): (1,),
     ("planner", "submit_plan"): (1,),
@@ -30,12 +31,12 @@ _EXPECTED: Final[Mapping[tuple[str, str], tuple[int, ...]]] = {
 }
 
 _ACCEPTED: Final = "-> 0"
-"""How the agents' own record ends for a signal that was taken."""
+"""The end of a line in the agents' trace for a signal that was accepted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """One thing that was promised, in words, and whether it holds."""
+    """One promise in words, and whether it was kept."""
 
     holds: bool
     text: str
@@ -43,7 +44,7 @@ class Claim:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Span:
-    """One stay in a phase; ``start`` and ``end`` in Unix time."""
+    """One visit to a phase; ``start`` and ``end`` in Unix time."""
 
     phase: Phase
     iteration: int
@@ -53,7 +54,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TraceLine:
-    """One line of the agents' own record.
+    """One line of the agents' trace.
 
     Attributes:
         did: ``prompted``, ``wrote``, ``signalled``, …
@@ -67,7 +68,7 @@ class TraceLine:
 
 
 def read_trace(text: str) -> tuple[TraceLine, ...]:
-    """Return the agents' own record; a last line without an end is left out."""
+    """Return the lines of the agents' trace; an incomplete last line is left out."""
     whole, _, _ = text.rpartition("\n")
     return tuple(_work(json.loads(line)) for line in whole.splitlines())
 
@@ -82,7 +83,7 @@ def _work(fields: Mapping[str, Any]) -> TraceLine:
 
 
 def spans(steps: Sequence[JournalStep]) -> tuple[Span, ...]:
-    """Return the stays in phases, in order, by the times of the events that ended them."""
+    """Return the visits to phases, in order; each ends with the event that changed the phase."""
     return tuple(_spans(steps))
 
 
@@ -98,7 +99,7 @@ def _spans(steps: Sequence[JournalStep]) -> Iterator[Span]:
 
 
 def claims(steps: Sequence[JournalStep], trace: Sequence[TraceLine]) -> tuple[Claim, ...]:
-    """Return what has to hold after a demo in which nothing was lost or done twice."""
+    """Return the checks that nothing was lost or done twice in the demo."""
     return (
         _signals_once(steps),
         _agents_agree(steps, trace),
@@ -128,26 +129,26 @@ def _signals_once(steps: Sequence[JournalStep]) -> Claim:
         return Claim(holds=False, text=f"signals: {', '.join(wrong)}")
     return Claim(
         holds=True,
-        text=f"{counted.total()} signals were accepted: each one once, and none is missing",
+        text=f"{counted.total()} signals were accepted, each one once, and none is missing",
     )
 
 
 def _signals(steps: Iterable[JournalStep]) -> Iterator[JournalStep]:
-    """Yield what agents and the user handed in and what counted."""
+    """Return the signals and decisions that counted."""
     known = events.SIGNALS | events.USER_DECISIONS
     return (step for step in steps if step.event.fact.kind in known and step.accepted)
 
 
 def _agents_agree(steps: Sequence[JournalStep], trace: Sequence[TraceLine]) -> Claim:
-    """Every signal that an agent saw accepted is in the journal, and no agent gave one again.
+    """Check that all signals that agents saw accepted are in the journal, and none was repeated.
 
-    An agent that is ended as soon as its signal counts may not come to note it.
+    The trace may lack a signal: an agent can be ended before it writes that its signal counted.
     """
     noted = [work for work in trace if work.did == "signalled"]
     given = Counter(work.launch for work in noted)
     taken = Counter(step.event.launch for step in _signals(steps))
     wrong = [
-        f"launch {launch} gave {count}, {taken[launch]} counted"
+        f"launch {launch} sent {count}, {taken[launch]} counted"
         for launch, count in given.items()
         if count > taken[launch]
     ]
@@ -157,7 +158,7 @@ def _agents_agree(steps: Sequence[JournalStep], trace: Sequence[TraceLine]) -> C
         return Claim(holds=False, text=f"agents and journal differ: {', '.join(wrong)}")
     return Claim(
         holds=True,
-        text=f"the agents noted {len(noted)} of these themselves: none refused, lost or repeated",
+        text=f"the agents' own trace has {len(noted)} of them: none refused, lost or repeated",
     )
 
 
@@ -184,7 +185,7 @@ def _files_once(steps: Sequence[JournalStep], trace: Sequence[TraceLine]) -> Cla
     other = len(written) - code
     return Claim(
         holds=True,
-        text=f"{code} pieces of code and {other} documents were written: each one once a round",
+        text=f"{code} code files and {other} documents were written, each once per iteration",
     )
 
 
@@ -221,7 +222,7 @@ def _others_once(steps: Sequence[JournalStep]) -> Claim:
     if wrong:
         return Claim(holds=False, text=f"launches: {', '.join(wrong)}")
     return Claim(
-        holds=True, text=f"the other {counted.total()} launches were for work of their own each"
+        holds=True, text=f"each of the other {counted.total()} launches had work of its own"
     )
 
 

@@ -1,4 +1,4 @@
-"""Follow a session's journal from outside: fold it, wait on it, and say in a line what happened."""
+"""Follows a session's journal from outside: computes the state, waits, and describes each event."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ _LOOK_S: Final = 0.5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JournalStep:
-    """One event with what the state was on both sides of it.
+    """One event with the state before and after it.
 
     Attributes:
-        accepted: False for a signal that changed nothing.
+        accepted: False for a signal that did not count.
     """
 
     event: Event
@@ -38,15 +38,15 @@ class JournalStep:
 
     @property
     def at(self) -> float:
-        """When, in Unix time."""
+        """Return the time of the event, in Unix time."""
         return datetime.fromisoformat(self.event.at).timestamp()
 
 
 class Follower:
-    """Reads a journal as it grows; never writes."""
+    """Reads a journal as it grows; never writes to it."""
 
     def __init__(self, path: Path, tell: Callable[[JournalStep], None]) -> None:
-        """``path`` is the session directory; ``tell`` gets every step once, in order."""
+        """Follow the session directory ``path``; call ``tell`` with every step once, in order."""
         self.path = path
         self.steps: list[JournalStep] = []
         self.state = BLANK
@@ -54,7 +54,7 @@ class Follower:
         self._tell = tell
 
     def look(self) -> None:
-        """Fold what has been appended since the last look."""
+        """Apply the events that were appended since the last call."""
         for event, offset in self._files.tail(self.state.applied_offset):
             before, self.state = self.state, advance(self.state, event, offset)
             known = event.fact.kind not in events.SIGNALS | events.USER_DECISIONS
@@ -64,10 +64,10 @@ class Follower:
             self._tell(step)
 
     def until(self, condition: Callable[[], bool], what: str, *, deadline_s: float) -> None:
-        """Wait for a condition on the state and the files directly in the session directory.
+        """Wait until ``condition``, on the state and files in the session directory, is true.
 
         Raises:
-            TimedOutError: It did not come true in time; ``what`` names it.
+            TimedOutError: It did not become true in time; ``what`` names it.
             AgentmuxError: The session failed instead.
         """
         deadline = time.monotonic() + deadline_s
@@ -78,7 +78,7 @@ class Follower:
                     return
                 self._check_alive(what)
                 if time.monotonic() > deadline:
-                    raise TimedOutError(f"{what}: not within {deadline_s:g} s")
+                    raise TimedOutError(f"{what}: did not happen within {deadline_s:g} s")
                 next(changes)
 
     def _check_alive(self, what: str) -> None:
@@ -87,16 +87,16 @@ class Follower:
 
 
 def describe(step: JournalStep) -> str | None:
-    """Say what a step was; None where it is of no interest to whoever watches."""
+    """Return in words what happened in a step; None if a person need not know."""
     fact = step.event.fact
     match fact:
         case events.AgentLaunched():
             how = "its conversation goes on" if fact.mode == "native" else f"{fact.mode} start"
             return f"launched, {how}"
         case events.AgentExited():
-            return f"gone: {fact.cause}"
+            return f"ended: {fact.cause}"
         case events.SessionStarted():
-            return "the session began"
+            return "the session started"
         case events.Resumed():
             return f"resumed in {fact.phase}"
         case events.Approved():

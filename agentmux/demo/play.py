@@ -1,7 +1,7 @@
-"""`agentmux demo`: a feature, a crash in the middle of it, a resume, and the proof of both.
+"""``agentmux demo``: runs a feature, crashes it in the middle, resumes it and checks the result.
 
-It types the same commands as a user would, follows the journal from outside, and believes nothing
-that it has not counted itself.
+The demo runs the same commands as a user, and follows the journal from outside to check what
+happened.
 """
 
 from __future__ import annotations
@@ -44,25 +44,25 @@ from agentmux.wiring import machine
 from agentmux.wiring.machine import program
 
 _DEADLINE_S: Final = 30.0
-"""For each wait; a run without load needs a few seconds in all."""
+"""Time limit of each wait; on an idle machine, the whole demo takes a few seconds."""
 
 _ENDING_S: Final = 5.0
 _ROUNDS: Final = 2
 
 
 class DemoError(AgentmuxError):
-    """A command of the demo did not do what it is for."""
+    """A command of the demo failed."""
 
 
 def run(*, keep: bool) -> ExitCode:
-    """Play the demo; OK only where every claim was verified.
+    """Run the demo; return OK only if every claim holds.
 
     Args:
-        keep: Leave the folder, and on a failure also what runs, for a look.
+        keep: Keep the folder and, after a failure, the running processes, too.
 
     Raises:
-        AgentmuxError: It could not be played to the end.
-        KeyboardInterrupt: It was stopped; nothing is left behind.
+        AgentmuxError: The demo could not be finished.
+        KeyboardInterrupt: The demo was interrupted; nothing is left behind.
     """
     environ = machine.environment()
     screen = DemoScreen(environ)
@@ -74,7 +74,7 @@ def run(*, keep: bool) -> ExitCode:
             good = Play(demo, screen).all()
             good = _nothing_runs(demo, screen) and good
         except KeyboardInterrupt:
-            screen.head("interrupted" if keep else "interrupted: everything is taken away")
+            screen.head("interrupted" if keep else "interrupted: deleting everything")
             raise
         finally:
             with _handling(signal.SIG_IGN, signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -89,7 +89,7 @@ def run(*, keep: bool) -> ExitCode:
 
 
 class Play:
-    """The choreography: every step waits for a fact, none for a time."""
+    """The steps of the demo; each one waits for an event, never for a fixed time."""
 
     def __init__(self, demo: DemoProject, screen: DemoScreen) -> None:
         self._demo = demo
@@ -97,7 +97,7 @@ class Play:
         self._terminal = TmuxTerminal(demo.socket)
 
     def all(self) -> bool:
-        """Play everything and verify it; returns whether every claim holds."""
+        """Run all steps and check them; return whether every claim holds."""
         demo, screen = self._demo, self._screen
         screen.line(f"a small project in {demo.project}, with a tmux server of its own")
         screen.line(f"watch it from another terminal: tmux -S {demo.socket} attach -r")
@@ -119,7 +119,7 @@ class Play:
     # -- its parts ---------------------------------------------------------------------------
 
     def _kill_in_the_middle(self, follower: Follower) -> float:
-        """Kill the server when one coder is done and the other one at work."""
+        """Kill the tmux server when one coder is done and the other one is at work."""
         follower.until(
             lambda: _is_middle(follower.state),
             f"{FINISHED} done and {INTERRUPTED} at work",
@@ -141,7 +141,7 @@ class Play:
         follower.look()
 
     def _reach(self, follower: Follower, goal: str, is_there: Callable[[], bool]) -> None:
-        """Let `agentmux wait` wait, and show what happens meanwhile."""
+        """Run ``agentmux wait``, and show what happens meanwhile."""
         words = ["wait", follower.path.name, "--for", goal, "--timeout", f"{_DEADLINE_S:g}"]
         self._announce(words)
         waiting = subprocess.Popen(
@@ -163,7 +163,7 @@ class Play:
             raise DemoError(f"agentmux wait ended with {waiting.returncode}: {said.strip()}")
 
     def _command(self, *words: str, shown: bool = True) -> str:
-        """Run one command of ours as a user would; returns what it prints on stdout."""
+        """Run one agentmux command as a user would; return what it prints on stdout."""
         self._announce(words)
         done = subprocess.run(
             _argv(words),
@@ -189,7 +189,7 @@ class Play:
         folder = self._demo.project / layout.SESSIONS_DIR
         names = session_folders.names(folder)
         if len(names) != 1:
-            raise DemoError(f"one session was to be in `{folder}`, there are {len(names)}")
+            raise DemoError(f"expected one session in `{folder}`, found {len(names)}")
         return folder / names[0]
 
     def _project_claims(self) -> Iterator[Claim]:
@@ -207,7 +207,7 @@ class Play:
 
 
 def _is_middle(state: SessionState) -> bool:
-    """Whether one coder is done, and the other one has its prompt and is at work."""
+    """Whether one coder is done and the other one has got its prompt."""
     seat = state.seats.get(INTERRUPTED)
     return state.completed_subplans == (1,) and seat is not None and seat.reached
 
@@ -234,7 +234,7 @@ def _argv(words: Iterable[str]) -> list[str]:
 
 
 def _interrupt(_number: int, _frame: FrameType | None) -> None:
-    """Make a request to end as good as Ctrl-C, so that everything is taken away."""
+    """Treat a signal to end like Ctrl-C, so that everything is deleted."""
     raise KeyboardInterrupt
 
 
@@ -251,7 +251,7 @@ def _handling(
 
 
 def _nothing_runs(demo: DemoProject, screen: DemoScreen) -> bool:
-    """Wait for what is on its way out; whoever stays is an error, and is ended later."""
+    """Wait for processes to end; one that stays makes the demo fail, and is ended later."""
     deadline = time.monotonic() + _ENDING_S
     while (left := _running(demo)) and time.monotonic() < deadline:
         processes.left_after(left, wait_s=deadline - time.monotonic())
@@ -261,13 +261,13 @@ def _nothing_runs(demo: DemoProject, screen: DemoScreen) -> bool:
 
 
 def _running(demo: DemoProject) -> tuple[tuple[int, int], ...]:
-    """Pids with start times of what this demo started and what is still there."""
-    # Where there is no /proc, the server is the only one that can be found; with it goes the rest.
+    """Return pid and start time of each process of this demo that still runs."""
+    # Without /proc, only the tmux server can be found; the rest ends with it.
     return tuple({*_server(demo), *processes.carriers(demo.mark)})
 
 
 def _server(demo: DemoProject) -> tuple[tuple[int, int], ...]:
-    """The tmux server, if there is one; one that hangs is found by its environment instead."""
+    """Return the tmux server, if it answers; a hanging one is found by its environment instead."""
     try:
         server = TmuxTerminal(demo.socket).server()
     except MissingError:
@@ -276,10 +276,10 @@ def _server(demo: DemoProject) -> tuple[tuple[int, int], ...]:
 
 
 def _take_away(root: Path, demo: DemoProject | None) -> None:
-    """End what still runs and delete the folder.
+    """End the processes that still run and delete the folder.
 
     Raises:
-        DemoError: Something would not go.
+        DemoError: A process or the folder is still there.
     """
     stays: tuple[int, ...] = ()
     if demo is not None:
@@ -287,7 +287,7 @@ def _take_away(root: Path, demo: DemoProject | None) -> None:
             stays = processes.end(_running(demo), grace_s=1.0)
     shutil.rmtree(root, ignore_errors=True)
     if stays or root.exists():
-        raise DemoError(f"could not take everything away: `{root}`, processes {stays}")
+        raise DemoError(f"could not delete everything: `{root}`, processes {stays}")
 
 
 def _keep(demo: DemoProject, screen: DemoScreen) -> None:

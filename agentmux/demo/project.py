@@ -1,4 +1,4 @@
-"""What the demo works on: a small real project, a script for its agents, and private folders."""
+"""The demo's project: a small git repository, a script for its agents, and private folders."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from agentmux.errors import MissingError
 
 FEATURE: Final = "Add mean and median"
 TRACE: Final = "demo_trace.jsonl"
-"""The agents' own record; a relative name lies in the session directory."""
+"""File of the agents' trace, relative to the session directory."""
 
 SOCKET_NAME: Final = "demo"
 MARK: Final = "AGENTMUX_DEMO_HOME"
-"""Its value is this demo's alone, so whoever has it in the environment was started by this demo."""
+"""Variable whose value only this demo has; it marks every process that the demo started."""
 
-# What a pane of somebody else's session says about itself, should the demo be started there.
+# Variables of another session's pane, in which the demo may have been started; they are removed.
 _PANE: Final = (
     *("SESSION_DIR", "SESSION_ID", "LAUNCH_ID", "ROLE", "SEAT", "CYCLE", "ITERATION", "SUBPLAN"),
     *("TOPIC", "LEARN"),
@@ -152,13 +152,13 @@ tmux: {{socket_name: {SOCKET_NAME}}}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DemoProject:
-    """A project and everything that keeps it apart from the user's own things.
+    """The demo's project, isolated from the user's own things.
 
     Attributes:
-        root: The temporary folder that holds all of it.
-        project: The git work tree.
-        environment: For every command of the demo.
-        socket: Of the tmux server that is the demo's alone.
+        root: Temporary folder that contains everything.
+        project: Git work tree.
+        environment: Environment of every command of the demo.
+        socket: Socket of the demo's own tmux server.
     """
 
     root: Path
@@ -168,16 +168,16 @@ class DemoProject:
 
     @property
     def mark(self) -> str:
-        """``NAME=value`` in the environment of everything that the demo starts."""
+        """Return the ``NAME=value`` that every process of the demo has in its environment."""
         return f"{MARK}={self.environment[MARK]}"
 
 
 def make_project(root: Path, environ: Mapping[str, str], argv0: Path) -> DemoProject:
-    """Make the project below ``root`` (new, absolute and real) and commit it.
+    """Make the project in ``root`` (a new folder, absolute and without links) and commit it.
 
     Args:
-        environ: The user's environment; what is private there is replaced, not changed.
-        argv0: How this program was called: its folder may hold the programs of this package.
+        environ: The user's environment; the demo's copy has private folders instead of theirs.
+        argv0: Path by which this program was called; its folder may hold our other programs.
 
     Raises:
         MissingError: git is missing or refuses, or ``root`` is too long for a socket.
@@ -189,8 +189,8 @@ def make_project(root: Path, environ: Mapping[str, str], argv0: Path) -> DemoPro
     socket = socket_path(name=SOCKET_NAME, tmux_tmpdir=str(private["tmux"]))
     if len(os.fsencode(socket)) > SOCKET_PATH_MAX:
         raise MissingError(
-            f"`{root}` is too long for the socket of a tmux server",
-            hints=("choose a shorter one: TMPDIR=/tmp agentmux demo",),
+            f"the path `{root}` is too long for the socket of a tmux server",
+            hints=("TMPDIR=/tmp agentmux demo",),
         )
     environment = _environment(root, private, environ, argv0)
     for name, text in _FILES.items():
@@ -215,7 +215,7 @@ def _environment(
     return {
         **kept,
         "PATH": os.pathsep.join([*path, environ.get("PATH", os.defpath)]),
-        # Neither the user's tmux.conf nor their git configuration takes part …
+        # The user's tmux.conf and git configuration are not read …
         "HOME": str(private["home"]),
         "GIT_CONFIG_NOSYSTEM": "1",
         # … but a package that is installed for this user is still found.
@@ -237,8 +237,8 @@ def _environment(
 def scenario() -> dict[str, object]:
     """Return the script of the agents; see docs/reference/demo-agent.md.
 
-    The second coder thinks far longer than the demo takes, unless it is started a second time: so
-    it is always at work when the server is killed, whatever the speed of this machine.
+    At its first start, the second coder thinks far longer than the demo takes. So it is always at
+    work when the server is killed, however slow this machine is.
     """
     return {
         "default": {"think": 0.1},
@@ -270,7 +270,7 @@ def scenario() -> dict[str, object]:
     }
 
 
-# The other reviewer is likely done by then, so that both verdicts are in.
+# It thinks longer, so that the other reviewer's verdict mostly comes first and both are in.
 _FAILED_REVIEW: Final = {
     "think": 0.6,
     "verdict": "fail",
@@ -323,7 +323,7 @@ def git(project: Path, environment: Mapping[str, str], *words: str) -> str:
     """Run git in the project and return what it prints.
 
     Raises:
-        MissingError: git is missing, or it refused.
+        MissingError: git is missing or fails.
     """
     try:
         done = subprocess.run(
@@ -336,14 +336,14 @@ def git(project: Path, environment: Mapping[str, str], *words: str) -> str:
             check=False,
         )
     except FileNotFoundError:
-        raise MissingError("git is not on this machine", hints=("install git",)) from None
+        raise MissingError("git is not installed", hints=("install git",)) from None
     if done.returncode:
         raise MissingError(f"git {words[0]} failed: {done.stderr.strip()}")
     return done.stdout
 
 
 def run_tests(demo: DemoProject) -> tuple[bool, str]:
-    """Run the project's tests; returns whether they pass, and the line that counts them."""
+    """Run the project's tests; return whether they pass, and the line that counts them."""
     done = subprocess.run(
         [sys.executable, "-B", "-m", "unittest", "-q"],
         cwd=demo.project,
@@ -358,7 +358,7 @@ def run_tests(demo: DemoProject) -> tuple[bool, str]:
 
 
 def write_environment(demo: DemoProject) -> Path:
-    """Write a shell script that leads a shell into the kept demo; returns its path."""
+    """Write a script that sets up a shell to look at the kept demo; return its path."""
     names = ("HOME", "PYTHONUSERBASE", "TMUX_TMPDIR", "PATH")
     chosen = {
         name: value

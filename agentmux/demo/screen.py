@@ -1,4 +1,4 @@
-"""What the demo prints: plain lines, the table of the phases, the claims."""
+"""Prints the demo: plain lines, the table of phases, the claims."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _COMMAND: Final = "agentmux"
 
 
 class DemoScreen:
-    """Plain lines on stdout, each flushed at once; bold where a terminal wants it."""
+    """Plain lines on stdout, each flushed at once; headings are bold on a terminal."""
 
     def __init__(self, environ: Mapping[str, str]) -> None:
         self._began = time.time()
@@ -34,21 +34,21 @@ class DemoScreen:
         sys.stdout.flush()
 
     def head(self, text: str) -> None:
-        """Print a line that begins something."""
+        """Print an empty line and a heading."""
         self.line()
         self.line(typer.style(text, bold=True) if self._styled else text)
 
     def lines(self, text: str) -> None:
-        """Print what somebody else said."""
+        """Print the output of another program, indented."""
         for each in text.splitlines():
             self.line(f"{_INDENT}{each}".rstrip())
 
     def since_began(self, at: float) -> str:
-        """Write an instant (Unix time) as seconds since the demo began."""
+        """Return a Unix time as seconds since the demo began."""
         return f"{max(0.0, at - self._began):5.2f} s"
 
     def step(self, step: JournalStep) -> None:
-        """Print what happened, if it is of interest."""
+        """Print what happened in a step, unless `describe` leaves it out."""
         said = describe(step)
         if said is not None:
             phase = step.before.phase if step.before.session_id else step.after.phase
@@ -56,7 +56,7 @@ class DemoScreen:
             self.line(f"{_INDENT}{self.since_began(step.at)}  {phase:<13} {seat:<17} {said}")
 
     def claims(self, found: Iterable[Claim]) -> bool:
-        """Print each claim; returns whether all of them hold."""
+        """Print each claim; return whether all of them hold."""
         good = True
         for claim in found:
             good &= claim.holds
@@ -73,37 +73,42 @@ class DemoScreen:
             self.line(f"{_INDENT}{span.phase:<14} {begun:>7} {took:>8}   {note}".rstrip())
 
     def kept(self, root: Path, script: Path, socket: str, *, lives: bool) -> None:
-        """Say where everything lies; ``script`` makes a shell see it, ``lives`` if tmux runs."""
+        """Say where the kept demo is, and how to look at it and delete it.
+
+        Args:
+            script: Script that sets up a shell.
+            lives: Whether the tmux server still runs.
+        """
         self.head(f"kept in {root}")
         self.lines(f"look around:  . {shlex.quote(str(script))}")
         self.lines("              agentmux status; agentmux logs; git show")
         attach = f"tmux -S {shlex.quote(socket)}"
         self.lines(f"attach:       {attach} attach" if lives else "no tmux session is left")
-        self.lines(f"take it away: {f'{attach} kill-server; ' if lives else ''}rm -r {root}")
+        self.lines(f"delete it:    {f'{attach} kill-server; ' if lives else ''}rm -r {root}")
 
     def verdict(self, *, good: bool) -> None:
         """Print the last line."""
         took = self.since_began(time.time()).strip()
-        self.head(f"all of it holds, in {took}" if good else f"something is WRONG, after {took}")
+        self.head(f"every check passed, in {took}" if good else f"a check FAILED, after {took}")
 
     def next(self, program: Path, path: str) -> None:
-        """Say what to do now that it works; ``program`` is agentmux, ``path`` the user's PATH."""
+        """Say what to do next; ``program`` is agentmux, ``path`` the user's PATH."""
         found = shutil.which(_COMMAND, path=path)
         known = found is not None and Path(found).resolve() == program.resolve()
         command = _COMMAND if known else shlex.quote(str(program))
-        self.head("what next: in a git repository of yours, type")
-        self.line(f"{_INDENT}{command} agents          # which coding agents are here")
-        self.line(f"{_INDENT}{command} start 'a wish'  # begin a feature with one of them")
-        self.line(f"{_INDENT}{command} --help          # the rest")
+        self.head("next, in one of your git repositories:")
+        self.line(f"{_INDENT}{command} agents             # list the coding agents")
+        self.line(f"{_INDENT}{command} start 'a feature'  # start a feature with one of them")
+        self.line(f"{_INDENT}{command} --help             # list all commands")
         if not known:
             put = f'export PATH={shlex.quote(str(program.parent))}:"$PATH"'
-            self.line(f"{_INDENT}(`{_COMMAND}` alone will do after: {put})")
+            self.line(f"{_INDENT}(to type only `{_COMMAND}`, run first: {put})")
 
 
 def _notes(span: Span, steps: Sequence[JournalStep], killed_at: float) -> Iterator[str]:
     if span.start <= killed_at < span.end:
         back = next((s.at for s in steps if isinstance(s.event.fact, Resumed)), span.end)
-        yield f"tmux server killed in it; resumed {back - killed_at:.2f} s later"
+        yield f"tmux server killed here; resumed {back - killed_at:.2f} s later"
     if span.phase is Phase.REVIEWING:
         for step in steps:
             fact = step.event.fact

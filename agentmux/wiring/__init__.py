@@ -1,1 +1,1 @@
-"""Builds the world that the operations work in, for every face. No operation, no output."""
+"""Builds the world in which operations work, for every face. No operation, no output."""

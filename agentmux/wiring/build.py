@@ -1,6 +1,6 @@
-"""The outside world of one operation, built from the adapters.
+"""Builds the outside world of one operation from the adapters.
 
-What a command may not need is imported when it is first asked for, so that quick ones stay quick.
+Adapters that only some commands need are imported at their first use, to keep short commands fast.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def _project_files(project: Path, config: Path | None, environ: Mapping[str, str
     """Read the configuration.
 
     Raises:
-        ConfigError: Something in it is wrong.
+        ConfigError: The configuration is wrong.
     """
     from agentmux.adapters.config.project_files import ProjectFiles  # noqa: PLC0415 (when needed)
 
@@ -67,11 +67,11 @@ def _trust_store(project: Path, environ: Mapping[str, str]) -> TrustStore:
 
 
 def site(project: Path, *, config: Path | None, environ: Mapping[str, str]) -> Site:
-    """Build what looking at sessions takes; the configuration is read only if it matters."""
+    """Build what it takes to look at sessions; read the configuration only if it is needed."""
 
     @functools.cache
     def chosen() -> Settings:
-        # Nothing that looking needs of it is in want of trust.
+        # The settings that are used to look at sessions need no trust.
         return _project_files(project, config, environ).settings(None)
 
     return Site(
@@ -96,12 +96,12 @@ def world(
     environ: Mapping[str, str],
     read_only: bool = False,
 ) -> World:
-    """Build the outside world for one operation on ``project`` (absolute and real).
+    """Build the outside world for one operation on ``project`` (absolute, without links).
 
-    With ``read_only`` nothing is written, not even what the installed agents said of themselves.
+    With ``read_only`` the world writes nothing, not even the cached probes of agents.
 
     Raises:
-        ConfigError: Something in the configuration is wrong.
+        ConfigError: The configuration is wrong.
     """
     from agentmux.adapters.git.repository import Git  # noqa: PLC0415 (looking at sessions needs none)
     from agentmux.adapters.pane.claims import ClaimFolder  # noqa: PLC0415 (nor this)
@@ -112,7 +112,7 @@ def world(
     store = _trust_store(project, environ)
 
     def keep(parts: TrustedParts, *, only: bool = False) -> None:
-        # What another command has trusted or revoked meanwhile stays so.
+        # Read again: another command may have trusted or revoked parts meanwhile.
         known = store.read()
         wanted = dict(parts) if only else {**known, **parts}
         if wanted != known:
@@ -179,7 +179,7 @@ def _boot() -> str:
         return ""
 
 
-@functools.cache  # asked of each session of a project, and each time all mounts are read
+@functools.cache  # each call reads all mounts, and a project may have many sessions
 def _network(path: Path) -> str:
     from agentmux.adapters.system.mounts import network_type  # noqa: PLC0415 (only a start or resume asks)
 
@@ -236,7 +236,7 @@ def _nested(project: Path, environ: Mapping[str, str]) -> tuple[str, ...]:
 def _specs(
     chosen: Settings,
 ) -> tuple[Callable[[str], AgentSpec], Callable[[], tuple[str, ...]]]:
-    """Return what finds an agent, and what names those of the registry."""
+    """Return a function that finds an agent, and one that names the agents of the registry."""
 
     @functools.cache
     def registry() -> Mapping[str, AgentSpec]:
@@ -290,7 +290,7 @@ def _prober(path: str, cache: Path, *, keep: bool, runs: bool) -> Callable[[], P
 
 
 def _identity(path: str) -> str:
-    """Say which program lies at ``path``: where it really is, its size and time of change."""
+    """Return what identifies the program at ``path``: its real path, size and modification time."""
     try:
         facts = Path(path).stat()
     except OSError:

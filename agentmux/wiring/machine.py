@@ -1,4 +1,4 @@
-"""The only place that reads the environment and the clock: folders, programs, version."""
+"""Reads the environment and the clock, as the only module: folders, programs, version."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ PROJECT_FOLDER: Final = ".agentmux"
 
 def environment() -> Mapping[str, str]:
     """Return the environment of this process."""
-    return dict(os.environ)  # noqa: TID251 (here it is read, once, for everybody)
+    return dict(os.environ)  # noqa: TID251 (the only place that may)
 
 
 def project_of(folder: Path) -> Path:
     """Return the project that ``folder`` belongs to.
 
-    Inside a session it follows from the path; else it is the nearest directory upwards with
-    ``.agentmux/``, else the top of the git work tree, else ``folder``.
+    Inside a session, that is the session's project. Otherwise it is the nearest directory upwards
+    with ``.agentmux/``, else the top of the git work tree, else ``folder``.
 
     Raises:
-        UsageError: There is no such directory, or we may not go there.
+        UsageError: The directory does not exist or cannot be entered.
     """
     try:
         problem = None if folder.is_dir() else f"`{folder}` is not a directory"
@@ -47,12 +47,12 @@ def project_of(folder: Path) -> Path:
 
 
 def state_dir(environ: Mapping[str, str]) -> Path:
-    """Return ``$XDG_STATE_HOME/agentmux``: claims, and reports of bugs."""
+    """Return ``$XDG_STATE_HOME/agentmux``: claims, trust and reports of bugs."""
     return _xdg(environ, "XDG_STATE_HOME", ".local/state")
 
 
 def cache_dir(environ: Mapping[str, str]) -> Path:
-    """Return ``$XDG_CACHE_HOME/agentmux``: what the installed agents said about themselves."""
+    """Return ``$XDG_CACHE_HOME/agentmux``: the probes of installed agents."""
     return _xdg(environ, "XDG_CACHE_HOME", ".cache")
 
 
@@ -63,26 +63,26 @@ def config_dir(environ: Mapping[str, str]) -> Path:
 
 def _xdg(environ: Mapping[str, str], name: str, default: str) -> Path:
     value = environ.get(name, "")
-    # The specification: a relative path in there is to be ignored.
+    # The XDG specification says to ignore a relative path.
     base = Path(value) if value.startswith("/") else Path(environ.get("HOME", "/"), default)
     return base / "agentmux"
 
 
 def now() -> datetime:
-    """Return the time of the wall clock, in UTC."""
+    """Return the current time, in UTC."""
     return datetime.now(UTC)
 
 
 def program() -> tuple[str, ...]:
-    """Return the argv that runs this program, whatever lies in the current directory.
+    """Return the argv that runs this program from any directory.
 
-    Without ``-P`` a project's own ``json.py`` would be taken for the library's.
+    Without ``-P``, Python would import a project's own ``json.py`` instead of its library's.
     """
     return (sys.executable, "-P", "-m", "agentmux")
 
 
 def scripts() -> Path:
-    """Return the folder where the program ``agentmux`` lies, as agents are to find it."""
+    """Return the folder of the program ``agentmux``, which agents get on their PATH."""
     beside = Path(sys.executable).parent
     if (beside / "agentmux").is_file():
         return beside
@@ -91,9 +91,9 @@ def scripts() -> Path:
 
 
 def crash_report(trace: str, environ: Mapping[str, str]) -> Path:
-    """Keep the trace of a bug in a private file, and return where it lies.
+    """Write the traceback of a bug into a private file, and return its path.
 
-    The words of the command line are not in it: they may hold what is private.
+    The command line is not written, because it may contain private text.
     """
     from agentmux.adapters.disk import files  # noqa: PLC0415 (only bugs need it)
 

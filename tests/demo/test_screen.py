@@ -34,7 +34,7 @@ def test_the_next_commands_run_as_they_are_typed(
     path = str(program.parent) if known else "/nowhere"
     DemoScreen({}).next(program, path)
     said = capsys.readouterr().out
-    assert typed(said, path) == ["agents: ", "start: a wish", "--help: "]
+    assert typed(said, path) == ["agents: ", "start: a feature", "--help: "]
     assert ("export PATH=" + shlex.quote(str(program.parent)) in said) is not known
     assert ("    agentmux start" in said) is known
 
@@ -56,4 +56,4 @@ def test_the_last_line_says_how_long_it_took(capsys: pytest.CaptureFixture[str])
         clock.tick(-100)  # the clock was set back
         screen.verdict(good=False)
     said = capsys.readouterr().out.split("\n")
-    assert said[1::2] == ["all of it holds, in 83.46 s", "something is WRONG, after 0.00 s"]
+    assert said[1::2] == ["every check passed, in 83.46 s", "a check FAILED, after 0.00 s"]

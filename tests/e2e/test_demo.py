@@ -65,7 +65,7 @@ def test_the_demo_without_a_terminal(scratch: Path, isolated: str) -> None:
         r"^\$ agentmux approve",
         r"reviewing +reviewer_logic +handed in review: fail$",
         r"fixing +coder +launched, fresh start$",
-        r"^ +implementing +[\d.]+ s +[\d.]+ s +tmux server killed in it; resumed [\d.]+ s later$",
+        r"^ +implementing +[\d.]+ s +[\d.]+ s +tmux server killed here; resumed [\d.]+ s later$",
         r"^ +reviewing +[\d.]+ s +[\d.]+ s +.*logic: pass",
         r"^ +calc/median.py +\| +\d+ \+",
         r"^ +Agentmux-Event: [0-9a-f-]{36}$",
@@ -74,11 +74,12 @@ def test_the_demo_without_a_terminal(scratch: Path, isolated: str) -> None:
         r"ok +1 commit was made on main, with 4 files; the work tree is clean$",
         r"ok +the project's tests pass: Ran 6 tests$",
         r"ok +no process is left$",
-        r"^all of it holds, in [\d.]+ s$",
-        r"^what next: in a git .*\n +agentmux agents +# .*\n +agentmux start '.*' +# ",
+        r"^every check passed, in [\d.]+ s$",
+        r"^next, in one of your git .*\n +agentmux agents +# .*\n +agentmux start '.*' +# ",
     ):
         assert re.search(said, done.stdout, re.MULTILINE), f"{said} is not in:\n{done.stdout}"
     assert "WRONG" not in done.stdout
+    assert "FAILED" not in done.stdout
     assert nothing_runs(isolated)
     assert list(scratch.iterdir()) == []
 
@@ -105,7 +106,7 @@ def test_what_is_kept_and_what_would_be_wrong(scratch: Path, isolated: str) -> N
     wrote = next(work for work in trace if work.seat == "coder-2" and work.did == "wrote")
     signalled = next(work for work in trace if work.did == "signalled")
     assert "coder-2 wrote calc/median.py 2 times" in wrong(steps, (*trace, wrote))
-    assert f"launch {signalled.launch} gave 2, 1 counted" in wrong(steps, (*trace, signalled))
+    assert f"launch {signalled.launch} sent 2, 1 counted" in wrong(steps, (*trace, signalled))
     assert "coder-1 was done before the kill: launched once, prompted twice" in wrong(
         steps, (*trace, TraceLine(seat="coder-1", launch="x", did="prompted", what=""))
     )
@@ -139,7 +140,7 @@ def test_whoever_stops_it_finds_nothing_left(
         said, errors = demo.communicate(timeout=DEADLINE_S)
 
     assert demo.returncode == 130
-    assert said.endswith("\ninterrupted: everything is taken away\n")
+    assert said.endswith("\ninterrupted: deleting everything\n")
     assert "Traceback" not in errors
     assert nothing_runs(isolated)
     assert list(scratch.iterdir()) == []
