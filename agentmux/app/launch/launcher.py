@@ -1,6 +1,6 @@
-"""Prepare a launch: conversation, argv, environment and prompt of one start of an agent.
+"""Prepares a launch: its conversation, command line, environment and prompt.
 
-Everything is written to the launch folder and recorded in the journal before a pane is made.
+The launch folder is written, and the launch recorded in the journal, before the pane is opened.
 """
 
 from __future__ import annotations
@@ -43,13 +43,18 @@ from agentmux.core.prompts.reading_list import reading
 from agentmux.ports.session_files import SessionFiles
 from agentmux.ports.terminal import NewPane
 
-# How long an agent that was told to end may take before it is killed.
+# How long an agent may take to end when it is asked to, before it is killed.
 _GRACE_S: Final = 3.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreparedLaunch:
-    """A launch whose folder is written: the fact to record, and the pane to open."""
+    """A launch whose folder is written.
+
+    Attributes:
+        fact: What is to be recorded in the journal.
+        pane: The pane that is to be opened once that is done.
+    """
 
     plan: LaunchPlan
     fact: AgentLaunched
@@ -62,7 +67,7 @@ def label(seat: str, agent: str, mode: str) -> str:
 
 
 class Launcher:
-    """Plans and prepares launches as they would be in one state of a session.
+    """Plans and prepares launches in one state of a session.
 
     For another state, such as the one after a launch was recorded, make another launcher.
     """
@@ -94,7 +99,7 @@ class Launcher:
         return self._files.digest(self._files.path / path)
 
     def plan(self, work: Work, artifacts: Artifacts) -> LaunchPlan:
-        """Decide how ``work`` is started now; reads, but writes nothing."""
+        """Decide how ``work`` would be launched now; reads only."""
         earlier = self._histories.of(work.seat)
         player = self._players.player_of(work, earlier)
         history = self._recorder.restated(earlier, player)
@@ -124,7 +129,10 @@ class Launcher:
         return replace(made, argv=self._recorder.argv(made)) if made.plays else made
 
     def _reading(self, work: Work, artifacts: Artifacts) -> tuple[str, ...]:
-        """Return what there is to read; an older session may not have kept what was asked."""
+        """Return the files that the agent is to read, relative to the session.
+
+        Of a research only those that exist: an older session may not have kept its question.
+        """
         paths = reading(self._state, work, artifacts)
         if not work.topic:
             return paths
@@ -135,10 +143,11 @@ class Launcher:
     def prepare(
         self, work: Work, attempt: int, artifacts: Artifacts, *, stopped: bool = False
     ) -> PreparedLaunch:
-        """Write the launch folder for ``work``; the pane is not made yet.
+        """Write the launch folder for ``work``; the pane is not opened yet.
 
         Args:
-            stopped: The pane waits for its user's choice, where an agent would play.
+            attempt: Counts the launches for the same work, from 1.
+            stopped: Where an agent would play, the pane waits for the user's choice instead.
         """
         plan = self.plan(work, artifacts)
         stopped = stopped and plan.plays
@@ -160,7 +169,7 @@ class Launcher:
         return PreparedLaunch(plan=plan, fact=fact, pane=self.pane(work.seat, plan.launch, text))
 
     def pane(self, seat: str, launch: str, text: str = "") -> NewPane:
-        """Return the pane that runs a launch whose folder is written."""
+        """Return the pane for a launch whose folder is written; ``text`` stands in its border."""
         folder = self._files.path / layout.launch(launch)
         argv = (*self._world.programs.wrapper, str(folder))
         return NewPane(seat=seat, launch=launch, label=text or seat, argv=argv)
@@ -170,7 +179,7 @@ class Launcher:
     def _rung(
         self, player: SeatPlayer, history: SeatHistory, choice: ResumeChoice
     ) -> tuple[Rung, str]:
-        """Return the first rung of the ladder that holds, and why it is this one."""
+        """Return the rung on which the seat comes up, and the reason for it."""
         if player.spec.prompt is PromptBy.SHOWN:
             return Rung.SHELL, "you play this role"
         programs, failed = self._world.programs, history.never_ran
@@ -202,7 +211,7 @@ class Launcher:
         return replace(made, argv=self._recorder.argv(made))
 
     def _as_shell(self, plan: LaunchPlan) -> LaunchPlan:
-        """Return the same launch with its user in place of the agent."""
+        """Return the same launch with the user in the agent's place."""
         return replace(
             self._as_fresh(plan),
             rung=Rung.SHELL,
@@ -212,7 +221,7 @@ class Launcher:
         )
 
     def _gate(self, plan: LaunchPlan) -> dict[str, object]:
-        """Return what a stopped pane offers."""
+        """Return the fields of the launch file that say what a stopped pane offers."""
         fresh, shell = self._as_fresh(plan), self._as_shell(plan)
         resumes = "↻ native" if plan.rung is Rung.NATIVE else "a fresh start"
         offers = (
@@ -231,7 +240,7 @@ class Launcher:
         return stopped_pane.gate_fields(path, seat, title=title, says=plan.why, offers=offers)
 
     def _offer(self, name: str, plan: LaunchPlan, says: str) -> stopped_pane.PaneOffer:
-        # What is not chosen anew is on record with the launch.
+        # All other choices need no record of their own: they have the launch's.
         own = name == stopped_pane.FRESH and plan.prompt_file != PROMPT
         fact = LaunchChosen(
             choice=name,
@@ -245,7 +254,7 @@ class Launcher:
 
     def _runs(self, plan: LaunchPlan) -> dict[str, object]:
         """Return the fields of the launch file that depend on the rung."""
-        # Without an id the launch stands for its conversation: others see that it runs.
+        # Without a known id the launch claims its own id, so that others see that it runs.
         nameless = plan.launch if self._uses_latest(plan) else None
         claim = self._players.claim(plan.player, plan.session_ref or nameless)
         return {
@@ -256,7 +265,7 @@ class Launcher:
         }
 
     def _notice(self, plan: LaunchPlan) -> tuple[str, ...]:
-        """Return what the user is to know of this launch, above what runs."""
+        """Return the lines that the pane shows the user above the agent or shell."""
         seat, again = plan.work.seat, self._texts.is_again(plan.work, plan.history)
         if plan.rung is Rung.SHELL:
             folder = self._files.path / layout.launch(plan.launch)
@@ -273,7 +282,7 @@ class Launcher:
     def _write(self, plan: LaunchPlan, *, stopped: bool) -> None:
         folder, files = layout.launch(plan.launch), self._files
         spec = plan.player.spec
-        # So that an agent can write what it leaves without making its folder first.
+        # So that an agent can write its artifacts without making their folder first.
         files.make_folder(PIPELINE[working_phase(self._state)].folder)
         if plan.rung is Rung.NATIVE:
             files.write(f"{folder}/{INSTRUCTIONS}", plan.full_prompt)
@@ -286,7 +295,8 @@ class Launcher:
         if plan.work.topic:
             kind = ResearchKind(plan.work.role.partition("-")[0])
             kept = f"{layout.research(kind, plan.work.topic)}/prompt.md"
-            if not files.has_file(str(files.path / kept)):  # it may be another's, or changed
+            # What exists may be what another seat was told, or what the user changed.
+            if not files.has_file(str(files.path / kept)):
                 files.write(kept, plan.full_prompt)
         files.write(f"{folder}/{PROMPT}", plan.prompt)
         if plan.player.strategy.private:
@@ -312,9 +322,9 @@ class Launcher:
         return {**fields, "gate": self._gate(plan)} if stopped else fields
 
     def _hook_env(self, plan: LaunchPlan) -> Mapping[str, str]:
-        """Return the variable by which the agent is told of our hook, where it is in no one's way.
+        """Return the variable that tells the agent of our hook, unless the user has set it up.
 
-        It belongs to this launch: the record of the conversation does not have it.
+        It is for this launch only: the conversation's record does not have it.
         """
         folder = self._files.path / layout.launch(plan.launch)
         spec = plan.player.spec

@@ -1,4 +1,4 @@
-"""What a launch would be, as a value; making it so is ``launcher``."""
+"""The plan of a launch, as a value; `launcher` makes and carries out plans."""
 
 from __future__ import annotations
 
@@ -14,21 +14,25 @@ from agentmux.core.journal.state import AGENT_MODES
 from agentmux.core.pipeline.work import Work
 
 PROMPT: Final = "prompt.md"
-"""In a launch's folder: the prompt that it is sent."""
+"""The file in a launch's folder that holds the prompt."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LaunchPlan:
-    """What a launch would be; nothing is written yet.
+    """How one launch would be made; nothing is written yet.
 
     Attributes:
-        rung: How it comes up, and ``why`` so.
+        choice: Whether the conversation comes back.
+        rung: How the pane comes up.
+        why: The reason for the rung.
+        launch: The id of the launch.
         history: What the seat's earlier launches left, under the words of ``resume.commands``.
         prompt: The text that is sent; for a native resume the short message.
         full_prompt: The text that a fresh start is sent.
-        prompt_file: Where in the launch folder the prompt that is named lies.
-        session_ref: The conversation's id, where it is known beforehand.
-        signals: The commands that hand the work in.
+        prompt_file: The file in the launch folder that the agent is told to read.
+        session_ref: The conversation's id; None where it is not known beforehand.
+        epoch: As in `ResumeRecord`.
+        signals: The commands that hand in the work.
     """
 
     work: Work
@@ -53,12 +57,12 @@ class LaunchPlan:
 
     @property
     def env(self) -> Mapping[str, str]:
-        """The variables of the agent's own; a conversation keeps those that it was begun with."""
+        """The agent's own variables; a conversation that comes back keeps those it began with."""
         if self.rung is Rung.NATIVE and isinstance(self.choice, Native):
             return self.choice.env
         return self.player.env
 
     @property
     def plays(self) -> bool:
-        """Whether an agent plays; else its user does, or nobody."""
+        """Whether an agent plays; otherwise the user does, or nobody."""
         return self.mode in AGENT_MODES

@@ -1,4 +1,4 @@
-"""The command line of a launch, and the record by which its conversation is found again."""
+"""The command line of a launch, and the record that finds its conversation again."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Recorder:
         return self._world.new_id() if player.strategy.kind is StrategyKind.ASSIGN else None
 
     def _args(self, player: SeatPlayer, launch: str) -> tuple[str, ...]:
-        """Return what stands in every command line of the seat: words of ours, then the user's."""
+        """Return the words of every command line of a launch: ours, then the user's."""
         folder = f"{self._files.path}/{layout.launch(launch)}"
         server = self._world.programs.mcp_server
         return (
@@ -72,7 +72,7 @@ class Recorder:
         )
 
     def argv(self, plan: LaunchPlan) -> tuple[str, ...]:
-        """Return the command line of the agent, with its prompt where it takes that there."""
+        """Return the agent's command line, with the prompt where the agent takes it there."""
         player, choice = plan.player, plan.choice
         folder = f"{self._files.path}/{layout.launch(plan.launch)}"
         line = launch_line(f"{folder}/{plan.prompt_file}")
@@ -90,13 +90,16 @@ class Recorder:
         )
 
     def record_fields(self, plan: LaunchPlan) -> Json:
-        """Return the record of a launch; where no agent runs, the seat keeps the one it has."""
+        """Return the fields of a launch's record.
+
+        Where no agent runs, these are the seat's present ones, for the place of this launch.
+        """
         made = to_fields(self.record(plan))
         kept = None if plan.plays else plan.history.fields
         return {**kept, "place": made["place"], "handed_in": False} if kept else made
 
     def record(self, plan: LaunchPlan) -> ResumeRecord:
-        """Return what the launch leaves behind so that its conversation can be found again."""
+        """Return the record that finds the launch's conversation again."""
         player, strategy = plan.player, plan.player.strategy
         kept = plan.history.standing if isinstance(plan.choice, Native) else None
         made = ResumeRecord(

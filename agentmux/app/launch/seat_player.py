@@ -1,4 +1,4 @@
-"""Who plays a seat, and what is true now of the conversation that the seat had."""
+"""Who plays a seat, and whether the seat's conversation comes back."""
 
 from __future__ import annotations
 
@@ -43,11 +43,14 @@ class SeatPlayer:
     """Who plays a seat: the agent, the model, and how its conversation is found again.
 
     Attributes:
-        name: As it was chosen: a name of the registry, or a command as typed.
+        name: The agent as it was chosen: a name of the registry, or a command as typed.
         args: The user's own words for the role, at launch and at resume.
-        env: What the agent gets on top of its environment.
-        home: The folder that decides where it keeps its conversations.
+        probe: What the installed program can do.
+        strategy: How its conversation is found again.
+        env: The variables that the agent gets on top of its environment.
+        home: The config home, which decides where it keeps its conversations; may be empty.
         runtime: Which program answers, in which version; empty where none does.
+        checkpoint_dir: The seat's own folder for checkpoints, absolute; it need not exist.
     """
 
     name: str
@@ -63,9 +66,9 @@ class SeatPlayer:
 
     @property
     def program(self) -> str:
-        """Whose conversations these are, under whatever name of the registry: its base name.
+        """Base name of the program that owns the conversations, whatever the registry calls it.
 
-        Not its path: an update moves many a program, and its conversations stay where they were.
+        Not its path: many programs move when they are updated, and keep their conversations.
         """
         return program_name(self.spec)
 
@@ -99,7 +102,7 @@ class SeatPlayers:
         self._fresh = fresh
 
     def player_of(self, work: Work, history: SeatHistory) -> SeatPlayer:
-        """Return who plays: by the flags of the start, the configuration and its defaults."""
+        """Return who plays by the flags of the start, the configuration and its defaults."""
         options = self._state.options
         played = self._world.settings.played(work.role, options.agents, options.models)
         name = played.agent
@@ -174,7 +177,7 @@ class SeatPlayers:
         return f"`resume.commands.{name}` is empty, so nothing is resumed"
 
     def _is_ambiguous(self, work: Work, player: SeatPlayer, standing: ResumeRecord) -> bool:
-        """Whether "the latest conversation" may be another launch's, or become so at once."""
+        """Whether "the latest conversation" may be another launch's, now or in a moment."""
         if conversation_kind(standing) is not StrategyKind.CONTINUE:
             return False
         if set(self._latest(player)) - {standing.launch, standing.session_ref}:
@@ -188,9 +191,10 @@ class SeatPlayers:
         return self._world.claims.latest(player.program, player.home, cwd)
 
     def note_latest(self, player: SeatPlayer, launch: str, conversation: str | None) -> None:
-        """Note that a launch may own "the latest conversation" there from now on.
+        """Note that a launch may own "the latest conversation" of its program, home and directory.
 
-        What runs there already may too, whatever it is called and however it is resumed.
+        So may each launch that already runs there, whatever its agent is called and however it is
+        resumed.
         """
         if player.strategy.private:
             return
@@ -202,7 +206,10 @@ class SeatPlayers:
         )
 
     def _runs(self, player: SeatPlayer, owner: str) -> bool:
-        """Our launches run while they hold a seat; of all others we only see the claim."""
+        """Whether the launch or conversation ``owner`` runs.
+
+        One of this session runs while it holds a seat; of any other only the claim is seen.
+        """
         if any(owner in each for each in self._held()):
             return True
         if self._files.launch_record(owner).started:
@@ -211,7 +218,7 @@ class SeatPlayers:
         return claim is not None and self._world.claims.is_held(claim)
 
     def _held(self) -> Iterator[tuple[str, str | None]]:
-        """Yield the launch that holds each seat, and the id of its conversation."""
+        """Yield, for each seat that is held, its launch and the id of its conversation."""
         for name, seat in self._state.seats.items():
             if seat.status in {LAUNCHED, STOPPED}:
                 record = self._histories.of(name).record
@@ -231,7 +238,7 @@ class SeatPlayers:
         own = kept_file(player.strategy, record.session_ref, player.checkpoint_dir)
         if own is None:
             return CheckpointState.NONE
-        # The agent's own file, in a form of its own: only whether it is there counts.
+        # The file is in the agent's own format, so only its existence can be checked.
         return CheckpointState.OK if files.has_file(own) else CheckpointState.MISSING
 
 

@@ -1,6 +1,6 @@
-"""What a pane shows before an agent runs in it, or instead of one: as data for its program.
+"""What a pane shows before an agent runs in it, or instead of an agent, as data.
 
-The other end is `gate`, and the fields are in docs/reference/session-files.md.
+`adapters/pane/gate.py` shows it; docs/reference/session-files.md describes the fields.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ class PaneManner:
     """How the panes of a session come up.
 
     Attributes:
-        fresh: Seats that are to start afresh; ``*`` is all of them.
-        stopped: Those of a resume wait, each for the user's choice in its pane.
+        fresh: The seats that are to start afresh; ``*`` is all of them.
+        stopped: Each pane that a resume opens waits for the user's choice.
     """
 
     fresh: frozenset[str] = frozenset()
@@ -47,8 +47,8 @@ class PaneOffer:
     """One choice in a stopped pane.
 
     Attributes:
-        says: What it would be, in a few words.
-        runs: The fields of the launch file that it decides.
+        says: What it would run, in a few words.
+        runs: The fields of the launch file that depend on it.
         fact: What is recorded when it is chosen.
     """
 
@@ -60,7 +60,7 @@ class PaneOffer:
 def gate_fields(
     session: Path, seat: str, *, title: str, says: str, offers: Iterable[PaneOffer] = ()
 ) -> dict[str, object]:
-    """Return what a pane holds at: over the seat's last screen, these choices or none."""
+    """Return the fields for a pane that waits: the seat's last screen, and below it the choices."""
     return {
         "title": title,
         "says": says,
@@ -82,7 +82,7 @@ def _choice(offer: PaneOffer) -> dict[str, object]:
 
 
 def unheard(state: SessionState, files: SessionFiles) -> Iterator[tuple[str, str, LaunchChosen]]:
-    """Yield seat, launch and choice where a user chose while no orchestrator was there to hear."""
+    """Yield seat, launch and choice for each choice made while no orchestrator was running."""
     for name, seat in state.seats.items():
         choice = files.launch_record(seat.launch).choice if seat.status == STOPPED else None
         if choice is not None:
@@ -90,12 +90,12 @@ def unheard(state: SessionState, files: SessionFiles) -> Iterator[tuple[str, str
 
 
 def fresh_notice(why: str) -> tuple[str, ...]:
-    """Return what stands above an agent whose conversation does not come back."""
+    """Return the lines above an agent whose conversation does not come back."""
     return (f"a fresh start: {why}",)
 
 
 def shell_notice(seat: str, why: str, *, prompt: Path, signals: tuple[str, ...]) -> tuple[str, ...]:
-    """Return what stands above a shell in which the user plays a role."""
+    """Return the lines above a shell in which the user plays a role."""
     return (
         f"{seat}: a shell, {why}",
         f"what is to be done: {prompt}",

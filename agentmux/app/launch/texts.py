@@ -1,4 +1,4 @@
-"""What an agent is told: the texts of a launch, and what they rest on."""
+"""The prompts of a launch, and the files that they are based on."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from agentmux.core.prompts.prompt import Asked, PromptInputs
 from agentmux.ports.session_files import SessionFiles
 
 INSTRUCTIONS = "instructions.md"
-"""In a launch's folder: the full prompt, where ``prompt.md`` is a short message."""
+"""The file in a launch's folder with the full prompt, where ``prompt.md`` is a short message."""
 
 
-# Bytes of a prompt that somebody may have written by hand.
+# Bytes read of a prompt that the user may have changed.
 _KEPT_MAX: Final = 1 << 20
 
 
@@ -68,9 +68,9 @@ class LaunchTexts:
         return full, prompt.render(text(prompt.CONTINUE), inputs)
 
     def _kept_prompt(self, work: Work, history: SeatHistory) -> str:
-        """Return the prompt that lies in the folder of a research, as its user may have changed it.
+        """Return the prompt in the folder of a research, which the user may have changed.
 
-        A project that was moved since has other paths.
+        Its paths are brought up to date where the project was moved since.
         """
         if not work.topic:
             return ""
@@ -82,7 +82,7 @@ class LaunchTexts:
         return text.replace(f"{record.cwd}/", f"{self._world.project}/")
 
     def _around(self, kept: str, inputs: PromptInputs, *, again: bool) -> str:
-        """Return a prompt that is used as it is, with what an agent has to know besides."""
+        """Return a prompt that is used unchanged, between what the agent must know besides."""
         text = self._world.templates.template
         hello = inputs.hello and prompt.HELLO not in kept
         before = [text("opening"), *([text("fresh-again")] if again else [])]
@@ -134,7 +134,10 @@ class LaunchTexts:
         return replace(made, open_items=open_items, drafts=self._drafts(made))
 
     def _drafts(self, inputs: PromptInputs) -> tuple[str, ...]:
-        """Return what lies where the seat is to leave its work: nobody wants the seat otherwise."""
+        """Return the files that exist where the seat is to leave its work.
+
+        The seat would not be wanted if they were complete, so they are drafts.
+        """
         files, gone = self._files, self._state.pending_archive
         base = f"{files.path}/"
         left = (*prompt.artifacts(inputs), *(base + path for path in self._reviews(inputs)))
@@ -146,7 +149,7 @@ class LaunchTexts:
         )
 
     def _reviews(self, inputs: PromptInputs) -> tuple[str, ...]:
-        """Return where else the review of a reviewer may lie."""
+        """Return the other paths at which a reviewer's review may be."""
         if self._state.phase is not Phase.REVIEWING or inputs.role not in REVIEWERS:
             return ()
         alone = self._state.reviewer_nominations == (inputs.role,)

@@ -34,7 +34,7 @@ _LONGEST_PATH: Final = 60
 
 
 class Guard(StrEnum):
-    """What can stand between an agent and its conversation, in the order of asking."""
+    """What can keep a conversation from coming back, in the order in which it is checked."""
 
     SWITCH = "switch"
     RECORD = "record"
@@ -51,7 +51,7 @@ class Guard(StrEnum):
 
 
 class CheckpointState(StrEnum):
-    """What the file that resuming opens looks like; ``none`` where there is no such file."""
+    """The condition of the file that resuming opens; ``none`` where resuming opens no file."""
 
     OK = "ok"
     MISSING = "missing"
@@ -61,7 +61,7 @@ class CheckpointState(StrEnum):
 
 
 class Rung(StrEnum):
-    """How a pane comes back, best first."""
+    """How a pane comes up, best first."""
 
     NATIVE = "native"
     FRESH = "fresh"
@@ -78,18 +78,23 @@ class ResumeFacts:
 
     Attributes:
         agent: The name of the agent that plays the seat now.
-        binds_model: A conversation of this agent is of use only with its own model.
-        home_exists: Of no account where ``home`` is empty.
+        binds_model: A conversation of this agent only works with the model it began with.
+        home_exists: Does not count where ``home`` is empty.
         runtime: As in the record; empty where no program answers.
         strategies: The kinds of strategy that the agent has now; None where that is not known.
-        runtime_resumes: What the probe shows; None where nothing was probed.
-        runtime_problem: Why the probe shows nothing; None where it went well.
-        epoch: As in the record, of the same files now.
-        ambiguous: Another launch of the same agent in the same directory and home came after it.
+        runtime_resumes: Whether the probe shows that the program can resume; None where it was
+            not probed.
+        runtime_problem: Why the probe shows nothing; None where it worked.
+        epoch: As in the record, with the digests that the files have now.
+        ambiguous: The same agent ran beside it or since in the same directory and home.
         claim_held_by: Who holds the conversation on this host, in words; None when nobody does.
-        now: Aware.
-        fresh_flag: The user wants no conversation for this seat.
-        words_off: Why the configuration's words resume nothing; empty where they do, or are none.
+        now: The present time, aware.
+        native_enabled: The setting ``resume.native``.
+        fresh_flag: The user asked for a fresh start of this seat.
+        policy: The setting ``resume.policy``.
+        words_off: Why the words of ``resume.commands`` resume nothing; empty where they do, and
+            where there are none.
+        checkpoint: The condition of the file that resuming opens.
     """
 
     agent: str
@@ -129,7 +134,7 @@ class Fresh:
     """A new conversation with the full prompt; ``guard`` is the first that does not hold.
 
     Attributes:
-        warns: A checkpoint that ought to be there cannot be used: more than a reason.
+        warns: The user is to be warned: the checkpoint that should be there cannot be used.
     """
 
     reason: str
@@ -340,15 +345,15 @@ def choose_resume(history: SeatHistory, facts: ResumeFacts) -> ResumeChoice:
 
 
 def same_work(recorded: Json, now: Json) -> bool:
-    """Whether two epochs are of the same piece of work, whatever became of its files."""
+    """Whether two epochs are about the same piece of work, even if its files have changed."""
     return all(recorded.get(name) == now.get(name) for name, _ in _EPOCH)
 
 
 def epoch_differences(recorded: Json, now: Json) -> tuple[str, ...]:
     """Return what has changed since the launch prompt, in words; empty when nothing has.
 
-    Of the same piece of work the files count that were recorded: one that nobody was told to read
-    changes nothing. Other work reads other files, and says nothing about these.
+    Where the work is another one, only that is returned. Where it is the same, the recorded files
+    are compared: a file that the agent was not told to read does not count.
     """
     places = tuple(
         f"{word} {_clipped(recorded.get(name))} became {_clipped(now.get(name))}"
@@ -389,9 +394,10 @@ def _file_change(then: object, now: object) -> str:
 def plan_rung(
     choice: ResumeChoice, *, program_found: bool, fresh_failed: bool, shell_found: bool
 ) -> Rung:
-    """Return the first rung that holds.
+    """Return the best rung that is possible.
 
-    ``fresh_failed``: a fresh start of this seat was tried on this resume and did not work.
+    Args:
+        fresh_failed: The program could not be run at the seat's last fresh start.
     """
     if program_found and isinstance(choice, Native):
         return Rung.NATIVE

@@ -12,34 +12,36 @@ from agentmux.core.codec.records import FieldError, Json, from_fields
 
 _KINDS: Final = {kind.value: kind for kind in StrategyKind}
 RESTART_FRESH: Final = "fresh"
-"""What a record's ``restart`` says when the user does not want the conversation."""
+"""The ``restart`` of a record whose conversation the user does not want back."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResumeRecord:
-    """What a launch leaves behind so that its conversation can be found again.
+    """What a launch records so that its conversation can be found again.
 
     Attributes:
         strategy: A `StrategyKind`.
         resume_argv: Without a prompt; holds the id, or ``{session_id}`` while that is not known
             (and ``{checkpoint}`` for the file named in ``checkpoint``). Empty when nothing
             resumes. See `resolved`.
-        latest_argv: For *learn*: what resumes the latest conversation while the id is unknown.
-        argv_ref: The id that stands in ``resume_argv``; ``session_ref`` may have moved on since.
+        latest_argv: For *learn*: the command that resumes the latest conversation, for use while
+            the id is unknown.
+        session_ref: The conversation's id now; None while it is unknown.
+        argv_ref: The id in ``resume_argv``; the conversation may have another one since.
         env: The variables that decide which conversation is found, such as a config home.
         cwd: Real path.
         home: Path of the config home, or empty.
         runtime: Which program it was; see `runtime.encode_runtime`.
         epoch: What the conversation is about: ``phase``, ``cycle``, ``iteration``, ``subplan``,
             and ``files`` (path named in the launch prompt to SHA-256; empty where it is absent).
-        place: What the seat was last launched for, whoever plays it: ``phase``, ``cycle``,
-            ``iteration`` and ``subplan``. Empty in a record of 0.1.0, whose epoch says it.
+        place: The work of the seat's last launch, whoever plays it: ``phase``, ``cycle``,
+            ``iteration`` and ``subplan``. Empty in a record of 0.1.0, whose epoch holds it.
         handed_in: The signal of that launch was accepted; absent from a record of 0.1.0.
-        reached: How often a prompt of ours is proven to have arrived in the conversation.
+        reached: How many of our prompts are proven to have arrived in the conversation.
         captured_at: UTC, ISO 8601.
-        unsure: It may have become another conversation, and nothing told us which.
-        rejected: The agent refused it once.
-        restart: What the user asked for when bringing the stopped seat back, or empty.
+        unsure: The agent may have moved to another conversation, and did not say to which.
+        rejected: The agent refused to resume the conversation.
+        restart: What the user chose when the stopped seat was brought back, or empty.
         previous: The seat's last record that was good, without one of its own.
     """
 
@@ -72,9 +74,9 @@ class ResumeRecord:
 
 
 def decode_record(fields: object) -> ResumeRecord | None:
-    """Return the record that ``fields`` describe, or None where they are none; never raises.
+    """Return the record that ``fields`` describe; None where they describe none. Never raises.
 
-    An older record may lack fields; the guards treat what is missing as not matching.
+    An older record may lack fields; the guards take what is missing for a difference.
     """
     if not isinstance(fields, Mapping):
         return None

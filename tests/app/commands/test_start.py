@@ -246,7 +246,7 @@ def test_starts_with_a_branch_get_a_name_and_a_branch_each(branching: Studio) ->
 def test_a_branch_that_was_given_is_not_changed(branching: Studio) -> None:
     first, second = with_branch(branching, "mine"), with_branch(branching, "mine")
     begun = start(first[0].world, _starter(), first[1])
-    with pytest.raises(UsageError, match="a branch `mine` already"):
+    with pytest.raises(UsageError, match="branch `mine` exists already"):
         start(second[0].world, _starter(), second[1])
     assert branches(branching) == "main \nmine*\n"
     names = sorted(path.name for path in begun.path.parent.iterdir())
