@@ -143,7 +143,7 @@ def _warnings(world: World, plan: ResumePlan, artifacts: Artifacts) -> Iterator[
     yield from (f"{path} is {problems[path]}" for path in open_)
     for pane in plan.panes:
         if isinstance(pane.choice, Fresh) and pane.choice.warns:
-            yield f"{pane.work.seat} starts afresh: {pane.choice.reason}"
+            yield f"{pane.work.seat} starts a new conversation: {pane.choice.reason}"
     if plan.entered is not inference.phase:
         yield (
             f"--phase goes back from {inference.phase} to {plan.entered}: first the artifacts of "

@@ -128,7 +128,7 @@ def test_a_checkpoint_that_cannot_be_used_is_warned_about(stage: Stage) -> None:
     stage.disk.leave("checkpoints/coder-1/session-latest.json", "{}")
     stage.disk.leave("checkpoints/coder-2/session-latest.json", "{")
     (warning,) = stage.plan().warnings
-    assert warning.startswith("coder-2 starts afresh: the checkpoint ")
+    assert warning.startswith("coder-2 starts a new conversation: the checkpoint ")
     assert warning.endswith("is corrupt")
     assert stage.plan(fresh=frozenset({"*"})).warnings == ()
     (stage.path / "checkpoints/coder-1/session-latest.json").unlink()
