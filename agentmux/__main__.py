@@ -37,7 +37,7 @@ def _open_streams() -> None:
     """Replace a standard stream that was closed before the program began by an empty one."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115 (stays open)
 
 
 def _flush_streams() -> None:

@@ -119,11 +119,11 @@ def options(
         str | None,
         typer.Option("--project", metavar="DIR", help="Use this project, not the current one."),
     ] = None,
-    config: Annotated[  # noqa: ARG001
+    config: Annotated[  # noqa: ARG001 (as above)
         str | None,
         typer.Option("--config", metavar="FILE", help="Settings that override the project's."),
     ] = None,
-    verbose: Annotated[  # noqa: ARG001
+    verbose: Annotated[  # noqa: ARG001 (as above)
         bool, typer.Option("--verbose", "-v", help="Show the log, and tracebacks of bugs.")
     ] = False,
     show_version: Annotated[bool, typer.Option("--version", help="Show the version.")] = False,

@@ -62,7 +62,7 @@ def _list(face: Face, argv: Sequence[str]) -> int:
 def _through_typer(face: Face, argv: Sequence[str]) -> int:
     import typer  # noqa: PLC0415 (half of what a short command costs)
 
-    from agentmux.cli.command_table import app  # noqa: PLC0415
+    from agentmux.cli.command_table import app  # noqa: PLC0415 (loads typer)
 
     # Newer versions of typer contain their own click, so take the class from typer.
     complaint = next(each for each in typer.BadParameter.__mro__ if each.__name__ == _COMPLAINT)

@@ -71,7 +71,7 @@ class Follower:
             AgentmuxError: The session failed instead.
         """
         deadline = time.monotonic() + deadline_s
-        with closing(file_changes.follow(self.path, _LOOK_S)) as changes:  # type: ignore[type-var]
+        with closing(file_changes.follow(self.path, _LOOK_S)) as changes:
             while True:
                 self.look()
                 if condition():

@@ -13,6 +13,7 @@ import signal
 import termios
 import time
 import tty
+import unicodedata
 from collections import deque
 from collections.abc import Sequence
 from typing import Any, Final
@@ -267,7 +268,5 @@ def _cells(text: str) -> int:
     """Return how many columns ``text`` takes on the screen."""
     if text.isascii():
         return len(text)
-    import unicodedata  # noqa: PLC0415 (only for text beyond ASCII)
-
     wide = sum(unicodedata.east_asian_width(char) in "WF" for char in text)
     return len(text) + wide - sum(unicodedata.combining(char) != 0 for char in text)

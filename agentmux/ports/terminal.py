@@ -47,7 +47,7 @@ class HiddenServerError(TerminalUnreachableError):
 
 def way_back(socket: str, pid: int, *, taken: int) -> tuple[str, ...]:
     """Return hints that bring back a server's socket; another server there gets a new path."""
-    word, folder = shlex.quote(socket), shlex.quote(os.path.dirname(socket))  # noqa: PTH120
+    word, folder = shlex.quote(socket), shlex.quote(os.path.dirname(socket))  # noqa: PTH120 (a text)
     aside = shlex.quote(f"{socket}.{taken}")
     room = f"mv {word} {aside}" if taken else f"mkdir -p -m 700 {folder}"
     back = f"bring the socket back: {room} && kill -USR1 {pid}"

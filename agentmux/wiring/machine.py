@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
+from agentmux.adapters.disk import files
 from agentmux.core.names import layout
 from agentmux.errors import UsageError, of_system
 
@@ -95,8 +96,6 @@ def crash_report(trace: str, environ: Mapping[str, str]) -> Path:
 
     The command line is not written, because it may contain private text.
     """
-    from agentmux.adapters.disk import files  # noqa: PLC0415 (only bugs need it)
-
     path = state_dir(environ) / "crashes" / f"{now():%Y%m%dT%H%M%SZ}-{os.getpid()}.txt"
     head = f"python {sys.version.split()[0]} on {sys.platform}\n\n"
     files.make_dir(path.parent)

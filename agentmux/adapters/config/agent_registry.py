@@ -13,6 +13,7 @@ import os
 import re
 import shutil
 import signal
+import subprocess
 import threading
 import time
 from collections.abc import Mapping, Sequence
@@ -246,8 +247,7 @@ def _ask(argv: Sequence[str], path_env: str, timeout_s: float) -> str:
     """
     if timeout_s <= 0:
         raise TimeoutError
-    import subprocess  # noqa: PLC0415 (a kept answer needs no process)
-    import tempfile  # noqa: PLC0415
+    import tempfile  # noqa: PLC0415 (loads `random`; a kept answer needs no folder)
 
     env = {**os.environ, "PATH": path_env, "NO_COLOR": "1", "TERM": "dumb", "COLUMNS": "200"}  # noqa: TID251 (a program is started as the user would)
     with tempfile.TemporaryFile() as output:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from agentmux.adapters.config import prompt_files
 from agentmux.core.codec.frozen import replace
 from agentmux.core.config import trust
 from agentmux.core.config.settings import Settings
@@ -51,8 +52,6 @@ class ProjectFiles:
 
     @functools.cached_property
     def _prompts(self) -> Mapping[str, str]:
-        from agentmux.adapters.config import prompt_files  # noqa: PLC0415 (looking needs none)
-
         found = {role: prompt_files.extension(self._project, role) for role in ROLES}
         return {role: text for role, text in found.items() if text is not None}
 
@@ -103,8 +102,6 @@ class ProjectTemplates:
 
     def template(self, name: str, *, again: bool = False) -> str:
         """Return the text to render for the template ``name``; see `prompt_files.template`."""
-        from agentmux.adapters.config import prompt_files  # noqa: PLC0415 (looking needs none)
-
         return prompt_files.template(name, again=again)
 
     def extension(self, role: str) -> str | None:

@@ -116,8 +116,7 @@ class SessionLock:
         return False
 
     def _take(self, timeout_s: float) -> None:
-        # Imported here: it takes as long as all the rest of a short command.
-        from filelock import FileLock, Timeout  # noqa: PLC0415
+        from filelock import FileLock, Timeout  # noqa: PLC0415 (loads asyncio; looking at a lock needs none)
 
         # Opened before the lock: if it is still at the path afterwards, this file was locked.
         self._witness = self._open_witness()

@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Final
 
 from agentmux.adapters.disk import files
+from agentmux.adapters.disk.artifacts import read_artifacts
+from agentmux.adapters.disk.handover import discard_pipes
 from agentmux.adapters.disk.journal import encode_line
 from agentmux.adapters.disk.signal_files import BLANK, FileSignals
 from agentmux.adapters.system.ids import new_id
@@ -65,8 +67,6 @@ class FileSession(FileSignals):
 
     def artifacts(self, state: SessionState) -> Artifacts:
         """Read the artifacts in the phase folders; see `ports.session_files`."""
-        from agentmux.adapters.disk.artifacts import read_artifacts  # noqa: PLC0415 (submit needs none)
-
         return read_artifacts(self._path, state)
 
     def digest(self, path: Path) -> str:
@@ -249,8 +249,6 @@ class FileSession(FileSignals):
         age_s = 0.0 if all_ended else _WRAPPER_S
         files.sweep_named(self._path / layout.LAUNCHES, "*/*.tmp", older_than_s=age_s)
         if all_ended:
-            from agentmux.adapters.disk.handover import discard_pipes  # noqa: PLC0415 (not for a signal)
-
             discard_pipes(self._path)
 
 

@@ -117,7 +117,7 @@ class Wrapper:
     def read(self) -> dict:  # type: ignore[type-arg]  # fields are used right here
         """Read the launch file."""
         try:
-            with open(self.folder + "/launch.json", encoding="utf-8") as file:  # noqa: PTH123
+            with open(self.folder + "/launch.json", encoding="utf-8") as file:  # noqa: PTH123 (without pathlib)
                 launch = json.load(file)
             self.grace_s = float(launch.get("grace_s", self.grace_s))
             _ = launch.get("gate") or launch["argv"][0], launch["cwd"][0]
@@ -151,7 +151,7 @@ class Wrapper:
         if not path:
             return
         try:
-            os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)  # noqa: PTH103, PTH120
+            os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)  # noqa: PTH103, PTH120 (without pathlib)
             self.claim = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
             fcntl.flock(self.claim, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -230,7 +230,7 @@ class Wrapper:
         of 2 in 100.
         """
         import select  # noqa: PLC0415 (not needed at start-up)
-        import termios  # noqa: PLC0415
+        import termios  # noqa: PLC0415 (as above)
 
         try:
             os.tcsetpgrp(0, os.getpgrp())
@@ -271,8 +271,8 @@ class Wrapper:
     def write(self, name: str, text: str) -> None:
         """As `leave`, but let the caller hear of what goes wrong."""
         path, data = f"{self.folder}/{name}", text.encode()
-        for place in (os.path.dirname(self.folder), self.folder):  # noqa: PTH120
-            if os.path.islink(place):  # noqa: PTH114
+        for place in (os.path.dirname(self.folder), self.folder):  # noqa: PTH120 (without pathlib)
+            if os.path.islink(place):  # noqa: PTH114 (without pathlib)
                 raise OSError(errno.ELOOP, f"{place} is a link")
         flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW
         file = os.open(path + ".tmp", flags, 0o600)
@@ -280,7 +280,7 @@ class Wrapper:
             data = data[os.write(file, data) :]
         os.fsync(file)
         os.close(file)
-        os.rename(path + ".tmp", path)  # noqa: PTH104
+        os.rename(path + ".tmp", path)  # noqa: PTH104 (without pathlib)
         folder = os.open(self.folder, os.O_RDONLY)
         os.fsync(folder)
         os.close(folder)
@@ -321,7 +321,7 @@ def _to_foreground(group: int) -> None:
 
 def _try(call: Callable[..., object], *arguments: object) -> None:
     """Call what may fail for a good reason (contextlib would be one import more at start-up)."""
-    try:  # noqa: SIM105
+    try:  # noqa: SIM105 (without contextlib)
         call(*arguments)
     except OSError:
         pass

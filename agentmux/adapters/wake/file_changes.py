@@ -10,7 +10,7 @@ import asyncio
 import logging
 import os
 import time
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncIterator, Generator, Iterable
 from contextlib import suppress
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Final
@@ -43,7 +43,7 @@ _OURS: Final = frozenset({
 })  # fmt: skip
 
 
-def follow(path: Path, timeout_s: float) -> Iterator[None]:
+def follow(path: Path, timeout_s: float) -> Generator[None, None, None]:
     """Yield at every change directly in a directory, and also from time to time without one.
 
     The time between two yields is at most ``timeout_s``, and at most half a second, also for a
@@ -76,7 +76,7 @@ async def changes(paths: Iterable[Path], stop: asyncio.Event) -> AsyncIterator[N
     are missing or the kernel's limit is reached, are logged and give no hints.
     """
     # Imported here, because most programs that import this module do not watch.
-    from watchfiles import awatch  # noqa: PLC0415
+    from watchfiles import awatch  # noqa: PLC0415 (as above)
 
     watched = tuple(paths)
     for path in watched:
@@ -109,7 +109,7 @@ async def gone(path: Path) -> None:
 
 
 async def _gone(path: Path) -> None:
-    from watchfiles import awatch  # noqa: PLC0415
+    from watchfiles import awatch  # noqa: PLC0415 (as above)
 
     async for _ in awatch(
         path.parent,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Final
 
 from agentmux.app.result import SCHEMA, OperationResult, Problem, worst
@@ -189,8 +190,6 @@ def list_agents(world: World, registry: Registry) -> OperationResult[tuple[Agent
     Each installed program is asked at most twice (for its help and its version), several programs
     at the same time. A program that has not changed since it was last asked is not asked again.
     """
-    from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 (no other command needs it)
-
     specs = [world.spec(name) for name in (*registry, *_typed(world, registry))]
     by_program: dict[tuple[str, ...], list[AgentSpec]] = {}
     for spec in specs:

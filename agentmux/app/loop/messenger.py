@@ -106,7 +106,7 @@ class Messenger:
         logger.info("typed into %s: %s (%s)", seat, delivery.result, delivery.evidence)
         return delivery.result
 
-    def _message_inputs(self, seat: str, **more: Any) -> PromptInputs:  # noqa: ANN401
+    def _message_inputs(self, seat: str, **more: Any) -> PromptInputs:  # noqa: ANN401 (fields of any type)
         state = self._session.state
         held = state.seats[seat]
         return PromptInputs(

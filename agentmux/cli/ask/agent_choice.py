@@ -12,9 +12,13 @@ import os
 import shlex
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from agentmux.adapters.config.agent_registry import load_registry
+from agentmux.adapters.config.edit import set_value
+from agentmux.adapters.config.layers import BUILT_IN, load_settings
 from agentmux.cli import render
 from agentmux.core.agents.spec import StrategyKind, choose_strategy
 from agentmux.core.codec.frozen import dataclass
@@ -98,15 +102,11 @@ def ask_agent(world: World, ask: Ask, *, question: str) -> str:
 
 
 def _registry(world: World) -> Registry:
-    from agentmux.adapters.config.agent_registry import load_registry  # noqa: PLC0415 (only here)
-
     return load_registry(world.settings)
 
 
 def is_configured(world: World, config: Path | None) -> bool:
     """Whether any layer of the configuration names an agent, for all roles or for one."""
-    from agentmux.adapters.config.layers import BUILT_IN, load_settings  # noqa: PLC0415 (only here)
-
     user = machine.config_dir(world.environment)
     sources = load_settings(user, world.project, config).sources
     return any(
@@ -126,8 +126,6 @@ def offers(world: World, registry: Registry) -> tuple[AgentOffer, ...]:
 
 
 def _installed(world: World, registry: Registry) -> Iterator[AgentOffer]:
-    from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 (asked once in a project)
-
     names = [each for each in registry if each != SHELL and not each.startswith(_VARIANTS)]
     there = [each for each in names if world.programs.find(world.spec(each).command[0]) is not None]
     # As many as the machine runs at once: more would only make each of them slower.
@@ -212,8 +210,6 @@ def _offer_unattended(world: World, spec: AgentSpec, ask: Ask) -> None:
 
 def _remember(world: World, keys: Sequence[str], value: object) -> None:
     """Write a value into the project's configuration; if that fails, say why and what to write."""
-    from agentmux.adapters.config.edit import set_value  # noqa: PLC0415 (only here)
-
     try:
         set_value(world.project / CONFIG, keys, value)
     except (ConfigError, DataError) as error:

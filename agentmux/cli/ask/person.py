@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from agentmux.adapters.system.processes import agent_above
 from agentmux.errors import BlockedError
 
 if TYPE_CHECKING:
@@ -20,8 +21,6 @@ def require_person(face: Face, command: str) -> None:
     Raises:
         BlockedError: An agent runs it; the reason is ``agent``.
     """
-    from agentmux.adapters.system.processes import agent_above  # noqa: PLC0415 (few commands need it)
-
     found = agent_above(face.environ)
     if found is None:
         return

@@ -6,8 +6,11 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from agentmux.adapters.config.agent_registry import load_registry, probe
+from agentmux.app.commands.agents import envelope, list_agents, probe_agent, show_agent
 from agentmux.app.commands.trust import Effect, spec_of
 from agentmux.cli import render
+from agentmux.cli.commands.agents_text import NATIVE, list_lines, probe_lines, show_lines
 from agentmux.cli.commands.trust import TrustOpt, trusted_world
 from agentmux.errors import ConfigError
 
@@ -17,8 +20,6 @@ if TYPE_CHECKING:
     from agentmux.cli.face import Face
     from agentmux.core.agents.spec import AgentSpec, ProbeResult
 
-# `agentmux --help` loads this module too, so these commands import what only they need.
-# ruff: noqa: PLC0415
 
 app: Final = typer.Typer(
     add_completion=False, context_settings={"help_option_names": ["-h", "--help"]}
@@ -51,10 +52,6 @@ def agents(
     """List the agents, and whether their conversations come back."""
     if ctx.invoked_subcommand is not None:
         return 0
-    from agentmux.adapters.config.agent_registry import load_registry
-    from agentmux.app.commands.agents import envelope, list_agents
-    from agentmux.cli.commands.agents_text import NATIVE, list_lines
-
     face: Face = ctx.obj
     world = trusted_world(face, face.world(), _every, trust=trust)
     result = list_agents(world, load_registry(world.settings))
@@ -72,8 +69,6 @@ def agents(
 
 def _every(world: World) -> object:
     """Return all agents that the list shows and whose programs it runs."""
-    from agentmux.adapters.config.agent_registry import load_registry
-
     settings = world.settings
     named = [settings.defaults.agent, *(each.agent or "" for each in settings.roles.values())]
     try:
@@ -95,10 +90,6 @@ def _is_shown(report: AgentReport) -> bool:
 @app.command("probe", help="Ask an installed agent what it can do")
 def probe_(ctx: typer.Context, name: NameArg, json: AgentsJsonOpt = False) -> int:
     """Ask an installed agent what it can do."""
-    from agentmux.adapters.config.agent_registry import probe
-    from agentmux.app.commands.agents import envelope, probe_agent
-    from agentmux.cli.commands.agents_text import probe_lines
-
     face: Face = ctx.obj
     world = trusted_world(face, face.world(), _one(name))
 
@@ -118,9 +109,6 @@ def probe_(ctx: typer.Context, name: NameArg, json: AgentsJsonOpt = False) -> in
 @app.command("show", help="Show how an agent is launched and resumed")
 def show(ctx: typer.Context, name: NameArg, json: AgentsJsonOpt = False) -> int:
     """Show how an agent is launched and resumed."""
-    from agentmux.app.commands.agents import envelope, show_agent
-    from agentmux.cli.commands.agents_text import show_lines
-
     face: Face = ctx.obj
     found = show_agent(trusted_world(face, face.world(), _one(name)), name)
     if json:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
+from agentmux.adapters.system import processes
+from agentmux.adapters.wake.pipe import STOP, poke
 from agentmux.app.commands.orchestrator_request import OrchestratorRequest
 from agentmux.app.commands.orchestrator_start import StartedSession, reattach
 from agentmux.app.commands.restart import restart
@@ -389,9 +391,6 @@ def _reattach(face: Face, world: World, entry: SessionEntry, *, trust: bool) -> 
 
 def stop_session(ctx: typer.Context, session: SessionArg = None) -> int:
     """Stop a session: keep the last screens, end its agents, kill its tmux session."""
-    from agentmux.adapters.system import processes  # noqa: PLC0415 (only here)
-    from agentmux.adapters.wake.pipe import STOP, poke  # noqa: PLC0415
-
     face: Face = ctx.obj
     world, entry = meant(face, session, command=_STOP)
     if entry is None:
@@ -439,8 +438,6 @@ def restart_seat(
 
     The session must be live.
     """
-    from agentmux.adapters.wake.pipe import poke  # noqa: PLC0415 (only here)
-
     face: Face = ctx.obj
     if not role:
         raise UsageError("missing option --role SEAT", hints=("to see the seats: agentmux status",))

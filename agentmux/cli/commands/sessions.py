@@ -24,6 +24,7 @@ from agentmux.app.views.status import SessionView, look
 from agentmux.app.views.wait import Goal, wait_for
 from agentmux.app.world import Site
 from agentmux.cli import render
+from agentmux.cli.ask.consent import leave
 from agentmux.cli.ask.session_argument import named
 from agentmux.cli.commands import attachment
 from agentmux.cli.face import Face, monotonic
@@ -146,7 +147,6 @@ def _picked(face: Face, entries: Sequence[SessionEntry]) -> SessionEntry:
         NotFoundError: The terminal cannot show the picker.
         KeyboardInterrupt: The person picked none.
     """
-    from agentmux.cli.ask.consent import leave  # noqa: PLC0415
     from agentmux.cli.picker import screen  # noqa: PLC0415 (only where there are several)
 
     if not screen.can_draw(face.environ):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from agentmux.adapters.disk.handover import ReadyPipe
 from agentmux.app.commands.orchestrator_start import OrchestratorStart, StartedSession
 from agentmux.app.commands.start import (
     FEATURE_MAX,
@@ -145,7 +146,6 @@ def _chosen_agent(face: Face, world: World) -> str | None:
 
 def orchestrator_start(world: World, config: Path | None) -> OrchestratorStart:
     """Return how this program starts an orchestrator for a session."""
-    from agentmux.adapters.disk.handover import ReadyPipe  # noqa: PLC0415 (not for a dry run)
 
     def argv(path: Path, request: OrchestratorRequest) -> tuple[str, ...]:
         own = (*machine.program(), "_orchestrate")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json as json_text
+import shlex
 from collections.abc import Collection, Iterable, Iterator
 from typing import TYPE_CHECKING, Annotated
 
@@ -151,8 +152,6 @@ def trusted_world(face: Face, world: World, effect: Effect, *, trust: bool = Fal
 
 def _command(face: Face, world: World) -> str:
     """Return the ``trust`` command for this project, as typed in the current directory."""
-    import shlex  # noqa: PLC0415 (only for an error)
-
     here = face.given is None and face.project() == world.project
     return (
         "agentmux trust" if here else f"agentmux --project {shlex.quote(str(world.project))} trust"

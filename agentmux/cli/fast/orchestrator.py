@@ -228,7 +228,7 @@ def _own_session(environ: Mapping[str, str]) -> OwnTmux | None:
 
 
 def _display(*, colour: bool) -> Display:
-    from agentmux.monitor.screen import PlainDisplay, TerminalDisplay  # noqa: PLC0415
+    from agentmux.monitor.screen import PlainDisplay, TerminalDisplay  # noqa: PLC0415 (agents start first)
 
     if sys.stdout.isatty():
         return TerminalDisplay(sys.stdout, colour=colour)
