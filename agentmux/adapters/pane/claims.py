@@ -1,6 +1,7 @@
-"""Which launch of this host holds which conversation: one lock file each, held by the wrapper.
+"""Claims: which launch on this host uses which conversation.
 
-The lock alone decides; what is said about its holder is for messages.
+The wrapper of a launch locks one file for each conversation. Only the lock counts; the name of its
+holder is for messages.
 """
 
 from __future__ import annotations
@@ -20,16 +21,16 @@ _LOCKS: Final = Path("/proc/locks")
 
 
 class ClaimFolder:
-    """The claims below ``$XDG_STATE_HOME/agentmux/claims``; made when first written to."""
+    """The folder ``$XDG_STATE_HOME/agentmux/claims``; made when it is first written to."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def require_writable(self) -> None:
-        """See that claims can be made here, and make nothing.
+        """Check that claims can be made here, without making anything.
 
         Raises:
-            DataError: They cannot: no agent could be launched.
+            DataError: The folder cannot be written, so no agent could be launched.
         """
         there = next(each for each in (self._folder, *self._folder.parents) if each.exists())
         with files.explained(self._folder / "*.lock"):
@@ -41,32 +42,31 @@ class ClaimFolder:
                 raise OSError(number, os.strerror(number))
 
     def path(self, program: str, home: str, conversation: str) -> Path:
-        """Return the claim file of a conversation; nothing is made."""
+        """Return the path of a conversation's claim file; makes nothing."""
         return self._folder / f"{_digest(program, home, conversation)}.lock"
 
     def is_held(self, path: Path) -> bool:
-        """Whether anybody holds a claim file now. Makes nothing."""
+        """Whether any process has locked the claim file; makes nothing."""
         return _locked(path) is not None
 
     def holder(self, path: Path) -> str | None:
-        """Say who holds a claim file now; None when nobody does. Makes nothing.
+        """Return who has locked the claim file, in words; None for nobody. Makes nothing.
 
-        A reader of /proc/locks waits for the kernel, 11 ms: where the name does not matter,
-        `is_held` does without.
+        It reads /proc/locks, which takes 11 ms; `is_held` does not.
         """
         found = _locked(path)
         return None if found is None else _described(found)
 
     def latest(self, program: str, home: str, cwd: str) -> tuple[str, ...]:
-        """Return what may own "the latest conversation" there; nothing if unknown.
+        """Return what may own "the latest conversation" in ``cwd``; empty if unknown.
 
-        Launches, and the ids of those conversations that have one.
+        These are launches, and the ids of their conversations where they have one.
         """
         data = files.read_limited(self._latest(program, home, cwd), _NOTE_MAX)
         return () if data is None else tuple(data.decode(errors="replace").split())
 
     def note_latest(self, program: str, home: str, cwd: str, owners: tuple[str, ...]) -> None:
-        """Record what runs there side by side from now on: each may be the latest."""
+        """Record what runs in ``cwd`` at the same time from now on: each may be the latest."""
         path = self._latest(program, home, cwd)
         files.make_dir(path.parent)
         files.replace(path, "".join(f"{owner}\n" for owner in owners).encode())
@@ -80,7 +80,7 @@ def _digest(*words: str) -> str:
 
 
 def _locked(path: Path) -> os.stat_result | None:
-    """Return what is known of a file that another process has locked; None for any other."""
+    """Return the status of the file if another process has locked it, else None."""
     try:
         fd = os.open(path, _LOOK)
     except OSError:
@@ -90,14 +90,14 @@ def _locked(path: Path) -> os.stat_result | None:
     except BlockingIOError:
         return os.fstat(fd)
     except OSError:
-        return None  # no locks here, so nobody holds one
+        return None  # no locks on this file system
     finally:
         os.close(fd)
     return None
 
 
 def _described(found: os.stat_result) -> str:
-    """Say which process holds a flock on the file: /proc/locks names it by device and inode."""
+    """Describe the process that has locked the file, by device and inode in /proc/locks."""
     device = f"{os.major(found.st_dev):02x}:{os.minor(found.st_dev):02x}:{found.st_ino}"
     try:
         rows = [line.split() for line in _LOCKS.read_text("ascii").splitlines()]
@@ -110,7 +110,7 @@ def _described(found: os.stat_result) -> str:
 
 
 def _session_of(pid: str) -> str:
-    """Name the session of a wrapper: its last word is ``<session>/launches/<id>``."""
+    """Return the words for the session of a wrapper, from its argument ``…/launches/<id>``."""
     try:
         last = Path("/proc", pid, "cmdline").read_bytes().rstrip(b"\0").split(b"\0")[-1]
     except OSError:

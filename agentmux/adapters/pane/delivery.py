@@ -1,8 +1,8 @@
-"""Typing into a pane, and proving that it arrived.
+"""Typing a text into a pane, with proof that it arrived.
 
-"Sent" without evidence is the most reported fault of programs like this one. So: nothing is typed
-over a person's draft or into a dialog, a body is typed once, Enter goes only after the text has
-been seen in the composer, and only an emptied composer counts as submitted.
+The rules: nothing is typed over a person's draft or into a dialog; a text is typed only once; Enter
+is pressed only after the text was seen in the composer; only an emptied composer counts as
+submitted. Programs like this one are known for messages that are reported as sent and never arrive.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from agentmux.ports.terminal import (
 )
 
 LINE_MAX: Final = 4000
-"""Bytes: a program that reads in canonical mode loses what goes beyond 4096, Enter included."""
+"""Bytes of a line: a program in canonical mode loses what is beyond 4096, with the Enter."""
 
 _TAIL: Final = 40
-"""Characters at the end of a text by which it is known again."""
+"""Characters at the end of a text by which it is recognised."""
 
 _POLL_S: Final = 0.04
 _STILL_THERE_S: Final = 0.4
-"""Between the two looks that must both find our text before Enter is pressed once more."""
+"""The time after which a text that is still in the composer gets a second Enter."""
 
 _CONTROLS = re.compile(r"\x1b\[20[01]~|[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _PASTED = re.compile(r"\[Pasted ")
@@ -47,20 +47,20 @@ _ENDS: Final = {"1": "d", "22": "d", "27": "i", "24": "u", "39": "c"}
 _PLACEHOLDER = re.compile(r"(?<!i)i(?=d)|d+|(?<!u)uc+")
 _BORDERS: Final = "│┃║"
 _NO_WIDTH: Final = "\u200b-\u200d\u2060\ufeff"
-"""qwen draws its cursor with one of them."""
+"""Characters without width; qwen draws its cursor with one of them."""
 
 
 def clean(text: str) -> str:
-    """Take out of a text what would end the paste early or act on the terminal; tabs stay."""
+    """Remove control characters that would end the paste or act on the terminal; tabs stay."""
     return _CONTROLS.sub("", text.replace("\r\n", "\n").replace("\r", "\n")).strip()
 
 
 def undimmed(ansi: str) -> str:
-    """The plain text of a screen with its placeholders blanked.
+    """Return the plain text of a screen, with blanks for placeholders.
 
-    Dim text in a composer is a suggestion, not a draft; so is the one inverse character in front
-    of it that some agents draw as their cursor. qwen does not dim: its cursor is underlined, and
-    what it suggests stands behind that in a colour, up to the end of the row.
+    Dim text in a composer is a suggestion, not a draft. So is one inverse character before it,
+    which some agents draw as their cursor. qwen does not dim its suggestion: it follows the
+    underlined cursor, in a colour, up to the end of the row.
     """
     cells: list[str] = []
     marks: list[str] = []
@@ -93,12 +93,12 @@ def _style(codes: str, style: frozenset[str]) -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Composer:
-    """Where an agent takes text in, as one screen shows it.
+    """The input field of an agent, on one screen.
 
     Attributes:
-        draft: What stands in it, without placeholder.
-        body: All from it to the end of the screen, with nothing between the characters.
-        above: All before it, likewise.
+        draft: Its text, without a placeholder.
+        body: The text from its start to the end of the screen, without blanks and borders.
+        above: The text before it, likewise.
     """
 
     draft: str
@@ -107,7 +107,7 @@ class Composer:
 
 
 def find_composer(screen: Screen, spec: AgentSpec) -> Composer | None:
-    """Find the composer: after the last prompt, or up to the cursor where no prompt is known."""
+    """Find the composer: after the last match of ``ready``, else the text up to the cursor."""
     text = undimmed(screen.ansi)
     if spec.ready is None:
         rows = text.split("\n")[: screen.cursor_row + 1]
@@ -127,7 +127,7 @@ def find_composer(screen: Screen, spec: AgentSpec) -> Composer | None:
 
 
 def _draft(text: str) -> str:
-    """The text up to a rule or an empty line, without what is drawn around it."""
+    """Return the text up to a rule or an empty line, without its borders."""
     lines: list[str] = []
     for line in text.split("\n"):
         if lines and _RULE.match(line):
@@ -137,12 +137,12 @@ def _draft(text: str) -> str:
 
 
 def _squeezed(text: str) -> str:
-    """Without blanks, borders and what has no width: agents wrap text where they like."""
+    """Remove blanks, borders and characters without width: agents wrap text anywhere."""
     return re.sub(rf"[\s{_BORDERS}{_NO_WIDTH}]", "", text)
 
 
 class _Typing:
-    """One text on its way into one pane."""
+    """One delivery of a text to a pane."""
 
     def __init__(  # noqa: PLR0913 (what `deliver` was given)
         self,
@@ -181,11 +181,11 @@ class _Typing:
         return read_screen(self.spec, screen.text)
 
     def composer(self, screen: Screen) -> Composer | None:
-        """The composer; none while a dialog is up, above which our own line may look like one."""
+        """Return the composer; None under a dialog, where our own line may look like one."""
         return None if self.mark(screen) in _DIALOGS else find_composer(screen, self.spec)
 
     def holds_text(self, composer: Composer) -> bool:
-        """Whether our text, or the marker that stands for it, is in the composer."""
+        """Whether the composer has our text, or the marker for a pasted text."""
         return self.holds_tail(composer) or bool(_PASTED.search(composer.draft))
 
     def holds_tail(self, composer: Composer) -> bool:
@@ -207,7 +207,7 @@ class _Typing:
         return await self.see_submitted()
 
     async def wait_for_room(self) -> Delivery | None:
-        """Wait for an empty composer, the same on two looks; else say why nothing was typed."""
+        """Wait until the composer is empty on two screens; else return why nothing was typed."""
         last: tuple[DeliveryResult | None, str] | None = None
         while True:
             screen = self.look()
@@ -219,18 +219,21 @@ class _Typing:
                 self.begun = found[1] == _BEGUN
                 return _said(found[0], found[1] + "; nothing was typed") if found[0] else None
             if not self.has_time():
-                return _said(DeliveryResult.UNKNOWN, f"{found[1] or 'no calm'}; nothing was typed")
+                return _said(
+                    DeliveryResult.UNKNOWN,
+                    f"{found[1] or 'the screen kept changing'}; nothing was typed",
+                )
             last = found
             await self.pause(_POLL_S)
 
     def judge(self, screen: Screen) -> tuple[DeliveryResult | None, str]:
-        """What speaks against typing now; None with an empty reason where nothing does."""
+        """Return a result, or None, and why not to type now; empty where typing is safe."""
         mark = self.mark(screen)
         if mark in _DIALOGS:
             return DeliveryResult.REFUSED_DIALOG, f"the screen shows a dialog ({mark})"
         composer = find_composer(screen, self.spec)
-        # A program that has drawn nothing yet is not there to be typed at: what it finds waiting
-        # when it begins to read may answer the first dialog that it shows.
+        # A program that has drawn nothing yet must not be typed at: text that waits for it may
+        # answer its first dialog.
         if composer is None or not screen.text.strip():
             return None, _NO_COMPOSER
         if self.once and self.holds_tail(composer):
@@ -238,15 +241,15 @@ class _Typing:
         if self.once and self.tail in _squeezed(undimmed(screen.ansi)):
             return DeliveryResult.SUBMITTED, "the text is in the transcript already"
         if composer.draft:
-            return DeliveryResult.REFUSED_DRAFT, "somebody's draft is in the composer"
+            return DeliveryResult.REFUSED_DRAFT, "the composer has a draft"
         return None, ""
 
     async def see_text(self) -> Delivery | None:
-        """Wait until the pasted text is seen; else say what is known of it."""
+        """Wait until the pasted text is on the screen; else return what is known."""
         while True:
             screen = self.look()
             if screen is None:
-                return _said(DeliveryResult.PANE_GONE, "the pane went away after the paste")
+                return _said(DeliveryResult.PANE_GONE, "the pane ended after the paste")
             composer = self.composer(screen)
             if composer is not None and self.holds_text(composer):
                 return None
@@ -255,12 +258,12 @@ class _Typing:
             await self.pause(_POLL_S)
 
     async def see_submitted(self) -> Delivery:
-        """Wait for the emptied composer and a sign of work; press Enter once more at most."""
+        """Wait for an empty composer and a sign of work; press Enter at most once more."""
         emptied = 0
         while True:
             screen = self.look()
             if screen is None:
-                return _said(DeliveryResult.PANE_GONE, "the pane went away after Enter")
+                return _said(DeliveryResult.PANE_GONE, "the pane ended after Enter")
             composer = self.composer(screen)
             holds = composer is not None and self.holds_text(composer)
             self.press_again(holds=holds)
@@ -276,7 +279,7 @@ class _Typing:
             await self.pause(_POLL_S)
 
     def press_again(self, *, holds: bool) -> None:
-        """Press Enter a second and last time for a text that two looks found still there."""
+        """Press Enter a second and last time if the text has stayed in the composer."""
         if not holds:
             self.held_since = None
         elif self.held_since is None:
@@ -286,7 +289,7 @@ class _Typing:
             self.panes.press_enter(self.pane)
 
     def proof(self, screen: Screen, composer: Composer, emptied: int) -> Delivery | None:
-        """What an empty composer proves, together with the rest of the screen."""
+        """Return the result that an empty composer and the rest of the screen prove, if any."""
         busy = self.mark(screen) is ScreenMark.BUSY
         if busy and self.was_busy:
             return _said(DeliveryResult.QUEUED, "the composer is empty, the agent was busy before")
@@ -304,7 +307,7 @@ class _Typing:
         if holds:
             return _said(DeliveryResult.TYPED_NOT_SUBMITTED, "the text is still in the composer")
         mark = self.mark(screen)
-        return _said(DeliveryResult.UNKNOWN, f"Enter was sent; the screen says {mark}")
+        return _said(DeliveryResult.UNKNOWN, f"Enter was sent; the screen shows {mark}")
 
 
 _DIALOGS: Final = frozenset({ScreenMark.TRUST, ScreenMark.WAITING, ScreenMark.LIMIT})
@@ -327,27 +330,28 @@ async def deliver(  # noqa: PLR0913 (clock and pause are the environment)
     clock: Callable[[], float] = time.monotonic,
     pause: Callable[[float], Awaitable[object]] = asyncio.sleep,
 ) -> Delivery:
-    """Type ``text`` into a pane, submit it with one Enter, and say what became of it.
+    """Type ``text`` into a pane, submit it with Enter, and return the result with its evidence.
 
-    One call per pane at a time is the caller's duty. Never presses Escape, never types twice.
+    The caller must not call it twice at a time for a pane. It never presses Escape, and never
+    types the text twice.
 
     Args:
-        panes: Where the pane is.
-        pane: Its id.
-        text: Control characters are taken out; newlines stay newlines.
-        spec: The agent that runs there.
-        deadline_s: For all of it.
-        once: The text is like no other. Where it is on the screen already, another process has
-            begun, and only what is left is done: nothing, or Enter.
-        clock: Monotonic seconds.
-        pause: Lets that many seconds pass.
+        panes: The session's panes.
+        pane: The pane's id.
+        text: The text to type; control characters are removed, newlines stay.
+        spec: The agent in the pane.
+        deadline_s: The time limit for the whole delivery.
+        once: The text is unique. If it is on the screen already, another process has begun this
+            delivery, and only the rest is done: Enter, or nothing.
+        clock: Returns monotonic seconds.
+        pause: Waits for a number of seconds.
 
     Raises:
-        ValueError: The text is empty, or has a line of more than `LINE_MAX` bytes.
+        ValueError: The text is empty, or a line is longer than `LINE_MAX` bytes.
     """
     text = clean(text)
     if not text or max(len(line.encode()) for line in text.split("\n")) > LINE_MAX:
-        raise ValueError(f"a text to type has 1 to {LINE_MAX} bytes a line; put it into a file")
+        raise ValueError(f"a text to type must not be empty, nor have a line over {LINE_MAX} bytes")
     typing = _Typing(
         panes,
         pane,

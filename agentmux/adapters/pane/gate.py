@@ -1,8 +1,8 @@
-"""A stopped pane: the last screen, dimmed, and over it what its user can choose.
+"""The screen of a stopped pane: the last screen, dimmed, with a menu of choices over it.
 
-Part of the program in every agent's pane (`wrapper`), imported only where a launch is held, and
-without the libraries of agentmux: that program runs under ``python -IS``. What is offered comes
-as data from the launch file; see docs/reference/session-files.md.
+It is part of the program in every agent's pane (`wrapper`), which imports it only for a stopped
+pane. It uses no library outside the standard one, since that program runs under ``python -IS``.
+The choices come from the launch file; see docs/reference/session-files.md.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from agentmux.core.terminal.keys import Key, Keys, Pressed
 from agentmux.core.terminal.text_width import cell_width, clean
 
 SNAPSHOT_MAX: Final = 8 << 20
-"""Bytes; a larger snapshot counts as none."""
+"""Bytes; a larger snapshot is not shown."""
 
 _ENTER: Final = sequences.ALTERNATE_ON + sequences.CURSOR_OFF + sequences.WRAP_OFF
 # The screen and the history are empty afterwards.
@@ -39,7 +39,7 @@ _HELP: Final = "a letter, or arrows and Enter"
 
 
 class GateLine(NamedTuple):
-    """One line of the menu; those of a higher rank go first where there is no room."""
+    """One line of the menu; without room, lines with a higher rank are dropped first."""
 
     text: str
     rank: int
@@ -47,7 +47,7 @@ class GateLine(NamedTuple):
 
 
 class Ended(Exception):  # noqa: N818 (not an error: nobody chose)
-    """A signal came before a choice."""
+    """A signal ended the pane before a choice."""
 
     def __init__(self, number: int) -> None:
         self.number = number
@@ -55,17 +55,17 @@ class Ended(Exception):  # noqa: N818 (not an error: nobody chose)
 
 
 def hold(gate: Mapping[str, Any], commit: Callable[[str], str]) -> str:
-    """Hold the pane until something is chosen; return the name of the choice.
+    """Show the menu until something is chosen; return the name of the choice.
 
-    The terminal is left as it was found, with an empty screen; keys typed ahead are dropped.
+    Afterwards the terminal is as before, with an empty screen; keys typed ahead are dropped.
 
     Args:
         gate: ``title``, ``says`` (why it waits), ``snapshot`` (a path) and ``choices``: by name,
-            each with ``key``, ``title`` and ``says``. Without choices it only shows.
-        commit: Makes a choice durable; returns why that failed, or nothing.
+            each with ``key``, ``title`` and ``says``. Without choices it only shows the screen.
+        commit: Makes a choice durable; returns why it failed, or an empty text.
 
     Raises:
-        Ended: By a signal.
+        Ended: A signal ended the pane.
     """
     return _Gate(gate, commit).run()
 
@@ -114,7 +114,7 @@ class _Gate:
         self._paint()
 
     def _hand_signals_back(self) -> None:
-        """Keep what comes from here on for whoever handles signals next."""
+        """Block signals from here on, and send pending ones again, for the next handlers."""
         signal.pthread_sigmask(signal.SIG_BLOCK, _ENDED_BY)
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGWINCH, signal.SIG_DFL)
@@ -124,7 +124,7 @@ class _Gate:
         os.close(self._signals)
 
     def _on_key(self, key: Pressed) -> str:
-        """Return the choice that a key makes, if it makes one."""
+        """Return the name of the choice that a key makes; empty without one."""
         if not self._names:
             return ""
         if key is Key.ENTER:
@@ -172,7 +172,7 @@ class _Gate:
 
 
 def overlay(lines: Sequence[GateLine], cols: int, rows: int) -> list[str]:
-    """Return the menu in the middle, framed where there is room for a frame."""
+    """Return the menu in the middle of the screen, with a frame where there is room."""
     framed = cols >= 24 and rows >= 6
     room = max(rows - 2 if framed else rows, 1)
     ranked = sorted(range(len(lines)), key=lambda place: (lines[place].rank, place))
@@ -208,9 +208,9 @@ def _wrapped(text: str, width: int) -> tuple[str, ...]:
 
 
 def _last_screen(path: str) -> str:
-    """Return the screen of a snapshot; nothing where there is none that can be read."""
+    """Return the screen of a snapshot; empty where it cannot be read."""
     try:
-        # Whatever lies there: a pipe must not block, and a link is not followed.
+        # A pipe must not block, and a link is not followed.
         flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
         with open(os.open(path, flags), "rb") as file:  # noqa: PTH123 (a descriptor)
             data = file.read(SNAPSHOT_MAX + 1) or b""
@@ -220,7 +220,7 @@ def _last_screen(path: str) -> str:
 
 
 def _hear() -> int:
-    """Let signals arrive as bytes; returns where to read them."""
+    """Let signals arrive as bytes; return the descriptor to read them from."""
     reads, writes = os.pipe()
     os.set_blocking(writes, False)
     signal.set_wakeup_fd(writes, warn_on_full_buffer=False)
@@ -230,7 +230,7 @@ def _hear() -> int:
 
 
 def _heard(_number: int, _frame: object) -> None:
-    """Do nothing more: the wake-up descriptor has the number."""
+    """Do nothing: the number is written to the wake-up descriptor."""
 
 
 def _read() -> bytes:
@@ -241,5 +241,5 @@ def _read() -> bytes:
 
 
 def _write(text: str) -> None:
-    with contextlib.suppress(OSError):  # the terminal is gone: the hang-up comes
+    with contextlib.suppress(OSError):  # the terminal is gone: SIGHUP follows
         terminal.write(1, text)

@@ -1,11 +1,10 @@
-"""The program in every agent's pane: starts the agent and leaves a record of how it ended.
+"""The program in every agent's pane: starts the agent, and writes a record of how it ended.
 
-Runs alone (``python -IS wrapper.py <launch dir>``) and imports nothing of agentmux, save `gate` for
-a pane that comes up stopped: its start-up stands between tmux and the agent. What it is told stands
-in ``launch.json``; what it leaves is ``started`` just before the agent runs, and ``exit.json`` when
-the agent has gone. A stopped pane leaves ``stopped`` and ``choice.json`` before that. tmux itself
-loses the status of up to 42 in 100 programs (it drops a SIGCHLD around its utempter helper), the
-record none.
+It runs as ``python -IS wrapper.py <launch dir>``. To start fast it imports nothing of agentmux,
+except `gate` for a stopped pane. It reads ``launch.json``, and writes ``started`` just before the
+agent runs and ``exit.json`` after the agent has ended; for a stopped pane ``stopped`` and
+``choice.json`` come first. The record is needed because tmux loses the exit status of up to 42 in
+100 programs (it drops a SIGCHLD around its utempter helper).
 """
 
 from __future__ import annotations
@@ -30,17 +29,17 @@ NOT_STARTED = 126
 PR_SET_PDEATHSIG = 1  # linux/prctl.h
 
 LINGER_S = 0.05
-"""Between closing the terminal and the exit: lets tmux get over EOF before the SIGCHLD comes."""
+"""The time between closing the terminal and the exit: tmux handles EOF before the SIGCHLD."""
 
 SETTLE_S = 1.0
-"""How long to wait for the answer of a terminal that may have none."""
+"""How long to wait for the answer of a terminal that may not answer."""
 
 _FORWARDED = (signal.SIGHUP, signal.SIGTERM)
 _IGNORED = (signal.SIGINT, signal.SIGQUIT, signal.SIGTSTP, signal.SIGTTOU, signal.SIGTTIN)
 
 
 class Refusal(Exception):  # noqa: N818 (not an error: the agent was not started, for this reason)
-    """The agent was not started."""
+    """The agent could not be started; ``says`` is the reason."""
 
     def __init__(self, status: int, says: str) -> None:
         self.status = status
@@ -49,7 +48,7 @@ class Refusal(Exception):  # noqa: N818 (not an error: the agent was not started
 
 
 class EndedEarly(Exception):  # noqa: N818 (not an error: a signal came before the agent)
-    """A signal ended a pane that was stopped."""
+    """A signal ended a stopped pane before a choice."""
 
     def __init__(self, number: int) -> None:
         self.number = number
@@ -57,7 +56,7 @@ class EndedEarly(Exception):  # noqa: N818 (not an error: a signal came before t
 
 
 class Wrapper:
-    """One launch, from its file to its record."""
+    """One launch, from its launch file to its exit record."""
 
     def __init__(self, folder: str) -> None:
         self.folder = folder
@@ -69,7 +68,7 @@ class Wrapper:
         self.started_at: str | None = None
 
     def run(self) -> int:
-        """Start the agent, wait for its end, write the record; returns our own exit status."""
+        """Start the agent, wait for its end, write the record; return our own exit status."""
         status: int | None = None
         number: int | None = None
         try:
@@ -85,7 +84,7 @@ class Wrapper:
         except EndedEarly as ended:
             number, self.hup = ended.number, ended.number == signal.SIGHUP
             says = "nothing was chosen"
-        # Who reads the record may look at the screen and start the next agent at once.
+        # Before the record: its reader may look at the screen and start the next agent at once.
         self.drop_claim()
         _say(says)
         self.settle()
@@ -93,7 +92,7 @@ class Wrapper:
         return 128 + number if number else status or 0
 
     def start(self) -> None:
-        """Do all that can refuse, then start the agent in the terminal's foreground."""
+        """Do everything that can fail first, then start the agent in the foreground."""
         launch = self.read()
         if launch.get("gate"):
             launch = self.choose(launch, launch["gate"])
@@ -104,7 +103,7 @@ class Wrapper:
             raise Refusal(NOT_STARTED, f"cannot enter {launch['cwd']}: {error.strerror}") from None
         for number in _IGNORED:
             signal.signal(number, signal.SIG_IGN)
-        # Until the agent's pid is known there is nobody to forward a signal to.
+        # Signals are blocked until the agent's pid is known, so that they can be forwarded.
         signal.pthread_sigmask(signal.SIG_BLOCK, _FORWARDED)
         for number in _FORWARDED:
             signal.signal(number, self.forward)
@@ -126,8 +125,8 @@ class Wrapper:
         return launch  # type: ignore[no-any-return]  # checked above as far as it matters
 
     def choose(self, launch: dict, gate: dict) -> dict:  # type: ignore[type-arg]  # JSON
-        """Hold the pane until its user has chosen; return the launch that was chosen."""
-        sys.path.append(os.path.realpath(f"{__file__}/../../../.."))  # where `agentmux` lies
+        """Show the menu until the user has chosen; return the chosen launch."""
+        sys.path.append(os.path.realpath(f"{__file__}/../../../.."))  # the folder of `agentmux`
         from agentmux.adapters.pane.gate import Ended, hold  # noqa: PLC0415 (only for stopped panes)
 
         self.leave("stopped", _now() + "\n")
@@ -147,7 +146,7 @@ class Wrapper:
             raise EndedEarly(ended.number) from None
 
     def take_claim(self, path: str | None) -> None:
-        """Hold the conversation for as long as this process lives, or refuse."""
+        """Lock the conversation's claim file while this process lives, or refuse."""
         if not path:
             return
         try:
@@ -155,20 +154,20 @@ class Wrapper:
             self.claim = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
             fcntl.flock(self.claim, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise Refusal(CLAIM_TAKEN, "another pane holds this conversation") from None
+            raise Refusal(CLAIM_TAKEN, "another pane uses this conversation") from None
         except OSError as error:
-            raise Refusal(NOT_STARTED, f"cannot take {path}: {error.strerror}") from None
+            raise Refusal(NOT_STARTED, f"cannot lock {path}: {error.strerror}") from None
 
     def drop_claim(self) -> None:
-        """Let the conversation go."""
+        """Release the conversation."""
         if self.claim >= 0:
             os.close(self.claim)
             self.claim = -1
 
     def fork(self, argv: list[str], env: dict[str, str]) -> None:
-        """Start the agent; returns when it runs."""
+        """Start the agent; return once it runs."""
         prctl = _prctl()
-        reads, writes = os.pipe()  # closed by exec: what comes through is why exec failed
+        reads, writes = os.pipe()  # exec closes it; a failed exec writes its errno
         parent = os.getpid()
         self.agent = os.fork()
         if self.agent == 0:
@@ -191,23 +190,23 @@ class Wrapper:
             raise Refusal(status, f"cannot start {argv[0]}: {os.strerror(code)}")
 
     def wait(self) -> tuple[int | None, int | None]:
-        """Wait for the agent; returns its exit status, or the signal that ended it."""
+        """Wait for the agent; return its exit status, or the signal that ended it."""
         while True:
             found = os.waitid(os.P_PID, self.agent, os.WEXITED | os.WSTOPPED | os.WNOWAIT)
             if found is None or found.si_code != os.CLD_STOPPED:
                 break
-            # No shell is here to bring a stopped agent back: Ctrl-Z must not freeze the pane.
+            # There is no shell to continue a stopped agent: Ctrl-Z must not freeze the pane.
             os.waitid(os.P_PID, self.agent, os.WSTOPPED)
             self.signal_agent(signal.SIGCONT)
         signal.setitimer(signal.ITIMER_REAL, 0)
-        if self.ending:  # what it left behind goes too; its group id is ours until it is reaped
+        if self.ending:  # ends its children, too; its group id stays valid until it is reaped
             self.signal_agent(signal.SIGKILL)
         signal.pthread_sigmask(signal.SIG_BLOCK, (*_FORWARDED, signal.SIGALRM))
         code = os.waitstatus_to_exitcode(os.waitpid(self.agent, 0)[1])
         return (code, None) if code >= 0 else (None, -code)
 
     def forward(self, number: int, _frame: object) -> None:
-        """Hand HUP or TERM to the agent, and give it its time."""
+        """Forward HUP or TERM to the agent, and start its grace time."""
         self.hup = self.hup or number == signal.SIGHUP
         self.signal_agent(number)
         if not self.ending:
@@ -215,19 +214,19 @@ class Wrapper:
             signal.setitimer(signal.ITIMER_REAL, max(self.grace_s, 0.001))
 
     def kill(self, _number: int, _frame: object) -> None:
-        """End an agent that did not go in its time."""
+        """Kill an agent that did not end within its grace time."""
         self.signal_agent(signal.SIGKILL)
 
     def signal_agent(self, number: int) -> None:
-        """Signal the agent and all it has in its process group."""
+        """Signal the agent's process group."""
         if self.agent:
-            _try(os.killpg, self.agent, number)  # gone, or all of it a zombie
+            _try(os.killpg, self.agent, number)  # the group is gone, or only zombies
 
     def settle(self) -> None:
-        """Wait until tmux shows all that was printed: it answers a status report in its turn.
+        """Wait until tmux has read all output, by asking the terminal for a status report.
 
-        When a program ends, tmux drops what it has not read yet; a busy server lost the last words
-        of 2 in 100.
+        When a program ends, tmux drops the output that it has not read; a busy server lost the
+        last lines of 2 in 100 programs.
         """
         import select  # noqa: PLC0415 (not needed at start-up)
         import termios  # noqa: PLC0415 (as above)
@@ -240,12 +239,12 @@ class Wrapper:
             os.write(1, b"\x1b[5n")
             select.select([0], [], [], SETTLE_S)
         except (OSError, termios.error):
-            return  # no terminal, or gone
-        if self.agent:  # what the agent left behind gets its HUP when we go
+            return  # there is no terminal any more
+        if self.agent:  # the agent's children get a HUP when we end
             _try(os.tcsetpgrp, 0, self.agent)
 
     def record(self, status: int | None, number: int | None) -> None:
-        """Leave the exit record; a launch folder that is gone wants none."""
+        """Write the exit record."""
         self.leave(
             "exit.json",
             json.dumps(
@@ -262,14 +261,18 @@ class Wrapper:
         )
 
     def leave(self, name: str, text: str) -> None:
-        """Write a file of the launch whole: temporary, flushed, renamed, folder flushed."""
+        """Write a file of the launch durably; show an error in the pane and go on."""
         try:
             self.write(name, text)
         except OSError as error:
             _say(f"cannot write {name}: {error.strerror}")
 
     def write(self, name: str, text: str) -> None:
-        """As `leave`, but let the caller hear of what goes wrong."""
+        """Write a file of the launch: to a temporary file, flushed, renamed, folder flushed.
+
+        Raises:
+            OSError: It cannot be written, or a folder on the way is a link.
+        """
         path, data = f"{self.folder}/{name}", text.encode()
         for place in (os.path.dirname(self.folder), self.folder):  # noqa: PTH120 (without pathlib)
             if os.path.islink(place):  # noqa: PTH114 (without pathlib)
@@ -287,7 +290,7 @@ class Wrapper:
 
 
 def environment(launch: dict) -> dict[str, str]:  # type: ignore[type-arg]  # JSON
-    """Our environment without what is to be unset (a ``*`` ends a prefix), under the overlay."""
+    """Return our environment without ``unset`` (a ``*`` ends a prefix), and with ``env``."""
     unset = launch.get("unset") or []
     names = {name for name in unset if not name.endswith("*")}
     prefixes = tuple(name[:-1] for name in unset if name.endswith("*"))
@@ -300,7 +303,7 @@ def environment(launch: dict) -> dict[str, str]:  # type: ignore[type-arg]  # JS
 
 
 def _become(argv: list[str], env: dict[str, str], prctl: object, parent: int) -> None:
-    """Turn the child into the agent: own group, in the foreground, signals as at login."""
+    """Turn the child into the agent: its own group, the foreground, default signals."""
     os.setpgid(0, 0)
     _to_foreground(os.getpid())
     if callable(prctl):
@@ -314,13 +317,13 @@ def _become(argv: list[str], env: dict[str, str], prctl: object, parent: int) ->
 
 
 def _to_foreground(group: int) -> None:
-    """Give the terminal to ``group``; both sides of the fork do it, so neither can be late."""
-    _try(os.setpgid, group, group)  # done by the other side, or past exec
+    """Give the terminal to ``group``; parent and child both do it, so neither is too late."""
+    _try(os.setpgid, group, group)  # the other process did it, or exec has happened
     _try(os.tcsetpgrp, 0, group)  # no terminal here
 
 
 def _try(call: Callable[..., object], *arguments: object) -> None:
-    """Call what may fail for a good reason (contextlib would be one import more at start-up)."""
+    """Make a call that may fail with `OSError` (importing contextlib would take time)."""
     try:  # noqa: SIM105 (without contextlib)
         call(*arguments)
     except OSError:
@@ -328,7 +331,7 @@ def _try(call: Callable[..., object], *arguments: object) -> None:
 
 
 def _prctl() -> object:
-    """The function that ties the agent's life to ours; None where the system has none."""
+    """Return ``prctl``, by which the agent dies with us; None where the system has none."""
     if sys.platform != "linux":
         return None
     import ctypes  # noqa: PLC0415 (Linux only)
@@ -351,7 +354,7 @@ def _signal_name(number: int | None) -> str:
 
 
 def _say(text: str) -> None:
-    """Show one dim line; the record matters more than a terminal that does not take it."""
+    """Show one dim line; never wait for the terminal, since the record matters more."""
     clean = "".join(char if char.isprintable() else "?" for char in text)
     line = f"\r\n\x1b[0;2m[{clean}]\x1b[0m\x1b[?25h\r\n"
     _try(os.set_blocking, 1, False)
@@ -359,14 +362,14 @@ def _say(text: str) -> None:
 
 
 def _tell(lines: list[str]) -> None:
-    """Show what the user is to know, above what the agent shows."""
+    """Show notices for the user, before the agent draws its screen."""
     for text in lines:
         clean = "".join(char if char.isprintable() else "?" for char in text)
         _try(os.write, 1, f"\x1b[0;2m[{clean}]\x1b[0m\r\n".encode())
 
 
 def _poke(path: str) -> None:
-    """Wake the orchestrator, if one is there; it looks for what was chosen by itself too."""
+    """Wake the orchestrator, if there is one; it also finds the choice by itself."""
     try:
         pipe = os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
     except OSError:

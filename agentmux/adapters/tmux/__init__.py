@@ -1,1 +1,1 @@
-"""All that is said to tmux. What runs in a pane, and typing into it, is `pane`."""
+"""All calls of tmux. What runs in a pane, and typing into it, is `pane`."""

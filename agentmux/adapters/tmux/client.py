@@ -1,7 +1,7 @@
-"""One run of the ``tmux`` program: everything that is said to any server goes through here.
+"""Running the ``tmux`` program; every call to any tmux server goes through this module.
 
-Who may say what: ``tmux.TmuxTerminal`` looks at servers and makes sessions, ``tmux_own.OwnTmux``
-works in a session of ours, and checks in every call that it is this one which answers.
+`server.TmuxTerminal` looks at servers and makes sessions. `own_session.OwnTmux` works in a session
+of ours, and checks in every call that this session answers.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from agentmux.ports.terminal import TerminalError, TerminalUnreachableError
 
 INSTALL: Final = "install it: `apt install tmux`, `dnf install tmux` or `brew install tmux`"
 
-# tmux's own words (client.c, cmd-find.c, spawn.c, cmd-join-pane.c), the same from 3.2 to 3.8.
+# Messages of tmux (client.c, cmd-find.c, spawn.c, cmd-join-pane.c), the same from 3.2 to 3.8.
 NO_SERVER: Final = ("no server running on", "No such file or directory", "Connection refused")
 SERVER_WENT: Final = ("server exited unexpectedly", "lost server", "server exited")
 NO_TARGET: Final = (
@@ -36,25 +36,25 @@ _UNREACHABLE: Final = ("error connecting to", "access not allowed", _OTHER_VERSI
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TmuxReply:
-    """What one run of tmux said."""
+    """The exit status and the output of one call of tmux."""
 
     returncode: int
     stdout: str
     stderr: str
 
     def says(self, words: Sequence[str]) -> bool:
-        """Whether it failed, and with some of these words."""
+        """Whether the call failed with a message that contains one of ``words``."""
         return self.returncode != 0 and any(word in self.stderr for word in words)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TmuxClient:
-    """Talks with the server at one socket.
+    """Calls tmux for the server at one socket.
 
     Attributes:
-        socket: Absolute path.
-        config_file: Read instead of the user's when a call starts the server.
-        timeout_s: For each call.
+        socket: The absolute path of the socket.
+        config_file: Used instead of the user's configuration when a call starts the server.
+        timeout_s: The time limit of each call.
     """
 
     socket: str
@@ -64,21 +64,21 @@ class TmuxClient:
     def say(
         self, *words: str, stdin: str | None = None, timeout_s: float | None = None
     ) -> TmuxReply:
-        """Run tmux once; words are passed as they are (`tmux_commands.join` escapes).
+        """Run tmux once; words are passed unchanged (`commands.join` escapes them).
 
         Raises:
-            TerminalUnreachableError: No answer in time. The command may still be carried out.
+            TerminalUnreachableError: No answer in time; tmux may still carry the command out.
         """
         config = ["-f", self.config_file] if self.config_file else []
         argv = ["tmux", "-u", *config, "-S", self.socket, *words]
         return call(argv, stdin=stdin, timeout_s=timeout_s or self.timeout_s)
 
     def expect(self, reply: TmuxReply) -> TmuxReply:
-        """Return a reply that is no refusal.
+        """Return the reply, unless it is an error.
 
         Raises:
-            TerminalUnreachableError: Nobody answers.
-            TerminalError: tmux refused.
+            TerminalUnreachableError: The server does not answer.
+            TerminalError: tmux refused the command.
         """
         if reply.returncode == 0:
             return reply
@@ -86,7 +86,9 @@ class TmuxClient:
         if reply.says((*NO_SERVER, *SERVER_WENT, *_UNREACHABLE)):
             hint = f"look at it: `tmux -S {shlex.quote(self.socket)} list-sessions`"
             if reply.says((_OTHER_VERSION,)):
-                hint = "tmux was upgraded: finish what runs there with the version that started it"
+                hint = (
+                    "tmux was upgraded: end the sessions there with the version that started them"
+                )
             raise TerminalUnreachableError(
                 f"the tmux server at {self.socket} cannot be reached: {words}", hints=(hint,)
             )
@@ -97,7 +99,7 @@ def call(argv: list[str], *, timeout_s: float, stdin: str | None = None) -> Tmux
     """Run tmux once.
 
     Raises:
-        MissingError: It is not installed.
+        MissingError: tmux is not installed.
         TerminalUnreachableError: No answer in time.
     """
     try:
@@ -113,7 +115,7 @@ def call(argv: list[str], *, timeout_s: float, stdin: str | None = None) -> Tmux
     except subprocess.TimeoutExpired:
         raise TerminalUnreachableError(
             f"tmux did not answer within {timeout_s:g} s: {' '.join(argv[:5])}",
-            hints=("if it was stopped, wake it: send its process SIGCONT",),
+            hints=("if the server was stopped, continue it: kill -CONT PID",),
         ) from None
     return TmuxReply(
         returncode=done.returncode,
@@ -123,7 +125,7 @@ def call(argv: list[str], *, timeout_s: float, stdin: str | None = None) -> Tmux
 
 
 def _encoded(word: str) -> bytes:
-    """Encode as the system does, for paths; what that cannot say is ours, and tmux reads UTF-8."""
+    """Encode a path as the system does; other text, where that fails, as UTF-8 for tmux."""
     try:
         return os.fsencode(word)
     except UnicodeEncodeError:

@@ -1,4 +1,4 @@
-"""What is said to tmux and how its answers are read: pure, tested without a server."""
+"""The words of tmux commands, and the parsing of their output; pure."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from agentmux.core.terminal.text_width import cell_width, width
 from agentmux.ports.terminal import NewPane, Pane, Screen, Target, TmuxSession
 
 Command = tuple[str, ...]
-"""One tmux command, a word per element; not yet escaped."""
+"""One tmux command, as words that are not escaped yet."""
 
 MAX_BYTES: Final = 12_000
-"""Of all words in one call: every tmux refuses what goes beyond 16.3 kB (one imsg)."""
+"""Bytes of all words in one call: tmux refuses more than 16.3 kB (one imsg)."""
 
 MAX_WORDS: Final = 900
-"""In one call: tmux refuses more than 1000 from 3.7 on (its CHANGES: "Limit MSG_COMMAND argument to
-between 0 and 1000"); 3.2 to 3.6 count bytes only."""
+"""Words in one call: tmux refuses more than 1000 from 3.7 on (its CHANGES: "Limit MSG_COMMAND
+argument to between 0 and 1000"); 3.2 to 3.6 count bytes only."""
 
 MONITOR_COLUMNS: Final = 44
-"""Width of the monitor at the left of its window."""
+"""The width of the monitor at the left of its window."""
 
 NARROW_COLUMNS: Final = 30
-"""The same, where 44 columns would leave the agents less than as many again and a half."""
+"""The width of the monitor in a window of less than 110 columns."""
 
 _MONITOR_WIDTH: Final = f"#{{?#{{e|<|:#{{window_width}},110}},{NARROW_COLUMNS},{MONITOR_COLUMNS}}}"
 
@@ -39,10 +39,10 @@ PATH: Final = "@agentmux_path"
 MONITOR: Final = "@agentmux_monitor"
 
 ELSEWHERE: Final = "agentmux-elsewhere"
-"""In what tmux says when `guard` does not hold, followed by ``-`` and the pid of who answered."""
+"""In the error of a failed `guard`, followed by ``-`` and the pid of the server that answered."""
 
-# Between the fields of an answer stands a tab: with ``-u`` every tmux from 3.2 to 3.8 prints it as
-# it is. Any other control character is printed as ``\036`` by 3.5a.
+# The fields of an output are separated by tabs: with ``-u`` every tmux from 3.2 to 3.8 prints a tab
+# unchanged, while 3.5a prints other control characters as, for example, ``\036``.
 SESSION_FORMAT: Final = (
     f"#{{session_id}}\t#{{{UUID}}}\t#{{session_attached}}\t#{{{PATH}}}\t#{{session_name}}"
 )
@@ -81,13 +81,13 @@ _WINDOW_OPTIONS: Final = (
 )
 _WORK_OPTIONS: Final = (
     ("pane-border-status", "top"),
-    # A value read by #{} is shown and not expanded again, whatever it holds.
+    # The value of an option in #{} is shown as it is, and not expanded again.
     ("pane-border-format", f" #{{{LABEL}}} "),
 )
 
 _PANE_OPTIONS: Final = (
     ("remain-on-exit", "on"),
-    # What is typed is for one pane.
+    # Text that is typed into a pane must not reach the others.
     ("synchronize-panes", "off"),
 )
 
@@ -100,22 +100,22 @@ _SHIFTED = re.compile(r"\x0e([^\x0f]*)\x0f?")
 
 
 def escape(word: str) -> str:
-    """Keep tmux from reading a word that ends in ``;`` as the end of the command."""
+    """Escape a word that ends in ``;``, which tmux would read as the end of the command."""
     return word[:-1] + "\\;" if word.endswith(";") else word
 
 
 def literal(text: str) -> str:
-    """Keep text as it is where tmux expands formats (``-n``, ``-c``, …): ``#(command)`` runs."""
+    """Escape text for an option that tmux expands as a format, where ``#(command)`` would run."""
     return text.replace("#", "##")
 
 
 def printable(text: str) -> str:
-    """Drop control characters, so that a label stays on its line."""
+    """Remove control characters, so that a label stays on one line."""
     return "".join(char for char in text if not unicodedata.category(char).startswith("C"))
 
 
 def join(commands: Iterable[Command]) -> list[str]:
-    """Chain commands into the words of one tmux call."""
+    """Join commands into the words of one call of tmux."""
     words: list[str] = []
     for command in commands:
         if words:
@@ -125,7 +125,7 @@ def join(commands: Iterable[Command]) -> list[str]:
 
 
 def batches(groups: Iterable[Sequence[Command]]) -> Iterator[list[Sequence[Command]]]:
-    """Put groups of commands into as few calls as fit; a group is never torn apart."""
+    """Divide groups of commands into as few calls as possible, without splitting a group."""
     batch: list[Sequence[Command]] = []
     words = size = 0
     for group in groups:
@@ -141,15 +141,16 @@ def batches(groups: Iterable[Sequence[Command]]) -> Iterator[list[Sequence[Comma
 
 
 def guarded(pane: str, command: str, *otherwise: str) -> Command:
-    """Run ``command`` only where the pane exists: a chain ends at its first failure."""
+    """Run ``command`` only if the pane exists, since a failed command would end the call."""
     return ("if-shell", "-F", "-t", pane, "#{pane_id}", command, *otherwise)
 
 
 def ways_back(clients: str) -> Iterator[Command]:
-    """Return how each client of a session, in `CLIENT_FORMAT`, leaves it for where it was before.
+    """Return the commands that switch the clients of a session back to where they came from.
 
-    To its last session; to any other, where that is gone, which a client that is older than the
-    session must have had. One without either came from a shell, and goes back there by itself.
+    ``clients`` are lines in `CLIENT_FORMAT`. A client goes to its last session. If that is gone,
+    a client older than the session must have had another one: it goes to any other session. The
+    rest came from a shell, and return there when the session ends.
     """
     for line in clients.splitlines():
         name, created, began, last = line.split("\t", 3)
@@ -158,37 +159,37 @@ def ways_back(clients: str) -> Iterator[Command]:
 
 
 def window_options(target: str, options: Iterable[tuple[str, str]] = ()) -> Iterator[Command]:
-    """What every window of ours needs, whatever the user's configuration says."""
+    """Set the options that our windows need, whatever the user's configuration says."""
     for name, value in (*_WINDOW_OPTIONS, *options):
         yield ("set-option", "-w", "-t", target, name, value)
 
 
 def is_ours(target: Target) -> str:
-    """Return a format that is true in the session of ours, on its own server, and nowhere else."""
+    """Return a format that is true only in this session of ours, on its own server."""
     there = f"#{{pid}} #{{session_id}} #{{{UUID}}}"
     here = f"{target.server.pid} {target.session} {target.uuid}"
     return f"#{{==:{there},{re.sub('[#,}]', lambda match: f'#{match[0]}', here)}}}"
 
 
 def guard(target: Target) -> Command:
-    """Print our mark, or end the chain: what follows is for this session of this server alone.
+    """Print our mark on the session; where it is another session, fail and so end the call.
 
-    Of all commands that fail where a format says so, this one changes nothing. tmux expands the
-    name of an option (since 3.0), and what it expands to where the session is another one's is
-    none. Tried with 3.3a, 3.5a and 3.8.
+    ``show-options`` is used because it changes nothing, and fails where a format says so: tmux
+    expands the option's name (since 3.0), and for another session there is no such option. Tested
+    with 3.3a, 3.5a and 3.8.
     """
     name = f"#{{?{is_ours(target)},{UUID},{ELSEWHERE}-#{{pid}}}}"
     return ("show-options", "-v", "-t", target.session, name)
 
 
 def client_of(socket: str) -> Command:
-    """Return a tmux client of the server at ``socket``."""
+    """Return the command line of a tmux client for the server at ``socket``."""
     return ("tmux", "-u", "-S", socket)
 
 
 def goes_to(target: Target, command: str) -> Command:
-    """Show the session of ours to the client that says this; ends it where it is not that one."""
-    # Nothing is printed, which would stand on the user's screen: hence not `guard`.
+    """Show the session to the calling client with ``command``; fail for another session."""
+    # Unlike `guard` this prints nothing, since it would appear on the user's screen.
     nobody = f"show-options -v {ELSEWHERE}"
     return (
         "if-shell",
@@ -202,7 +203,7 @@ def goes_to(target: Target, command: str) -> Command:
 
 
 def kill_on(pid: int, session: str) -> Command:
-    """Kill a session that bears no mark of ours yet, on the server with this pid only."""
+    """Kill a session without our marks, only on the server with this pid."""
     return (
         "if-shell",
         "-F",
@@ -214,34 +215,34 @@ def kill_on(pid: int, session: str) -> Command:
 
 
 def mark_path(target: str, path: str) -> Command:
-    """Note where the directory of the session lies."""
+    """Set the option with the path of the session's directory."""
     return ("set-option", "-t", target, PATH, spelled(path))
 
 
 def spelled(path: str) -> str:
-    """Spell a path so that every tmux, in every locale, prints it as it is."""
+    """Encode a path so that every tmux prints it unchanged in every locale; see `unspelled`."""
     plain = (chr(byte) if 0x20 < byte < 0x7F and byte != 0x25 else f"%{byte:02x}"
              for byte in os.fsencode(path))  # fmt: skip
     return "".join(plain)
 
 
 def unspelled(text: str) -> str:
-    """Read what `spelled` wrote."""
+    """Decode a path from `spelled`."""
     return os.fsdecode(_SPELLED.sub(lambda match: bytes([int(match[1], 16)]), text.encode()))
 
 
 def create(
     *, name: str, uuid: str, path: str, cwd: str, size: tuple[int, int], argv: Sequence[str]
 ) -> list[Command]:
-    """Make the session and mark it.
+    """Make the session and set its options.
 
-    Its name says where the marks go: without ``-t`` they fall on the session that this is called
-    in, where it is called inside tmux, and that is the user's.
+    The options need ``-t`` with the session's name: without it, inside tmux, they would be set on
+    the user's session.
     """
     columns, rows = size
     target = f"={re.sub('[:.]', '_', name)}:"  # as tmux names it
     made = ("new-session", "-d", "-P", "-F", CREATED_FORMAT, "-s", literal(name), "-n", "agentmux")
-    # The server may have been started by an agent of another session: its id must not go on.
+    # An agent of another session may have started the server: its id must not be inherited.
     place = ("-c", literal(cwd), "-x", str(columns), "-y", str(rows), "-e", "AGENTMUX_SESSION_ID=")
     return [
         (*made, *place, "--", *argv),
@@ -253,8 +254,8 @@ def create(
 
 
 def monitor_window(session: str, cwd: str, argv: Sequence[str]) -> list[Command]:
-    """Make a new monitor in a window of its own, for a session that has lost its own."""
-    target = f"{session}:"  # where the new window is now the current one
+    """Make a new window with a monitor, for a session that has lost its monitor."""
+    target = f"{session}:"  # the new window is the current one
     made = ("new-window", "-P", "-F", "#{pane_id}", "-n", "agentmux", "-t", target)
     return [(*made, "-c", literal(cwd), "--", *argv), *_monitor_options(target)]
 
@@ -266,7 +267,7 @@ def _monitor_options(target: str) -> Iterator[Command]:
 
 
 def set_environment(session: str, change: Change) -> str:
-    """Return the lines of a configuration file; every byte of a value as an octal escape."""
+    """Return the change as lines of a configuration file, with octal escapes for all values."""
     values = (
         (name, "".join(f"\\{byte:03o}" for byte in os.fsencode(value)))
         for name, value in change.values.items()
@@ -277,18 +278,18 @@ def set_environment(session: str, change: Change) -> str:
 
 
 def repair_hook(window: str) -> Command:
-    """Bring the monitor back to its width when a client attaches or changes its size."""
+    """Restore the monitor's width whenever a client attaches or changes its size."""
     lines = (" ".join(f'"{word}"' for word in command) for command in layout(window))
     hook = f"if-shell -F -t {window} '#{{window_zoomed_flag}}' '' '{' ; '.join(lines)}'"
     return ("set-hook", "-w", "-t", window, "window-resized", hook)
 
 
 def open_pane(session: str, pane: NewPane) -> list[Command]:
-    """Make a pane in a window that bears its launch id until it is marked.
+    """Make a pane in a window that is named after its launch until it is marked.
 
-    With ``-d`` the user's focus stays, but the later commands would fall on the window in use:
-    the name, which nobody else has, tells them where to go. The letters in it keep tmux from
-    taking an id of digits for the index of a window, which it does even after ``=``.
+    ``-d`` keeps the user's focus, so the new window is not the current one, and the commands after
+    it use its unique name as their target. The name begins with letters, because tmux takes a
+    number for a window's index even after ``=``.
     """
     name = f"{_LAUNCHING}{pane.launch}"
     target = f"{session}:={name}"
@@ -300,10 +301,10 @@ def open_pane(session: str, pane: NewPane) -> list[Command]:
 
 
 def mark_pane(target: str, pane: NewPane) -> list[Command]:
-    """Set on a new pane what tells it, and name its window."""
+    """Set the options that identify a new pane, and name its window."""
     options = (
         *_PANE_OPTIONS,
-        # Its "Pane is dead" would push a row of the last screen out, and can lack the status.
+        # tmux's "Pane is dead" would push a row off the last screen, and may lack the status.
         ("remain-on-exit-format", ""),
         (LAUNCH, pane.launch),
         (SEAT, pane.seat),
@@ -317,7 +318,7 @@ def mark_pane(target: str, pane: NewPane) -> list[Command]:
 
 
 def park(pane: Pane) -> list[Command]:
-    """Move a pane to a window of its own, so that it keeps the full size."""
+    """Move a pane to a window of its own, where it keeps the full size."""
     return [
         ("break-pane", "-d", "-n", literal(pane.seat), "-s", pane.id),
         *window_options(pane.id),
@@ -325,7 +326,7 @@ def park(pane: Pane) -> list[Command]:
 
 
 def vacate(pane: str) -> Command:
-    """End what runs in a pane that may be gone, and leave its place empty: `is_vacant`."""
+    """End the program in a pane, if the pane exists, and keep the empty pane: `is_vacant`."""
     commands = (
         f"respawn-pane -k -t {pane} -- sh -c :",
         f"set-option -pu -t {pane} {LAUNCH}",
@@ -335,12 +336,12 @@ def vacate(pane: str) -> Command:
 
 
 def is_vacant(pane: Pane) -> bool:
-    """Whether it only keeps a place: it has a seat, and no launch any more."""
+    """Whether the pane is empty: it has a seat, but no launch any more."""
     return bool(pane.seat) and not pane.launch
 
 
 def follow(pane: str, before: Pane) -> list[Command]:
-    """Put a pane into the place of another, which goes to a window of its own, or ends."""
+    """Put a pane in the place of another one, which gets its own window or, if vacant, ends."""
     swap = ("swap-pane", "-d", "-s", pane, "-t", before.id)
     if is_vacant(before):
         return [swap, ("kill-pane", "-t", before.id)]
@@ -348,13 +349,13 @@ def follow(pane: str, before: Pane) -> list[Command]:
 
 
 def show(pane: str, *, monitor: str, below: str) -> list[Command]:
-    """Move a pane into the monitor's window, under ``below`` or at the right of the monitor."""
+    """Move a pane into the monitor's window, under ``below`` or to the right of the monitor."""
     direction = "-h" if below == monitor else "-v"
     return [("join-pane", "-d", direction, "-s", pane, "-t", below), *layout(monitor)]
 
 
 def layout(target: str) -> list[Command]:
-    """The monitor at the left of its window, all others in one column."""
+    """Put the monitor at the left of its window, and all other panes in one column."""
     return [
         ("set-option", "-w", "-F", "-t", target, "main-pane-width", _MONITOR_WIDTH),
         ("select-layout", "-t", target, "main-vertical"),
@@ -362,19 +363,19 @@ def layout(target: str) -> list[Command]:
 
 
 def capture(pane: str, *, mark: str, colours: bool) -> Command:
-    """Print ``mark``, and behind it the facts and the screen of the pane where it exists.
+    """Print ``mark``, followed by the size, the cursor and the screen of the pane, if it exists.
 
     Args:
-        mark: Printable, and what no program can have on its screen: fresh for each call.
+        mark: A printable text that is on no screen: a new one for each call.
     """
-    how = "-peN" if colours else "-p"  # without -N coloured blanks at the ends of rows are lost
+    how = "-peN" if colours else "-p"  # without -N, coloured blanks at the ends of rows are lost
     says = f'display-message -p -t {pane} "{mark}{_SCREEN_FORMAT}"'
     there = f"{says} ; capture-pane {how} -t {pane}"
     return guarded(pane, there, f"display-message -p {mark}")
 
 
 def parse_listing(reply: str) -> tuple[int, tuple[TmuxSession, ...]]:
-    """Read the server's pid and the lines of `SESSION_FORMAT`; the name may hold anything."""
+    """Parse the server's pid and the lines of `SESSION_FORMAT`; a name may contain anything."""
     *lines, pid = reply.rstrip("\n").split("\n")
     rows = (line.split("\t", 4) for line in lines if line.count("\t") >= 4)
     return int(pid), tuple(
@@ -390,10 +391,10 @@ def parse_listing(reply: str) -> tuple[int, tuple[TmuxSession, ...]]:
 
 
 def parse_panes(reply: str) -> tuple[tuple[Pane, ...], str, bool]:
-    """Read the lines of `PANE_FORMAT`.
+    """Parse the lines of `PANE_FORMAT`.
 
     Returns:
-        The panes in tmux's order, the monitor's id (else empty), and whether its window is zoomed.
+        The panes in tmux's order; the monitor's id, or empty; whether its window is zoomed.
     """
     rows = [line.split("\t") for line in reply.splitlines() if line.count("\t") == 8]
     monitor = next((row for row in rows if row[6] == "1"), None)
@@ -415,7 +416,7 @@ def parse_panes(reply: str) -> tuple[tuple[Pane, ...], str, bool]:
 
 
 def parse_opened(reply: str) -> Mapping[str, str]:
-    """Read what a chain of `open_pane` printed: launch id to pane id."""
+    """Parse the output of `open_pane` commands: the pane ids by launch id."""
     rows = (line.removeprefix(_LAUNCHING).split("\t") for line in reply.splitlines())
     return {row[0]: row[1] for row in rows if len(row) == 2}
 
@@ -423,13 +424,13 @@ def parse_opened(reply: str) -> Mapping[str, str]:
 def parse_screens(
     reply: str, *, mark: str, asked: Sequence[str], colours: bool
 ) -> Mapping[str, Screen]:
-    """Read what a chain of `capture` printed, one for each of the panes ``asked``.
+    """Parse the output of one `capture` for each pane in ``asked``.
 
     Returns:
-        Pane id to screen, of those that exist.
+        The screens by pane id, of the panes that exist.
 
     Raises:
-        ValueError: It is no answer to that question: nothing is known of any of the panes.
+        ValueError: The output does not fit ``asked``, so none of it can be trusted.
     """
     before, *parts = reply.split(mark)
     answers = [part.partition("\n") for part in parts]
@@ -443,12 +444,11 @@ def parse_screens(
 
 
 def _screen(head: str, body: str, *, colours: bool) -> tuple[str, Screen]:
-    """Read a screen in the one form that every tmux gives the same.
+    """Parse a screen, in a form that is the same for every tmux.
 
-    From 3.4 ``capture-pane -N`` fills rows up with blanks that no program wrote, and earlier ones
-    keep those that were written: neither is told apart from the other, so both are taken away, up
-    to the cursor: a prompt ``> `` that waits for its user keeps its blank. From 3.6 a tab that was
-    written comes as a tab.
+    From 3.4 on ``capture-pane -N`` fills rows with blanks that no program wrote. They look like
+    blanks that a program wrote, so all blanks at the end of a row are removed; only those before
+    the cursor stay, so that a prompt ``> `` keeps its blank. From 3.6 on a tab stays a tab.
     """
     pane, *numbers = head.split("\t")
     cols, rows, cursor_row, cursor_col = map(int, numbers)
@@ -469,13 +469,13 @@ def _screen(head: str, body: str, *, colours: bool) -> tuple[str, Screen]:
 
 
 def parse_version(text: str) -> tuple[int, int] | None:
-    """Read ``tmux 3.3a`` or ``tmux next-3.6``; None for a build without a number (``master``)."""
+    """Parse ``tmux 3.3a`` or ``tmux next-3.6``; None for a build without a number."""
     match = re.search(r"tmux (?:next-)?(\d+)\.(\d+)", text)
     return (int(match[1]), int(match[2])) if match else None
 
 
 def _untabbed(ansi: str) -> str:
-    """Put blanks for tabs, as many as they show while nobody moves the stops."""
+    """Replace tabs by blanks, up to the usual tab stops."""
     if "\t" not in ansi:
         return ansi
     return "\n".join(map(_row_untabbed, ansi.split("\n")))
@@ -491,7 +491,7 @@ def _row_untabbed(row: str) -> str:
 
 
 def _unshifted(ansi: str) -> str:
-    """Give line drawing its own characters: between SO and SI a ``q`` is a line."""
+    """Replace line drawing by Unicode characters: between SO and SI, ``q`` means ``─``."""
     if "\x0e" not in ansi:
         return ansi
     return _SHIFTED.sub(lambda match: _shifted(match[1]), ansi)

@@ -1,9 +1,9 @@
-"""A tmux session of ours: whatever is asked of it or done to it goes through one place.
+"""A tmux session of ours; every call for it goes through `OwnTmux`.
 
-Every call begins with a guard (`tmux_commands.guard`): tmux itself compares its process id, the id
-of the session and our mark on it with those that were recorded, in the same breath as the commands
-that follow, which it leaves out where they differ. Ids such as ``$0`` and ``%7`` are unique within
-one server only, and the socket may lead to another one by now.
+Every call begins with a guard (`commands.guard`): tmux itself compares its process id, the
+session's id and our mark on it with the recorded ones, and drops the rest of the call where they
+differ. This is needed because ids such as ``$0`` and ``%7`` are unique within one server only, and
+another server may use the socket by now.
 """
 
 from __future__ import annotations
@@ -53,16 +53,16 @@ class OwnTmux:
 
     @property
     def target(self) -> Target:
-        """Which session of which server this is."""
+        """The session and its server."""
         return self._target
 
     def attached(self) -> int:
-        """How many clients show it."""
+        """Return the number of clients that show the session."""
         words = ("display-message", "-p", "-t", self._target.session, "#{session_attached}")
         return int(self._must(words).stdout.strip() or 0)
 
     def reopen_monitor(self, *, cwd: Path, argv: Sequence[str]) -> str:
-        """Run ``argv`` in the monitor's pane, ending what runs there; make it where it is gone."""
+        """Run ``argv`` in the monitor's pane, ending its program; make the pane if it is gone."""
         _, monitor, _ = self._look()
         if monitor:
             place = ("-c", say.literal(str(cwd)), "-t", monitor)
@@ -72,11 +72,15 @@ class OwnTmux:
         return self._must(say.join(made)).stdout.strip()
 
     def panes(self) -> tuple[Pane, ...]:
-        """Every pane of the session."""
+        """Return every pane of the session."""
         return self._look()[0]
 
     def open_panes(self, panes: Sequence[NewPane]) -> Mapping[str, str]:
-        """Open each pane in a window of its own; the user's focus stays where it is."""
+        """Open each pane in a window of its own, without moving the user's focus.
+
+        Returns:
+            The pane ids by launch id.
+        """
         made: dict[str, str] = {}
         left = tuple(panes)
         while left:
@@ -87,7 +91,7 @@ class OwnTmux:
                 if reply.returncode:
                     if len(made) == seen or not reply.says(NO_TARGET):
                         self._client.expect(reply)
-                    # A hook of the user's renamed the window before it was marked.
+                    # A tmux hook of the user renamed the window before the pane was marked.
                     self._mark([pane for pane in left if pane.launch in made], made)
                     break
             left = tuple(pane for pane in left if pane.launch not in made)
@@ -99,9 +103,9 @@ class OwnTmux:
             self._client.expect(reply)
 
     def arrange(self, visible: Sequence[str]) -> None:
-        """Show these panes at the right of the monitor, park every other pane of ours.
+        """Show these panes to the right of the monitor; park all other panes of ours.
 
-        Panes for which there is no room stay parked.
+        Panes without room stay parked.
         """
         for _ in range(_ARRANGE_TRIES):
             panes, monitor, zoomed = self._look()
@@ -114,10 +118,10 @@ class OwnTmux:
                 return
             if not failed.says(NO_TARGET):
                 self._client.expect(failed)
-            # A pane went away between the look and the moves: look again.
+            # A pane ended between the look and the moves: look again.
 
     def label(self, labels: Mapping[str, str]) -> None:
-        """Set the text in the border of each pane; panes that are gone are left out."""
+        """Set the text in the border of each pane; panes that are gone are skipped."""
         groups = (
             [("set-option", "-pq", "-t", pane, say.LABEL, say.printable(label))]
             for pane, label in labels.items()
@@ -126,7 +130,7 @@ class OwnTmux:
             self._client.expect(reply)
 
     def capture(self, panes: Sequence[str], *, colours: bool = True) -> Mapping[str, Screen]:
-        """The screens of these panes in one call; panes that are gone are left out."""
+        """Return the screens of these panes, in one call; panes that are gone are left out."""
         mark, left = os.urandom(16).hex(), iter(panes)
         screens: dict[str, Screen] = {}
         groups = ([say.capture(pane, mark=mark, colours=colours)] for pane in panes)
@@ -147,12 +151,12 @@ class OwnTmux:
 
     def _unreadable(self, why: object) -> ScreensUnreadableError:
         return ScreensUnreadableError(
-            f"the answer of the tmux server at {self._client.socket} cannot be read: {why}",
-            hints=("see its version: `tmux -V` (3.2 to 3.8 are known to work)",),
+            f"the answer of the tmux server at {self._client.socket} cannot be parsed: {why}",
+            hints=("see the version (3.2 to 3.8 are known to work): tmux -V",),
         )
 
     def paste(self, pane: str, text: str) -> None:
-        """Put ``text`` into the pane as one bracketed paste, newlines kept; no Enter."""
+        """Paste ``text`` into the pane as one bracketed paste, with its newlines, without Enter."""
         buffer = f"agentmux-{os.getpid()}-{pane}"
         words = say.join(
             [
@@ -171,7 +175,7 @@ class OwnTmux:
         self._must(say.join([_leave_modes(pane), ("send-keys", "-t", pane, "Enter")]))
 
     def close_panes(self, panes: Sequence[str], *, vacate: Collection[str] = ()) -> None:
-        """Kill these panes; those already gone are fine. Some leave their place empty."""
+        """Close these panes, if they exist; those in ``vacate`` stay as empty panes."""
         groups = (
             [say.vacate(pane) if pane in vacate else say.guarded(pane, f"kill-pane -t {pane}")]
             for pane in panes
@@ -181,21 +185,21 @@ class OwnTmux:
                 self._expect_end(reply)
 
     def set_environment(self, change: Change) -> None:
-        """Change what panes made from now on have; no value stands in an argument on the way."""
+        """Change the environment of new panes; values go through stdin, never through arguments."""
         lines = say.set_environment(self._target.session, change)
         self._must(("source-file", "-"), stdin=lines)
 
     def keep_layout(self, window: str) -> None:
-        """Bring the monitor back to its width when a client changes its size.
+        """Restore the monitor's width whenever a client changes its size.
 
-        Comfort only, and unknown to tmux before 3.3: a refusal changes nothing else.
+        This is optional: tmux before 3.3 refuses it, and the refusal is ignored.
         """
         self._say(say.join([say.repair_hook(window)]))
 
     def kill(self) -> None:
-        """Kill the session; one that is gone already is fine.
+        """Kill the session, if it exists.
 
-        Clients that were in another session before go back there, and are not thrown out of tmux.
+        Clients that came from another session go back there, so that they stay in tmux.
         """
         with suppress(TerminalGoneError):
             clients = ("list-clients", "-t", self._target.session, "-F", say.CLIENT_FORMAT)
@@ -204,7 +208,7 @@ class OwnTmux:
             self._expect_end(self._say(("kill-session", "-t", self._target.session)))
 
     def _look(self) -> tuple[tuple[Pane, ...], str, bool]:
-        """The panes of the session, its monitor, and whether that is zoomed."""
+        """Return the session's panes, its monitor, and whether the monitor's window is zoomed."""
         words = ("list-panes", "-s", "-t", self._target.session, "-F", say.PANE_FORMAT)
         return say.parse_panes(self._must(words).stdout)
 
@@ -212,12 +216,15 @@ class OwnTmux:
         return self._client.expect(self._say(words, stdin=stdin))
 
     def _batched(self, groups: Iterable[Sequence[say.Command]]) -> Iterator[tuple[int, TmuxReply]]:
-        """Say groups of commands in as few calls as fit; how many were in each, and its reply."""
+        """Run groups of commands in as few calls as possible.
+
+        Yields the number of groups and the reply of each call.
+        """
         for batch in say.batches(groups):
             yield from self._halved(batch)
 
     def _halved(self, batch: Sequence[Sequence[say.Command]]) -> Iterator[tuple[int, TmuxReply]]:
-        """Say them in one call, or in two where this tmux takes less: it refuses a whole call."""
+        """Run groups in one call; where tmux refuses it as too long, in two halves."""
         reply = self._say(say.join(command for group in batch for command in group))
         if len(batch) > 1 and reply.says(TOO_LONG):
             half = len(batch) // 2
@@ -227,35 +234,35 @@ class OwnTmux:
             yield len(batch), reply
 
     def _expect_end(self, reply: TmuxReply) -> None:
-        """Take a reply to what may have taken the whole server along."""
+        """Check the reply to a command after which the session or the server may be gone."""
         if not reply.says((*SERVER_WENT, *NO_TARGET)):
             self._client.expect(reply)
 
     def _say(self, words: Sequence[str], *, stdin: str | None = None) -> TmuxReply:
-        """Say something to our session, and to no other.
+        """Run commands in our session, and in no other.
 
         Raises:
-            TerminalGoneError: It is not there any more, or its server is not.
-            TerminalUnreachableError: Its server lives, and does not answer here.
+            TerminalGoneError: The session or its server does not exist any more.
+            TerminalUnreachableError: Its server is alive, but does not answer at the socket.
         """
         seen = f"{self._target.uuid}\n"
         reply = self._client.say(*say.join([say.guard(self._target)]), ";", *words, stdin=stdin)
         if reply.stdout.startswith(seen):
             return replace(reply, stdout=reply.stdout.removeprefix(seen))
-        if reply.says(TOO_LONG):  # nothing of it was carried out
+        if reply.says(TOO_LONG):  # tmux carried nothing out
             return reply
         raise self._missed(reply)
 
     def _missed(self, reply: TmuxReply) -> Exception:
-        """Return what it means that somebody else answered, or nobody."""
+        """Return the error for an answer from another session or server, or for none."""
         server = self._target.server
         other = _ELSEWHERE.search(reply.stderr)
         if other is not None and int(other[1]) == server.pid:
             return TerminalGoneError("the tmux session is gone")
         if other is None and not reply.says((*NO_SERVER, *SERVER_WENT)):
             self._client.expect(reply)
-            return self._unreadable("our mark is not in it")
-        # One that is just going answers no more, and may still be there for a moment.
+            return self._unreadable("it does not begin with our mark")
+        # A server that is ending does not answer, and may be alive for a moment.
         if not wait_gone([(server.pid, server.started)], timeout_s=_GOING_S):
             return TerminalGoneError("the tmux server is gone")
         return HiddenServerError(
@@ -264,14 +271,14 @@ class OwnTmux:
 
 
 def _leave_modes(pane: str) -> say.Command:
-    """Leave copy mode, where keys would go to tmux and not to the program."""
+    """Leave copy mode, in which tmux and not the program gets the keys."""
     return ("if-shell", "-F", "-t", pane, "#{pane_in_mode}", f"copy-mode -q -t {pane}")
 
 
 def _moves(panes: Sequence[Pane], monitor: str, visible: Sequence[str]) -> list[list[say.Command]]:
-    """The moves from the panes as they are to those that shall be seen.
+    """Return the moves after which ``visible`` are the panes beside the monitor.
 
-    One takes the place of another where it can: the monitor keeps its width meanwhile.
+    Where possible a pane takes the place of another one, so that the monitor keeps its width.
     """
     ours = {pane.id: pane for pane in panes if pane.launch or say.is_vacant(pane)}
     shown = [pane.id for pane in panes if pane.visible]

@@ -1,7 +1,7 @@
-"""A tmux server: who answers at a socket, which sessions are there, and making one of ours.
+"""A tmux server: its process, its sessions, and how to make a session of ours.
 
-Objects of libtmux would cost an import of 148 ms and have no timeout, no stdin and no rule for
-words that end in ``;``; they are for tests and cold paths.
+libtmux is not used here: its import takes 148 ms, and it has no timeout, no stdin and no escape
+for words that end in ``;``. It is for tests and cold paths.
 """
 
 from __future__ import annotations
@@ -37,18 +37,18 @@ from agentmux.ports.terminal import (
 )
 
 MINIMUM_VERSION: Final = (3, 2)
-"""The first with ``new-session -e`` and ``copy-mode -q``."""
+"""The first version with ``new-session -e`` and ``copy-mode -q``."""
 
 SOCKET_PATH_MAX: Final = 107
-"""Bytes in ``sun_path`` (unix(7)), less the final NUL."""
+"""Bytes of ``sun_path`` (unix(7)), without the final NUL."""
 
 _CREATE_TRIES: Final = 3
 _CREATE_WAIT_S: Final = 30.0
-"""At least: a session that tmux was told to make it makes, even after we have given up on it."""
+"""The least time for a new session: tmux would make it even after we have given up."""
 
 
 def version(*, timeout_s: float = 5.0) -> str:
-    """What ``tmux -V`` says, such as ``tmux 3.3a``.
+    """Return the output of ``tmux -V``, such as ``tmux 3.3a``.
 
     Raises:
         MissingError: tmux is not installed, or older than `MINIMUM_VERSION`.
@@ -62,7 +62,7 @@ def version(*, timeout_s: float = 5.0) -> str:
 
 
 def socket_path(*, name: str | None = None, tmux_tmpdir: str | None = None) -> str:
-    """Where tmux keeps the socket of a named server (``-L``), or of the default one."""
+    """Return the path of the socket of a named server (``-L``), or of the default server."""
     folder = os.path.realpath(tmux_tmpdir) if tmux_tmpdir and Path(tmux_tmpdir).is_dir() else "/tmp"  # noqa: S108 (tmux's own)
     return f"{folder}/tmux-{os.getuid()}/{name or 'default'}"
 
@@ -70,7 +70,7 @@ def socket_path(*, name: str | None = None, tmux_tmpdir: str | None = None) -> s
 class TmuxTerminal:
     """`agentmux.ports.terminal.Terminal` on a real tmux server.
 
-    It holds no state of the server's, so any number of them may look at one server.
+    It keeps no state of the server, so several objects may use one server.
     """
 
     def __init__(
@@ -82,14 +82,14 @@ class TmuxTerminal:
         timeout_s: float = 5.0,
         tmux_tmpdir: str | None = None,
     ) -> None:
-        """Take the socket by path, else by name, else the user's default one.
+        """Choose the socket by path, else by name, else the user's default one.
 
         Args:
-            socket: Absolute path.
+            socket: The absolute path of the socket.
             name: As in ``tmux -L``.
-            config_file: Read instead of the user's when this starts the server.
-            timeout_s: For each call; making a session may take longer.
-            tmux_tmpdir: The value of ``TMUX_TMPDIR``, where set.
+            config_file: Used instead of the user's configuration when this starts the server.
+            timeout_s: The time limit of each call; making a session may take longer.
+            tmux_tmpdir: The value of ``TMUX_TMPDIR``, if set.
         """
         self._client = TmuxClient(
             socket=socket or socket_path(name=name, tmux_tmpdir=tmux_tmpdir),
@@ -99,26 +99,26 @@ class TmuxTerminal:
 
     @property
     def socket(self) -> str:
-        """Absolute path of the server's socket."""
+        """The absolute path of the server's socket."""
         return self._client.socket
 
     def server(self) -> Server:
-        """The server that answers here; pid 0 when none runs."""
+        """Return the server at the socket; its pid is 0 where none runs."""
         reply = self._ask("display-message", "-p", "#{pid}")
         return self._server(int(reply.stdout.strip() or 0) if reply else 0)
 
     def sessions(self) -> tuple[TmuxSession, ...]:
-        """Every session of the server; empty when no server runs."""
+        """Return every session of the server; empty where none runs."""
         return self.listing().sessions
 
     def listing(self) -> Listing:
-        """The server that answers, pid 0 for none, and its sessions; in one call."""
+        """Return the server (pid 0 where none runs) and its sessions, in one call."""
         reply = self._ask(*say.join(say.LISTING))
         pid, sessions = say.parse_listing(reply.stdout) if reply else (0, ())
         return Listing(server=self._server(pid), sessions=sessions)
 
     def own(self, target: Target) -> OwnTmux:
-        """The session of ours that is ``target``; nothing is asked yet."""
+        """Return an object for the session ``target``; this calls nothing."""
         return OwnTmux(self._client, target)
 
     def create_session(
@@ -131,7 +131,7 @@ class TmuxTerminal:
         size: tuple[int, int],
         argv: Sequence[str],
     ) -> CreatedSession:
-        """Make a detached session whose first pane, the monitor, runs ``argv``; all in one call."""
+        """Make a detached session whose first pane, the monitor, runs ``argv``, in one call."""
         self._make_folder()
         made = say.create(name=name, uuid=uuid, path=path, cwd=str(cwd), size=size, argv=argv)
         reply = self._create(say.join(made), uuid)
@@ -139,10 +139,10 @@ class TmuxTerminal:
             raise BlockedError(
                 f"a tmux session named {name} exists already",
                 reason=NAME_TAKEN,
-                hints=(f"look at it: `tmux attach -t ={name}`",),
+                hints=(f"look at it: tmux attach -t ={name}",),
             )
         if reply.returncode != 0 and reply.stdout.startswith("$"):
-            # Made, but its marks found no place (a hook renamed it): nobody would know it again.
+            # It was made, but not marked, since a hook renamed it: nobody could identify it.
             session, *_, pid, _ = reply.stdout.rstrip("\n").split("\t")
             self._client.say(*say.join([say.kill_on(int(pid), session)]))
         words = self._client.expect(reply).stdout.rstrip("\n").split("\t")
@@ -155,8 +155,8 @@ class TmuxTerminal:
         if exits == "1" and not self._client.say("list-clients").stdout:
             self.own(created.target).kill()
             raise TerminalError(
-                f"the tmux server at {self.socket} ends while nobody looks at it",
-                hints=("take `exit-unattached on` out of your tmux.conf",),
+                f"the tmux server at {self.socket} ends when no client is attached",
+                hints=("remove `exit-unattached on` from your tmux.conf",),
             )
         self.own(created.target).keep_layout(window)
         return created
@@ -165,25 +165,25 @@ class TmuxTerminal:
         return Server(socket=self.socket, pid=pid, started=start_time(pid))
 
     def _ask(self, *words: str) -> TmuxReply | None:
-        """Ask a server for facts; None where there is none, or no session."""
+        """Run a command that only reads; None where there is no server or no session."""
         reply = self._client.say(*words)
         return None if reply.says((*NO_SERVER, *NO_TARGET)) else self._client.expect(reply)
 
     def _create(self, words: Sequence[str], uuid: str) -> TmuxReply:
-        """Create, and again where a server that was just ending took the call with it."""
+        """Make the session; try again where a server that was ending dropped the call."""
         limit = max(self._client.timeout_s, _CREATE_WAIT_S)
         reply = self._client.say(*words, timeout_s=limit)
         for _ in range(_CREATE_TRIES):
             if not reply.says(SERVER_WENT):
                 break
-            time.sleep(0.05)  # noqa: TID251 (the old server's socket goes away with it, unannounced)
+            time.sleep(0.05)  # noqa: TID251 (no event for the end of the old server's socket)
             if any(session.uuid == uuid for session in self.sessions()):
                 break
             reply = self._client.say(*words, timeout_s=limit)
         return reply
 
     def _make_folder(self) -> None:
-        """Make the socket's folder, private as tmux wants it, and check the socket's length."""
+        """Make the socket's folder with tmux's permissions, and check the path's length."""
         if len(os.fsencode(self.socket)) > SOCKET_PATH_MAX:
             raise TerminalError(
                 f"the tmux socket's path is longer than {SOCKET_PATH_MAX} bytes: {self.socket}",
@@ -198,5 +198,5 @@ class TmuxTerminal:
         if facts.st_uid != os.getuid() or facts.st_mode & (stat.S_IWGRP | stat.S_IRWXO):
             raise TerminalError(
                 f"{folder} has unsafe permissions",
-                hints=(f"mend it: `chmod 700 {shlex.quote(str(folder))}`",),
+                hints=(f"fix it: chmod 700 {shlex.quote(str(folder))}",),
             )

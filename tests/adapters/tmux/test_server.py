@@ -441,7 +441,7 @@ def test_screens_that_cannot_be_read_are_said_and_are_no_empty_ones(
     made = create(tmux, tmp_path)
     (pane,) = tmux.open_panes(made.session.id, [new(1)]).values()
     answers_like(f'"$tmux" "$@" | {mangled}')
-    with pytest.raises(ScreensUnreadableError, match="cannot be read"):
+    with pytest.raises(ScreensUnreadableError, match="cannot be parsed"):
         tmux.capture([made.pane, pane])
 
 
