@@ -581,7 +581,7 @@ def test_a_server_of_another_version_is_unreachable_and_the_way_out_is_said(
     monkeypatch.setenv("PATH", f"{fake.parent}:/bin:/usr/bin")
     with pytest.raises(TerminalUnreachableError, match="protocol version mismatch") as raised:
         TmuxTerminal("/x").sessions()
-    assert any("the version that started it" in hint for hint in raised.value.hints)
+    assert any("the version that started them" in hint for hint in raised.value.hints)
 
 
 def test_a_refusal_has_the_words_of_tmux(tmux_under: TmuxTerminal, tmp_path: Path) -> None:

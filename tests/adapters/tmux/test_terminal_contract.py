@@ -87,7 +87,7 @@ def test_another_server_at_our_socket_is_left_alone(
             for call in (own.panes, own.kill, lambda: own.open_panes([new(1)]),
                          lambda: own.close_panes([made.pane]), lambda: own.capture([made.pane]),
                          lambda: own.press_enter(made.pane)):  # fmt: skip
-                with pytest.raises(HiddenServerError, match=f"server {process.pid} lives without"):
+                with pytest.raises(HiddenServerError, match=f"server {process.pid} runs without"):
                     call()
         else:
             check_gone(terminal, target)
