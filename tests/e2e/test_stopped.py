@@ -83,7 +83,9 @@ def test_a_stopped_pane_goes_on_as_its_user_chooses(
     if key != "s":
         wait_until(lambda: session.kinds("submit_architecture"), 30, lambda: screen(project))
     else:
-        wait_until(lambda: "when it is done: agentmux submit architecture" in screen(project), 20)
+        wait_until(
+            lambda: "when it is done, run: agentmux submit architecture" in screen(project), 20
+        )
         after = pane(project)
         assert (after["id"], after["pid"], after["alternate"]) == (before["id"], before["pid"], "0")
         wait_until(lambda: "architect · demo · shell" in pane(project)["label"], 20)

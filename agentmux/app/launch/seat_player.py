@@ -173,7 +173,7 @@ class SeatPlayers:
         if name not in commands or player.spec.strategies:
             return ""
         if commands[name]:
-            return f"`resume.commands.{name}` wants an id, and `{player.name}` has none"
+            return f"`resume.commands.{name}` needs a conversation id, and `{player.name}` has none"
         return f"`resume.commands.{name}` is empty, so nothing is resumed"
 
     def _is_ambiguous(self, work: Work, player: SeatPlayer, standing: ResumeRecord) -> bool:

@@ -98,6 +98,6 @@ def shell_notice(seat: str, why: str, *, prompt: Path, signals: tuple[str, ...])
     """Return the lines above a shell in which the user plays a role."""
     return (
         f"{seat}: a shell, {why}",
-        f"what is to be done: {prompt}",
-        f"when it is done: {' && '.join(signals)}",
+        f"what to do: {prompt}",
+        f"when it is done, run: {' && '.join(signals)}",
     )

@@ -179,7 +179,7 @@ class Session:
             self.notice(event)
 
     def _commit(self, after: SessionState) -> None:
-        """Save the state; adopt it even where only what follows its own file failed.
+        """Save the state; adopt it, too, where only a step after writing ``state.json`` failed.
 
         Otherwise a disk that was full for a moment would look like another process's commit.
         """

@@ -700,7 +700,11 @@ def test_no_configured_words_resume_nothing(stage: Stage) -> None:
 @pytest.mark.parametrize("stage", ["demo-continue"], indirect=True)
 def test_configured_words_with_an_id_for_an_agent_without_one(stage: Stage) -> None:
     words_for(stage, "demo-continue", "[--resume, '{session_id}']")
-    expect(stage, BOTH, f"`resume.commands.{PROGRAM}` wants an id, and `demo-continue` has none")
+    expect(
+        stage,
+        BOTH,
+        f"`resume.commands.{PROGRAM}` needs a conversation id, and `demo-continue` has none",
+    )
 
 
 def test_configured_words_for_another_program_change_nothing(stage: Stage) -> None:
