@@ -983,7 +983,7 @@ def test_a_key_approves_nothing_that_cannot_be_committed_and_names_what_will_not
             assert "git switch main" in question()
             repository.branch, repository.inside = "main", ("app/",)
             keyboard.press("a")
-            await stage.until(lambda: "not committed: app/" in question())
+            await stage.until(lambda: "`app/` is a git repository of its own" in question())
             keyboard.press("a")
             assert await asyncio.wait_for(asyncio.shield(driving), DEADLINE_S) is ExitCode.OK
 
