@@ -1,5 +1,5 @@
-"""What every test stands on: an environment that reaches nothing of the user's, private tmux
-servers that are ended with everything they started, and waiting on conditions.
+"""Fixtures for every test: an environment without access to the user's files, private tmux servers
+that are ended with everything they started, and waiting for conditions.
 """
 
 import contextlib
@@ -25,11 +25,10 @@ from tests.fakes.bench import Bench
 from tests.fakes.terminal import FakeTerminal
 
 TMUXES = tuple(filter(None, os.environ.get("AGENTMUX_TEST_TMUX", "").split(os.pathsep)))
-"""The tmux programs that every test with a tmux of its own runs against; none for the one on PATH.
-"""
+"""The tmux programs for every test with a tmux of its own; empty for the one on PATH."""
 
 TEST_ID = "AGENTMUX_TEST_ID"
-"""Stands in the environment of all that a test starts, so that it can be found and ended."""
+"""A variable in the environment of all processes of a test, by which they are found and ended."""
 
 HOSTILE = """\
 set -g base-index 1
@@ -50,7 +49,7 @@ set-hook -g after-split-window 'select-layout even-vertical'
 set-hook -g window-linked 'set -g @linked 1'
 set-hook -g pane-died 'set -g @died 1'
 """
-"""A configuration in which whoever counts windows or trusts defaults goes wrong."""
+"""A tmux configuration that breaks programs that count windows or rely on defaults."""
 
 WRAPPER = Path(__file__).parent.parent / "agentmux" / "adapters" / "pane" / "wrapper.py"
 
@@ -58,15 +57,17 @@ settings.register_profile(
     "same", deadline=None, derandomize=True, suppress_health_check=(HealthCheck.too_slow,)
 )
 settings.register_profile("explore", deadline=None, max_examples=1000)
-settings.load_profile("same")  # every run tries the same; --hypothesis-profile=explore goes on
+settings.load_profile(
+    "same"
+)  # the same examples in every run; --hypothesis-profile=explore tries new ones
 
-# A run in the background or under nohup has these ignored, and so would all that it starts. (So
-# nohup protects no run of the tests: use setsid.)
+# In a run in the background or under nohup these signals are ignored, also by all child processes.
+# (Since they are restored here, nohup does not protect a run of the tests: use setsid.)
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 SLOW = ("tests/app/test_crash_sweep.py", "tests/e2e/")
-"""Where most of the time goes; these begin first, and the others fill the workers to the end."""
+"""The slowest tests: they begin first, so that the others keep all workers busy to the end."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -79,7 +80,7 @@ WaitUntil = Callable[..., None]
 def _wait_until(
     condition: Callable[[], object], deadline_s: float = 10.0, what: object = ""
 ) -> None:
-    """Wait until ``condition()`` is true; fail with ``what`` (called, where it can be) if never."""
+    """Wait until ``condition()`` is true, else fail with ``what`` (or ``what()``)."""
     deadline = time.monotonic() + deadline_s
     while not condition():
         if time.monotonic() > deadline:
@@ -89,7 +90,7 @@ def _wait_until(
 
 
 def trust(project: Path, environ: Mapping[str, str] | None = None) -> None:
-    """Trust what the project's files say now, by the command that its user would type."""
+    """Trust the project's files as they are now, with the command that its user would type."""
     said = io.StringIO()
     with contextlib.redirect_stderr(said):
         words = ["--project", str(project), "trust", "--yes"]
@@ -111,9 +112,9 @@ def short_dir() -> Iterator[Path]:
 
 @pytest.fixture(autouse=True)
 def isolated(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[str]:
-    """Put home, configuration and the default tmux server out of reach; end what was started.
+    """Hide home, configuration and the default tmux server; end all processes of the test.
 
-    The value is the id in the environment of everything that the test starts.
+    The value is the id in the environment of these processes.
     """
     for name in tuple(os.environ):
         if name.startswith(("TMUX", "XDG_", "AGENTMUX_", "CLAUDE", "CODEX_", "GIT_")):
@@ -123,7 +124,7 @@ def isolated(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[str]:
     monkeypatch.setenv("HOME", str(home))
     for name in ("CONFIG", "STATE", "DATA", "CACHE"):
         monkeypatch.setenv(f"XDG_{name}_HOME", str(home / name.lower()))
-    # tmux passes over a TMUX_TMPDIR that does not exist, but not over a file in its way.
+    # tmux ignores a missing TMUX_TMPDIR, but fails where its socket folder is a file.
     (home / f"tmux-{os.getuid()}").touch()
     monkeypatch.setenv("TMUX_TMPDIR", str(home))
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:{os.environ['PATH']}")
@@ -134,9 +135,9 @@ def isolated(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[str]:
 
 
 def _end_all(test_id: str) -> None:
-    """End every process that carries the test's id, apart from this one."""
+    """End every process with the test's id in its environment, except this one."""
     left = carriers(f"{TEST_ID}={test_id}")
-    for pid, started in left:  # a stopped process takes no TERM
+    for pid, started in left:  # a stopped process does not handle TERM
         with suppress(ProcessLookupError):
             if is_alive(pid, started):
                 os.kill(pid, signal.SIGCONT)
@@ -153,7 +154,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 def tmux_program(
     request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Let `tmux` be each of those that ``AGENTMUX_TEST_TMUX`` names."""
+    """Run the test with each tmux that ``AGENTMUX_TEST_TMUX`` names."""
     program = getattr(request, "param", None)
     if program is not None:
         folder = tmp_path / "tmux"
@@ -182,7 +183,7 @@ def tmux(short_dir: Path, tmux_program: None) -> Iterator[Bench]:
 
 @pytest.fixture
 def tmux_under(short_dir: Path, tmux_config: str, tmux_program: None) -> Iterator[Bench]:
-    """The same, once without configuration and once with a hostile one."""
+    """A private tmux server, once without configuration and once with a hostile one."""
     terminal = Bench(str(short_dir / "s"), config_file=tmux_config, timeout_s=10)
     yield terminal
     end_server(terminal)
@@ -197,7 +198,7 @@ def fake_terminal() -> Iterator[FakeTerminal]:
 
 @pytest.fixture(params=["fake", "tmux"])
 def terminal(request: pytest.FixtureRequest, tmux_program: None) -> Bench | FakeTerminal:
-    """The fake and the real one: what holds for both is the contract."""
+    """The fake and the real terminal, which must both keep the contract."""
     name = "fake_terminal" if request.param == "fake" else "tmux"
     found: Bench | FakeTerminal = request.getfixturevalue(name)
     return found

@@ -1,4 +1,4 @@
-"""The parts of `./dev` that can be tried without a network and without changing this machine.
+"""The parts of `./dev` that need no network and do not change this machine.
 
 Each test runs a copy of the script in a project of its own, with a PATH that holds only what the
 test puts there.

@@ -1,4 +1,4 @@
-"""The how-to about adding an agent is followed to the letter, with a program made up for it."""
+"""The how-to about adding an agent works, followed step by step with a made-up program."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page about exit codes says what the enum says."""
+"""The page about exit codes agrees with the enum."""
 
 import re
 from pathlib import Path

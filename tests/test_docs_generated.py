@@ -1,4 +1,4 @@
-"""The reference says what the program is: pages made from it are current, tables are whole."""
+"""The reference agrees with the program: generated pages are current, tables complete."""
 
 from __future__ import annotations
 

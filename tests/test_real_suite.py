@@ -1,4 +1,4 @@
-"""``./dev test-real``: what it shows nothing of is no success, and says why."""
+"""``./dev test-real`` does not succeed where it tested nothing, and says why."""
 
 import json
 import os

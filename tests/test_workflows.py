@@ -1,4 +1,4 @@
-"""The workflows try what the README promises, on the systems that `./dev test-fresh` tries."""
+"""The workflows test what the README promises, on the systems of `./dev test-fresh`."""
 
 import re
 from pathlib import Path

@@ -1,8 +1,8 @@
 """A whole pipeline in one process: the real orchestrator over a terminal that runs nothing.
 
 `Studio` is a project with a session in it; agents and user are functions here. An agent reads its
-launch folder as the real ones do, writes its artifacts, and hands in through
-`agentmux.app.signals.submission`. Nothing of our code is replaced but what stands behind the ports.
+launch folder as real agents do, writes its artifacts, and hands in through
+`agentmux.app.signals.submission`. Only the adapters behind the ports are replaced.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What holds for the journal and the state of every session, whatever was killed meanwhile."""
+"""Rules that hold for the journal and state of every session, whatever was killed."""
 
 from __future__ import annotations
 

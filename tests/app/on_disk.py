@@ -1,4 +1,4 @@
-"""A session made of real files, told through real journal lines."""
+"""A session of real files, built from real journal lines."""
 
 from __future__ import annotations
 

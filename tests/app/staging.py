@@ -1,4 +1,4 @@
-"""A session in the middle of its implementation, with launches on record and no process at all."""
+"""A session in the middle of implementing, with recorded launches and no process."""
 
 from __future__ import annotations
 

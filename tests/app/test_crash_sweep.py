@@ -1,9 +1,9 @@
-"""A whole pipeline, killed at every durable operation, comes to the same end each time.
+"""A pipeline that is killed at any durable operation comes to the same end.
 
-One run is recorded: before each operation that changes a name or the journal, the disk is kept as
-it is, which is what a kill at that instant leaves. Each of these disks is then gone on with by a
-new process's worth of objects: over a new tmux server (all were killed) or over the panes that
-lived on (the orchestrator alone was). The recorded run has research, a parallel group, a failed
+One run is recorded: the disk is copied before each operation that changes a name or the journal,
+which is what a kill at that moment would leave. Then new objects, as in a new process, go on with
+each copy: over a new tmux server (everything was killed), or over the panes that are still alive
+(only the orchestrator was killed). The recorded run has research, a parallel group, a failed
 review with its fix, and a second cycle.
 """
 

@@ -1,4 +1,4 @@
-"""Agents and their strategies, as the tests of the core know them."""
+"""Agents and strategies for the tests of the core."""
 
 from __future__ import annotations
 

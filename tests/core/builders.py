@@ -1,4 +1,4 @@
-"""Small words for the core's tests: plans, events, sessions that are told facts, fake disks."""
+"""Builders for the core's tests: plans, events, sessions and fake disks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A plan with two groups, to be changed at will."""
+"""A valid plan with two groups, for tests to change."""
 
 from __future__ import annotations
 

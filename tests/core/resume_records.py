@@ -1,4 +1,4 @@
-"""Records of conversations that can be resumed, one per strategy."""
+"""Resume records of conversations that can be resumed, one per strategy."""
 
 from __future__ import annotations
 

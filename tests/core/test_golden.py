@@ -1,6 +1,6 @@
-"""Sessions recorded by each release still fold to the same state, and want the same done next.
+"""Sessions recorded by each release still fold to the same state and next actions.
 
-Changing an expectation needs a decision in docs/decisions/. To add a release: put its journals
+To change an expected file, write a decision in docs/decisions/. To add a release, put its journals
 beside the others and run this file as a program.
 """
 

@@ -1,4 +1,4 @@
-"""What the demo says at its end can be typed as it stands."""
+"""The commands that the demo shows at its end can be pasted."""
 
 import shlex
 import subprocess

@@ -1,4 +1,4 @@
-"""The work of each role, and the lives that a scenario gives it."""
+"""The work of each role, and the behaviours that a scenario sets."""
 
 import subprocess
 import sys

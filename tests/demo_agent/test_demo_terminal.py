@@ -1,5 +1,5 @@
 # ruff: noqa: RUF001 (the agent's own prompt glyph)
-"""The demo agent as a person and AgentMux see it: keys in, a screen out."""
+"""The demo agent's terminal: keys in, a screen out."""
 
 import json
 import os

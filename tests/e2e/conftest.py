@@ -1,6 +1,6 @@
 """A small project with its own tmux server, home and demo agent, driven by the command line.
 
-Nothing in it is the user's, and when a test is over, nothing of it may run any more.
+It uses nothing of the user's, and nothing of it may run after the test.
 """
 
 import fcntl
@@ -28,7 +28,7 @@ from tests.conftest import TEST_ID, _wait_until, trust
 
 DEADLINE_S = 60
 QUICK: Mapping[str, Any] = {"roles": {"planner": {"plan": {"parts": 1}}}}
-"""The shortest life: one sub-plan, one reviewer, everything passes."""
+"""The shortest scenario: one sub-plan, one reviewer, everything passes."""
 
 _OURS = ("TMUX", "XDG_", "AGENTMUX_", "CLAUDE", "CODEX_", "GIT_")
 
@@ -36,7 +36,7 @@ Said = subprocess.CompletedProcess[str]
 
 
 class Project:
-    """One project, and everything that belongs to it alone."""
+    """One project with its own home, tmux server and demo agent."""
 
     def __init__(self, root: Path, *, name: str = "calc", git: bool = True) -> None:
         """Make the project below ``root``, whose path is short enough for a socket."""
@@ -60,7 +60,7 @@ class Project:
         self.home.mkdir()
         (self.home / ".gitconfig").write_text(
             "[user]\n\tname = Test\n\temail = test@example.com\n[init]\n\tdefaultBranch = main\n"
-            # Newer ones tidy up behind a commit, while a test compares every byte.
+            # Newer versions of git clean up after a commit, while a test compares every byte.
             "[gc]\n\tauto = 0\n[maintenance]\n\tauto = false\n"
         )
         self.scenario(QUICK)
@@ -111,7 +111,7 @@ class Project:
         return answer
 
     def fails(self, code: int, *words: str, **more: Any) -> str:
-        """Run an agentmux command that ends with ``code``; return what it says of that."""
+        """Run an agentmux command that exits with ``code``; return its error message."""
         done = self.run(*words, **more)
         assert done.returncode == code, f"{words}: {done.returncode}\n{done.stdout}{done.stderr}"
         assert done.stderr.startswith("error: ") or "\nerror: " in done.stderr, done.stderr
@@ -130,7 +130,7 @@ class Project:
     # -- sessions ----------------------------------------------------------------------------
 
     def scenario(self, said: Mapping[str, Any]) -> None:
-        """Say how the agents live that are launched from now on."""
+        """Set the behaviour of the agents that are launched from now on."""
         (self.root / "scenario.json").write_text(json.dumps(said))
 
     def config(self, text: str, *, trusted: bool = True) -> None:
@@ -147,13 +147,13 @@ class Project:
         return Session(self, self.path / answer["path"])
 
     def sessions(self) -> list[Path]:
-        """Return whatever lies among the sessions, half-made ones too."""
+        """Return every entry in the sessions' folder, also unfinished sessions."""
         folder = self.path / ".agentmux" / ".sessions"
         found = folder.iterdir() if folder.is_dir() else ()
         return sorted(each for each in found if each.name != ".gitignore")
 
     def tree(self) -> str:
-        """Return everything in the project and the home, byte for byte, in one hash.
+        """Return one hash over every byte in the project and the home.
 
         The cache is left out: what installed programs say of themselves may be noted there.
         """
@@ -169,11 +169,11 @@ class Project:
         return made.hexdigest()
 
     def processes(self) -> tuple[tuple[int, int], ...]:
-        """Return everything that runs because of this project, tmux servers too."""
+        """Return all processes that run for this project, also tmux servers."""
         return carriers(f"{TEST_ID}={self.test_id}")
 
     def close(self) -> None:
-        """End everything; whatever outlives its tmux server by more than a grace is a mistake."""
+        """End everything; fail if a process outlives its tmux server by more than its grace."""
         self.program("tmux", "kill-server")
         try:
             _wait_until(lambda: not self.processes(), 10, self._left)
@@ -184,7 +184,7 @@ class Project:
     def _left(self) -> str:
         words = []
         for pid, _ in self.processes():
-            with suppress(OSError):  # what has ended since
+            with suppress(OSError):  # it has ended since
                 words.append(Path(f"/proc/{pid}/cmdline").read_bytes())
         return f"still running: {words}"
 
@@ -209,11 +209,11 @@ class Session:
 
     @property
     def events(self) -> list[dict[str, Any]]:
-        *lines, _ = (self.path / "tool_events.jsonl").read_text().split("\n")  # whole ones only
+        *lines, _ = (self.path / "tool_events.jsonl").read_text().split("\n")  # complete lines only
         return [json.loads(line) for line in lines]
 
     def kinds(self, *wanted: str) -> list[str]:
-        """Return the kinds of all events, or of those that are wanted, in order."""
+        """Return the kinds of all events, or of the selected ones, in order."""
         found = [each["event"] for each in self.events]
         return [each for each in found if not wanted or each in wanted]
 
@@ -233,19 +233,19 @@ class Session:
         return self.wait("done")
 
     def gone(self) -> "Session":
-        """Wait until nothing of a session that is done runs any more."""
+        """Wait until no process of a finished session runs any more."""
         _wait_until(lambda: not self.project.processes(), 10, self.project._left)
         return self
 
     def seat_env(self, seat: str) -> dict[str, str]:
-        """Return the environment of the agent that holds ``seat``, as its pane has it."""
+        """Return the environment of the agent in ``seat``, as in its pane."""
         launch = self.state["seats"][seat]["launch"]
         found = json.loads(self.read(f"launches/{launch}/launch.json"))
         made: dict[str, str] = found["env"]
         return made
 
     def submit(self, seat: str, *words: str, code: int = 0) -> dict[str, Any]:
-        """Submit as the agent in ``seat`` does."""
+        """Submit as the agent in ``seat``."""
         return self.project.json("submit", *words, code=code, env=self.seat_env(seat))
 
     def until_seat(self, seat: str, status: str = "launched") -> "Session":
@@ -256,7 +256,7 @@ class Session:
         return self
 
     def settled(self, seat: str) -> "Session":
-        """Wait until the prompt of an agent that does nothing has arrived, and all is applied."""
+        """Wait until the prompt of an idle agent has arrived, and all events are applied."""
 
         def quiet() -> bool:
             state, size = self.state, (self.path / "tool_events.jsonl").stat().st_size
@@ -289,7 +289,7 @@ class Client:
         self._reader.start()
 
     def _read(self) -> None:
-        with suppress(OSError):  # what a terminal says when its last program is gone
+        with suppress(OSError):  # the error of a terminal whose last program has ended
             while data := os.read(self._ours, 65536):
                 self._said += data
 
@@ -323,7 +323,7 @@ def project() -> Iterator[Project]:
 
 @pytest.fixture
 def outside() -> Iterator[Project]:
-    """A project that is in no git repository."""
+    """A project outside any git repository."""
     made = Project(make_root(), git=False)
     yield made
     made.close()

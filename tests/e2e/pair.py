@@ -1,4 +1,4 @@
-"""Two coders of one agent side by side: told things, asked things, ended, and brought back."""
+"""Two coders with the same agent side by side: asked, ended and brought back."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""What comes in wrong: each time the behaviour of the contract, or a clear error and no trace."""
+"""Wrong input leads to the documented behaviour, or to a clear error without a trace."""
 
 import itertools
 import json

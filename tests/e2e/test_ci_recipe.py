@@ -1,4 +1,4 @@
-"""The recipe of docs/how-to/ci.md for an unattended run, as it stands there."""
+"""The recipe of docs/how-to/ci.md for an unattended run works as it is written."""
 
 import re
 from pathlib import Path

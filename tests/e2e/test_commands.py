@@ -1,4 +1,4 @@
-"""Every command from the outside: what it answers, its exit codes, and what it leaves alone."""
+"""Every command from outside: its answers, its exit codes, and what it does not touch."""
 
 import json
 import os

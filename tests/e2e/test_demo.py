@@ -1,4 +1,4 @@
-"""`agentmux demo` as a program: what it shows, what it leaves, and that its claims can fail."""
+"""`agentmux demo` as a program: what it shows and leaves, and that its checks can fail."""
 
 import os
 import re

@@ -1,7 +1,7 @@
-"""What no kill can show: that every name and every line is flushed, and in which order.
+"""What no kill can show: every name and line is flushed, in the right order.
 
-A kill of a process loses nothing that the kernel has; a loss of power does. So the calls of one
-whole pipeline are recorded, with what it did to panes and answered in between, and looked through.
+A killed process loses nothing that the kernel has, but a power loss does. So all calls of a whole
+pipeline are recorded, with its actions on panes and its answers, and their order is checked.
 """
 
 # Plain strings: paths here are the words of calls.

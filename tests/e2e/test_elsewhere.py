@@ -1,4 +1,4 @@
-"""A session that is named by its path is driven in its own project, wherever that is typed."""
+"""A session named by its path runs in its own project, from wherever it is named."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""The example configuration does what it says: it is copied into a project and used."""
+"""The example configuration works when it is copied into a project."""
 
 import shutil
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What befalls a machine under a session: floods, hang-ups, lost folders, few descriptors."""
+"""Faults of the machine: floods, hang-ups, lost folders, few descriptors."""
 
 import os
 import resource

@@ -1,4 +1,4 @@
-"""A resume that cannot be: one report, one exit code, and nothing of it is left."""
+"""A resume that fails: one report, one exit code, and nothing left behind."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""What the host may do to a session between the end and the resume, and who may still be there."""
+"""Changes on the host between the end and the resume, and processes that are still alive."""
 
 import json
 import os

@@ -1,7 +1,8 @@
-"""Real tmux, real processes: kill -9 at each kind of operation, then resume to the same result.
+"""Real tmux and processes: kill -9 at each kind of operation, then resume to the same result.
 
 `tests/app/test_crash_sweep.py` kills at every operation, over a terminal in memory. Here each kind
-is met once with everything real: the orchestrator alone, and together with the tmux server.
+of operation is tested once with everything real: the orchestrator is killed alone, and together
+with the tmux server.
 """
 
 import json

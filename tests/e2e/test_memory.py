@@ -1,7 +1,7 @@
-"""Restart with memory: what was killed comes back knowing its own code word, or is told all anew.
+"""A killed agent comes back with its conversation, or is given its whole prompt again.
 
-Two coders work side by side. Each is told a word of its own, killed, brought back and asked; then
-both get new words, are killed in another way, and so on: every row below is one session's life.
+Two coders work side by side. Each is told its own code word, killed, brought back and asked for it.
+Then both get new words and are killed in another way. Each row below is one session.
 """
 
 from typing import Any

@@ -1,4 +1,4 @@
-"""Sessions of an older form: found, foreseen, imported once, and then driven like any other."""
+"""Older sessions: found, shown, imported once, and then run like any other."""
 
 import json
 from collections.abc import Mapping

@@ -1,6 +1,6 @@
-"""What is not ours stays as it is: the user's tmux server and sessions, and the original of a copy.
+"""Nothing that is not ours changes: the user's tmux sessions, and the original of a copy.
 
-Every test has a tmux server of its own that plays the user's.
+Every test has a tmux server of its own in the place of the user's.
 """
 
 import json

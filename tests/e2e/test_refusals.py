@@ -1,4 +1,4 @@
-"""Looking and refusing change nothing; and nothing of an agent's own is ever opened."""
+"""Commands that look or refuse change nothing, and never open an agent's own files."""
 
 import fcntl
 import json

@@ -1,4 +1,4 @@
-"""Panes that come up stopped, and the lower rungs of the ladder, from the command line on."""
+"""Stopped panes, and resumes without a conversation, from the command line on."""
 
 import os
 import pty

@@ -1,4 +1,4 @@
-"""In terminals: inside and outside tmux, small ones, and under configurations of all kinds."""
+"""In terminals: inside and outside tmux, small ones, and with various configurations."""
 
 import shlex
 import sys

@@ -1,6 +1,6 @@
-"""Every call to tmux: what concerns a session of ours checks, in that call, who answers.
+"""Every call to tmux about a session of ours checks in the same call who answers.
 
-A program of that name stands before the real one on PATH and notes what is said to it.
+A program named `tmux` comes before the real one on PATH and records its arguments.
 """
 
 import json

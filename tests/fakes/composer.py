@@ -1,4 +1,4 @@
-"""A program with a composer like those of the agent CLIs, and their bad habits on demand.
+"""A program with a composer like those of agent CLIs, and their bad habits on request.
 
 Usage: composer.py LOG [habit[=value]]…; each chunk that it reads goes to LOG, one repr a line.
 """

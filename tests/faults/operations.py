@@ -1,7 +1,7 @@
-"""Durable operations of a process, seen from outside of our code: the calls on `os` themselves.
+"""Recording and breaking a process's durable operations: its calls of `os`.
 
-Python audits renames but no write, so the functions of `os` are wrapped. What is wrapped calls
-``before`` first, and only then does what it was asked to do.
+Python audits renames but not writes, so the functions of `os` are wrapped. A wrapped function calls
+``before`` first, and then the real function.
 """
 
 # Plain strings: paths here are the words of calls.

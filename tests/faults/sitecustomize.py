@@ -1,9 +1,10 @@
-"""Loaded by every Python that finds this folder on its path: kills an orchestrator, if asked to.
+"""Loaded by every Python with this folder on its path: kills an orchestrator on request.
 
-``AGENTMUX_TEST_FAULTS`` names a folder of JSON files; an orchestrator takes the first. ``name`` and
-``place`` (a pattern) say before which operation, ``count`` before which of them, ``server`` whether
-the tmux server dies with it. ``name`` is a function of `os`, or ``run``: then ``place`` is looked
-for in the words of a program. The file is renamed to ``….fired`` when it happens.
+``AGENTMUX_TEST_FAULTS`` names a folder of JSON files; an orchestrator uses the first one. ``name``
+and ``place`` (a pattern) select the operations, ``count`` the one of them before which it is
+killed, and ``server`` says whether the tmux server is killed, too. ``name`` is a function of `os`,
+or ``run``: then ``place`` is searched in the words of a program. The file is renamed to
+``….fired`` when the kill happens.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""`./dev test-fresh` on made-up machines: what it refuses, how it counts, what it leaves."""
+"""`./dev test-fresh` on simulated machines: what it refuses, counts and leaves."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""Both faces, shell and MCP, give the same answers and leave the same lines."""
+"""The shell and MCP give the same answers and append the same journal lines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pictures for the monitor's tests: one session, seen in different situations."""
+"""Pictures for the monitor's tests: one session in different situations."""
 
 from __future__ import annotations
 

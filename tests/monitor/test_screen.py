@@ -1,4 +1,4 @@
-"""The monitor's screen: a real pseudo-terminal, a real tmux pane, and no terminal at all."""
+"""The monitor's screen on a pseudo-terminal, in a tmux pane, and without a terminal."""
 
 from __future__ import annotations
 

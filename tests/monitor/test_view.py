@@ -1,4 +1,4 @@
-"""What the monitor shows: pictures to text, and that every picture fits every size."""
+"""The monitor's text for each picture, and that it fits every size."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the tests against real agent CLIs stand on; only ``./dev test-real`` collects them."""
+"""Fixtures for the tests with real agent CLIs; only ``./dev test-real`` collects them."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Inside the network namespace: bring loopback up, see that there is nothing else, run pytest."""
+"""In the network namespace: start loopback, check that nothing else is there, run pytest."""
 
 from __future__ import annotations
 

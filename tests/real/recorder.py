@@ -1,4 +1,4 @@
-"""``./dev test-real --record``: bring the real programs to each screen that matters, and keep it.
+"""``./dev test-real --record``: bring real programs to each kind of screen, and record it.
 
 Every scene runs in a home and a folder of its own, always under the same neutral path, at each
 width: the program is started anew, so that nothing is an old screen at another size.

@@ -1,4 +1,4 @@
-"""Real CLIs in a pipeline: killed with everything around them, and brought back."""
+"""Real CLIs in a pipeline, killed with everything around them and brought back."""
 
 import fcntl
 import json

@@ -1,4 +1,4 @@
-"""What the registry says of each CLI, held against the program itself."""
+"""The registry's entries compared with the real programs."""
 
 import re
 import uuid

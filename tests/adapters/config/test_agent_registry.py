@@ -1,3 +1,5 @@
+"""The agent registry: reading, merging and checking entries, and probing programs."""
+
 # ruff: noqa: RUF001 (the screens of agents hold such signs)
 from __future__ import annotations
 

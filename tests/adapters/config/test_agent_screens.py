@@ -1,4 +1,4 @@
-"""Every screen that was recorded from a real agent is read as what it is, at every width."""
+"""Each screen recorded from a real agent is read as its kind, at every width."""
 
 from __future__ import annotations
 

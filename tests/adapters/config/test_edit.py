@@ -1,3 +1,5 @@
+"""Editing configuration files."""
+
 from __future__ import annotations
 
 from pathlib import Path

@@ -1,3 +1,5 @@
+"""Reading, merging and checking the layers of the configuration."""
+
 from __future__ import annotations
 
 import os

@@ -1,4 +1,4 @@
-"""What lies in the phase folders is read whatever it is: it counts, or it counts as missing."""
+"""Reading the phase folders: each file counts, or counts as missing with a reason."""
 
 import json
 import os

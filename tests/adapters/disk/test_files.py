@@ -1,4 +1,4 @@
-"""Durable files: whole or not there, whatever happens in between."""
+"""Durable writes and moves: a file is complete or absent, whatever fails in between."""
 
 from __future__ import annotations
 

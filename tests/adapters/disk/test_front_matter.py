@@ -1,4 +1,4 @@
-"""The plainest head of an architecture is read without YAML, and means the same."""
+"""The usual front matter is read without a YAML parser, with the same result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Between a command and the orchestrator that it starts."""
+"""What a command and the orchestrator that it starts exchange."""
 
 from __future__ import annotations
 

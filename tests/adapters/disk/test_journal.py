@@ -1,4 +1,4 @@
-"""The journal: whole lines only, whoever dies or fails in between."""
+"""The journal has complete lines only, whichever process dies or fails in between."""
 
 from __future__ import annotations
 

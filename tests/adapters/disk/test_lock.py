@@ -1,4 +1,4 @@
-"""The session lock: one holder, freed by its death, and a look that leaves no trace."""
+"""The session lock: one holder, released by its death, and a check that makes no file."""
 
 from __future__ import annotations
 

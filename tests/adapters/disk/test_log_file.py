@@ -1,4 +1,4 @@
-"""The end of a log, and what is added to it."""
+"""The last lines of a log, and the lines added to it."""
 
 from pathlib import Path
 

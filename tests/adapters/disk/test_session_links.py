@@ -1,4 +1,4 @@
-"""No link inside a session's directory is written through, whichever of its files it stands for."""
+"""No file of a session is written through a link."""
 
 import json
 import logging

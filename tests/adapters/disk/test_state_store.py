@@ -1,4 +1,4 @@
-"""State: the old generation or the new one, and never neither."""
+"""The state file is always either the old state or the new one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The file that keeps what is trusted: private, by the real path, and worth nothing when broken."""
+"""The trust file: private, bound to the real path, and ignored when it is broken."""
 
 from pathlib import Path
 

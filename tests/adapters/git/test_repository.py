@@ -1,4 +1,4 @@
-"""Real git in throw-away repositories, with a home that holds no configuration."""
+"""Git operations in real temporary repositories, with a home without configuration."""
 
 import os
 import subprocess

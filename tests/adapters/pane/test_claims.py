@@ -1,4 +1,4 @@
-"""Who holds which conversation on this host: real locks, of the real wrapper."""
+"""Which launch has claimed which conversation, with real locks of the real wrapper."""
 
 import errno
 import fcntl

@@ -1,4 +1,4 @@
-"""Typing into a pane: what counts as arrived, and what is never done."""
+"""Typing into a pane: what counts as delivered, and what is never done."""
 
 import asyncio
 import sys

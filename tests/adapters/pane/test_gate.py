@@ -1,4 +1,4 @@
-"""The stopped pane in real tmux: what is painted, and that each choice runs in that very pane."""
+"""A stopped pane in real tmux: what it shows, and that each choice runs in that pane."""
 
 import fcntl
 import json

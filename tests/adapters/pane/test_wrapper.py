@@ -1,4 +1,4 @@
-"""The wrapper in real panes: how agents start, how they end, and what is left of it."""
+"""The wrapper in real panes: how agents start and end, and which files it writes."""
 
 import fcntl
 import json

@@ -1,4 +1,4 @@
-"""The wall clock as the journal writes it."""
+"""The wall clock in the journal's format."""
 
 import pytest
 from freezegun import freeze_time

@@ -1,4 +1,4 @@
-"""A program in the foreground of a terminal, as a shell sees it."""
+"""Running a program in the foreground of a terminal."""
 
 import os
 import signal

@@ -1,3 +1,5 @@
+"""Recognising network file systems."""
+
 from pathlib import Path
 
 import pytest

@@ -1,4 +1,4 @@
-"""Who is alive, who outlived tmux, and how they end."""
+"""Which processes are alive, which survived tmux, and how they are ended."""
 
 import asyncio
 import errno

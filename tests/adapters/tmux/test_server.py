@@ -1,4 +1,4 @@
-"""What only the real tmux can do wrong, under no configuration and under a hostile one."""
+"""What only real tmux can get wrong, with and without a hostile configuration."""
 
 import os
 import re

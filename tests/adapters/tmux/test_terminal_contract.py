@@ -1,4 +1,4 @@
-"""What every terminal promises, the fake one included."""
+"""The contract of a terminal, for real tmux and for the fake."""
 
 import subprocess
 import sys

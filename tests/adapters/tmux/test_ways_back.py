@@ -1,4 +1,4 @@
-"""Clients that are shown a session of ours when it ends: real ones, on real terminals."""
+"""Where real clients go when the session that they show ends."""
 
 import os
 import time

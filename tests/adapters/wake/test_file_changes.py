@@ -1,4 +1,4 @@
-"""File hints, on the real kernel interface."""
+"""File-change hints from the real kernel interface."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The wake pipe: never waits, never writes anywhere else."""
+"""The wake pipe never waits, and writes nowhere else."""
 
 from __future__ import annotations
 

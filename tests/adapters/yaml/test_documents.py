@@ -1,4 +1,4 @@
-"""What agents leave is data, however it is written."""
+"""YAML from agents is read as plain data only, however it is written."""
 
 from __future__ import annotations
 

@@ -1,3 +1,5 @@
+"""The agents of a project: what is installed, and what each can do."""
+
 from __future__ import annotations
 
 import os

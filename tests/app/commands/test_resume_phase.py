@@ -1,7 +1,7 @@
-"""Where a resume goes on: what the dry run names is where the real one does, and nothing is lost.
+"""A resume goes on in the phase that its dry run names, and no work is lost.
 
-Sessions of real files and real journal lines; the phase, the artifacts and what was handed in are
-drawn, and both resumes look at the same disk.
+The sessions have real files and journal lines. Phase, artifacts and what was handed in are drawn
+at random, and both resumes read the same disk.
 """
 
 from __future__ import annotations

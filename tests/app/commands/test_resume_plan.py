@@ -1,7 +1,7 @@
-"""Every guard with real files and real player: what a resume would start, and why.
+"""Each rule that decides whether a conversation comes back, with real files and configuration.
 
-Each row changes one thing between the launch and the resume. It says which seats come back fresh
-for it, and with what reason; the others come back with their conversation.
+Each row changes one thing between launch and resume. It names the seats that therefore start
+without their conversation, and the reason; the others come back with it.
 """
 
 import fcntl

@@ -1,4 +1,4 @@
-"""Starts that looked at the same moment: each gets a name of its own, and nobody's work is lost.
+"""Starts at the same moment: each gets a name of its own, and no work is lost.
 
 And a start with a branch of its own: whoever finds the session finds its branch.
 """

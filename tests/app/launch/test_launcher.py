@@ -1,4 +1,4 @@
-"""What a launch leaves on disk and on record before its pane is made."""
+"""The files and events of a launch before its pane is made."""
 
 import fcntl
 import json

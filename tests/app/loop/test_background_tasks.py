@@ -1,4 +1,4 @@
-"""Work beside the loop: one of a kind at a time, and what fails is not begun again and again."""
+"""Background tasks: one of a kind at a time, and a failed one is not restarted forever."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The commit of an approved result, with real git and what may go wrong around it."""
+"""Committing an approved result with real git, and what can go wrong."""
 
 import os
 from contextlib import suppress

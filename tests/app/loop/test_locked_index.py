@@ -1,4 +1,4 @@
-"""The user's git at work at the moment of the commit: real git, real locks, real file events."""
+"""The user's git runs at the moment of the commit: real git, locks and file events."""
 
 import os
 import threading

@@ -1,4 +1,4 @@
-"""How an orchestrator behaves: in this process, over a fake terminal with real agents in it."""
+"""The orchestrator in this process, over a fake terminal with real agents."""
 
 import asyncio
 import errno

@@ -1,4 +1,4 @@
-"""A resume that others come in between: what they were told was accepted is not lost."""
+"""Signals that arrive during a resume are not lost once they were accepted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is seen of panes, look by look, over a terminal that shows what a test says."""
+"""What the watcher concludes from panes, over a terminal whose screens the test sets."""
 
 from __future__ import annotations
 

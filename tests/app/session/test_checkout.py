@@ -1,4 +1,4 @@
-"""One session at a time in a checkout: who begins beside a live one is refused."""
+"""One live session at a time in a checkout: a second start is refused."""
 
 import fcntl
 import os

@@ -1,4 +1,4 @@
-"""Finding sessions, by name or all of them, and telling which are live: real files, real tmux."""
+"""Finding sessions, and deciding which are live, with real files and real tmux."""
 
 import hashlib
 import json

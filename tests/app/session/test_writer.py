@@ -1,4 +1,4 @@
-"""One writer's session on a disk that is full at any moment, or whose state was lost."""
+"""The session's writer when the disk is full at any moment, or the state was lost."""
 
 import errno
 import json

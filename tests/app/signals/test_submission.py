@@ -1,4 +1,4 @@
-"""Signals against real files: what is taken, what is refused, what the journal holds then."""
+"""Signals with real files: which are accepted or refused, and what the journal gets."""
 
 from __future__ import annotations
 

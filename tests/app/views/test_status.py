@@ -1,4 +1,4 @@
-"""How a session is said to be: from its state, its liveness and what its orchestrator noted."""
+"""The status of a session, from its state, its liveness and the orchestrator's notes."""
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path

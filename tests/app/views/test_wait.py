@@ -1,4 +1,4 @@
-"""Waiting for a phase: at once, on a change, in vain, and for what cannot come any more."""
+"""Waiting for a phase: immediate, after a change, timed out, or impossible."""
 
 import json
 import os

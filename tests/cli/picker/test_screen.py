@@ -1,3 +1,5 @@
+"""The picker's screen."""
+
 from __future__ import annotations
 
 import fcntl

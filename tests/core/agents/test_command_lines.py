@@ -1,3 +1,5 @@
+"""The command lines of agents: launch, resume, prompt, MCP and hooks."""
+
 from __future__ import annotations
 
 import json

@@ -1,4 +1,4 @@
-"""What of a command's environment its session gets."""
+"""Which of the caller's environment variables a session inherits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which program answers: what is part of its name, and what only says that it was updated."""
+"""Which program a command runs, and what only shows that it was updated."""
 
 from __future__ import annotations
 

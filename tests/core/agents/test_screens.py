@@ -1,3 +1,5 @@
+"""Reading screens with an agent's patterns."""
+
 # ruff: noqa: RUF001 (the screens of agents hold such signs)
 from __future__ import annotations
 

@@ -1,3 +1,5 @@
+"""Finding an agent's entry, and choosing its strategy."""
+
 from __future__ import annotations
 
 from dataclasses import replace

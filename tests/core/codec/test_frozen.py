@@ -1,4 +1,4 @@
-"""The quick decorator makes what the standard one makes."""
+"""The fast dataclass decorator behaves like the standard one."""
 
 from __future__ import annotations
 

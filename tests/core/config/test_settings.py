@@ -1,4 +1,4 @@
-"""What the built-in settings decide by themselves."""
+"""The decisions of the built-in settings."""
 
 import pytest
 

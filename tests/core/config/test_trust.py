@@ -1,4 +1,4 @@
-"""What of a project's files needs trust, what is trusted of it, and what a command would use."""
+"""Which parts of a project's files need trust, are trusted, and are used by a command."""
 
 from __future__ import annotations
 

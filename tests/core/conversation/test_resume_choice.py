@@ -1,3 +1,5 @@
+"""Whether an agent's conversation is resumed, and why."""
+
 from __future__ import annotations
 
 import itertools

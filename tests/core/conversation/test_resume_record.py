@@ -1,3 +1,5 @@
+"""The resume record, and its encoding."""
+
 from __future__ import annotations
 
 import json

@@ -1,4 +1,4 @@
-"""Which phase a session resumes in: completion checks, then the whole table, then properties."""
+"""The phase in which a session resumes: checks, the whole table, and properties."""
 
 from __future__ import annotations
 

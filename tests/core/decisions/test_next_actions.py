@@ -1,4 +1,4 @@
-"""What is to be done next, for every state a session can be in."""
+"""The next actions for every state of a session."""
 
 from __future__ import annotations
 

@@ -1,3 +1,5 @@
+"""The rules of plan.yaml and execution_plan.yaml."""
+
 from __future__ import annotations
 
 import copy

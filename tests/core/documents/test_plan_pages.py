@@ -1,3 +1,5 @@
+"""The Markdown pages of a plan."""
+
 from __future__ import annotations
 
 from agentmux.core.documents.plan_pages import plan_md, subplan_md, tasks_md

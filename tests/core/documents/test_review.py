@@ -1,3 +1,5 @@
+"""The rules of reviews and nominations, and the pages made of reviews."""
+
 from __future__ import annotations
 
 from typing import Any

@@ -1,3 +1,5 @@
+"""Which signals are accepted, ignored or duplicates."""
+
 from __future__ import annotations
 
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""The fold, rule by rule: what each event makes of the state."""
+"""The fold, rule by rule: how each event changes the state."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What each accepted event adds on disk before the state is committed."""
+"""Which files each accepted event adds before the state is committed."""
 
 from __future__ import annotations
 

@@ -1,3 +1,5 @@
+"""Encoding and parsing of journal events."""
+
 from __future__ import annotations
 
 import json

@@ -1,4 +1,4 @@
-"""What a signal says to people."""
+"""The line that people see for each signal."""
 
 import pytest
 

@@ -1,3 +1,5 @@
+"""Encoding and decoding of the state."""
+
 from __future__ import annotations
 
 import json

@@ -1,3 +1,5 @@
+"""Slugs, session names and paths."""
+
 from __future__ import annotations
 
 import re

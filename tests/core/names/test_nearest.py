@@ -1,4 +1,4 @@
-"""What a mistyped name probably means."""
+"""The name that a mistyped one probably means."""
 
 import pytest
 

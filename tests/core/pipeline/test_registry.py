@@ -1,4 +1,4 @@
-"""The table of the phases, against the contract's words."""
+"""The table of the phases."""
 
 from __future__ import annotations
 

@@ -1,3 +1,5 @@
+"""The prompts of every role."""
+
 from __future__ import annotations
 
 import dataclasses

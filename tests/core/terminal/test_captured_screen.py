@@ -1,4 +1,4 @@
-"""A screen painted again: dimmed, cropped, and nothing in it but text and SGR."""
+"""Painting a captured screen: dimmed, cropped, and with text and SGR only."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""What keys at the monitor mean: nothing irreversible happens by one of them."""
+"""What keys at the monitor do: no single key does anything irreversible."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A terminal's bytes made keys, however they are cut into pieces."""
+"""Decoding a terminal's bytes into keys, however they are split."""
 
 from __future__ import annotations
 

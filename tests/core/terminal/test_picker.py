@@ -1,3 +1,5 @@
+"""Picking a session with keys."""
+
 from __future__ import annotations
 
 from hypothesis import given
