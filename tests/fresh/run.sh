@@ -1,12 +1,13 @@
 #!/bin/sh
-# `./dev test-fresh [--again] [--keep] [SUITE...]`: what a newcomer does, on bare Debian systems.
+# `./dev test-fresh [--again] [--keep] [SUITE...]`: does what a newcomer does, on bare Debian systems.
 #
-# For each suite: a root with python3 and git alone (made once, kept as a cache), a copy of it, in it a
-# clone of HEAD, `./dev demo`, and the whole `./dev test`. Everything runs in mount and process
-# namespaces of its own: no mount is left, and no process but where this script itself is killed by
-# SIGKILL; nothing of the machine is changed. The settings that reach the network here (pip, apt, certificates) are copied.
+# For each suite, it makes a root with only python3 and git (once; then it is cached), copies it, clones
+# HEAD into the copy, and runs `./dev demo` and the whole `./dev test` there. Everything runs in its own
+# mount and process namespaces. So no mount is left, and no process either, unless this script itself is
+# killed by SIGKILL; nothing else on the machine changes. The settings that this machine needs to reach
+# the network (pip, apt, certificates) are copied.
 #
-# Exit codes: 0 all passed; 1 something failed; 2 a wrong command line; 6 something is missing here.
+# Exit codes: 0 all passed; 1 something failed; 2 wrong command line; 6 something is missing here.
 set -eu
 
 here=$(cd -- "$(dirname -- "$0")" && pwd -P)
@@ -21,12 +22,12 @@ usage() {
   cat <<'USAGE'
 usage: ./dev test-fresh [--again] [--keep] [SUITE...]
 
-  SUITE    bookworm, trixie or sid; all three where none is given
-  --again  make the roots anew, and not from the cache
-  --keep   leave the systems in which something failed, for a look
+  SUITE    bookworm, trixie or sid (default: all three)
+  --again  make the roots again, without the cache
+  --keep   keep the systems in which something failed
 
-AGENTMUX_FRESH_CACHE: where the roots and the logs are (.cache/fresh-roots in the project)
-AGENTMUX_FRESH_MIRROR: where the packages come from (else from where this machine has its own)
+AGENTMUX_FRESH_CACHE: folder of the roots and logs (default: .cache/fresh-roots in the project)
+AGENTMUX_FRESH_MIRROR: mirror of the packages (default: the mirror of this machine)
 USAGE
 }
 
@@ -37,7 +38,7 @@ missing() {
 }
 
 require_machine() {
-  [ "$(id -u)" -eq 0 ] || missing 'bare systems are made by root only' 'sudo ./dev test-fresh'
+  [ "$(id -u)" -eq 0 ] || missing 'only root can make bare systems' 'sudo ./dev test-fresh'
   for tool in debootstrap unshare git; do
     command -v "$tool" >/dev/null 2>&1 || missing "this machine lacks: $tool" \
       'sudo apt-get install --no-install-recommends debootstrap util-linux git'
@@ -158,8 +159,8 @@ main() {
       --again) again=yes ;;
       --keep) keep=yes ;;
       -h | --help) usage && exit 0 ;;
-      -*) say "error: no option \`$word\`" && usage >&2 && exit 2 ;;
-      *[!a-z0-9]*) say "error: no suite \`$word\`" && usage >&2 && exit 2 ;;
+      -*) say "error: unknown option \`$word\`" && usage >&2 && exit 2 ;;
+      *[!a-z0-9]*) say "error: unknown suite \`$word\`" && usage >&2 && exit 2 ;;
       *) suites="$suites $word" ;;
     esac
   done
