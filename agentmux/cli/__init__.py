@@ -1,1 +1,1 @@
-"""The command line: the faces that a person or an agent types."""
+"""The command line that a person or an agent types: arguments in, text or JSON out."""

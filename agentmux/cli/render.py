@@ -157,7 +157,7 @@ def where(view: SessionView) -> str:
 
 
 def standing(view: SessionView) -> list[str]:
-    """Return the lines that tell, after a detach, how the session is and what to do next."""
+    """Return the lines to show after a detach: the state of the session and the next command."""
     name = view.session
     if view.status == SessionStatus.DONE:
         made = f"commit {view.commit[:12]}" if view.commit else "nothing was committed"

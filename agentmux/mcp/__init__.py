@@ -1,1 +1,1 @@
-"""The MCP face of the signals; the shell's is ``agentmux submit``."""
+"""The signals as MCP tools. The same signals as shell commands are in `cli/fast`."""

@@ -18,8 +18,8 @@ _PATH: Final = ".agentmux/config.yaml"
 _MODE: Final = 0o644
 
 _TEXT: Final = """\
-# How AgentMux works in this project. Every key is optional; the lines that begin with # show the
-# built-in values. AgentMux reports a mistake with its file and line.
+# How AgentMux works in this project. Every key is optional; a key that is commented out has the
+# value shown. AgentMux reports a mistake with its file and line.
 version: 1
 
 defaults:

@@ -1,1 +1,1 @@
-"""Picks one session on the whole terminal. What its keys mean is `core/terminal/picker`."""
+"""Picks one session in a full-screen list. What its keys mean is in `core/terminal/picker`."""
