@@ -13,7 +13,7 @@ from agentmux.app.session.lookup import Liveness, SessionEntry, live, shown_path
 from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.core.names.phase import RESEARCHERS
 from agentmux.core.names.status_labels import SessionStatus, left_out_label, status_label
-from agentmux.core.names.statuses import LAUNCHED, LEFT, STALLED, STOPPED, WAITING
+from agentmux.core.names.statuses import DELAYED, LAUNCHED, LEFT, STALLED, STOPPED, WAITING
 from agentmux.errors import AgentmuxError, DataError, ExitCode
 
 if TYPE_CHECKING:
@@ -272,7 +272,7 @@ def _at_work(entry: SessionEntry, noted: Json, seats: tuple[SeatView, ...]) -> S
         seen.add(WAITING)
     if any(seat.holds_up for seat in seats):
         seen.add(WAITING)
-    if noted.get("problem") or _mapping(entry.fields, "commit").get("status") == "delayed":
+    if noted.get("problem") or _mapping(entry.fields, "commit").get("status") == DELAYED:
         seen.add(STALLED)
     for status in (SessionStatus.WAITING, SessionStatus.STALLED, SessionStatus.LIMIT):
         if status in seen:
