@@ -515,7 +515,7 @@ def test_a_question_before_a_command_is_left_to_the_user(
         real,
         wait_until,
         agents={name: {"permission_args": list(CLIS[name].asks or ())}},
-        stall={"turn_ended_after": "1s", "nudge_after": "5s", "report_after": "6s"},
+        stall={"turn_ended_after": "1s", "nudge_after": "15s", "report_after": "16s"},
     )
     ran = real.folder / "ran"
     outside = {"sandbox_permissions": "require_escalated", "justification": "May I?"}
@@ -526,8 +526,8 @@ def test_a_question_before_a_command_is_left_to_the_user(
     run.start()
     run.until(lambda: run.mark is ScreenMark.WAITING, "it does not ask")
     run.until(lambda: run.status().get("status") == "waiting_for_user", "that is not seen")
-    quiet = time.monotonic() + 8  # well beyond the time after which a quiet agent is reminded
-    run.until(lambda: time.monotonic() > quiet, "time stands still", 20)
+    quiet = time.monotonic() + 18  # well beyond the time after which a quiet agent is reminded
+    run.until(lambda: time.monotonic() > quiet, "time stands still", 30)
     assert run.mark is ScreenMark.WAITING, f"somebody answered\n{run.report()}"
     assert run.events("agent_nudged") == run.events("agent_stalled") == []
     assert not ran.exists()
