@@ -15,9 +15,7 @@ import yaml
 from agentmux.core.codec.frozen import dataclass
 
 _LOADER: Final[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # C is 8 times faster
-_NO_ALIAS: Final = (
-    "an alias (`*…`) is not allowed; write the value out, or quote text that begins with `*`"
-)
+_NO_ALIAS: Final = "an alias (`*…`) is not allowed; write its value, or quote the text"
 _ADVICE: Final = {
     "mapping values are not allowed": "; quote text that contains `: `",
     "expected alphabetic or numeric": "; quote text that begins with `*` or `&`",
@@ -140,10 +138,10 @@ class _Walk(Generic[Built]):
     def _check_marks(self, event: yaml.Event) -> None:
         anchor, tag = getattr(event, "anchor", None), getattr(event, "tag", None)
         if anchor is not None:
-            self._note(event, "an anchor (`&…`) is not allowed; quote text that begins with `&`")
+            self._note(event, "an anchor (`&…`) is not allowed; quote the text")
         allowed = isinstance(event, yaml.ScalarEvent) and tag in self._limits.tags
         if tag is not None and not allowed:
-            self._note(event, "a tag (`!…`) is not allowed; quote text that begins with `!`")
+            self._note(event, "a tag (`!…`) is not allowed; quote the text")
 
     def _sequence(self, start: yaml.Event, rest: Iterator[yaml.Event], depth: int) -> Built:
         items: list[Any] = []  # a None in it is a problem, and then nothing is returned
