@@ -230,6 +230,23 @@ def test_a_hook_that_has_nothing_to_tell_is_no_trouble(session: OnDisk, told: st
 # -- what it costs -------------------------------------------------------------------------------
 
 
+def test_a_signals_process_ends_at_once_with_its_answer_and_its_code(tmp_path: Path) -> None:
+    session = implementing(tmp_path / "s", 1)
+    code = (
+        "import atexit, sys; from agentmux.__main__ import main;"
+        "atexit.register(print, 'the interpreter was taken down');"
+        "sys.argv = ['agentmux', 'submit', *sys.argv[1:]]; sys.exit(main())"
+    )
+    env = session.launch("coder-1", subplan=1)
+    for word, status, said in (("done", 0, "accepted"), ("nosuch", 2, "error: ")):
+        answer = subprocess.run(
+            [sys.executable, "-c", code, word], env=env, capture_output=True, text=True, check=False
+        )
+        assert answer.returncode == status, answer
+        assert (answer.stdout + answer.stderr).startswith(said), answer
+        assert "taken down" not in answer.stdout
+
+
 def test_a_signal_imports_nothing_that_it_does_not_need(tmp_path: Path) -> None:
     session = implementing(tmp_path / "s", 1)
     code = (
