@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import select
 import shutil
 import subprocess
 import sys
@@ -19,7 +18,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
 
-from agentmux.adapters.system.processes import carriers, end
+from agentmux.adapters.system.processes import carriers, end, wait_child
 
 DEADLINE_S: Final = 60.0
 MARK: Final = "AGENTMUX_BENCH_ID"
@@ -123,13 +122,8 @@ class Sandbox:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
-        # Not wait(timeout): that looks again after 16, 32 and 64 ms, and so would every result be.
-        ended = os.pidfd_open(process.pid)
-        select.select([ended], [], [], DEADLINE_S)
-        taken = time.perf_counter() - begun
-        os.close(ended)
-        process.wait(1)  # reaps it; one that is past the deadline fails here
-        return taken
+        wait_child(process, DEADLINE_S)
+        return time.perf_counter() - begun
 
     def start(self, feature: str = "add a greeting", *words: str) -> Path:
         """Start a feature with the demo agent; return the session's directory."""

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any, Final
 from zlib import crc32
 
+from agentmux.adapters.system.processes import wait_child
 from agentmux.core.agents.spec import (
     PROBE_ANSWER_S,
     AgentSpec,
@@ -260,7 +261,7 @@ def _ask(argv: Sequence[str], path_env: str, timeout_s: float) -> str:
             start_new_session=True,
         )
         try:
-            process.wait(timeout_s)
+            wait_child(process, timeout_s)
         except subprocess.TimeoutExpired:
             raise TimeoutError from None
         finally:

@@ -15,6 +15,7 @@ from pathlib import Path
 from threading import Thread
 from typing import IO, Final
 
+from agentmux.adapters.system.processes import wait_child
 from agentmux.core.codec.frozen import dataclass
 from agentmux.errors import MissingError
 from agentmux.ports.repository import GitError, GitRefusedError
@@ -127,7 +128,7 @@ class GitProgram:
         for each in talk:
             each.start()
         with _ended_in(process, WRITE_TIMEOUT_S, self._project):
-            process.wait(WRITE_TIMEOUT_S)
+            wait_child(process, WRITE_TIMEOUT_S)
         for each in talk:
             each.join(_LAST_WORDS_S)
         return GitReply(status=process.returncode, out=b"".join(out), err=decoded(b"".join(err)))

@@ -361,6 +361,20 @@ def _wait(pid: int, started: int, deadline: float) -> None:
         os.close(descriptor)
 
 
+def wait_child(child: subprocess.Popen[bytes], timeout_s: float) -> int:
+    """Wait for a child of ours to end; return its exit status.
+
+    ``Popen.wait`` with a timeout polls: it looks again after 1, 2, 4 and at last every 50 ms.
+
+    Raises:
+        subprocess.TimeoutExpired: It runs still.
+    """
+    deadline = time.monotonic() + timeout_s
+    if child.poll() is None:
+        _wait(child.pid, 0, deadline)
+    return child.wait(max(0.0, deadline - time.monotonic()))
+
+
 def wait_gone(processes: Iterable[tuple[int, int]], *, timeout_s: float) -> frozenset[int]:
     """Wait for processes (pid, start time) to end; return the pids of those still alive."""
     deadline = time.monotonic() + timeout_s
