@@ -123,8 +123,10 @@ def discard_pipes(folder: Path) -> None:
     """Remove the pipes of killed commands, unless a command is starting an orchestrator now."""
     with suppress(BlockedError, OSError):
         turn = _take_turn(folder)
-        _sweep(folder)
-        os.close(turn)
+        try:
+            _sweep(folder)
+        finally:
+            os.close(turn)
 
 
 def _sweep(folder: Path) -> None:
