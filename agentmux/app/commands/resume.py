@@ -39,10 +39,10 @@ from agentmux.core.names.phase import Phase
 from agentmux.core.pipeline.artifacts import Artifacts
 from agentmux.core.pipeline.work import wanted
 from agentmux.errors import AgentmuxError, BlockedError, NotFoundError
+from agentmux.ports.processes import LOCK_WAIT_S
 from agentmux.ports.session_files import SessionFiles
 from agentmux.ports.terminal import TerminalUnreachableError
 
-_LOCK_WAIT_S: Final = 1.0
 _NO_COMMIT: Final = (
     "this session makes no commit: it has an older format, or was not started in a git repository; "
     "its changes stay in the working tree"
@@ -243,7 +243,7 @@ def resume(
     lock = world.lock(plan.path)
     with world.folders.one_at_a_time(world.project):
         require_free(world, but=plan.path)
-        lock.acquire(_LOCK_WAIT_S, {"pid": 0, "since": stamp(world.now())})
+        lock.acquire(LOCK_WAIT_S, {"pid": 0, "since": stamp(world.now())})
         try:
             state = _named(world, plan)
             pipe = starter.pipe(plan.path)
