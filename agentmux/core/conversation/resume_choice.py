@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Final, TypeAlias
 
+from agentmux.core.agents import environment
 from agentmux.core.agents.runtime import Runtime, decode_runtime, update_of
 from agentmux.core.agents.spec import CHECKPOINT, SESSION_ID, StrategyKind, is_session_ref
 from agentmux.core.codec.frozen import dataclass
@@ -65,7 +66,7 @@ class Rung(StrEnum):
 
     NATIVE = "native"
     FRESH = "fresh"
-    SHELL = "shell"
+    SHELL = environment.SHELL
     SCREEN = "screen"
 
 
