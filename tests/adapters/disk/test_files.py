@@ -60,14 +60,6 @@ sys.addaudithook(hook)
 """
 
 
-@pytest.fixture
-def here(tmp_path: Path) -> Path:
-    """An empty directory; the one of pytest holds the test's home."""
-    made = tmp_path / "here"
-    made.mkdir()
-    return made
-
-
 def killed_at(step: int, folder: Path, action: str) -> bool:
     """Run ``action`` in a child that dies at its ``step``-th file operation; False: it was done."""
     program = CHILD + textwrap.dedent(action)

@@ -35,14 +35,6 @@ from tests.core.builders import event
 
 
 @pytest.fixture
-def here(tmp_path: Path) -> Path:
-    """An empty directory; the one of pytest holds the test's home."""
-    made = tmp_path / "here"
-    made.mkdir()
-    return made
-
-
-@pytest.fixture
 def journal(here: Path) -> FileJournal:
     made = FileJournal(here / "tool_events.jsonl")
     made.create({"event": "journal_created", "n": 0})

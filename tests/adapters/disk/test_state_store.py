@@ -21,14 +21,6 @@ NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 
 
 @pytest.fixture
-def here(tmp_path: Path) -> Path:
-    """An empty directory; the one of pytest holds the test's home."""
-    made = tmp_path / "here"
-    made.mkdir()
-    return made
-
-
-@pytest.fixture
 def store(here: Path) -> StateStore:
     return StateStore(here)
 
