@@ -1,4 +1,4 @@
-"""The commands that are typed all day, against a Python that does nothing."""
+"""Measure the most used commands against a Python program that does nothing."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SILENT: Final = {"roles": {"architect": {"submit": "no"}}}
 
 
 def submit(*, quick: bool) -> Iterator[Row]:
-    """An architect hands in: checked, journaled and flushed, each time in a session as it was."""
+    """Measure one ``submit`` of an architect; the session is restored before each run."""
     with Sandbox(_SILENT) as sandbox:
         session = sandbox.start()
         launch = _seat(session, "architect")
@@ -34,7 +34,7 @@ def submit(*, quick: bool) -> Iterator[Row]:
         def ours() -> float:
             shutil.rmtree(session)
             shutil.copytree(kept, session)
-            os.sync()  # what was copied is not to be paid by the first flush
+            os.sync()  # so that the command's first flush does not write the copy
             taken = sandbox.time(argv, env)
             journal = (session / "tool_events.jsonl").read_text()
             if journal.count('"submit_architecture"') != 1:
@@ -47,7 +47,7 @@ def submit(*, quick: bool) -> Iterator[Row]:
 
 
 def listing(*, quick: bool) -> Iterator[Row]:
-    """``list`` of few sessions and of many."""
+    """Measure ``list`` of few sessions and of many."""
     with _sessions(FEW) as few, _sessions(MANY) as many:
         argv = (AGENTMUX, "list")
         ours, more, base = side_by_side(
@@ -62,7 +62,7 @@ def listing(*, quick: bool) -> Iterator[Row]:
 
 
 def dry_run(*, quick: bool) -> Iterator[Row]:
-    """``resume --dry-run`` of one session in the middle of implementing, and of many."""
+    """Measure ``resume --dry-run`` of one session that is implementing, and of many."""
     with _sessions(FEW) as few:
         name = _folders(few)[0].name
         argv = (AGENTMUX, "resume", "--dry-run", "--json", name)
@@ -84,7 +84,7 @@ def dry_run(*, quick: bool) -> Iterator[Row]:
 
 
 def _tmux_calls(sandbox: Sandbox, argv: tuple[str, ...]) -> int:
-    """Return how often a command runs tmux, counted by a program of that name before it on PATH."""
+    """Return how often a command runs tmux, counted by a wrapper script earlier on PATH."""
     real = shutil.which("tmux", path=sandbox.env["PATH"])
     folder, log = sandbox.root / "shim", sandbox.root / "calls"
     folder.mkdir()
@@ -102,7 +102,7 @@ def _tmux_calls(sandbox: Sandbox, argv: tuple[str, ...]) -> int:
 
 
 def _sessions(count: int) -> Sandbox:
-    """Return a project with so many sessions that were killed, beside a server that answers."""
+    """Return a project with ``count`` killed sessions, and a tmux server that answers."""
     sandbox = Sandbox(coders(2, {"think": 600}))
     session = sandbox.start()
     wait_until(lambda: sandbox.prompted() == 4, "two coders are at work")
@@ -118,7 +118,7 @@ def _earlier(number: int) -> str:
 
 
 def _copy(session: Path, target: Path) -> None:
-    """Make a session like another one, with a name and an id of its own."""
+    """Copy a session, and give the copy its own name and id."""
     shutil.copytree(session, target, ignore=shutil.ignore_patterns("*.fifo"))
     for name in ("state.json", "state.json.bak"):
         state = json.loads((target / name).read_text())
@@ -136,7 +136,7 @@ def _folders(sandbox: Sandbox) -> list[Path]:
 
 
 def _seat(session: Path, seat: str) -> str:
-    """Return the launch that holds a seat, once there is one."""
+    """Wait until a seat has a launch, and return the launch's id."""
 
     def held() -> Mapping[str, object]:
         seats = json.loads((session / "state.json").read_text()).get("seats", {})

@@ -1,4 +1,4 @@
-"""What an orchestrator costs while nothing happens: processor time and memory."""
+"""Measure the processor time and memory of an orchestrator while nothing happens."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from benchmarks.rows import Row
 from benchmarks.sandbox import Sandbox, wait_until
 
 _SETTLE_S: Final = 25.0
-"""After a launch its screen is looked at now and then, for proof that the prompt arrived."""
+"""Wait this long after a launch, while the orchestrator still looks for proof of the prompt."""
 
 _MIB: Final = 1 << 20
 
 
 def idle(*, quick: bool) -> Iterator[Row]:
-    """One silent agent, then twenty."""
+    """Measure with one silent agent, then with twenty."""
     if sys.platform != "linux":
         print("idle: skipped, this system has no /proc", file=sys.stderr)
         return
@@ -50,13 +50,13 @@ def _measure(
 
 
 def _reached(session: Path) -> int:
-    """Return how many seats are known to have their prompt, of those that are held."""
+    """Return how many seats are known to have received their prompt."""
     seats = json.loads((session / "state.json").read_text()).get("seats", {}).values()
     return sum(seat["status"] == "launched" for seat in seats)
 
 
 def _cpu_s(pid: int) -> float:
-    """Return the processor time of a process and of its children that ended."""
+    """Return the processor time, in seconds, of a process and of its children that have ended."""
     stat = Path(f"/proc/{pid}/stat").read_text()
     fields = stat[stat.rindex(")") + 2 :].split()  # proc(5): the name may hold anything
     return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")

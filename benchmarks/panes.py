@@ -1,4 +1,4 @@
-"""Fifty agent panes, against bare tmux that makes fifty windows with the same program."""
+"""Measure how long fifty agent panes take, against fifty windows of bare tmux."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _WRAPPER: Final = str(Path(agentmux.__file__).parent / "adapters" / "pane" / "wr
 
 
 def fifty(*, quick: bool) -> Iterator[Row]:
-    """Ours and bare, in turns, each time on a server of its own."""
+    """Measure AgentMux and bare tmux in turns, each time on a new server."""
     made: tuple[list[float], list[float]] = ([], [])
     rounds = 3 if quick else 7
     ours, bare, plain = side_by_side(
@@ -67,7 +67,7 @@ def _without_wrapper() -> float:
 
 
 def _windows(session: str, argvs: Sequence[tuple[str, ...]]) -> list[str]:
-    """Return the words of one call of tmux that makes a window for each program."""
+    """Return the arguments of one tmux call that makes a window for each program."""
     words: list[str] = []
     for argv in argvs:
         new = ("new-window", "-d", "-t", f"{session}:", "--", *argv)
@@ -105,7 +105,7 @@ class _Server:
         return (sys.executable, "-IS", _WRAPPER, str(self.root / launch))
 
     def wait_all(self) -> None:
-        """Wait until every launch has left its mark, just before its program runs."""
+        """Wait until every launch has its ``started`` file: its program is about to run."""
         wait_until(
             lambda: all((self.root / each / "started").exists() for each in self.launches),
             "all programs run",

@@ -1,4 +1,4 @@
-"""How long agents wait for AgentMux: between signal and prompt, at a start, over a pipeline."""
+"""Measure how long agents wait for AgentMux: after a signal, at a start, in a whole pipeline."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _BY_ITSELF: Final = "completion: {require_approval: false}\n"
 
 
 def _meanwhile(bare: Sequence[float]) -> str:
-    """Say how busy the machine was: Python alone takes 10 to 20 ms where nothing else runs."""
+    """Return a note on how busy the machine was: on an idle one, bare Python takes 10 to 20 ms."""
     return f"`python -c pass` meanwhile {p50(bare) * 1000:.0f} ms"
 
 
@@ -25,7 +25,7 @@ def _meanwhile(bare: Sequence[float]) -> str:
 
 
 def signal_to_prompt(*, quick: bool) -> Iterator[Row]:
-    """One agent after the other, four reviews of which three fail: each signal starts the next."""
+    """Measure a serial pipeline in which each signal starts the next agent; three reviews fail."""
     fails = [{"when": {"iteration": n}, "verdict": "fail"} for n in range(3)]
     scenario = {
         "roles": {
@@ -56,7 +56,7 @@ def signal_to_prompt(*, quick: bool) -> Iterator[Row]:
 def _transitions(
     trace: Sequence[Fields], journal: Iterator[Fields]
 ) -> Iterator[tuple[float, float]]:
-    """Yield the seconds from the work done, and from its event, to the next agent's prompt."""
+    """Yield the seconds to the next agent's prompt: from the end of work, and from its event."""
     signals = [_unix_s(each["at"]) for each in journal if each["event"].startswith("submit_")]
     signals += [0.0]
     done_s = 0.0
@@ -78,7 +78,7 @@ def _unix_s(stamp: str) -> float:
 
 
 def start_to_prompt(*, quick: bool) -> Iterator[Row]:
-    """From before ``agentmux start`` is run to the first agent's prompt."""
+    """Measure from before ``agentmux start`` runs to the first agent's prompt."""
     found: list[float] = []
     bare: list[float] = []
     with Sandbox({"default": {"silent": True}}) as sandbox:
@@ -91,12 +91,12 @@ def start_to_prompt(*, quick: bool) -> Iterator[Row]:
             sandbox.kill_server()
             shutil.rmtree(session)
             bare.append(sandbox.time(PASS))
-    # The first one asks the agent for its --help, once for ever.
+    # The first start runs the agent's --help; later ones find its result in the cache.
     yield milliseconds("start to first prompt", found[1:], 600, _meanwhile(bare))
 
 
 def resume_to_prompts(*, quick: bool) -> Iterator[Row]:
-    """From before ``agentmux resume`` is run to the last of eight agents' prompts."""
+    """Measure from before ``agentmux resume`` runs to the last of eight agents' prompts."""
     found: list[float] = []
     bare: list[float] = []
     with Sandbox(coders(8, {"think": 600})) as sandbox:
@@ -114,7 +114,7 @@ def resume_to_prompts(*, quick: bool) -> Iterator[Row]:
 
 
 def coders(count: int, life: Mapping[str, object]) -> Fields:
-    """Return the scenario of a plan with so many coders side by side, who live like that."""
+    """Return a scenario with ``count`` coders in parallel; ``life`` says how they behave."""
     numbers = list(range(1, count + 1))
     plan = {"parts": count, "groups": [{"mode": "parallel", "plans": numbers}]}
     return {"roles": {"planner": {"plan": plan}, "coder": dict(life)}}
@@ -126,7 +126,7 @@ _THINK_S: Final = 0.1
 
 
 def pipeline_overhead(*, quick: bool) -> Iterator[Row]:
-    """The demo's feature: two coders and two reviewers side by side, one failed review, its fix."""
+    """Measure the demo's pipeline: two coders, two reviewers, one failed review and its fix."""
     scenario = coders(2, {})
     scenario["default"] = {"think": _THINK_S}
     scenario["roles"]["architect"] = {"reviewers": ["logic", "quality"]}
@@ -150,7 +150,7 @@ def pipeline_overhead(*, quick: bool) -> Iterator[Row]:
 
 
 def _thinking_s(trace: Sequence[Fields]) -> float:
-    """Return how long at least one agent was in its scripted delay."""
+    """Return for how many seconds at least one agent was in its scripted delay."""
     total = until = 0.0
     for line in trace:
         if line["did"] == "prompted":

@@ -1,4 +1,4 @@
-"""The rows of the table: what was measured, beside its limit."""
+"""The rows of the table of results: measured values and their limits."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ class Row:
 
     Attributes:
         value: In ``unit``; a ratio has the unit ``x``.
-        limit: The largest value that is good; None where a row is there to explain another.
-        note: What else there is to know, such as the two sides of a ratio.
+        limit: The largest allowed value; None for a row that only explains another one.
+        note: More details, such as the two sides of a ratio.
     """
 
     name: str
@@ -38,7 +38,7 @@ def p50(values: Sequence[float]) -> float:
     """Return the median.
 
     Raises:
-        ValueError: There is nothing to take it of.
+        ValueError: There are no values.
     """
     if not values:
         msg = "nothing was measured"
@@ -47,7 +47,7 @@ def p50(values: Sequence[float]) -> float:
 
 
 def ratio(name: str, ours: Sequence[float], theirs: Sequence[float], limit: float | None) -> Row:
-    """Return the ratio of two medians, both in seconds."""
+    """Return the ratio of two medians; all values are in seconds."""
     mine, base = p50(ours), p50(theirs)
     note = f"{mine * 1000:.1f} ms against {base * 1000:.1f} ms"
     return Row(name=name, value=mine / base, unit="x", limit=limit, note=note)
@@ -56,7 +56,7 @@ def ratio(name: str, ours: Sequence[float], theirs: Sequence[float], limit: floa
 def milliseconds(
     name: str, seconds: Sequence[float], limit: float | None = None, note: str = ""
 ) -> Row:
-    """Return a median in milliseconds, with how many there were and how far they lie apart."""
+    """Return the median in milliseconds; its note gives the number of values and their range."""
     spread = f"{len(seconds)} times, {min(seconds) * 1000:.0f} to {max(seconds) * 1000:.0f} ms"
     return Row(
         name=name,

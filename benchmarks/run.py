@@ -1,4 +1,4 @@
-"""Measure what AgentMux promises about time and memory, and print one table.
+"""Measure the time and memory that AgentMux needs, and print one table.
 
 Run it by ``./dev bench``, or ``python -m benchmarks.run`` from the project's root.
 """
@@ -32,7 +32,7 @@ _BENCHMARKS: Final[dict[str, Callable[..., Iterator[Row]]]] = {
 
 
 def main() -> int:
-    """Run what was asked for; return 1 with ``--check`` where something is over its limit."""
+    """Run the chosen benchmarks; with ``--check``, return 1 if a value is over its limit."""
     options = _options()
     # As pip leaves an installation: every module is compiled.
     compileall.compile_dir(Path(agentmux.__file__).parent, quiet=1)

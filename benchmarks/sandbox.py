@@ -1,4 +1,4 @@
-"""A small project with a tmux server, a home and demo agents of its own; nothing of it outlives it.
+"""A small project with its own tmux server, home and demo agents; it ends all its processes.
 
 Programs run as in a user's installation: ``agentmux`` by its console script, with compiled modules.
 """
@@ -22,25 +22,25 @@ from agentmux.adapters.system.processes import carriers, end, wait_child
 
 DEADLINE_S: Final = 60.0
 MARK: Final = "AGENTMUX_BENCH_ID"
-"""Stands in the environment of all that is started here, so that it can be found and ended."""
+"""An environment variable of all processes of a sandbox, by which they are found and ended."""
 
 _FOREIGN: Final = ("TMUX", "XDG_", "AGENTMUX_", "CLAUDE", "CODEX_", "GIT_", "PYTHON")
 _BIN: Final = Path(sys.executable).parent
 AGENTMUX: Final = str(_BIN / "agentmux")
 PASS: Final = (sys.executable, "-c", "pass")
-"""What ratios are taken against."""
+"""The program that ratios are measured against."""
 
 Fields = dict[str, Any]
 
 
 class Sandbox:
-    """One git project, with everything that belongs to it alone."""
+    """One git project with its own tmux server, home and demo agents."""
 
     def __init__(self, scenario: Mapping[str, object], config: str = "") -> None:
         """Make the project.
 
         Args:
-            scenario: How the demo agents live.
+            scenario: How the demo agents behave.
             config: Lines of the project's configuration.
         """
         self.root = Path(tempfile.mkdtemp(prefix="amx-bench-"))
@@ -93,7 +93,7 @@ class Sandbox:
         """Run a program in the project; return what it printed.
 
         Raises:
-            RuntimeError: It did not end with ``code``.
+            RuntimeError: The program did not exit with ``code``.
         """
         done = subprocess.run(
             argv,
@@ -111,7 +111,7 @@ class Sandbox:
         return done.stdout
 
     def time(self, argv: Sequence[str], env: Mapping[str, str] | None = None) -> float:
-        """Return the seconds from before the start of a program to after its end."""
+        """Run a program, and return how many seconds it took."""
         whole = {**self.env, **(env or {})}
         begun = time.perf_counter()
         process = subprocess.Popen(
@@ -134,13 +134,13 @@ class Sandbox:
     # -- what happened -----------------------------------------------------------------------
 
     def trace(self) -> list[Fields]:
-        """Return what the demo agents did so far, in order."""
+        """Return what the demo agents have done so far, in order."""
         if not self.trace_file.exists():
             return []
         return [json.loads(line) for line in self.trace_file.read_text().splitlines()]
 
     def prompted(self) -> int:
-        """Return how many prompts the demo agents took so far."""
+        """Return how many prompts the demo agents have received so far."""
         return sum(each["did"] == "prompted" for each in self.trace())
 
     def phase(self, session: Path) -> str:
@@ -148,11 +148,11 @@ class Sandbox:
         return str(json.loads((session / "state.json").read_text())["phase"])
 
     def processes(self) -> tuple[tuple[int, int], ...]:
-        """Return everything that runs because of this project: pids with start times."""
+        """Return the pid and start time of every process that was started for this project."""
         return carriers(f"{MARK}={self._id}")
 
     def kill_server(self) -> None:
-        """Kill the tmux server without a warning, and wait until all that it held is gone."""
+        """Kill the tmux server with SIGKILL, and wait until the project has no processes."""
         if not (self.root / f"tmux-{os.getuid()}").exists():
             return
         said = subprocess.run(
@@ -167,15 +167,15 @@ class Sandbox:
         wait_until(lambda: not self.processes(), "everything has ended")
 
     def end_all(self) -> None:
-        """End everything that runs because of this project."""
+        """End every process that was started for this project."""
         end(self.processes(), grace_s=0.2)
 
 
 def wait_until(is_true: Callable[[], object], what: str, timeout_s: float = DEADLINE_S) -> None:
-    """Wait on a condition.
+    """Wait until a condition is true.
 
     Raises:
-        TimeoutError: It did not come true in time.
+        TimeoutError: It was not true in time.
     """
     deadline = time.monotonic() + timeout_s
     while not is_true():
@@ -186,10 +186,10 @@ def wait_until(is_true: Callable[[], object], what: str, timeout_s: float = DEAD
 
 
 def side_by_side(rounds: int, *sides: Callable[[], float]) -> list[list[float]]:
-    """Measure each side in turn, again and again, so that the machine's mood hits all alike.
+    """Measure each side in turn, ``rounds`` times, so that changing load affects all sides alike.
 
     Returns:
-        The values of each side. Each ran once before, unmeasured, with its caches cold.
+        The values of each side. Each side runs once before, unmeasured, to fill its caches.
     """
     found: list[list[float]] = [[] for _ in sides]
     for side in sides:
