@@ -1,4 +1,4 @@
-"""What the tests of files on disk share."""
+"""Fixtures for the tests of files on disk."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ import pytest
 
 @pytest.fixture
 def here(tmp_path: Path) -> Path:
-    """An empty directory; the one of pytest holds the test's home."""
+    """An empty directory; ``tmp_path`` itself contains the test's home."""
     made = tmp_path / "here"
     made.mkdir()
     return made

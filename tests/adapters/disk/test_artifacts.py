@@ -35,7 +35,7 @@ def reviewing(*nominated: str) -> SessionState:
 
 
 def said(session: Path, state: SessionState) -> dict[str, Verdict]:
-    """Who has given which verdict."""
+    """Return the verdict of each reviewer."""
     artifacts = read_artifacts(session, state)
     return dict(verdicts(nominations(state, artifacts), artifacts))
 
@@ -150,7 +150,7 @@ def test_what_is_no_regular_file_counts_as_missing(tmp_path: Path) -> None:
 
 @pytest.fixture
 def ordinary(short_dir: Path) -> Iterator[Path]:
-    """A session that is read without the rights of root."""
+    """A session directory that is read without root's permissions."""
     user = os.geteuid()
     short_dir.chmod(0o777)
     os.seteuid(user or 65534)

@@ -1,4 +1,4 @@
-"""Durable writes and moves: a file is complete or absent, whatever fails in between."""
+"""Durable writes and moves: after any failure, a file is complete or absent."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ sys.addaudithook(hook)
 
 
 def killed_at(step: int, folder: Path, action: str) -> bool:
-    """Run ``action`` in a child that dies at its ``step``-th file operation; False: it was done."""
+    """Run ``action`` in a child that dies at its ``step``-th file operation; False: it finished."""
     program = CHILD + textwrap.dedent(action)
     done = subprocess.run(
         [sys.executable, "-c", program, str(step), str(folder)], capture_output=True, check=False
@@ -71,9 +71,9 @@ def killed_at(step: int, folder: Path, action: str) -> bool:
 
 
 def kill_everywhere(folder: Path, action: str, check: Callable[[], None]) -> int:
-    """Kill ``action`` at each of its file operations in turn, and ``check`` after each.
+    """Kill ``action`` at each of its file operations in turn, and call ``check`` after each kill.
 
-    ``check`` has to put the folder back as it was. Returns the number of kills.
+    ``check`` has to restore the folder. Returns the number of kills.
     """
     for step in range(1, 100):
         if not killed_at(step, folder, action):

@@ -1,4 +1,4 @@
-"""The usual front matter is read without a YAML parser, with the same result."""
+"""Common front matter is read without a YAML parser, with the same result as with one."""
 
 from __future__ import annotations
 

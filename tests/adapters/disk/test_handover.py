@@ -1,4 +1,4 @@
-"""What a command and the orchestrator that it starts exchange."""
+"""What a command and the orchestrator that it starts exchange: environment and report."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_an_environment_is_taken_once_and_nobody_else_may_read_it(short_dir: Pat
 
 @pytest.mark.parametrize("nobody", [0, "ended"])
 def test_a_process_that_has_ended_is_not_waited_for(short_dir: Path, nobody: object) -> None:
-    """tmux 3.8 says of a dead pane no process at all."""
+    """For a dead pane, tmux 3.8 reports no pid, which arrives here as 0."""
     with subprocess.Popen(["true"]) as process:
         process.wait()
     pid = 0 if nobody == 0 else process.pid

@@ -1,4 +1,4 @@
-"""The journal has complete lines only, whichever process dies or fails in between."""
+"""The journal has only complete lines, even if a process dies or fails while it writes."""
 
 from __future__ import annotations
 

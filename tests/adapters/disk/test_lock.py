@@ -1,4 +1,4 @@
-"""The session lock: one holder, released by its death, and a check that makes no file."""
+"""The session lock has one holder and ends with its process; checking it creates no file."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ def test_death_frees_it_although_a_child_of_the_holder_lives(folder: Path) -> No
 
 
 def open_files(pid: int) -> list[str]:
-    """Return what the process holds open; what it closes during the look may be left out."""
+    """Return the open files of a process; a file that it closes meanwhile may be missing."""
     names: list[str] = []
     with contextlib.suppress(FileNotFoundError):
         for descriptor in Path(f"/proc/{pid}/fd").iterdir():

@@ -1,4 +1,4 @@
-"""The last lines of a log, and the lines added to it."""
+"""Reading the last lines of a log, and adding lines to it."""
 
 from pathlib import Path
 

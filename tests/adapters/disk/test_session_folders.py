@@ -1,4 +1,4 @@
-"""Session folders: which commands may still be waiting for an orchestrator."""
+"""Session folders: which commands may still be waiting for an orchestrator to start."""
 
 import os
 from datetime import UTC, datetime
@@ -20,7 +20,7 @@ AT_S = 1_767_262_500.0
 def test_a_command_that_began_to_start_a_session_counts_for_a_while(
     short_dir: Path, later_s: float, found: bool
 ) -> None:
-    """A clock that was set back must not make one count for ever."""
+    """If the clock was set back, the command must not count forever."""
     pipe = ReadyPipe(short_dir, {})
     os.utime(short_dir, (AT_S, AT_S))
     with freeze_time(datetime.fromtimestamp(AT_S + later_s, UTC)):

@@ -148,7 +148,7 @@ def link(session: OnDisk, name: str, target: Path) -> Path:
 
 
 def attempt(session: OnDisk, use: Use) -> str:
-    """Do it; return why it was refused, empty where it was not."""
+    """Call ``use``; return the message of its refusal, or an empty text if there was none."""
     try:
         use(session)
     except AgentmuxError as error:

@@ -1,4 +1,4 @@
-"""Git operations in real temporary repositories, with a home without configuration."""
+"""Git operations in real temporary repositories, without any git configuration in the home."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""Which launch has claimed which conversation, with real locks of the real wrapper."""
+"""Which launch has claimed which conversation, with locks taken by the real wrapper."""
 
 import errno
 import fcntl

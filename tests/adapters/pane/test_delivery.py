@@ -1,4 +1,4 @@
-"""Typing into a pane: what counts as delivered, and what is never done."""
+"""Typing into a pane: what counts as delivered, and what delivery must never do."""
 
 import asyncio
 import sys
@@ -285,7 +285,7 @@ def test_placeholders_are_no_text(ansi: str, text: str) -> None:
 
 
 def test_what_has_no_width_ends_no_text() -> None:
-    """As qwen draws its cursor behind what was typed."""
+    """Qwen draws its cursor after the text as a zero-width character."""
     row = "* and what it says.\u200b "
     screen = Screen(ansi=row, text=row, cols=40, rows=1, cursor_row=0, cursor_col=21)
     composer = find_composer(screen, UNKNOWN)
@@ -312,7 +312,7 @@ def test_the_last_composer_counts(rows: list[str], draft: str) -> None:
 
 @pytest.mark.parametrize("draft", ["", "half a", "half a\n\nthought"])
 def test_a_pattern_can_say_which_rows_hold_what_was_typed(draft: str) -> None:
-    """Where something else stands below it, as opencode's mode does."""
+    """Needed for composers with other rows below the draft, such as opencode's mode."""
     rows = ("| old", "", "|", *(f"| {row}" for row in draft.split("\n")), "|", "| Build", "'====")
     text = "\n".join(rows).replace("|", "┃")
     screen = Screen(ansi=text, text=text, cols=80, rows=24, cursor_row=0, cursor_col=0)
@@ -372,7 +372,7 @@ def test_the_draft_of_another_stays_one(start: Start) -> None:
 
 
 class Frames:
-    """A pane whose screens come one after the other; the last stays."""
+    """A pane that shows one given screen per capture; the last one stays."""
 
     def __init__(self, *texts: str, paste: str = "", enter: str = "") -> None:
         self._texts = list(texts)
@@ -402,7 +402,7 @@ class Frames:
 
 
 def test_one_look_at_an_empty_composer_is_not_enough() -> None:
-    """Somebody may just have begun to type."""
+    """The user may have started to type after that look."""
     frames = Frames("> ", "> my own", "> my own")
     assert frames.deliver().result is DeliveryResult.REFUSED_DRAFT
     assert frames.done == []

@@ -1,4 +1,4 @@
-"""A stopped pane in real tmux: what it shows, and that each choice runs in that pane."""
+"""A stopped pane in real tmux: what it shows, and that each choice runs in the same pane."""
 
 import fcntl
 import json
@@ -23,7 +23,7 @@ SEES = "printf '%s-ready\\n' {}; cat > {}; exit 3"
 
 
 class Stopped:
-    """One launch that comes up stopped."""
+    """One launch whose pane is stopped from the start."""
 
     def __init__(self, folder: Path, terminal: TmuxTerminal, session: str) -> None:
         self.folder = folder

@@ -1,4 +1,4 @@
-"""Which processes are alive, which survived tmux, and how they are ended."""
+"""Which processes are alive, which outlived their tmux server, and how they are ended."""
 
 import asyncio
 import errno
@@ -26,7 +26,7 @@ from tests.conftest import WaitUntil
 from tests.fakes.bench import Bench as TmuxTerminal
 
 SESSION = str(uuid.uuid4())
-"""Of this test process alone: others run beside it."""
+"""A session id of this test process only, because other test processes run at the same time."""
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""A real pseudo-terminal: its mode, its size, and what goes through it."""
+"""A real pseudo-terminal: its mode, its size, and the data that passes through it."""
 
 import contextlib
 import fcntl
@@ -18,7 +18,7 @@ Pair = tuple[int, int]
 
 @pytest.fixture
 def ends() -> Iterator[Pair]:
-    """The person's end and the program's end."""
+    """The two ends of a pseudo-terminal: the person's and the program's."""
     person, program = pty.openpty()
     yield person, program
     for fd in (person, program):

@@ -1,4 +1,4 @@
-"""What only real tmux can get wrong, with and without a hostile configuration."""
+"""Behaviour that depends on real tmux, with and without a hostile configuration."""
 
 import os
 import re
@@ -58,7 +58,7 @@ def look(terminal: TmuxTerminal, session: str) -> dict[str, Pane]:
 
 @pytest.fixture
 def attach(tmux_under: TmuxTerminal) -> Iterator[object]:
-    """Attach a client of a given size, itself in a pane of another server."""
+    """Attach a client of the given size; it runs in a pane of another tmux server."""
     outer = TmuxTerminal(tmux_under.socket + "o", config_file="/dev/null")
 
     def attached(session: str, columns: int, rows: int) -> None:
@@ -348,7 +348,7 @@ def test_a_capture_survives_every_kind_of_output(
 def test_blanks_end_a_row_where_they_show_or_where_the_cursor_waits(
     tmux_under: TmuxTerminal, tmp_path: Path, wait_until: WaitUntil
 ) -> None:
-    """What tmux 3.3a hands out, and what 3.5a fills up with blanks, is read the same."""
+    """Rows are read the same from tmux 3.3a, and from 3.5a, which fills them up with blanks."""
     session = create(tmux_under, tmp_path).session.id
     script = (
         r"printf '> old \nx\033[44m \033[K\033[m\n\033[4m  \033[m  y  \n\n漢> '; exec sleep 100"
@@ -369,7 +369,7 @@ def test_blanks_end_a_row_where_they_show_or_where_the_cursor_waits(
 def test_a_tab_is_read_as_the_blanks_that_it_shows(
     tmux_under: TmuxTerminal, tmp_path: Path, wait_until: WaitUntil
 ) -> None:
-    """From 3.6 tmux hands out the tab that a program wrote."""
+    """Since 3.6, tmux captures the tab that a program wrote, not blanks."""
     session = create(tmux_under, tmp_path).session.id
     script = r"printf 'a\tb\n\t\tc\n12345678\t|\n漢\033[31m\tx\033[m\ty\n'; exec cat"
     (pane,) = tmux_under.open_panes(session, [new(1, ("sh", "-c", script))]).values()
@@ -397,7 +397,7 @@ def test_fifty_screens_fit(tmux_under: TmuxTerminal, tmp_path: Path) -> None:
 def test_more_panes_than_one_call_takes_are_asked_for(
     tmux_under: TmuxTerminal, tmp_path: Path
 ) -> None:
-    """tmux 3.8 refuses calls of more than 1000 words, every one those beyond 16 kB."""
+    """tmux 3.8 refuses calls of more than 1000 arguments; every version those over 16 kB."""
     made = create(tmux_under, tmp_path)
     (pane,) = tmux_under.open_panes(made.session.id, [new(1)]).values()
     gone = [f"%{number}" for number in range(1000, 1600)]
@@ -412,7 +412,10 @@ def test_more_panes_than_one_call_takes_are_asked_for(
 def answers_like(
     tmux: TmuxTerminal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Callable[[str], None]:
-    """Put a script in front of tmux; ``"$tmux" "$@"`` in it runs the real one."""
+    """Return a function that puts a script before tmux on PATH.
+
+    In the script, ``"$tmux" "$@"`` runs the real tmux.
+    """
 
     def put(script: str) -> None:
         folder = tmp_path / "front"
@@ -516,7 +519,7 @@ def test_a_stopped_server_is_unknown_and_not_gone(short_dir: Path, tmp_path: Pat
 
 
 def test_a_session_that_takes_its_time_is_waited_for(short_dir: Path, tmp_path: Path) -> None:
-    """One that is taken for not made would be made all the same."""
+    """If it counted as failed, tmux would still create it later."""
     terminal = TmuxTerminal(str(short_dir / "s"), config_file="/dev/null", timeout_s=1)
     server = create(terminal, tmp_path).server.pid
     os.kill(server, signal.SIGSTOP)

@@ -1,4 +1,4 @@
-"""The contract of a terminal, for real tmux and for the fake."""
+"""The contract of a terminal, tested on real tmux and on the fake."""
 
 import subprocess
 import sys
@@ -44,7 +44,7 @@ def test_without_a_server_there_is_nothing(terminal: Flat) -> None:
 
 
 def check_gone(terminal: Flat, target: Target) -> None:
-    """What is fine where nothing of ours is left, and what is an error."""
+    """Check which calls do nothing and which raise once our session is gone."""
     own = terminal.own(target)
     assert own.capture(["%0"]) == {}
     own.close_panes(["%0"])
@@ -74,7 +74,7 @@ def test_another_session_of_our_server_is_left_alone(
 def test_another_server_at_our_socket_is_left_alone(
     terminal: Flat, tmp_path: Path, *, lives: bool
 ) -> None:
-    """Ids are unique within one server: there, ``$0`` and ``%0`` are somebody else's."""
+    """Ids are unique only within a server: in the other one, ``$0`` and ``%0`` are not ours."""
     made = create(terminal, tmp_path)
     with subprocess.Popen(["sleep", "1000"]) as process:
         if not lives:

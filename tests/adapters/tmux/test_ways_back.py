@@ -1,4 +1,4 @@
-"""Where real clients go when the session that they show ends."""
+"""Which session a real client shows after its session has ended."""
 
 import os
 import time
@@ -16,7 +16,7 @@ SLEEP = ("sleep", "600")
 
 
 class Place:
-    """A tmux server with a session of the user's, one of ours, and clients that go about."""
+    """A tmux server with the user's sessions, one of ours, and clients that switch sessions."""
 
     def __init__(self, tmux: TmuxTerminal, wait_until: WaitUntil, folder: Path) -> None:
         self.tmux, self._wait_until = tmux, wait_until
@@ -40,7 +40,7 @@ class Place:
         return client
 
     def shown(self) -> list[str]:
-        """Return the session that each client is shown."""
+        """Return the name of the session that each client shows."""
         return self.tmux.run("list-clients", "-F", "#{client_session}").stdout.split()
 
     def tell(self, *words: str) -> None:
@@ -48,7 +48,7 @@ class Place:
         assert done.returncode == 0, done.stderr
 
     def older(self) -> None:
-        """Wait until what is made from now on is younger than what is there, on tmux's clock."""
+        """Wait until tmux's clock, which counts seconds, gives new sessions a later time."""
         now = int(time.time())
         self._wait_until(lambda: int(time.time()) > now)
 

@@ -39,7 +39,7 @@ class Watched:
         self.hinted.clear()
 
     async def started(self) -> None:
-        """Touch files until one gives a hint, then drain the hints of the others."""
+        """Touch files until a hint comes, then wait for the remaining hints."""
         number = 0
         while not self.hinted.is_set():
             assert not self.task.done()
@@ -49,7 +49,7 @@ class Watched:
         await self.quiet()
 
     async def quiet(self, for_s: float = (DEBOUNCE_MS + 2 * STEP_MS) / 1000) -> None:
-        """Wait until no hint has come for longer than one takes."""
+        """Wait until no hint has come for longer than a hint can take to arrive."""
         self.hinted.clear()
         while True:
             try:

@@ -1,4 +1,4 @@
-"""The wake pipe never waits, and writes nowhere else."""
+"""Writing to the wake pipe never blocks, and never writes to any other file."""
 
 from __future__ import annotations
 

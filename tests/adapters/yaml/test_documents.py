@@ -1,4 +1,4 @@
-"""YAML from agents is read as plain data only, however it is written."""
+"""YAML from agents is read as plain data only, whatever it contains."""
 
 from __future__ import annotations
 
