@@ -1,4 +1,4 @@
-"""A whole pipeline in one process: the real orchestrator over a terminal that runs nothing.
+"""A whole pipeline in one process: the real orchestrator on a terminal that runs no programs.
 
 `Studio` is a project with a session in it; agents and user are functions here. An agent reads its
 launch folder as real agents do, writes its artifacts, and hands in through
@@ -64,7 +64,7 @@ _SUBMIT = re.compile(r"^agentmux submit ([a-z-]+)(.*)$", re.MULTILINE)
 
 @dataclass(slots=True)
 class SimPane:
-    """A pane in which nothing runs; ``step`` is how far its agent is."""
+    """A pane in which no program runs; ``step`` is the progress of its agent."""
 
     id: str
     seat: str
@@ -73,7 +73,7 @@ class SimPane:
 
 
 class SimTerminal:
-    """`agentmux.ports.terminal.Terminal` without processes: who opens a pane is only told of it."""
+    """`agentmux.ports.terminal.Terminal` without processes: opening a pane only calls ``begin``."""
 
     socket = "/nowhere/sim"
 
@@ -167,7 +167,7 @@ class SimTerminal:
         self.session = None
 
     def again(self, panes: Sequence[SimPane]) -> None:
-        """Hold these panes, as left by another orchestrator."""
+        """Take over the panes that another orchestrator left."""
         self.found = {pane.id: replace(pane) for pane in panes}
         self.opened = [pane.launch for pane in panes]
         self._numbers = itertools.count(1 + max((int(p.id[1:]) for p in panes), default=0))
@@ -203,7 +203,7 @@ class _ReadyAtOnce:
 
 @dataclass(slots=True)
 class _User:
-    """Asks for changes once, then approves; `show` is all that it sees."""
+    """A user who requests changes once, then approves; `show` gives it every picture."""
 
     studio: Studio
     asked: set[tuple[int, str]] = field(default_factory=set)
@@ -239,7 +239,7 @@ class _User:
 
 
 class Studio:
-    """A git project, and one session in it that can be driven, left, and driven again."""
+    """A git project with one session that can be driven, interrupted, and driven again."""
 
     def __init__(
         self, project: Path, environ: Mapping[str, str], *, cycles: int = 2, real_git: bool = False
@@ -265,20 +265,20 @@ class Studio:
         start(self.world, _starter(), plan)
 
     def resume(self) -> str:
-        """Prepare a new server and a new tmux session; returns the phase that it foresees."""
+        """Resume the session on a new tmux server; return the phase that the plan inferred."""
         self._new_terminal()
         plan = plan_resume(self.world, self.world.files(self.session))
         resume(self.world, _starter(), plan, OrchestratorRequest(mode="resume"))
         return plan.inference.phase.value
 
     def reattach(self, session: TmuxSession, panes: Sequence[SimPane]) -> None:
-        """Go on over these panes, whose agents lived on."""
+        """Continue with these panes, whose agents are still running."""
         self._new_terminal()
         self.terminal.session = session
         self.terminal.again(panes)
 
     def again(self, accepted: Sequence[str]) -> Studio:
-        """Return the same project in the hands of nobody yet, after ``accepted`` was answered."""
+        """Return the same project with a new terminal; ``accepted`` are ids of accepted signals."""
         other = copy.copy(self)
         other.accepted = list(accepted)
         other.terminal = SimTerminal()
@@ -328,7 +328,7 @@ class Studio:
     # -- agents ------------------------------------------------------------------------------
 
     def heard(self, answer: SubmitAnswer) -> SubmitAnswer:
-        """Note what was acknowledged."""
+        """Record the event id of an accepted answer, and return the answer."""
         assert answer.result != "refused", answer
         if answer.result == "accepted" and answer.event_id is not None:
             self.accepted.append(answer.event_id)
@@ -378,7 +378,7 @@ class Studio:
 
 
 class SimAgent:
-    """One launch at work; doing it again leaves the same."""
+    """The agent of one launch; working twice leaves the same files."""
 
     def __init__(self, studio: Studio, launch: str) -> None:
         self._studio = studio
@@ -394,7 +394,7 @@ class SimAgent:
             _leave(folder / "started", "")
 
     def work(self, *, told: bool) -> bool:
-        """Do all of it; returns False where it waits to be told."""
+        """Do the whole task; return False if the agent waits for a message first."""
         found = _SUBMIT.findall(self._prompt)
         assert found, self._prompt
         signal = found[-1][0]
@@ -474,7 +474,7 @@ class SimAgent:
 
 
 def plan(parts: int) -> dict[str, Any]:
-    """A plan of that many parts, in one parallel group."""
+    """Return a plan with ``parts`` sub-plans in one parallel group."""
     groups = [
         {
             "group_id": "g1",
@@ -498,21 +498,21 @@ def plan(parts: int) -> dict[str, Any]:
 
 
 class NotedRepository:
-    """`agentmux.ports.repository.Repository` in one file: git takes 0.15 s for a commit."""
+    """`agentmux.ports.repository.Repository` in one file, because a git commit takes 0.15 s."""
 
     def __init__(self, project: Path) -> None:
         self._project = project
         self._path = project / ".agentmux" / "commits.json"
 
     def commits(self) -> list[dict[str, Any]]:
-        """Every commit, oldest first: id, message, trailer, files with their content."""
+        """Return every commit, oldest first: id, message, trailer, files with their content."""
         if not self._path.exists():
             return [{"id": "0" * 40, "message": "Begin", "trailer": "", "files": self._files()}]
         found: list[dict[str, Any]] = json.loads(self._path.read_text())
         return found
 
     def begin(self) -> None:
-        """Commit what is there."""
+        """Make the first commit, of the files that exist now."""
         _leave(self._path, json.dumps(self.commits()))
 
     def top_level(self) -> Path | None:
@@ -603,7 +603,7 @@ def make_project(folder: Path) -> Path:
 
 
 def _leave(path: Path, text: str) -> None:
-    """Write a file whole, as a careful agent does; images of the disk share what is not changed."""
+    """Write a file by renaming, so that images of the disk can share unchanged files."""
     _make_folder(path.parent)
     temporary = path.with_name(f".{path.name}.new")
     temporary.write_text(text)

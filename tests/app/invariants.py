@@ -1,4 +1,4 @@
-"""Rules that hold for the journal and state of every session, whatever was killed."""
+"""Rules that hold for the journal and state of every session, after any kill."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Work = tuple[int, int, str, str]
 
 
 class Step(NamedTuple):
-    """One line of a journal, between what it found and what it made."""
+    """One event of a journal, with the state before and after it."""
 
     before: SessionState
     event: Event
@@ -29,7 +29,7 @@ class Step(NamedTuple):
 
 
 def history(events: Iterable[tuple[Event, int]]) -> tuple[Step, ...]:
-    """Fold a journal, and keep every state on the way."""
+    """Fold a journal, and return every step."""
     steps: list[Step] = []
     state = BLANK
     for event, offset in events:
@@ -40,10 +40,12 @@ def history(events: Iterable[tuple[Event, int]]) -> tuple[Step, ...]:
 
 
 def check_journal(session: Path, accepted: Iterable[str] = ()) -> tuple[Step, ...]:
-    """The fold is the state; what was acknowledged was applied, once; nothing was done twice.
+    """Check that the journal folds to the state, and that accepted signals were applied once.
+
+    Also checks the launches, as `check_launches` does.
 
     Args:
-        session: Its directory.
+        session: The session's directory.
         accepted: Ids of the signals that were answered with `accepted`.
     """
     files = FileSession(session)
@@ -58,7 +60,7 @@ def check_journal(session: Path, accepted: Iterable[str] = ()) -> tuple[Step, ..
 
 
 def check_launches(steps: Iterable[Step]) -> None:
-    """Work is launched again only where a kill took its agent, and never after it was handed in."""
+    """Check that work is launched again only after a resume, and never after it was handed in."""
     handed_in: set[Work] = set()
     launched: Counter[Work] = Counter()
     for state, event, _ in steps:
@@ -75,13 +77,13 @@ def check_launches(steps: Iterable[Step]) -> None:
 
 
 def hands_in(state: SessionState, event: Event) -> bool:
-    """Whether this signal ends the work of its seat, and counts."""
+    """Return whether an event is an accepted signal that ends the work of its seat."""
     submitted = is_signal(event) and event.fact.kind.startswith("submit_")
     return submitted and judge(state, event).answer is Answer.ACCEPTED
 
 
 def phases(steps: Iterable[Step]) -> tuple[tuple[int, int, str], ...]:
-    """Every (cycle, iteration, phase) that the session was in, in order."""
+    """Return every (cycle, iteration, phase) of the session, in order."""
     seen: list[tuple[int, int, str]] = []
     for _, _, state in steps:
         here = (state.cycle, state.iteration, state.phase.value)

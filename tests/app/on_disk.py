@@ -1,4 +1,4 @@
-"""A session of real files, built from real journal lines."""
+"""A session of real files, built from journal lines."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ AT = "2026-01-01T10:15:00.000Z"
 
 
 class OnDisk:
-    """The session directory at ``path``, committed once, with whatever it is told afterwards."""
+    """A session directory with a committed state, and the facts that were added by ``tell``."""
 
     def __init__(self, path: Path, phase: Phase = Phase.ARCHITECTING, **values: Any) -> None:
         path.mkdir(parents=True)
@@ -68,7 +68,7 @@ class OnDisk:
         }
 
     def leave(self, path: str, content: object) -> None:
-        """Write an artifact; anything but text and bytes is written as JSON, which is YAML."""
+        """Write an artifact; a value that is not text or bytes becomes JSON, which is YAML."""
         target = self.path / path
         target.parent.mkdir(parents=True, exist_ok=True)
         if isinstance(content, bytes):
@@ -77,7 +77,7 @@ class OnDisk:
             target.write_text(content if isinstance(content, str) else json.dumps(content))
 
     def commit(self) -> None:
-        """Commit what the journal says, as the orchestrator does."""
+        """Save the state that the journal folds to, as the orchestrator does."""
         loaded = self.files.load()
         self.files.save(fold(loaded.state, loaded.tail), after=None)
 
@@ -96,7 +96,7 @@ class OnDisk:
 
 
 def implementing(path: Path, count: int, *, single: bool = False, mode: str = "parallel") -> OnDisk:
-    """A session whose ``count`` sub-plans are all active."""
+    """Return a session that is implementing ``count`` sub-plans, all of them active."""
     plans = [{"index": i, "name": f"p{i}", "file": f"plan_{i}.md"} for i in range(1, count + 1)]
     return OnDisk(
         path,

@@ -1,4 +1,4 @@
-"""A session in the middle of implementing, with recorded launches and no process."""
+"""A session that is implementing, with recorded launches but no processes."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ EXECUTION = {
 
 
 class Stage:
-    """Two coders of one agent at work on two sub-plans; what follows is only read."""
+    """A session in which two coders of the same agent work on two sub-plans."""
 
     def __init__(self, root: Path, agent: str, *, cache: Path) -> None:
         self.project = root / "calc"
@@ -85,7 +85,7 @@ class Stage:
         return self.project / ".agentmux" / ".sessions" / NAME
 
     def world(self, environ: Mapping[str, str] | None = None, **changed: Any) -> World:
-        """The outside world as it is now, but for what is changed."""
+        """Return the outside world as it is now, except for the ``changed`` parts."""
         made = build.world(self.project.resolve(), environ={**self.environ, **(environ or {})})
         return replace(made, **changed)
 
@@ -99,7 +99,7 @@ class Stage:
         world: World | None = None,
         fresh: frozenset[str] = frozenset(),
     ) -> dict[str, PreparedLaunch]:
-        """Launch what the phase wants, as the orchestrator does; no pane is made."""
+        """Launch the agents of the phase as the orchestrator does, but without panes."""
         world = world or self.world()
         session = self.session(world)
         session.take_over()
@@ -114,7 +114,7 @@ class Stage:
         return made
 
     def launch_resumed(self) -> dict[str, PreparedLaunch]:
-        """Resume for good: record what is done, then launch the rest."""
+        """Resume the session: record what is handed in, then launch the other seats."""
         session = self.session(self.world())
         session.take_over()
         artifacts = session.artifacts()
@@ -125,7 +125,7 @@ class Stage:
         return self.launch()
 
     def tell(self, seat: str, fact: Fact) -> None:
-        """Record what happened to the launch that holds a seat."""
+        """Record a fact about the launch that holds a seat."""
         session = self.session(self.world())
         session.record(fact, seat=seat, launch=session.state.seats[seat].launch)
 
@@ -141,7 +141,7 @@ class Stage:
 
 
 def check(plan: LaunchPlan, mode: str, reason: str) -> None:
-    """Native: resume argv and not the full prompt; fresh: the full prompt and no resume argv."""
+    """Check a launch: native has a resume argv and a short prompt, fresh only the full prompt."""
     words = {"--resume", "--continue"} & set(plan.argv)
     told = "# You are the coder of sub-plan" in plan.prompt
     assert plan.mode == mode, plan.why

@@ -1,9 +1,9 @@
-"""A pipeline that is killed at any durable operation comes to the same end.
+"""A pipeline that is killed at any durable operation ends with the same result.
 
 One run is recorded: the disk is copied before each operation that changes a name or the journal,
-which is what a kill at that moment would leave. Then new objects, as in a new process, go on with
-each copy: over a new tmux server (everything was killed), or over the panes that are still alive
-(only the orchestrator was killed). The recorded run has research, a parallel group, a failed
+which is what a kill at that moment would leave. Then new objects, as in a new process, continue
+from each copy: on a new tmux server (everything was killed), or with the panes that are still
+alive (only the orchestrator was killed). The recorded run has research, a parallel group, a failed
 review with its fix, and a second cycle.
 """
 
@@ -36,15 +36,16 @@ from tests.app.invariants import Step, check_journal, phases
 from tests.faults.operations import Operation, Operations
 
 SWEEPS = [("resume", 0, 2), ("resume", 1, 2), ("reattach", 0, 3)]
-"""Mode, and which of how many shares: all operations for a resume, every third where only the
-orchestrator died, which goes on by the same code.
+"""Mode, number of the share, and how many shares there are.
+
+A resume is tested at every operation. A reattach, which runs the same code, at every third.
 """
 _LINK, _MKDIR = os.link, os.mkdir  # the real ones, also while operations are recorded
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Image:
-    """The disk before an operation, and what lived outside of it."""
+    """The disk before an operation, and what existed outside of it at that time."""
 
     folder: Path
     before: str
@@ -54,10 +55,10 @@ class Image:
 
 
 class Undisturbed:
-    """A repository of which nobody takes an image while git is at work in it.
+    """A repository that keeps images of the disk from being taken while git works in it.
 
-    Git lives on when we are killed, and takes its lock files away; the next of us waits for it.
-    A disk with these files in it is what is left where power was lost: the user's to mend.
+    When we are killed, git goes on and removes its lock files; the next orchestrator waits for
+    that. Lock files stay on the disk only after a power loss, and the user has to remove them.
     """
 
     def __init__(self, repository: Repository, lock: AbstractContextManager[object]) -> None:
@@ -75,9 +76,9 @@ class Undisturbed:
 
 
 class Recording:
-    """Runs a pipeline to its end, and keeps the disk before each operation that changes it.
+    """Runs a pipeline to its end, and keeps images of the disk before operations that change it.
 
-    Of the disks that differ, every ``shards``-th from ``shard`` on is kept.
+    Keeps every ``shards``-th of the differing images, from number ``shard`` on.
     """
 
     def __init__(self, studio: Studio, store: Path, *, shard: int = 0, shards: int = 1) -> None:
@@ -132,7 +133,7 @@ class Recording:
 
 
 def changes(operation: Operation) -> bool:
-    """Whether anybody can see afterwards that it was done."""
+    """Return whether the operation has a visible effect on the disk."""
     if operation.name == "mkdir":
         return not os.path.isdir(operation.path)
     return operation.name != "fsync" and not is_temporary(operation.place)
@@ -150,9 +151,9 @@ def tear(journal: Path) -> None:
 
 
 def clone(source: str, target: str, copies: dict[int, str] | None = None) -> None:
-    """Copy a tree without its pipes; files that nobody writes in place share their inode.
+    """Copy a tree without its pipes; a file that is never written in place is a hard link.
 
-    Two names of one file are two names of its copy: by that git's lock is known as ours.
+    Two names of one file become two names of its copy, by which git's lock is known as ours.
     """
     copies = {} if copies is None else copies
     _MKDIR(target)
@@ -173,7 +174,7 @@ def clone(source: str, target: str, copies: dict[int, str] | None = None) -> Non
 
 @pytest.fixture
 def quick(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A folder in memory where there is one. Nothing is flushed: no sweep loses its disk."""
+    """A folder, in memory if possible; flushing does nothing, since no power is lost here."""
     monkeypatch.setattr(os, "fsync", lambda _: None)
     memory = Path("/dev/shm")
     folder = Path(tempfile.mkdtemp(dir=memory if os.access(memory, os.W_OK) else tmp_path))
@@ -191,7 +192,7 @@ def begin(folder: Path, *, real_git: bool) -> Studio:
 
 
 def gone_on(studio: Studio, image: Image, mode: str) -> Studio:
-    """Put the image in the project's place, and drive it to its end."""
+    """Replace the project by the image, and drive the session to its end."""
     shutil.rmtree(studio.project)
     image.folder.rename(studio.project)
     after, foreseen = studio.again(image.accepted), ""
@@ -214,7 +215,7 @@ def gone_on(studio: Studio, image: Image, mode: str) -> Studio:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What must come out the same, whatever was killed."""
+    """The results that must be the same after any kill."""
 
     phases: tuple[tuple[int, int, str], ...]
     commits: tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
@@ -222,7 +223,7 @@ class Outcome:
 
 
 def outcome(studio: Studio) -> Outcome:
-    """Check what always holds, and return what may not differ."""
+    """Check the invariants, and return the results that must not differ."""
     return Outcome(
         phases=phases(check(studio)),
         commits=commits(studio),
@@ -241,7 +242,7 @@ def is_artifact(path: Path) -> bool:
 
 
 def commits(studio: Studio) -> tuple[tuple[str, tuple[tuple[str, str], ...]], ...]:
-    """Message and files of every commit; the trailer has to name the approval, once."""
+    """Return message and files of every commit; check that one trailer names the approval."""
     approval = studio.state().approval
     trailer = f"Agentmux-Event: {approval}"
     repository = studio.world.repository
@@ -264,7 +265,7 @@ def check(studio: Studio) -> tuple[Step, ...]:
 
 
 def check_absent(studio: Studio) -> None:
-    """What waits to be moved does not count, wherever it lies."""
+    """Check that no artifact counts that waits to be archived."""
     state = studio.state()
     gone = {path for each in state.pending_archive for path in each.paths}
     found = studio.world.files(studio.session).artifacts(state).sizes
@@ -272,7 +273,7 @@ def check_absent(studio: Studio) -> None:
 
 
 def sweep(studio: Studio, recording: Recording, images: list[Image], mode: str) -> list[str]:
-    """Go on with every image; return what went wrong, at most five of it."""
+    """Continue from every image; return the first five failures."""
     wanted = outcome(studio)
     wrong: list[str] = []
     for image in images:
@@ -356,7 +357,7 @@ def test_a_start_that_is_killed_leaves_a_whole_session_or_none(
 
 
 def began(studio: Studio) -> tuple[str, str, list[str]]:
-    """What a session holds before its orchestrator has done anything."""
+    """Return what a session contains before its orchestrator has done anything."""
     state = studio.state()
     text = (studio.session / layout.REQUIREMENTS).read_text()
     return state.phase.value, text, [event.fact.kind for event, _ in studio.events()]

@@ -1,4 +1,4 @@
-"""The agents of a project: what is installed, and what each can do."""
+"""The agents of a project: which are installed, and what each can do."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ HELP = "  --session-id <uuid>  id\n  -r, --resume [value]  resume\n  -c, --conti
 
 @pytest.fixture
 def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Path]:
-    """Put a program on an otherwise bare PATH; it notes how it is called."""
+    """Return a function that puts a program first on PATH; the program logs its arguments."""
     folder = tmp_path / "bin"
     folder.mkdir()
     monkeypatch.setenv("PATH", f"{folder}:/usr/bin:/bin")

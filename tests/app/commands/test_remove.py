@@ -1,4 +1,4 @@
-"""Removing a session: refused while anything runs, complete, and finished after a crash."""
+"""Removing a session: refused while anything runs, complete, and continued after a crash."""
 
 import os
 from pathlib import Path

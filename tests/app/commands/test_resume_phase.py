@@ -1,7 +1,7 @@
-"""A resume goes on in the phase that its dry run names, and no work is lost.
+"""A resume continues in the phase that its dry run names, and no work is lost.
 
-The sessions have real files and journal lines. Phase, artifacts and what was handed in are drawn
-at random, and both resumes read the same disk.
+The sessions have real files and journal lines. The phase, the artifacts and which of them are
+handed in are chosen at random; the dry run and the resume read the same disk.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> World:
 
 @dataclass
 class Case:
-    """One session on disk, and both ways to resume it."""
+    """One session on disk, which can be resumed with and without ``--dry-run``."""
 
     world: World
     disk: OnDisk
@@ -89,7 +89,7 @@ class Case:
         return {str(path.relative_to(base)) for path in found}
 
     def resume(self) -> tuple[Session, tuple[Action, ...]]:
-        """Resume for good, up to where agents are to be launched; return what is due then."""
+        """Resume up to the point where agents would be launched; return the actions due then."""
         session = Session(
             self.world.files(self.disk.path), now=self.world.now, new_id=self.world.new_id
         )
@@ -109,7 +109,7 @@ class Case:
         raise AssertionError("it never comes to rest")
 
     def check(self) -> ResumePlan:
-        """Resume, and compare; returns what was foreseen."""
+        """Resume, compare the result with the plan, and return the plan."""
         plan, before = self.plan(), self.files()
         entered = plan.phase
         session, due = self.resume()
@@ -150,7 +150,7 @@ def make(world: World) -> Make:
 
 
 def at_work(case: Case, *seats: str, **more: Any) -> None:
-    """Launch seats for the session's phase, as this version records it."""
+    """Record launches of these seats in the session's phase, as this version does."""
     state = case.disk.state
     for seat in seats:
         subplan = int(seat.removeprefix("coder-")) if seat.startswith("coder-") else None
@@ -254,7 +254,7 @@ def test_nothing_is_skipped_and_nothing_is_repeated(
 
 
 def test_a_review_that_is_passed_over_is_written_down(make: Make) -> None:
-    """Whoever writes the summary is told to read it."""
+    """The agent that writes the summary is told to read the review."""
     case = make(Phase.REVIEWING, f"{BUILT} logic+")
     (pane,) = case.check().panes
     assert "07_review/review.md" in pane.prompt

@@ -1,7 +1,7 @@
-"""Each rule that decides whether a conversation comes back, with real files and configuration.
+"""Each rule that decides whether a conversation is resumed, with real files and configuration.
 
-Each row changes one thing between launch and resume. It names the seats that therefore start
-without their conversation, and the reason; the others come back with it.
+Each case changes one thing between launch and resume. It names the seats that therefore start
+fresh, and the reason; the other seats are resumed with their conversation.
 """
 
 import fcntl
@@ -40,7 +40,7 @@ PROGRAM = "agentmux-demo-agent"
 
 @pytest.fixture(scope="module")
 def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What the demo agent says of itself is asked for once."""
+    """A cache for all tests, so that the demo agent is probed once."""
     return tmp_path_factory.mktemp("cache")
 
 
@@ -149,7 +149,7 @@ def test_agent(stage: Stage) -> None:
     ("stage", "fresh"), [("demo", ()), ("demo-checkpoint", BOTH)], indirect=["stage"]
 )
 def test_agent_with_another_model(stage: Stage, fresh: tuple[str, ...]) -> None:
-    """A model binds its conversations only where the registry says so."""
+    """A conversation is bound to its model only if the registry says so."""
     for number in (1, 2):
         stage.disk.leave(f"checkpoints/coder-{number}/session-latest.json", "{}")
     agent = stage.panes()["coder-1"].player.name
@@ -206,7 +206,7 @@ def test_home_of_the_seat_alone(stage: Stage) -> None:
 
 
 def test_home_that_is_a_file(stage: Stage, tmp_path: Path) -> None:
-    """Some agents go by a settings file in its place."""
+    """Some agents take the path of a settings file instead of a home folder."""
     file = tmp_path / "settings.json"
     file.write_text("{}")
     stage.config("agents: {amp2: {like: demo, home_env: AMP2_FILE}}\nroles: {coder: {agent: amp2}}")
@@ -218,7 +218,7 @@ def test_home_that_is_a_file(stage: Stage, tmp_path: Path) -> None:
 
 
 class Robot:
-    """An agent like the demo one, under a link that its updates point elsewhere."""
+    """An agent like the demo agent, started through a link that an update points elsewhere."""
 
     def __init__(self, root: Path, cache: Path) -> None:
         self.root = root
@@ -235,7 +235,7 @@ class Robot:
         )
 
     def install(self, path: str, shows: str = "--session-id ID  --resume ID  --continue") -> Path:
-        """Put a program at ``ver/PATH``, and let the link point to it."""
+        """Write a program to ``ver/PATH``, and point the link to it."""
         made = self.root / "ver" / path
         made.parent.mkdir(parents=True, exist_ok=True)
         made.write_text(f"#!/bin/sh\necho ' {shows}'\n")
@@ -275,7 +275,7 @@ def test_runtime_that_was_updated(robot: Robot) -> None:
 
 
 def test_runtime_as_the_first_release_recorded_it(robot: Robot) -> None:
-    """Its record held real path, size and time of change."""
+    """The first release recorded the program's real path, size and modification time."""
     session = robot.stage.session(robot.stage.world())
     for seat, fields in session.state.agents.items():
         file = f"{robot.link.resolve()}:1:2"
@@ -410,7 +410,7 @@ def test_ambiguous_ends_when_the_id_is_learned(stage: Stage) -> None:
 
 @pytest.mark.parametrize("stage", ["demo-continue"], indirect=True)
 def test_ambiguous_with_one_seat_left(stage: Stage) -> None:
-    """It ran beside the other one, so the latest may be the other one's, handed in or not."""
+    """It ran beside the other coder, whose conversation may be the latest one, handed in or not."""
     stage.tell("coder-1", CodeDone(subplan_index=1))
     fields = stage.plan(phase="implementing")
     assert [each.work.seat for each in fields.panes] == ["coder-2"]
@@ -428,7 +428,7 @@ def test_ambiguous_with_one_seat_left(stage: Stage) -> None:
 
 
 def reviewing(tmp_path: Path, cache: Path, *agents: str) -> Stage:
-    """A stage on which two reviewers work, played by these."""
+    """Return a stage on which two reviewers work; ``agents`` play them."""
     stage = Stage(tmp_path, "demo", cache=cache)
     linked = tmp_path / "linked"
     linked.symlink_to(str(stage.world().programs.find(PROGRAM)))
@@ -474,7 +474,7 @@ def test_ambiguous_under_two_names(
 
 
 def test_ambiguous_after_one_with_an_id(tmp_path: Path, cache: Path) -> None:
-    """It has handed in, so nobody wants it now; the latest conversation may still be its own."""
+    """That one has handed in and is not resumed, but the latest conversation may still be its."""
     stage = reviewing(tmp_path, cache, "demo-continue", "demo")
     stage.launch()
     verdict = {"verdict": "pass", "summary": "good"}
@@ -489,7 +489,7 @@ def test_ambiguous_after_one_with_an_id(tmp_path: Path, cache: Path) -> None:
 
 @pytest.fixture
 def held() -> Iterator[Callable[[Path], None]]:
-    """Holds claims as another pane does."""
+    """Return a function that holds a claim, as another pane does."""
     with ExitStack() as stack:
 
         def hold(path: Path) -> None:
@@ -538,7 +538,7 @@ def test_a_failed_attempt_does_not_erase_the_last_good_record(stage: Stage) -> N
 
 
 def test_a_conversation_that_moved_on_is_followed_at_every_resume(stage: Stage) -> None:
-    """The words that resume it were recorded under its first id."""
+    """The recorded resume command still has the conversation's first id."""
     stage.learn("coder-1", "moved-on-1")
     for _ in range(3):
         expect(stage, (), "")
@@ -579,7 +579,7 @@ def test_what_was_recorded_is_resumed_whatever_the_registry_says_later(stage: St
 
 
 def test_an_earlier_phase_is_entered_anew(stage: Stage) -> None:
-    """What was left there does not count any more: it is not settled by it."""
+    """The artifacts that were left there no longer count, so they do not complete the phase."""
     plan = stage.plan(phase="planning")
     assert plan.inference.phase == "implementing"
     assert plan.resumed.phase == plan.phase == "planning"
@@ -605,7 +605,7 @@ def test_planning_writes_nothing(stage: Stage) -> None:
 
 
 class Counting:
-    """A session that notes which files it digests."""
+    """A session that records which files it digests."""
 
     def __init__(self, files: FileSession) -> None:
         self._files = files
@@ -627,7 +627,7 @@ def test_a_plan_digests_a_file_once_for_all_seats(stage: Stage) -> None:
 
 
 def test_a_plan_needs_neither_tmux_nor_a_lock(stage: Stage) -> None:
-    """Nor an agent: the probe is asked, and what it said is kept."""
+    """It imports neither tmux's library nor that of the locks."""
     script = (
         "import sys\n"
         "from pathlib import Path\n"
@@ -653,7 +653,7 @@ def words_for(stage: Stage, agent: str, words: str) -> None:
 
 
 def one_coder_left(stage: Stage) -> None:
-    """Bring back the one that has not handed in, alone from then on."""
+    """Resume only the coder that has not handed in."""
     stage.tell("coder-1", CodeDone(subplan_index=1))
     stage.launch_resumed()
 

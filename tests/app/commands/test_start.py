@@ -1,6 +1,6 @@
-"""Starts at the same moment: each gets a name of its own, and no work is lost.
+"""Several starts at the same moment: each gets its own name, and no work is lost.
 
-And a start with a branch of its own: whoever finds the session finds its branch.
+Also starts with their own branch: a session that can be found has its branch.
 """
 
 import os
@@ -47,7 +47,7 @@ def studio(tmp_path: Path) -> Studio:
 def planned(
     studio: Studio, name: str | None = None, taken: Mapping[str, str] | None = None
 ) -> tuple[Studio, StartPlan]:
-    """A start by a process of its own, which has looked and not made anything yet."""
+    """Return a start by another process that has planned it, but not created anything yet."""
     other = studio.again(())
     terminal: SimTerminal = other.terminal
     other.world = replace(studio.world, terminal=lambda socket: terminal)
@@ -110,7 +110,7 @@ def test_a_name_that_a_tmux_session_has_is_passed_over(studio: Studio) -> None:
 
 
 class _Fails(_ReadyAtOnce):
-    """The orchestrator reports that it cannot begin."""
+    """An orchestrator that reports that it cannot begin."""
 
     def wait(self, timeout_s: float, pid: int) -> bytes | None:  # type: ignore[explicit-override]
         return OrchestratorReport(

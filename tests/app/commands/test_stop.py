@@ -1,4 +1,4 @@
-"""Stopping a session whose orchestrator takes its time."""
+"""Stopping a session whose orchestrator does not end at once."""
 
 import os
 from pathlib import Path
@@ -29,7 +29,7 @@ def world(tmp_path: Path) -> World:
 
 
 def stopped(world: World, session: OnDisk, *, asked: bool) -> Stopped:
-    """The orchestrator is there still, and no tmux session any more."""
+    """Stop a session whose orchestrator is still running, but whose tmux session is gone."""
 
     def gone() -> OwnSession:
         raise NotFoundError("it does not run")

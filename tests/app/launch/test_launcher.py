@@ -1,4 +1,4 @@
-"""The files and events of a launch before its pane is made."""
+"""The files and events that a launch makes before its pane."""
 
 import fcntl
 import json
@@ -110,13 +110,13 @@ def test_each_launch_claims_its_conversation(stage: Stage) -> None:
     indirect=["stage"],
 )
 def test_a_launch_without_an_id_stands_for_its_conversation(stage: Stage, claimed: bool) -> None:
-    """So that others see that the owner of "the latest" may still run."""
+    """Its claim tells others that an agent which may own the latest conversation still runs."""
     for made in stage.launch().values():
         assert bool(launch_file(stage, made.plan.launch)["claim"]) == claimed
 
 
 PROGRAM = "agentmux-demo-agent"
-"""What all names of the demo agent in the registry have in common."""
+"""The program of every demo agent in the registry."""
 
 
 def noted(stage: Stage) -> tuple[str, ...]:

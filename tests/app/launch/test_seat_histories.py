@@ -1,4 +1,4 @@
-"""The histories of a session's seats: from which state, and that each is made once."""
+"""The histories of a session's seats: which state they come from, and that each is made once."""
 
 from dataclasses import replace
 from typing import Any

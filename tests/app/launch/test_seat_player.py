@@ -1,4 +1,4 @@
-"""Who plays a seat: flags of the start, the configuration, the installed program."""
+"""Which agent plays a seat: by the flags of the start, the configuration and the programs."""
 
 from dataclasses import replace
 from pathlib import Path

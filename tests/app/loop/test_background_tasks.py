@@ -1,4 +1,4 @@
-"""Background tasks: one of a kind at a time, and a failed one is not restarted forever."""
+"""Background tasks: one of each kind at a time, and a failed one is restarted after a while."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from agentmux.errors import AgentmuxError
 
 
 class Loop:
-    """Begins the same work each time it is woken, as ours does while it is still to be done."""
+    """A loop that starts the same work each time it wakes, like ours until the work is done."""
 
     def __init__(self, work: Callable[[], None]) -> None:
         self.work = work
@@ -27,7 +27,7 @@ class Loop:
         self.said.append(message)
 
     async def drive(self, rounds: int) -> None:
-        """Go on until the work was begun so often."""
+        """Run until the work has started ``rounds`` times."""
         background = BackgroundTasks(self)
         async with asyncio.timeout(10 * AGAIN_S):
             while len(self.begun) < rounds:

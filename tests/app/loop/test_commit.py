@@ -1,4 +1,4 @@
-"""Committing an approved result with real git, and what can go wrong."""
+"""Committing an approved result with real git, and how that can fail."""
 
 import os
 from contextlib import suppress

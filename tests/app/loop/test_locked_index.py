@@ -1,4 +1,4 @@
-"""The user's git runs at the moment of the commit: real git, locks and file events."""
+"""A commit while the user's own git runs, with real git, locks and file events."""
 
 import os
 import threading
@@ -35,14 +35,14 @@ def delayed(studio: Studio) -> bool:
 
 
 def meanwhile(act: Callable[[], object]) -> threading.Thread:
-    """Act beside the orchestrator, which has the main thread."""
+    """Call ``act`` in a thread, while the orchestrator runs in the main thread."""
     thread = threading.Thread(target=act)
     thread.start()
     return thread
 
 
 def check_done(studio: Studio) -> None:
-    """One commit, and an index with which the user's next commit takes nothing back."""
+    """Check that there is one commit, and that the user's next commit does not undo any of it."""
     assert studio.state().phase is Phase.DONE
     assert git(studio.project, "status", "--porcelain") == ""
     (studio.project / "next.txt").write_text("next\n")
@@ -57,7 +57,7 @@ def check_done(studio: Studio) -> None:
 
 @pytest.mark.parametrize(("wait_s", "told"), [(30.0, False), (0.2, True)])
 def test_a_commit_waits_for_the_index(studio: Studio, wait_s: float, told: bool) -> None:
-    """A lock that goes within the wait, as after 3 s or 20 s, and one that goes later."""
+    """The lock goes away either during the wait or after it."""
     lock, waits = lock_of(studio), threading.Event()
     lock.touch()
 

@@ -1,4 +1,4 @@
-"""The orchestrator in this process, over a fake terminal with real agents."""
+"""The orchestrator in this process, on a fake terminal with real agents."""
 
 import asyncio
 import errno
@@ -62,11 +62,11 @@ DEADLINE_S = 20.0
 QUICK: Mapping[str, Any] = {"planner": {"plan": {"parts": 2}}}
 CODERS = ["coder-1", "coder-2"]
 STAY: Mapping[str, Any] = {"planner": {"silent": True}}
-"""Nothing comes after the architect: a test that waits for planning cannot miss it."""
+"""The planner never hands in, so a test that waits for planning cannot miss it."""
 
 
 class Balky(FakeTerminal):
-    """A fake terminal that keeps what was asked of it, and fails where a test wants it to."""
+    """A fake terminal that records its calls, and fails where a test wants it to."""
 
     def __init__(self, env: Mapping[str, str]) -> None:
         super().__init__(env=env)
@@ -111,7 +111,7 @@ class Balky(FakeTerminal):
 
 
 class Silent:
-    """A monitor that nobody looks at; keeps the last picture."""
+    """A monitor without a user; it keeps the last picture."""
 
     def __init__(self) -> None:
         self.picture: Picture | None = None
@@ -133,7 +133,7 @@ class Silent:
 
 
 class Keyboard(Silent):
-    """A monitor with somebody at it."""
+    """A monitor with a user who presses keys."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -158,7 +158,7 @@ class Keyboard(Silent):
 
 
 class Stage:
-    """A project, a session that has begun, and orchestrators that drive it one after the other."""
+    """A project with a started session, which one orchestrator after the other drives."""
 
     def __init__(
         self,
@@ -200,7 +200,7 @@ class Stage:
 
     @asynccontextmanager
     async def driven(self, mode: str = "start") -> AsyncIterator[asyncio.Task[ExitCode]]:
-        """Drive the session; whoever is still at it when the block is left, is cancelled."""
+        """Drive the session; an orchestrator that still runs after the block is cancelled."""
         if mode == "start":
             self.begin()
         wake = WakeFifo(self.path)
@@ -251,7 +251,7 @@ class Stage:
             lock.release()
 
     async def until(self, condition: Callable[[], object], what: object = "") -> None:
-        """Wait for a condition, but not for ever."""
+        """Wait until a condition is true, up to a deadline."""
         loop = asyncio.get_running_loop()
         deadline = loop.time() + DEADLINE_S
         while not condition():
@@ -295,7 +295,7 @@ def _no_report(report: OrchestratorReport) -> None:
 
 @pytest.fixture
 def agents(tmp_path: Path, isolated: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tell the demo agents of this test where they live."""
+    """Set the environment of this test's demo agents."""
     monkeypatch.setenv("AGENTMUX_DEMO_HOME", str(tmp_path / "demo"))
     monkeypatch.setenv("AGENTMUX_DEMO_SCENARIO", str(tmp_path / "scenario.json"))
     monkeypatch.setenv("TERM", "xterm-256color")
@@ -315,7 +315,7 @@ def stage(tmp_path: Path, balky: Balky) -> Stage:
 
 @pytest.fixture
 def impatient(tmp_path: Path, agents: None, tmux: TmuxTerminal) -> Stage:
-    """A stage in real tmux, where typing is; a quiet agent is nudged and reported soon."""
+    """A stage in real tmux, which typing needs; a quiet agent is soon reminded and reported."""
     stall = StallSettings(nudge_after_s=0.6, report_after_s=1.2)
     return Stage(tmp_path, tmux, stall=stall, interval_s=0.1)
 
@@ -381,7 +381,7 @@ def test_an_agent_that_crashes_once_is_brought_back(stage: Stage) -> None:
 
 
 def test_a_pane_that_the_user_ended_is_not_brought_back(stage: Stage) -> None:
-    """Its agent takes its time to go, so that the pane is gone long before the exit record."""
+    """Its agent ends slowly, so that the pane is gone long before the exit record exists."""
     stage.scenario({"architect": {"think": 60, "ignore_hup": True}})
 
     async def play() -> None:
@@ -697,7 +697,10 @@ def test_a_program_that_is_being_asked_holds_up_only_its_launch(stage: Stage) ->
 
 
 def robot(root: Path, *, says: str, knows: str = "") -> str:
-    """Make a demo agent of another mood: what it does when asked for help, and with an id."""
+    """Make a variant of the demo agent.
+
+    ``says`` is what it runs for ``--help``, ``knows`` what it runs first for ``--session-id``.
+    """
     path = root / "bin" / "agentmux-demo-agent"
     path.parent.mkdir()
     real = Path(sys.executable).with_name(path.name)
@@ -817,7 +820,7 @@ def keyboard(stage: Stage) -> Iterator[Keyboard]:
 
 @contextmanager
 def full_disk(stage: Stage) -> Iterator[None]:
-    """Nothing can be appended to the journal meanwhile."""
+    """In this block, nothing can be appended to the journal."""
     size = (stage.path / layout.JOURNAL).stat().st_size
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
@@ -829,7 +832,7 @@ def full_disk(stage: Stage) -> Iterator[None]:
 
 @contextmanager
 def no_room(stage: Stage) -> Iterator[None]:
-    """No file of the session can be made meanwhile; what is there can be written over."""
+    """In this block, no file of the session can be created; existing files can be overwritten."""
     real = os.open
 
     def full(path: Any, flags: int, *more: Any, **other: Any) -> int:
@@ -952,7 +955,7 @@ def test_an_approval_that_cannot_be_recorded_is_reported(
 
 
 class Elsewhere(NotedRepository):
-    """HEAD can move, and folders can be repositories of their own."""
+    """A repository whose HEAD can move, and whose folders can be nested repositories."""
 
     branch = "main"
     inside: tuple[str, ...] = ()
@@ -1099,7 +1102,7 @@ def test_whoever_was_taken_over_ends_and_touches_nothing(stage: Stage, balky: Ba
 
 
 def test_a_commit_of_another_ends_it(stage: Stage, balky: Balky) -> None:
-    """Somebody has gone on with the state while this process slept: the revision says so."""
+    """The state has a later revision: another orchestrator wrote it while this one slept."""
     stage.scenario({"architect": {"think": 60}})
 
     async def play() -> None:

@@ -1,4 +1,4 @@
-"""Signals that arrive during a resume are not lost once they were accepted."""
+"""Signals that are accepted during a resume are not lost."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tests.core.builders import LOGIC, execution_plan, review
 
 
 class Overtaken(FileSession):
-    """The files of a session whose artifacts somebody else has read, too, and has acted on."""
+    """Session files: after the first reading of the artifacts, ``other`` is called once."""
 
     def __init__(self, path: Path, other: Callable[[], None]) -> None:
         super().__init__(path)
@@ -42,7 +42,7 @@ class Overtaken(FileSession):
 
 @dataclass
 class Resuming:
-    """A resume of what lies on the disk, and what it is overtaken by."""
+    """A session on disk, and a resume of it during which a signal arrives."""
 
     disk: OnDisk
     world: World

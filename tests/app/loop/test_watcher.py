@@ -1,4 +1,4 @@
-"""What the watcher concludes from panes, over a terminal whose screens the test sets."""
+"""What the watcher concludes from panes, on a terminal whose screens the test sets."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ TURNS = StallSettings(turn_ended_after_s=AT_ONCE)
 
 
 class OnePane(SimTerminal):
-    """The architect's pane; ``shows`` is its screen, since ``moved``."""
+    """The architect's pane; ``shows`` is its screen, ``moved`` the time of the last change."""
 
     shows = IDLE
     moved = 0
@@ -80,7 +80,7 @@ class OnePane(SimTerminal):
 
 
 class Looking:
-    """A session whose architect is looked at, every few seconds of a clock that is told."""
+    """A session whose architect the watcher looks at; the test moves the clock."""
 
     def __init__(
         self,
@@ -108,16 +108,16 @@ class Looking:
         self.watcher = Watcher(world, self.session, tools, identity={})
 
     def show(self, text: str) -> None:
-        """Let the screen change, a moment before the next look."""
+        """Change the screen, two seconds before the next look."""
         self.terminal.shows, self.terminal.moved = text, int(self._now.timestamp())
         self._now += timedelta(seconds=2)
 
     def set_clock(self, *, hours: int) -> None:
-        """Let somebody set the machine's clock."""
+        """Move the machine's clock, as a user may."""
         self._now += timedelta(hours=hours)
 
     def look(self) -> str:
-        """Look, and a moment passes; returns what the architect is seen to do."""
+        """Let the watcher look, then let three seconds pass; return the architect's status."""
         try:
             asyncio.run(self.watcher.tick())
         finally:
@@ -140,7 +140,7 @@ def looking(place: Path) -> Looking:
 
 
 class Ahead(asyncio.SelectorEventLoop):
-    """A loop whose clock a test puts forward, as time that this machine was stopped for."""
+    """An event loop whose clock a test puts forward, as if the machine had been suspended."""
 
     seconds = 0.0
 
@@ -323,7 +323,7 @@ def test_trouble_stays_with_who_has_gone_quiet(place: Path) -> None:
 
 @pytest.fixture
 def telling(place: Path) -> Looking:
-    """The architect's hooks tell us of its turns."""
+    """A watcher whose architect has hooks that report its turns."""
     looking = Looking(place, agent="demo-hook", stall=TURNS)
     (place / "launches" / ARCHITECT).mkdir(parents=True)
     looking.show(IDLE)
@@ -442,7 +442,7 @@ def test_whose_hooks_are_heard_tells_itself_where_it_is(
 def test_a_screen_of_a_new_conversation_means_nothing_before_a_prompt_has_come(
     place: Path,
 ) -> None:
-    """An empty conversation is then the one that it was given."""
+    """Before the prompt, an empty conversation is the one that the agent was started with."""
     looking = Looking(place, agent="demo-hook", strategy="assign")
     for screen in (IDLE, CLEARED):
         looking.show(screen)
@@ -455,7 +455,7 @@ def test_a_screen_of_a_new_conversation_means_nothing_before_a_prompt_has_come(
 def test_what_fails_late_did_not_fail_on_its_conversation(
     looking: Looking, lived_s: int, early: bool
 ) -> None:
-    """As long as `resume.reject_after`, which is 15 s."""
+    """Early means within `resume.reject_after`, which is 15 s."""
     state = looking.session.state
     since = datetime(2026, 1, 1, tzinfo=UTC) - timedelta(seconds=lived_s)
     seat = replace(

@@ -99,7 +99,7 @@ def test_a_tmux_session_that_has_only_the_name_is_in_nobodys_way(
 def test_of_starts_at_the_same_moment_one_begins(
     project: Path, world: World, tmux: TmuxTerminal
 ) -> None:
-    """All have looked, and seen nobody; each waits for its orchestrator until all are through."""
+    """All have planned, and seen no live session; none is ready before the others have ended."""
     count = 4
     plans = [plan_start(world, StartRequest(feature="x", agent="demo"), {}) for _ in range(count)]
     ended: list[str] = []

@@ -62,7 +62,7 @@ def make(project: Path) -> Callable[..., Path]:
 
 
 def edit(path: Path, **values: Any) -> None:
-    """Change fields of a state.json as no orchestrator would; None takes a field away."""
+    """Change fields of a state.json directly; None removes a field."""
     file = path / layout.STATE
     fields = {**json.loads(file.read_text()), **values}
     file.write_text(json.dumps({key: value for key, value in fields.items() if value is not None}))
@@ -284,7 +284,7 @@ def test_only_the_only_one_is_taken_unasked(site: Site) -> None:
 
 
 def begin(tmux: TmuxTerminal, path: Path, *, name: str = "", uuid: str = SESSION_ID) -> int:
-    """Start the tmux session of a session; return the pid of the server, noted as it would be."""
+    """Start a session's tmux session and record its server; return the server's pid."""
     made = tmux.create_session(
         name=name or layout.tmux_name(path.name), uuid=uuid, cwd=path, size=(80, 24), argv=SLEEP
     )

@@ -1,4 +1,4 @@
-"""The session's writer when the disk is full at any moment, or the state was lost."""
+"""The session's writer, with a disk that is full at any moment, and with a lost state."""
 
 import errno
 import json
@@ -36,7 +36,7 @@ from tests.faults.operations import Operation, Operations
 
 @dataclass
 class Disk:
-    """Refuses the operation number ``full_at`` with ENOSPC; counts all of them."""
+    """Counts operations, and fails the one with number ``full_at`` with ENOSPC."""
 
     full_at: int = -1
     count: int = 0
@@ -93,7 +93,7 @@ def opened(files: FileSession) -> Session:
 
 
 class KilledError(BaseException):
-    """The end of the process: nothing that comes after it is done either."""
+    """The end of the process; all later operations fail, too."""
 
 
 def killed_at_every_operation(
@@ -102,7 +102,7 @@ def killed_at_every_operation(
     make: Callable[[Path], object],
     act: Callable[[Path], object],
 ) -> Iterator[Path]:
-    """Yield a folder for each operation of ``act``, which ended there; the last one is whole."""
+    """Yield a folder for each operation at which ``act`` was killed, then one where it finished."""
     number, killed = 0, True
     while killed:
         number, killed, disk = number + 1, False, Disk()
@@ -215,7 +215,7 @@ UNAPPLIED: dict[str, tuple[Phase, str, Fact, Phase, str]] = {
 
 
 def waiting(folder: Path, phase: Phase, seat: str, fact: Fact) -> OnDisk:
-    """A session whose agent has handed in, and whose orchestrator had no time to see it."""
+    """Return a session whose agent has handed in, but whose state does not have it yet."""
     assert EXECUTION is not None
     groups = EXECUTION.execution.to_fields()["groups"]
     fixing = phase is Phase.FIXING
@@ -244,7 +244,7 @@ def waiting(folder: Path, phase: Phase, seat: str, fact: Fact) -> OnDisk:
 
 
 def taken_over(disk: OnDisk) -> tuple[Phase, Phase]:
-    """The phase of the resume, and what the artifacts alone say, after they were moved."""
+    """Take a session over and infer its phase; return that and the phase of the artifacts alone."""
     session = opened(disk.files)
     session.take_over()
     inference = session.infer()

@@ -1,4 +1,4 @@
-"""Signals with real files: which are accepted or refused, and what the journal gets."""
+"""Signals with real files: which are accepted or refused, and what is added to the journal."""
 
 from __future__ import annotations
 
