@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from agentmux.core.codec.frozen import dataclass
 
@@ -11,16 +11,17 @@ if TYPE_CHECKING:  # these names cost more than all that `agentmux list` does
     from datetime import datetime
     from pathlib import Path
 
-    from agentmux.core.agents.spec import AgentSpec, ProbeResult
+    from agentmux.core.agents.spec import AgentSpec
     from agentmux.core.config.settings import Settings
-    from agentmux.core.config.trust import Part, TrustedParts
     from agentmux.ports.claims import Claims
     from agentmux.ports.processes import Lock
+    from agentmux.ports.programs import Programs
     from agentmux.ports.repository import Repository
     from agentmux.ports.session_files import SessionFiles
     from agentmux.ports.session_folders import SessionFolders
     from agentmux.ports.templates import Templates
     from agentmux.ports.terminal import Terminal
+    from agentmux.ports.trust import Trust
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,60 +57,18 @@ class Site:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Programs:
-    """What is installed here.
+class OwnCommands:
+    """The command lines of our own programs that run in an agent's pane.
 
     Attributes:
-        find: The path of a command on ``path``; None where it is not found.
-        probe: What an agent's program can do, as far as it answers within a second; cached.
-        ask: Like ``probe``, but waits longer for the answer.
-        identity: Identifies the program at a path by path, size and time of change.
         wrapper: The argv of the wrapper, before the launch folder.
-        path: ``PATH`` for agents, with the folder of our own scripts first.
-        shell: The user's shell.
-        exists: Whether anything is at a path.
         mcp_server: The argv of our MCP server.
         hook: The argv that an agent's hook runs to report to us.
     """
 
-    find: Callable[[str], Path | None]
-    probe: Callable[[AgentSpec], ProbeResult]
-    ask: Callable[[AgentSpec], ProbeResult]
-    identity: Callable[[str], str]
     wrapper: tuple[str, ...]
-    path: str
-    shell: str
-    exists: Callable[[str], bool]
     mcp_server: tuple[str, ...]
     hook: tuple[str, ...]
-
-
-class KeepTrust(Protocol):
-    """Records what is trusted."""
-
-    def __call__(self, parts: TrustedParts, *, only: bool = False) -> None:
-        """Trust these parts, too; with ``only``, trust nothing else any more."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Trust:
-    """The parts of the project's files that need trust, read when the world was built.
-
-    Attributes:
-        parts: All of these parts.
-        known: What was trusted when they were read.
-        keep: Trusts these parts, too; with ``only``, trusts nothing else any more.
-        revoke: Trusts nothing any more.
-        allow: Returns the same world, where the parts with these keys have effect, too.
-        preview: Returns the same world, where every part has effect and no program is run.
-    """
-
-    parts: Callable[[], tuple[Part, ...]]
-    known: Callable[[], TrustedParts]
-    keep: KeepTrust
-    revoke: Callable[[], None]
-    allow: Callable[[frozenset[str]], World]
-    preview: Callable[[], World]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,6 +82,9 @@ class World(Site):
         settings: The settings; those that need trust are included only where they are trusted.
         agents: Returns the names in the agent registry.
         spec: Returns the agent of a name or command, with the configuration's overrides.
+        own: The command lines of our own programs.
+        allow: Returns the same world, where the parts with these keys have effect, too.
+        preview: Returns the same world, where every part has effect and no program is run.
     """
 
     host: str
@@ -133,7 +95,10 @@ class World(Site):
     spec: Callable[[str], AgentSpec]
     agents: Callable[[], tuple[str, ...]]
     programs: Programs
+    own: OwnCommands
     claims: Claims
     templates: Templates
     repository: Repository
     trust: Trust
+    allow: Callable[[frozenset[str]], World]
+    preview: Callable[[], World]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from agentmux.adapters.disk import session_folders
 from agentmux.adapters.system.ids import new_id
-from agentmux.app.world import Programs, Site, Trust, World
+from agentmux.app.world import OwnCommands, Site, World
 from agentmux.core.codec.frozen import replace
 from agentmux.errors import AgentmuxError
 from agentmux.wiring.machine import (
@@ -29,13 +29,12 @@ from agentmux.wiring.machine import (
 )
 
 if TYPE_CHECKING:
-    from agentmux.adapters.config.agent_registry import Prober
     from agentmux.adapters.config.project_files import ProjectFiles
     from agentmux.adapters.disk.trust_store import TrustStore
     from agentmux.core.agents.spec import AgentSpec
     from agentmux.core.config.settings import Settings
-    from agentmux.core.config.trust import TrustedParts
     from agentmux.ports.processes import Lock
+    from agentmux.ports.programs import Programs
     from agentmux.ports.session_files import SessionFiles
     from agentmux.ports.terminal import Terminal
 
@@ -103,23 +102,13 @@ def world(
     Raises:
         ConfigError: The configuration is wrong.
     """
-    from agentmux.adapters.git.repository import Git  # noqa: PLC0415 (looking at sessions needs none)
+    from agentmux.adapters.config.project_files import ProjectTrust  # noqa: PLC0415 (looking at sessions needs none)
+    from agentmux.adapters.git.repository import Git  # noqa: PLC0415 (nor this)
     from agentmux.adapters.pane.claims import ClaimFolder  # noqa: PLC0415 (nor this)
 
     files = _project_files(project, config, environ)
     chosen = files.settings(None)
     spec, agents = _specs(chosen)
-    store = _trust_store(project, environ)
-
-    def keep(parts: TrustedParts, *, only: bool = False) -> None:
-        # Read again: another command may have trusted or revoked parts meanwhile.
-        known = store.read()
-        wanted = dict(parts) if only else {**known, **parts}
-        if wanted != known:
-            store.write(wanted)
-
-    def revoke() -> None:
-        store.forget()
 
     def allow(keys: frozenset[str], *, runs: bool = True) -> World:
         there = files.trusted_and(keys)
@@ -148,6 +137,7 @@ def world(
         spec=spec,
         agents=agents,
         programs=_programs(environ, keep=not read_only),
+        own=_own_commands(),
         claims=ClaimFolder(state_dir(environ) / "claims"),
         templates=files.templates(None),
         folders=session_folders,
@@ -160,14 +150,9 @@ def world(
         default_name=lambda: chosen.defaults.session_name,
         nested=lambda: _nested(project, environ),
         repository=Git(project, environ),
-        trust=Trust(
-            parts=lambda: files.parts,
-            known=lambda: files.known,
-            keep=keep,
-            revoke=revoke,
-            allow=allow,
-            preview=preview,
-        ),
+        trust=ProjectTrust(files, _trust_store(project, environ)),
+        allow=allow,
+        preview=preview,
     )
     return made
 
@@ -254,45 +239,20 @@ def _specs(
 
 
 def _programs(environ: Mapping[str, str], *, keep: bool, runs: bool = True) -> Programs:
-    path = os.pathsep.join((str(scripts()), environ.get("PATH", os.defpath)))
-    prober = _prober(path, cache_dir(environ), keep=keep, runs=runs)
-    return Programs(
-        find=_find(path),
-        probe=lambda spec: prober().probe(spec),
-        ask=lambda spec: prober().ask(spec),
-        identity=_identity,
-        wrapper=(sys.executable, "-IS", str(PACKAGE / "adapters" / "pane" / "wrapper.py")),
-        path=path,
+    from agentmux.adapters.config.installed_programs import InstalledPrograms  # noqa: PLC0415 (looking needs none)
+
+    return InstalledPrograms(
+        path=os.pathsep.join((str(scripts()), environ.get("PATH", os.defpath))),
         shell=environ.get("SHELL") or "/bin/sh",
-        exists=os.path.exists,
-        mcp_server=(*program(), "mcp"),
-        hook=(*program(), "hook"),
+        cache_dir=cache_dir(environ),
+        keep=keep,
+        runs=runs,
     )
 
 
-def _find(path: str) -> Callable[[str], Path | None]:
-    def find(command: str) -> Path | None:
-        from agentmux.adapters.config.agent_registry import find_program  # noqa: PLC0415 (not every command)
-
-        return find_program(command, path)
-
-    return find
-
-
-def _prober(path: str, cache: Path, *, keep: bool, runs: bool) -> Callable[[], Prober]:
-    @functools.cache
-    def prober() -> Prober:
-        from agentmux.adapters.config.agent_registry import Prober  # noqa: PLC0415 (not every command)
-
-        return Prober(path_env=path, cache_dir=cache, keep=keep, runs=runs)
-
-    return prober
-
-
-def _identity(path: str) -> str:
-    """Return what identifies the program at ``path``: its real path, size and modification time."""
-    try:
-        facts = Path(path).stat()
-    except OSError:
-        return ""
-    return f"{os.path.realpath(path)}:{facts.st_size}:{facts.st_mtime_ns}"
+def _own_commands() -> OwnCommands:
+    return OwnCommands(
+        wrapper=(sys.executable, "-IS", str(PACKAGE / "adapters" / "pane" / "wrapper.py")),
+        mcp_server=(*program(), "mcp"),
+        hook=(*program(), "hook"),
+    )

@@ -170,7 +170,7 @@ def test_the_world_has_what_an_operation_needs(project: Path) -> None:
     assert world.spec("demo") is world.spec("demo")
     assert world.programs.probe(world.spec("demo")).installed
     assert world.programs.path.split(os.pathsep)[0] == str(Path(sys.executable).parent)
-    assert Path(world.programs.wrapper[2]).is_file()
+    assert Path(world.own.wrapper[2]).is_file()
     assert world.programs.identity("/nowhere") == ""
     assert world.programs.identity(sys.executable) == world.programs.identity(sys.executable)
     assert "{" in world.templates.template("architect")

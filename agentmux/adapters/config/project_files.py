@@ -18,6 +18,7 @@ from agentmux.core.names.phase import ROLES
 
 if TYPE_CHECKING:
     from agentmux.adapters.config.layers import Layer
+    from agentmux.adapters.disk.trust_store import TrustStore
 
 CONFIG: Final = ".agentmux/config.yaml"
 
@@ -107,3 +108,31 @@ class ProjectTemplates:
     def extension(self, role: str) -> str | None:
         """Return what the project adds to the prompts of ``role``, where that is allowed."""
         return self._project.extension(role, self._keys)
+
+
+class ProjectTrust:
+    """The parts of the files that need trust, and the store of what the user trusts."""
+
+    def __init__(self, project: ProjectFiles, store: TrustStore) -> None:
+        self._project = project
+        self._store = store
+
+    def parts(self) -> tuple[trust.Part, ...]:
+        """Return everything that needs trust; see `ProjectFiles.parts`."""
+        return self._project.parts
+
+    def known(self) -> trust.TrustedParts:
+        """Return what was trusted when it was first asked for."""
+        return self._project.known
+
+    def keep(self, parts: trust.TrustedParts, *, only: bool = False) -> None:
+        """Trust these parts, too; with ``only``, trust nothing else any more."""
+        # Read again: another command may have trusted or revoked parts meanwhile.
+        known = self._store.read()
+        wanted = dict(parts) if only else {**known, **parts}
+        if wanted != known:
+            self._store.write(wanted)
+
+    def revoke(self) -> None:
+        """Trust nothing any more."""
+        self._store.forget()

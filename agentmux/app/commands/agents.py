@@ -279,8 +279,8 @@ def _commands(world: World, report: AgentReport, name: str, strategy: Strategy) 
     kept = str(base / layout.checkpoint(SEAT))
     model = world.settings.defaults.model if name == world.settings.defaults.agent else None
     ours = (
-        *mcp_words(spec, world.programs.mcp_server, str(folder / "mcp.json")),
-        *hook_words(spec, world.programs.hook, str(folder / "hooks.json")),
+        *mcp_words(spec, world.own.mcp_server, str(folder / "mcp.json")),
+        *hook_words(spec, world.own.hook, str(folder / "hooks.json")),
     )
     resume = None
     if strategy.resume:

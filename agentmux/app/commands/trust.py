@@ -47,7 +47,7 @@ def untrusted(world: World, effect: Effect) -> tuple[Part, ...]:
     if not parts:
         return ()
     kept = trust.trusted(parts, world.trust.known())
-    return trust.needed(parts, kept, lambda keys: effect(world.trust.allow(keys)))
+    return trust.needed(parts, kept, lambda keys: effect(world.allow(keys)))
 
 
 def require_trusted(world: World, effect: Effect) -> None:
@@ -69,14 +69,14 @@ def keep(world: World, parts: Iterable[Part]) -> World:
     """
     found = {part.key: part.digest for part in parts}
     world.trust.keep(found)
-    return world.trust.allow(frozenset(found))
+    return world.allow(frozenset(found))
 
 
 def keep_all(world: World) -> World:
     """Trust everything that the files contain now, and nothing else; otherwise like `keep`."""
     parts = world.trust.parts()
     world.trust.keep({part.key: part.digest for part in parts}, only=True)
-    return world.trust.allow(frozenset(part.key for part in parts))
+    return world.allow(frozenset(part.key for part in parts))
 
 
 def keep_written(before: World, after: World, keys: Collection[str]) -> None:

@@ -171,7 +171,7 @@ class Launcher:
     def pane(self, seat: str, launch: str, text: str = "") -> NewPane:
         """Return the pane for a launch whose folder is written; ``text`` stands in its border."""
         folder = self._files.path / layout.launch(launch)
-        argv = (*self._world.programs.wrapper, str(folder))
+        argv = (*self._world.own.wrapper, str(folder))
         return NewPane(seat=seat, launch=launch, label=text or seat, argv=argv)
 
     # -- the ladder --------------------------------------------------------------------------
@@ -287,11 +287,9 @@ class Launcher:
         if plan.rung is Rung.NATIVE:
             files.write(f"{folder}/{INSTRUCTIONS}", plan.full_prompt)
         if needs_mcp_file(spec):
-            files.write(f"{folder}/mcp.json", mcp_document(self._world.programs.mcp_server))
+            files.write(f"{folder}/mcp.json", mcp_document(self._world.own.mcp_server))
         if spec.hooks is not None and needs_hook_file(spec):
-            files.write(
-                f"{folder}/hooks.json", hook_document(spec.hooks, self._world.programs.hook)
-            )
+            files.write(f"{folder}/hooks.json", hook_document(spec.hooks, self._world.own.hook))
         if plan.work.topic:
             kind = ResearchKind(plan.work.role.partition("-")[0])
             kept = f"{layout.research(kind, plan.work.topic)}/prompt.md"

@@ -64,10 +64,10 @@ class Recorder:
     def _args(self, player: SeatPlayer, launch: str) -> tuple[str, ...]:
         """Return the words of every command line of a launch: ours, then the user's."""
         folder = f"{self._files.path}/{layout.launch(launch)}"
-        server = self._world.programs.mcp_server
+        server = self._world.own.mcp_server
         return (
             *mcp_words(player.spec, server, f"{folder}/mcp.json"),
-            *hook_words(player.spec, self._world.programs.hook, f"{folder}/hooks.json"),
+            *hook_words(player.spec, self._world.own.hook, f"{folder}/hooks.json"),
             *player.args,
         )
 

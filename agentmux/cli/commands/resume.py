@@ -53,8 +53,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from agentmux.adapters.system.processes import Survivor
-    from agentmux.app.world import Programs, World
+    from agentmux.app.world import World
     from agentmux.cli.face import Face
+    from agentmux.ports.programs import Programs
     from agentmux.ports.terminal import OwnSession
 
 _RESUME: Final = "resume SESSION"
@@ -206,7 +207,7 @@ def _dry_run(
 ) -> int:
     sessions: list[dict[str, Any]] = []
     problems: list[Problem] = []
-    world = replace(world, programs=_looked_at_once(world.programs))
+    world = replace(world, programs=_LookedUpOnce(world.programs))
     lives = live(world, known)
     at_work = busy(lives, known)
     resting = [each for each in entries if lives[each.path].live is False]
@@ -233,14 +234,15 @@ def _dry_run(
     return worst(codes)
 
 
-def _looked_at_once(programs: Programs) -> Programs:
-    """Return ``programs`` with its answers cached, for a look at many sessions."""
-    return replace(
-        programs,
-        find=functools.cache(programs.find),
-        identity=functools.cache(programs.identity),
-        exists=functools.cache(programs.exists),
-    )
+class _LookedUpOnce:
+    """Programs that are looked up once each, for a look at many sessions."""
+
+    def __init__(self, programs: Programs) -> None:
+        self.path, self.shell = programs.path, programs.shell
+        self.probe, self.ask = programs.probe, programs.ask
+        self.find = functools.cache(programs.find)
+        self.identity = functools.cache(programs.identity)
+        self.exists = functools.cache(programs.exists)
 
 
 def _look(

@@ -166,7 +166,7 @@ def foreseen(world: World, effect: Effect) -> tuple[World, tuple[str, ...]]:
     warning = (
         f"this project is not trusted: you will be asked about {named(parts)} (agentmux trust)"
     )
-    return world.trust.preview(), (warning,)
+    return world.preview(), (warning,)
 
 
 def trust_own_edit(face: Face, before: World, *, keys: Collection[str]) -> None:

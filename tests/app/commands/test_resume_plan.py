@@ -30,6 +30,7 @@ from agentmux.core.journal.events import (
     Resumed,
     ReviewDone,
 )
+from tests.app.programs import AnsweringPrograms
 from tests.app.staging import Stage, check
 from tests.conftest import trust
 
@@ -311,7 +312,7 @@ def test_runtime_that_cannot_resume_any_more(stage: Stage) -> None:
     def forgets(spec: Any) -> Any:
         return replace(probe(spec), strategies={"assign": False}, missing={"assign": ("resume",)})
 
-    changed = replace(world, programs=replace(world.programs, probe=forgets))
+    changed = replace(world, programs=AnsweringPrograms(world.programs, probe=forgets))
     expect(stage, BOTH, "the installed program does not show that it can resume", changed)
     assert guards(stage, changed) == {Guard.RUNTIME}
 
@@ -325,7 +326,7 @@ def test_a_program_that_does_not_answer_says_nothing_against_its_conversations(
     def hangs(spec: AgentSpec) -> ProbeResult:
         return replace(shown(spec), strategies={}, problem="`demo --help` did not end within 1 s")
 
-    changed = replace(world, programs=replace(world.programs, probe=hangs))
+    changed = replace(world, programs=AnsweringPrograms(world.programs, probe=hangs))
     assert {plan.mode for plan in stage.panes(changed).values()} == {"native"}
     # Nor against those that are still to come: they can be found again.
     anew = stage.panes(changed, fresh=frozenset({"*"}))
@@ -341,7 +342,7 @@ def test_a_program_that_cannot_be_asked_is_named_as_the_reason(stage: Stage) -> 
         unseen = dict.fromkeys(known.strategies, False)
         return replace(known, strategies=unseen, problem="`demo` cannot be run: Exec format error")
 
-    changed = replace(world, programs=replace(world.programs, probe=broken))
+    changed = replace(world, programs=AnsweringPrograms(world.programs, probe=broken))
     expect(stage, BOTH, "can resume: `demo` cannot be run: Exec format error", changed)
 
 
@@ -350,7 +351,7 @@ def test_no_program_at_all_gives_a_shell(stage: Stage) -> None:
     probe = world.programs.probe
     gone = replace(
         world,
-        programs=replace(
+        programs=AnsweringPrograms(
             world.programs, probe=lambda spec: replace(probe(spec), installed=False, path=None)
         ),
     )

@@ -12,6 +12,7 @@ from agentmux.core.agents.runtime import Runtime, decode_runtime
 from agentmux.core.agents.spec import StrategyKind
 from agentmux.core.journal.state import Options
 from agentmux.core.pipeline.work import Work
+from tests.app.programs import AnsweringPrograms
 from tests.app.staging import Stage
 
 CODER = Work(seat="coder-1", role="coder", subplan=1)
@@ -86,7 +87,7 @@ def test_the_strategy_is_the_first_that_the_program_shows(stage: Stage) -> None:
 
     def shows(**strategies: bool) -> StrategyKind:
         world = stage.world()
-        programs = replace(
+        programs = AnsweringPrograms(
             world.programs, probe=lambda spec: replace(probe(spec), strategies=strategies)
         )
         return player_of(stage, CODER, programs=programs).strategy.kind

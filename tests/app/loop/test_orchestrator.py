@@ -54,6 +54,7 @@ from agentmux.ports.terminal import Delivery, NewPane, Pane, Panes, Screen, Term
 from agentmux.wiring import build
 from tests.app.driver import NotedRepository, _ReadyAtOnce, make_project
 from tests.app.invariants import check_journal
+from tests.app.programs import AnsweringPrograms
 from tests.fakes.bench import Bench as TmuxTerminal
 from tests.fakes.bench import Flat
 from tests.fakes.terminal import FakeTerminal
@@ -685,7 +686,9 @@ def test_a_program_that_is_being_asked_holds_up_only_its_launch(stage: Stage) ->
 
     async def play() -> None:
         stage.begin()
-        stage.world = replace(stage.world, programs=replace(stage.world.programs, ask=slow))
+        stage.world = replace(
+            stage.world, programs=AnsweringPrograms(stage.world.programs, ask=slow)
+        )
         async with stage.driven("reattach"):
             await stage.until(lambda: stage.display.picture, "the first look is over")
             assert not stage.facts("agent_launched")
@@ -746,7 +749,7 @@ def test_a_program_that_knows_less_than_it_was_taken_for_is_launched_without_it(
     stage = Stage(tmp_path, balky, agent=robot(tmp_path, says=HANGS, knows=KNOWS_NO_ID))
     # After the failure it is waited for, but not for the ten seconds of an ordinary day.
     ask = partial(probe, path_env=os.environ["PATH"], cache_dir=None, timeout_s=1.5)
-    stage.world = replace(stage.world, programs=replace(stage.world.programs, ask=ask))
+    stage.world = replace(stage.world, programs=AnsweringPrograms(stage.world.programs, ask=ask))
     stage.scenario(STAY)
 
     async def play() -> None:
@@ -796,7 +799,7 @@ def test_every_program_is_asked_at_once_before_its_turn_comes(stage: Stage) -> N
         defaults=replace(stage.world.settings.defaults, agent="demo"),
         roles={"reviewer_expert": RoleSettings(agent="demo-learn")},
     )
-    programs = replace(stage.world.programs, ask=noted)
+    programs = AnsweringPrograms(stage.world.programs, ask=noted)
     stage.world = replace(stage.world, settings=settings, programs=programs)
     stage.agent = None
 

@@ -187,7 +187,7 @@ def test_what_is_used_is_what_was_trusted_whatever_the_file_says_by_now(project:
     found = world(project)
     configure(project, "defaults: {agent: ./evil.sh}")
     found.trust.keep({part.key: part.digest for part in found.trust.parts()})
-    there = found.trust.allow(frozenset(["defaults.agent"]))
+    there = found.allow(frozenset(["defaults.agent"]))
     assert there.settings.defaults.agent == "demo"
     assert asked(project) == ["defaults.agent"]
 

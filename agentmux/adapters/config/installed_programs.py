@@ -1,0 +1,60 @@
+"""The programs that are installed on this machine; those of agents are asked what they can do."""
+
+from __future__ import annotations
+
+import functools
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from agentmux.adapters.config.agent_registry import Prober
+    from agentmux.core.agents.spec import AgentSpec, ProbeResult
+
+
+class InstalledPrograms:
+    """The programs on one ``PATH``. Nothing is looked for, or run, before somebody asks."""
+
+    def __init__(
+        self, *, path: str, shell: str, cache_dir: Path, keep: bool = True, runs: bool = True
+    ) -> None:
+        """``keep`` and ``runs`` are as for `Prober`."""
+        self.path = path
+        self.shell = shell
+        self._cache_dir = cache_dir
+        self._keep = keep
+        self._runs = runs
+
+    def find(self, command: str) -> Path | None:
+        """Return the path of a command on ``path``; None where it is not found."""
+        from agentmux.adapters.config.agent_registry import find_program  # noqa: PLC0415 (not every command)
+
+        return find_program(command, self.path)
+
+    def probe(self, spec: AgentSpec) -> ProbeResult:
+        """Return what the agent's program can do; see `Prober.probe`."""
+        return self._prober.probe(spec)
+
+    def ask(self, spec: AgentSpec) -> ProbeResult:
+        """Return what the agent's program can do; see `Prober.ask`."""
+        return self._prober.ask(spec)
+
+    @functools.cached_property
+    def _prober(self) -> Prober:
+        from agentmux.adapters.config.agent_registry import Prober  # noqa: PLC0415 (not every command)
+
+        return Prober(
+            path_env=self.path, cache_dir=self._cache_dir, keep=self._keep, runs=self._runs
+        )
+
+    def identity(self, path: str) -> str:
+        """Return the real path, size and modification time of the program at ``path``."""
+        try:
+            facts = Path(path).stat()
+        except OSError:
+            return ""
+        return f"{os.path.realpath(path)}:{facts.st_size}:{facts.st_mtime_ns}"
+
+    def exists(self, path: str) -> bool:
+        """Whether anything is at ``path``."""
+        return os.path.exists(path)  # noqa: PTH110 (`Path.exists` raises where it may not look)

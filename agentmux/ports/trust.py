@@ -1,0 +1,32 @@
+"""The user's trust in a project's files."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:  # who only needs tmux must not import the core
+    from agentmux.core.config.trust import Part, TrustedParts
+
+
+class Trust(Protocol):
+    """The parts of a project's files that need trust, and which of them are trusted."""
+
+    def parts(self) -> tuple[Part, ...]:
+        """Return all of these parts, as the files were when they were first read.
+
+        Raises:
+            ConfigError: A prompt that the project adds cannot be used.
+        """
+
+    def known(self) -> TrustedParts:
+        """Return what was trusted when it was first asked for."""
+
+    def keep(self, parts: TrustedParts, /, *, only: bool = False) -> None:
+        """Trust these parts, too; with ``only``, trust nothing else any more.
+
+        Raises:
+            DataError: The trust cannot be written; the old trust stays.
+        """
+
+    def revoke(self) -> None:
+        """Trust nothing any more."""
