@@ -1,7 +1,8 @@
 """Check a YAML text against a schema that is data; every error names file and line.
 
 A schema is a mapping of keys to schemas (a closed record), `Each` (free keys), `Renamed` (a closed
-record with other spellings), or a `Reader` (one value).
+record with other spellings), or a `Reader` (one value). Artifacts are checked by `core/codec/shape`
+instead; docs/decisions/0009-two-validators.md says why.
 """
 
 from __future__ import annotations
@@ -14,17 +15,19 @@ import yaml
 
 from agentmux.adapters.yaml.walker import Builder, Limits, walk
 from agentmux.core.codec.frozen import dataclass
+from agentmux.core.codec.shape import kind_of
 from agentmux.core.names.nearest import meant
 from agentmux.errors import ConfigError
 
 _LIMITS: Final = Limits(depth=17)
 _RESOLVER: Final = yaml.resolver.Resolver()
 _UNIT_S: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
+_NULL: Final = "tag:yaml.org,2002:null"
 _NOT_TEXT: Final = {
-    "tag:yaml.org,2002:bool": "true or false",
-    "tag:yaml.org,2002:int": "a number",
-    "tag:yaml.org,2002:float": "a number",
-    "tag:yaml.org,2002:null": "nothing",
+    "tag:yaml.org,2002:bool": bool,
+    "tag:yaml.org,2002:int": int,
+    "tag:yaml.org,2002:float": float,
+    _NULL: type(None),
 }
 
 
@@ -200,15 +203,14 @@ def _what(path: str) -> str:
 
 
 def _is_null(node: Node) -> bool:
-    return node.tag == "tag:yaml.org,2002:null"
+    return node.tag == _NULL
 
 
 def _kind(node: Node) -> str:
-    if isinstance(node.value, list):
-        return "a list"
-    if isinstance(node.value, dict):
-        return "a mapping"
-    return _NOT_TEXT.get(node.tag, f"`{node.value[:40]}`")
+    if not isinstance(node.value, str):
+        return kind_of(type(node.value))
+    found = _NOT_TEXT.get(node.tag)
+    return f"`{node.value[:40]}`" if found is None else kind_of(found)
 
 
 def wrong(node: Node, path: str, wanted: str, *hints: str) -> NoReturn:

@@ -1,6 +1,8 @@
 """Read plain values (from YAML, JSON) into types and note *every* problem with its place.
 
 A wrong value is noted once and read as its empty form, so that one mistake does not hide the next.
+Configuration is checked by `adapters/yaml/schema` instead; docs/decisions/0009-two-validators.md
+says why.
 """
 
 from __future__ import annotations
@@ -26,7 +28,12 @@ _KINDS = {
 
 def kind(value: object) -> str:
     """Say in words what ``value`` is, for a problem."""
-    return _KINDS.get(type(value), f"a value of type {type(value).__name__}")
+    return kind_of(type(value))
+
+
+def kind_of(given: type) -> str:
+    """Say in words what a value of this type is, for a problem."""
+    return _KINDS.get(given, f"a value of type {given.__name__}")
 
 
 def spell(value: object) -> str:
