@@ -247,7 +247,7 @@ def sweep(folder: Path, *, older_than_s: float = SWEEP_AGE_S) -> int:
     return count
 
 
-def read_limited(path: Path, limit: int) -> bytes | None:
+def read_limited(path: Path | str, limit: int) -> bytes | None:
     """Return the content of a regular file of at most ``limit`` bytes, else None.
 
     Links are not followed; pipes, devices and sockets are not read, and do not block.
@@ -258,7 +258,7 @@ def read_limited(path: Path, limit: int) -> bytes | None:
         return None
 
 
-def read_strict(path: Path, limit: int) -> bytes | None:
+def read_strict(path: Path | str, limit: int) -> bytes | None:
     """Return the content of a regular file; None only where nothing exists there.
 
     Raises:
@@ -337,7 +337,7 @@ def explained(path: Path) -> Iterator[None]:
         raise _unwritable(path, error) from error
 
 
-def unreadable(path: Path, error: OSError) -> DataError:
+def unreadable(path: Path | str, error: OSError) -> DataError:
     """Return the error for a file that the system does not let us read."""
     reason = reason_of(error)
     return DataError(

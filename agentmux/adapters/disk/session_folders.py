@@ -68,7 +68,7 @@ def leftovers(folder: Path) -> tuple[Path, ...]:
 
 def glance(path: Path) -> Mapping[str, Any] | None:
     """Return the fields of a valid ``state.json``; None where it must be read in full."""
-    fields = _fields(path / layout.STATE, STATE_MAX)
+    fields = _fields(f"{path}/{layout.STATE}", STATE_MAX)
     if fields is None or fields.get("phase") not in _KNOWN:
         return None
     version = fields.get("schema_version", SUPPORTED)
@@ -82,7 +82,7 @@ def _has_journal(path: Path, fields: Mapping[str, Any]) -> bool:
     if not fields.get("journal_id"):
         return True
     try:
-        size = (path / layout.JOURNAL).lstat().st_size
+        size = os.lstat(f"{path}/{layout.JOURNAL}").st_size
     except OSError:
         return False
     return isinstance(offset, int) and size >= offset
@@ -90,7 +90,7 @@ def _has_journal(path: Path, fields: Mapping[str, Any]) -> bool:
 
 def runtime(path: Path) -> Mapping[str, Any]:
     """Return the orchestrator's last ``runtime_state.json``; empty where it is not readable."""
-    return _fields(path / layout.RUNTIME, RUNTIME_MAX) or {}
+    return _fields(f"{path}/{layout.RUNTIME}", RUNTIME_MAX) or {}
 
 
 def starters(path: Path) -> tuple[tuple[int, int], ...]:
@@ -143,7 +143,7 @@ def _hold(project: Path, folder: int, wait_s: float) -> None:
             return
 
 
-def _fields(path: Path, limit: int) -> dict[str, Any] | None:
+def _fields(path: str, limit: int) -> dict[str, Any] | None:
     data = files.read_limited(path, limit)
     try:
         found = json.loads(data) if data is not None else None

@@ -11,6 +11,7 @@ import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
+from heapq import nlargest
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -134,9 +135,29 @@ def sessions_dir(project: Path) -> Path:
 
 def list_sessions(site: Site) -> tuple[SessionEntry, ...]:
     """Return every session of the project, newest first; unreadable ones have a ``problem``."""
+    return tuple(sorted(_entries(site, _names(site)), key=_newest, reverse=True))
+
+
+def newest_sessions(site: Site, most: int) -> tuple[tuple[SessionEntry, ...], int]:
+    """Return the ``most`` newest sessions, as `list_sessions` does, and how many there are.
+
+    Only these are held in memory: to hold a thousand takes as long as to read them.
+    """
+    names = _names(site)
+    return tuple(nlargest(most, _entries(site, names), key=_newest)), len(names)
+
+
+def _names(site: Site) -> tuple[str, ...]:
+    return site.folders.names(sessions_dir(site.project))
+
+
+def _entries(site: Site, names: Iterable[str]) -> Iterator[SessionEntry]:
     folder = sessions_dir(site.project)
-    entries = [entry_at(site, folder / name) for name in site.folders.names(folder)]
-    return tuple(sorted(entries, key=lambda entry: (entry.updated, entry.name), reverse=True))
+    return (entry_at(site, folder / name) for name in names)
+
+
+def _newest(entry: SessionEntry) -> tuple[datetime, str]:
+    return entry.updated, entry.name
 
 
 def list_resumable_sessions(site: Site) -> tuple[SessionEntry, ...]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from agentmux.app.commands.remove import finish_removals
-from agentmux.app.session.lookup import list_sessions
+from agentmux.app.session.lookup import SessionEntry, list_sessions, newest_sessions
 from agentmux.app.views.status import look
 from agentmux.cli import render
 
 if TYPE_CHECKING:
+    from agentmux.app.world import Site
     from agentmux.cli.face import Face
 
 _SHOWN: Final = 50
@@ -20,8 +21,7 @@ def run(face: Face, *, everything: bool, json: bool) -> int:
     """Show the sessions of the project, newest first; return the exit code."""
     site = face.site()
     finish_removals(site)
-    entries = list_sessions(site)
-    listed = entries if everything or json else entries[:_SHOWN]
+    listed, count = _listed(site, everything=everything or json)
     result = look(site, listed)
     if json:
         render.sessions_json(result)
@@ -32,7 +32,15 @@ def run(face: Face, *, everything: bool, json: bool) -> int:
         render.out(line)
     if not listed:
         render.note(f"no sessions in {site.project}: agentmux start FEATURE")
-    if len(listed) < len(entries):
-        render.note(f"and {len(entries) - len(listed)} older: agentmux list --all")
+    if len(listed) < count:
+        render.note(f"and {count - len(listed)} older: agentmux list --all")
     render.show_problems(result.problems)
     return result.exit_code
+
+
+def _listed(site: Site, *, everything: bool) -> tuple[tuple[SessionEntry, ...], int]:
+    """Return the sessions to show, and how many there are."""
+    if not everything:
+        return newest_sessions(site, _SHOWN)
+    entries = list_sessions(site)
+    return entries, len(entries)

@@ -4,13 +4,16 @@ import hashlib
 import json
 import os
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
+from weakref import ref
 
 import pytest
 
+from agentmux.adapters.disk import session_folders
 from agentmux.adapters.disk.handover import ReadyPipe
 from agentmux.adapters.disk.lock import SessionLock
 from agentmux.adapters.system.processes import start_time
@@ -22,6 +25,7 @@ from agentmux.app.session.lookup import (
     list_resumable_sessions,
     list_sessions,
     live,
+    newest_sessions,
     resolve,
     select_session,
     sessions_dir,
@@ -106,6 +110,28 @@ def test_newest_first_by_what_the_state_says(site: Site, make: Callable[..., Pat
     edit(make("20260102-101501-odd"), updated_at="2026-01-04T00:00:00")
     names = [layout.slug_of(entry.name) for entry in list_sessions(site)]
     assert names == ["odd", "old", "new"]
+
+
+def test_of_many_sessions_only_the_newest_are_held(site: Site, make: Callable[..., Path]) -> None:
+    for number in range(12):
+        moment = f"2026-01-01T00:00:{number // 2:02}.000Z"
+        edit(make(f"20260101-1015{number:02}-one"), updated_at=moment)
+
+    class State(dict[str, object]):
+        """A state whose end is noticed."""
+
+    states: list[ref[State]] = []
+
+    def glance(path: Path) -> Mapping[str, Any] | None:
+        assert sum(each() is not None for each in states) <= 4
+        found = State(session_folders.glance(path) or {})
+        states.append(ref(found))
+        return found
+
+    quick = SimpleNamespace(glance=glance, names=session_folders.names)
+    newest, count = newest_sessions(replace(site, folders=quick), 3)
+    assert count == 12
+    assert [each.name for each in newest] == [each.name for each in list_sessions(site)[:3]]
 
 
 def test_without_a_word_in_the_state_the_files_time_counts(
