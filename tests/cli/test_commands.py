@@ -1,4 +1,4 @@
-"""The commands that look, go there, wait, remove and begin: as typed, on real files and tmux."""
+"""Commands of every kind as a user types them, with real files and real tmux."""
 
 import contextlib
 import fcntl
@@ -565,7 +565,7 @@ def test_remove_asks_and_without_a_terminal_does_nothing(
 
 
 def in_terminal(*words: str, typed: str) -> tuple[int, str, str]:
-    """Run a command of which only stdout is no terminal: its code, stdout, and what was shown."""
+    """Run a command whose stdin and stderr are a terminal; return code, stdout, terminal output."""
     master, slave = pty.openpty()
     argv = [sys.executable, "-m", "agentmux", *words]
     process = subprocess.Popen(argv, stdin=slave, stdout=subprocess.PIPE, stderr=slave, text=True)
@@ -578,7 +578,7 @@ def in_terminal(*words: str, typed: str) -> tuple[int, str, str]:
 
 
 def on_screen(*words: str, cols: int) -> str:
-    """Return what a command shows on a terminal of so many columns."""
+    """Return what a command prints on a terminal that is ``cols`` wide."""
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, cols, 0, 0))
     argv = [sys.executable, "-m", "agentmux", *words]

@@ -1,4 +1,4 @@
-"""From errors to exit codes: the one map, what typer raises, and what is said on which stream."""
+"""How errors become exit codes and messages, also those that typer raises."""
 
 import errno
 import json
@@ -40,7 +40,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
 
 @pytest.fixture
 def failing() -> Iterator[Callable[[BaseException], None]]:
-    """Add a command ``fail`` that comes to what it is told."""
+    """Add a command ``fail``; return a function that sets the exception that it raises."""
     errors: list[BaseException] = []
 
     def fail(json: bool = False) -> None:
@@ -144,7 +144,7 @@ def test_a_text_that_looks_like_an_option_is_told_where_to_go(
 
 
 def test_what_typer_raises_without_its_standalone_mode() -> None:
-    """`main` relies on these; another version of typer may raise others."""
+    """`main` relies on these exceptions, which may differ in other versions of typer."""
 
     def raised(*argv: str) -> BaseException:
         with pytest.raises(Exception) as caught:  # noqa: PT011 (which one it is, is the question)

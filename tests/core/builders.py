@@ -41,7 +41,7 @@ AT = "2026-01-01T10:15:00Z"
 
 
 def plan(*groups: tuple[str, list[int]], needs_design: bool = False) -> dict[str, Any]:
-    """A valid ``plan.yaml``: ``plan(("parallel", [1, 2]), ("serial", [3]))``."""
+    """Return a valid ``plan.yaml``: ``plan(("parallel", [1, 2]), ("serial", [3]))``."""
     indices = sorted(i for _, members in groups for i in members)
     return {
         "version": 2,
@@ -74,7 +74,7 @@ def plan(*groups: tuple[str, list[int]], needs_design: bool = False) -> dict[str
 
 
 def execution_plan(*groups: tuple[str, list[int]], needs_design: bool = False) -> str:
-    """The text of the ``execution_plan.yaml`` that such a plan makes."""
+    """Return the text of the ``execution_plan.yaml`` of such a plan."""
     made, problems = check_plan(plan(*groups, needs_design=needs_design))
     assert made is not None, problems
     return json.dumps(made.execution.to_fields())
@@ -110,7 +110,7 @@ def event(fact: Fact, seat: str = "orchestrator", launch: str = "", **changed: A
 
 
 class Session:
-    """A session that is told one fact after the other; it keeps what each one implied."""
+    """A session to which facts are applied; it keeps the files that the last one implied."""
 
     def __init__(self, phase: Phase | SessionState = Phase.ARCHITECTING, **values: Any) -> None:
         values.setdefault("journal_id", "j")
@@ -122,7 +122,7 @@ class Session:
     def tell(
         self, fact: Fact, seat: str = "orchestrator", launch: str = "", **changed: Any
     ) -> SessionState:
-        """Apply a fact, or a signal whatever its answer is."""
+        """Apply a fact; a signal is applied whether it is accepted or not."""
         changed.setdefault("id", f"e{next(self._numbers)}")
         changed.setdefault("cycle", self.state.cycle)
         told = event(fact, seat, launch, **changed)
@@ -144,7 +144,7 @@ class Session:
         return launch
 
     def signal(self, seat: str, fact: Fact, role: str | None = None, **values: Any) -> SessionState:
-        """Let a seat (launched now, where it is not yet) give a signal that must be accepted."""
+        """Apply a seat's signal, which must be accepted; launch the seat first if necessary."""
         if seat not in self.state.seats:
             self.launch(seat, role, **values)
         launch = self.state.seats[seat].launch
@@ -154,11 +154,11 @@ class Session:
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """Where the last event added files."""
+        """The paths of the files that the last event added."""
         return tuple(each.path for each in self.files)
 
     def text(self, path: str) -> str:
-        """The text that the last event put at ``path``."""
+        """Return the text of the file that the last event added at ``path``."""
         return next(each.text for each in self.files if each.path == path and each.text is not None)
 
     # -- whole phases ----------------------------------------------------------------------------
@@ -194,7 +194,7 @@ class Session:
 
 
 def at(phase: Phase, *reviewers: str, **values: Any) -> Session:
-    """A session that has come to ``phase`` by signals alone, with one sub-plan."""
+    """Return a session with one sub-plan that has reached ``phase`` by signals only."""
     nominated = reviewers or (LOGIC,)
     session = Session(Phase.ARCHITECTING, **values)
     if phase is not Phase.ARCHITECTING:
@@ -218,9 +218,11 @@ _REVIEW_PATHS = {f"07_review/{name}": role for role in ROLES for name in names_o
 
 
 def artifacts(files: Mapping[str, str], absent: Iterable[str] = ()) -> Artifacts:
-    """What a reader would make of these files (path to text, mappings as JSON); never raises.
+    """Return the artifacts that a reader finds in these files; never raises.
 
-    Paths in, or below, ``absent`` do not count.
+    Args:
+        files: Path to text; mappings are JSON.
+        absent: Paths that do not count; neither do those below them.
     """
     gone = tuple(absent)
     counted = {
@@ -268,6 +270,6 @@ def _front_matter(text: str) -> tuple[str, ...] | None:
 
 
 def found_fields(state: SessionState, disk: Artifacts) -> dict[str, Any]:
-    """What a ``resumed`` or ``phase_settled`` event says of the artifacts, as a line holds it."""
+    """Return the ``found`` of a ``resumed`` or ``phase_settled`` event, as in its journal line."""
     made: dict[str, Any] = json.loads(json.dumps(state_from_disk(state, disk).values()))
     return made

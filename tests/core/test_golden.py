@@ -1,7 +1,7 @@
 """Sessions recorded by each release still fold to the same state and next actions.
 
-To change an expected file, write a decision in docs/decisions/. To add a release, put its journals
-beside the others and run this file as a program.
+A changed expected file needs a decision in docs/decisions/. To add a release, put its journals
+beside the others, and run this file as a program.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ CASES = sorted(GOLDEN.glob("*/*.jsonl"))
 
 
 def decide_from(journal: Path) -> dict[str, Any]:
-    """Fold a journal and ask what is to be done in an empty world."""
+    """Fold a journal, and return the state and the next actions in an empty world."""
     offset = 0
     events = []
     for line in journal.read_bytes().splitlines(keepends=True):

@@ -1,11 +1,11 @@
 """A session as a state machine, on a fake disk, with kills between any two writes.
 
-The world outlives every process: files (a durable half and a cached one), the journal, panes,
-commits. The orchestrator here is a small interpreter of `next_actions` that follows the contract's
-order for one event (add implied artifacts, commit the state, archive, launch) and can be killed
-between any two operations; agents write artifacts and signal, also late, twice or out of order.
+The world outlives every process: files (as cached and as durable), the journal, panes, commits.
+The orchestrator here is a small interpreter of `next_actions`. For each event it keeps the
+required order (add implied artifacts, commit the state, archive, launch), and it can be killed
+between any two operations. Agents write artifacts and signal, also late, twice or out of order.
 
-The ledger below knows nothing of the core's rules: it is kept from the journal's plain lines.
+The ledger below checks the fold against the plain lines of the journal, by its own rules.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ BEFORE_ALL = SessionState(phase=Phase.ARCHITECTING)
 
 
 class KilledError(Exception):
-    """The orchestrator's process is gone, between two operations."""
+    """The orchestrator's process was killed between two operations."""
 
 
 # -- the world -----------------------------------------------------------------------------------
@@ -90,7 +90,7 @@ class KilledError(Exception):
 
 @dataclass
 class World:
-    """What outlives the orchestrator; ``fuse`` operations from now it is killed."""
+    """Everything that outlives the orchestrator, which is killed after ``fuse`` operations."""
 
     durable: dict[str, str] = field(default_factory=dict)
     cached: dict[str, str] = field(default_factory=dict)
@@ -108,7 +108,7 @@ class World:
                 raise KilledError
 
     def write(self, path: str, text: str) -> None:
-        """Replace a file: renamed into place first, durable only after the directory's fsync."""
+        """Replace a file: the rename is visible first, and durable after the directory's fsync."""
         self.burn()
         self.cached[path] = text
         self.burn()
@@ -135,7 +135,7 @@ class World:
         self.synced = len(self.lines)
 
     def lose_power(self) -> None:
-        """What was not synced is gone, and so is every process."""
+        """Lose everything that was not synced, and every process."""
         self.cached = dict(self.durable)
         del self.lines[self.synced :]
         for pane in self.panes.values():
@@ -172,7 +172,7 @@ class Pane:
 
 
 class Orchestrator:
-    """Follows the contract's order, and nothing else: all decisions are the core's."""
+    """Carries out the core's decisions in the required order; decides nothing itself."""
 
     def __init__(self, world: World, ids: Iterator[int]) -> None:
         self.world, self.ids = world, ids
@@ -202,9 +202,9 @@ class Orchestrator:
     # folding
 
     def catch_up(self) -> int:
-        """Fold every line that is not applied; return how many there were.
+        """Fold every line that is not applied yet; return how many there were.
 
-        A writer may have been killed before its flush: what is folded is flushed first.
+        Flushes the journal first, because a writer may have been killed before its flush.
         """
         self.world.sync()
         count = 0
@@ -325,7 +325,7 @@ class Orchestrator:
         self.record(CommitMade(commit="c0ffee", adopted=adopted))
 
     def resume(self) -> None:
-        """Replay, then infer, then enter; nothing is dispatched before that."""
+        """Replay the journal, infer the phase, and record the resume; launch nothing."""
         pending = self.catch_up()
         disk = self.artifacts()
         inferred = infer(self.state, disk, pending=pending)
@@ -341,7 +341,7 @@ class Orchestrator:
 
 
 def plain(found: StateFromDisk) -> dict[str, Any]:
-    """As a journal line holds it."""
+    """Return the values as in a journal line."""
     made: dict[str, Any] = json.loads(json.dumps(to_fields(found)))
     return made
 
@@ -374,7 +374,7 @@ WORK = {
 
 @dataclass
 class Ledger:
-    """Goes through the journal line by line beside the fold and compares."""
+    """Follows the journal line by line, and checks each step of the fold."""
 
     state: SessionState = BEFORE_ALL
     launches: dict[str, tuple[str, int, str]] = field(default_factory=dict)
@@ -423,7 +423,7 @@ class Ledger:
             assert after.cycle == before.cycle + 1
 
     def _resumed(self, before: SessionState, after: SessionState, payload: dict[str, Any]) -> None:
-        """Nothing is lost in this world, so a resume goes on where the session was."""
+        """Check that a resume continues where the session was, since no artifact is lost here."""
         assert (after.cycle, after.iteration) == (before.cycle, before.iteration)
         assert payload["phase"] == working_phase(before)
 
@@ -464,7 +464,7 @@ REVIEWERS = st.sampled_from([(LOGIC,), (QUALITY,), (LOGIC, QUALITY), (LOGIC, QUA
 
 
 class SessionMachine(RuleBasedStateMachine):
-    """A session, its agents, its user, and what befalls them."""
+    """A session with its agents and its user, and the kills and signals that happen to it."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -501,7 +501,7 @@ class SessionMachine(RuleBasedStateMachine):
     # the orchestrator
 
     def with_orchestrator(self, fuse: int | None, cut: str) -> None:
-        """Let it run until it waits, or until it is killed after ``fuse`` operations."""
+        """Run the orchestrator until it waits, or until it is killed after ``fuse`` operations."""
         self.world.fuse = fuse
         try:
             if self.orchestrator is None:
@@ -556,7 +556,7 @@ class SessionMachine(RuleBasedStateMachine):
 
     @rule(verdict=st.sampled_from(["pass", "fail"]), fuse=FUSES, cut=CUTS)
     def everyone_works(self, verdict: str, fuse: int | None, cut: str) -> None:
-        """The way through the pipeline: all do what they should, a kill is still possible."""
+        """All agents do their work, so that the pipeline moves on; a kill is still possible."""
         self.with_orchestrator(fuse, cut)
         for pane in self.live():
             self.work(pane, verdict)
@@ -564,7 +564,7 @@ class SessionMachine(RuleBasedStateMachine):
             self.with_orchestrator(None, cut)
 
     def work(self, pane: Pane, verdict: str) -> None:
-        """Leave the artifact once, then signal: a submit without its artifact is refused."""
+        """Leave the artifact once, then signal, since a signal without its artifact is refused."""
         holds = self.folded().seats.get(pane.seat)
         if not pane.verdict and holds is not None and holds.launch == pane.launch:
             self.leave_artifact(pane, verdict)
@@ -634,7 +634,10 @@ class SessionMachine(RuleBasedStateMachine):
         self.submit(json.dumps(fields))
 
     def submit(self, line: str) -> None:
-        """Under the journal's lock: judge by the folded journal, append, sync, answer."""
+        """Judge a signal by the folded journal, append it, and note an accepted one.
+
+        The real command does this under the journal's lock.
+        """
         event = parse(json.loads(line))
         answer = judge(self.folded(), event).answer
         self.world.append(line)
@@ -650,7 +653,7 @@ class SessionMachine(RuleBasedStateMachine):
     @precondition(lambda self: self.world.panes)
     @rule(data=st.data(), at_once=st.booleans())
     def old_launch_signals(self, data: st.DataObject, at_once: bool) -> None:
-        """Any launch there ever was, dead or alive; its line may arrive much later."""
+        """Signal as any earlier launch, dead or alive; the line may arrive much later."""
         pane = data.draw(st.sampled_from(list(self.world.panes.values())))
         for fact in self.signals_of(pane):
             line = json.dumps(encode(event_of(fact, pane)))
@@ -749,7 +752,7 @@ class SessionMachine(RuleBasedStateMachine):
             assert self.world.commits == [state.approval]
 
     def teardown(self) -> None:  # type: ignore[explicit-override] # typing has it from 3.12
-        """Whatever happened: without further kills it comes to rest, with nothing unapplied."""
+        """Check that without further kills the session comes to rest with every line applied."""
         if not self.world.lines:
             return
         self.with_orchestrator(None, "orchestrator")
@@ -766,7 +769,7 @@ def review_path(role: str) -> str:
 
 
 def event_of(fact: Fact, pane: Pane) -> Event:
-    """The same call makes the same event."""
+    """Return the event of a fact; the same arguments give the same id."""
     about = getattr(fact, "topic", None) or getattr(fact, "subplan_index", None) or ""
     verdict = getattr(fact, "verdict", "")
     return Event(

@@ -12,7 +12,7 @@ from agentmux.demo.screen import DemoScreen
 
 @pytest.fixture
 def program(tmp_path: Path) -> Path:
-    """A program that says how it was called, in a folder with a blank in its name."""
+    """A program that prints its arguments, in a folder with a space in its name."""
     folder = tmp_path / "my bin"
     folder.mkdir()
     (folder / "agentmux").write_text('#!/bin/sh\necho "$1: $2"\n')

@@ -1,4 +1,4 @@
-"""A small world for the demo agent: a home, a session, a project, and a fake ``agentmux``."""
+"""A test environment for the demo agent: a home, a session, a project, a fake ``agentmux``."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ DEADLINE_S = 15.0
 
 
 class World:
-    """Folders, an environment, and ways to start the agent in them."""
+    """Folders and environment variables, and methods that start the agent with them."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -69,14 +69,14 @@ class World:
         (self.root / "refusals").write_text("x\n" * times)
 
     def prompt(self, *signals: str, write: tuple[str, ...] = (), text: str = "") -> str:
-        """Write a prompt file; return the prompt that names it."""
+        """Write a prompt file; return the line that names it."""
         path = self.root / "prompt.md"
         lines = [text, *(f"Write: `{self.session / name}`" for name in write)]
         path.write_text("\n".join([*lines, "", "```sh", *signals, "```", ""]))
         return f"Read the file {path} and do what it says."
 
     def run(self, *args: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
-        """Run without a terminal."""
+        """Run the agent without a terminal."""
         return subprocess.run(
             [*self.argv, *args], env=self.env, cwd=self.project, input=stdin, text=True,
             capture_output=True, timeout=30, check=False,
@@ -102,7 +102,7 @@ class Child:
         self.output = ""
 
     def expect(self, pattern: str) -> str:
-        """Wait until ``pattern`` appears in what is new, and use it up."""
+        """Wait until ``pattern`` appears in the new output, and drop the output up to its end."""
         end = time.monotonic() + DEADLINE_S
         while True:
             plain = _ESCAPES.sub("", self.output)
@@ -117,7 +117,7 @@ class Child:
         os.write(self.fd, text.encode())
 
     def status(self) -> int:
-        """Wait for the end; negative for a signal."""
+        """Wait until the agent ends; return its status, negative for a signal."""
         end = time.monotonic() + DEADLINE_S
         while True:
             pid, status = os.waitpid(self.pid, os.WNOHANG)
@@ -142,7 +142,7 @@ class Child:
 
 
 class Starter:
-    """Starts agents on ptys and ends them after the test."""
+    """Starts agents on ptys, and ends them after the test."""
 
     def __init__(self, world: World) -> None:
         self.world, self.children = world, []

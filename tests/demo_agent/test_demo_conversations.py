@@ -1,5 +1,5 @@
 # ruff: noqa: RUF001 (the agent's own prompt glyph)
-"""What the demo agent remembers, and how it is resumed."""
+"""What the demo agent remembers of a conversation, and how it is resumed."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""The work of each role, and the behaviours that a scenario sets."""
+"""The demo agent's work in each role, and the behaviour that a scenario sets."""
 
 import subprocess
 import sys

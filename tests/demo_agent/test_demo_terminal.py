@@ -1,5 +1,5 @@
 # ruff: noqa: RUF001 (the agent's own prompt glyph)
-"""The demo agent's terminal: keys in, a screen out."""
+"""The demo agent on a terminal: the keys that it reads, and the screen that it draws."""
 
 import json
 import os

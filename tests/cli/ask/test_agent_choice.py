@@ -27,7 +27,7 @@ def project(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
-    """Put programs that print a help text on an otherwise bare PATH."""
+    """Return a function that puts programs with a help text on an otherwise bare PATH."""
     folder = tmp_path / "bin"
     folder.mkdir()
     monkeypatch.setenv("PATH", f"{folder}:/usr/bin:/bin")
@@ -49,7 +49,7 @@ def world_of(project: Path, **environ: str) -> World:
 
 
 class Person:
-    """Types one answer after the other, and keeps what was shown."""
+    """A user who gives one answer after the other, and keeps the text that was shown."""
 
     def __init__(self, *answers: str) -> None:
         self.answers = list(answers)
@@ -95,7 +95,7 @@ def test_unattended_words_are_named_and_written_only_when_told(
 
 
 def test_the_shell_is_the_users_own(project: Path, install: Install) -> None:
-    """The choice holds for whoever works on the project, each in a shell of their own."""
+    """The choice is shared by all users of the project, and each one gets their own shell."""
     assert choose_agent(world_of(project, SHELL="/bin/bash"), Person("shell")) == "shell"
     assert written(project) == {"defaults": {"agent": "shell"}}
 

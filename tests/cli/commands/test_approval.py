@@ -1,4 +1,4 @@
-"""`approve` where not all of the result can be committed: said at once, and nothing is decided."""
+"""`approve` when a part of the result cannot be committed: an error, and nothing is decided."""
 
 import json
 import os
@@ -31,7 +31,7 @@ def project(tmp_path: Path, short_dir: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 @pytest.fixture
 def session(project: Path) -> OnDisk:
-    """Stopped at the decision, with one new file to commit."""
+    """A session that was stopped at the decision, with one new file to commit."""
     (project / "agent.py").write_text("x\n")
     return deciding(project)
 

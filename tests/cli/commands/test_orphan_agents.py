@@ -1,4 +1,4 @@
-"""Agents that outlived their server: whose they are."""
+"""Agents that outlived their tmux server: which session they belong to."""
 
 import os
 import shutil
@@ -9,7 +9,7 @@ from agentmux.cli.commands import orphan_agents
 
 
 def test_the_agents_of_the_original_are_not_those_of_a_copy(tmp_path: Path) -> None:
-    """They share the id of the session: the copy must not end them."""
+    """Both sessions have the same id, but the copy must not end the original's agents."""
     original, copy = tmp_path / "original", tmp_path / "copy"
     original.mkdir()
     copy.mkdir()

@@ -1,4 +1,4 @@
-"""``agentmux show``: the last screens, as kept on disk; in colour, as text, as JSON."""
+"""``agentmux show`` prints the last screens from disk in colour, as text and as JSON."""
 
 import json
 import os
@@ -36,7 +36,7 @@ def run(project: Path) -> Run:
 
 @pytest.fixture
 def session(project: Path) -> OnDisk:
-    """A session with some seats, of which two left a screen."""
+    """A session with some seats, two of which have a snapshot."""
     made = OnDisk(sessions_dir(project) / NAME)
     for seat in ("planner", "coder-10", "coder-2", "architect"):
         made.launch(seat)

@@ -1,4 +1,4 @@
-"""What a project's files say has no effect until its user says so; looking at it runs nothing."""
+"""A project's files have no effect until the user trusts them; inspecting them runs nothing."""
 
 import json
 import os
@@ -45,7 +45,7 @@ def project(tmp_path: Path, short_dir: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 @pytest.fixture
 def evil(project: Path) -> Path:
-    """A program of the repository; where it ran is a file `ran` beside it."""
+    """A program in the repository; when it runs, it writes ``evil.sh.ran`` beside it."""
     program = project / "evil.sh"
     program.write_text('#!/bin/sh\necho ran >> "$0.ran"\necho "--session-id --resume 1.0.0"\n')
     program.chmod(0o755)
@@ -70,7 +70,7 @@ def world(project: Path) -> World:
 
 
 def asked(project: Path, *agents: str) -> list[str]:
-    """Return what a start would ask about."""
+    """Return the keys of the parts whose trust a start would ask for."""
     flags = {"*": agents[0]} if agents else {}
     effect = playing(flags, {}, product_manager=False)
     return [part.key for part in untrusted(world(project), effect)]
@@ -336,7 +336,7 @@ def test_a_project_in_which_an_agent_called_init_is_not_trusted(project: Path) -
 
 
 def at_terminal(project: Path, *words: str, answer: str) -> tuple[int, str]:
-    """Run a command on a terminal, answer its one question; return its code and all it said."""
+    """Run a command on a terminal and answer its question; return its exit code and output."""
     ours, theirs = pty.openpty()
     argv = [sys.executable, "-m", "agentmux", *words]
     process = subprocess.Popen(

@@ -1,4 +1,4 @@
-"""What hooks of agents tell: of their conversation, their prompt and their turn."""
+"""The hooks of agents, which report their conversation, their prompt and their turn."""
 
 import io
 import json
@@ -15,7 +15,7 @@ LAUNCH = "launch-architect"
 
 
 class Agent:
-    """An architect whose hooks call us."""
+    """An architect whose hooks call ``agentmux hook``."""
 
     def __init__(self, path: Path) -> None:
         self.disk = OnDisk(path, feature="f")

@@ -1,4 +1,4 @@
-"""What agents type: words, answers, exit codes; and what the command must not import."""
+"""``agentmux submit``: arguments, answers, exit codes, and modules that it must not import."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sessions on disk for the picker, and the picker alone: ``picker_lab.py PROJECT``."""
+"""Make sessions on disk, and run only the picker: ``picker_lab.py PROJECT``."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SCREEN = (
 def make_session(
     project: Path, name: str, *, phase: Phase = Phase.ARCHITECTING, feature: str = ""
 ) -> Path:
-    """Make a session that was never started: its state, its journal and one screen."""
+    """Make a session without an orchestrator: its state, its journal and one snapshot."""
     world = build.world(project, environ=os.environ)
     path = project / ".agentmux/.sessions" / name
     state = SessionState(
@@ -51,7 +51,7 @@ def make_session(
 
 
 def main() -> int:
-    """Pick, and say on stdout what was picked."""
+    """Run the picker, and print the picked session on stdout."""
     world = build.world(Path(sys.argv[1]), environ=os.environ)
     entries = list_resumable_sessions(world)
     picked = picker.select_session(world, entries, interactive=sys.stdin.isatty())

@@ -369,7 +369,7 @@ def sessions(project: Path) -> Path:
 
 
 class Pane:
-    """The picker in a pane of a real tmux."""
+    """The picker in a pane of real tmux."""
 
     def __init__(self, tmux: TmuxTerminal, project: Path, cols: int, rows: int) -> None:
         self._socket = tmux.socket
@@ -417,7 +417,7 @@ def test_real_keys_in_a_real_terminal(
 
 @pytest.fixture
 def live_ones(sessions: Path) -> Iterator[TmuxTerminal]:
-    """Two of the three sessions have their tmux session."""
+    """Start the tmux sessions of two of the three sessions; return their tmux server."""
     server = TmuxTerminal(tmux_tmpdir=os.environ["TMUX_TMPDIR"], config_file="/dev/null")
     for name in ("20260101-100001-fix-login", "20260101-100002-rewrite-cache"):
         state = json.loads((sessions / f".agentmux/.sessions/{name}/state.json").read_text())

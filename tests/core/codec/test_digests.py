@@ -1,4 +1,4 @@
-"""Uuids and digests equal those of the standard library."""
+"""Uuids and digests are the same as those of the standard library."""
 
 from __future__ import annotations
 

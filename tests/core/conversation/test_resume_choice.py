@@ -1,4 +1,4 @@
-"""Whether an agent's conversation is resumed, and why."""
+"""Whether an agent's conversation is resumed, and for which reason."""
 
 from __future__ import annotations
 

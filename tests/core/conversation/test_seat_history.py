@@ -1,4 +1,4 @@
-"""What earlier launches left of a seat: the record that decides, and what the next one keeps."""
+"""A seat's earlier launches: which resume record decides, and which data the next one keeps."""
 
 from __future__ import annotations
 

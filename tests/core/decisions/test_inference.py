@@ -1,4 +1,4 @@
-"""The phase in which a session resumes: checks, the whole table, and properties."""
+"""The phase in which a session resumes: single cases, the whole table, and properties."""
 
 from __future__ import annotations
 
@@ -457,7 +457,7 @@ NONSENSE = st.sampled_from(["", " ", "\x00", "{", "[]", "verdict: fail", "null",
 
 
 def damaged(text: str) -> st.SearchStrategy[str]:
-    """The text as it is, cut off somewhere, or replaced by nonsense."""
+    """Draw the text unchanged, cut off anywhere, or replaced by nonsense."""
     return st.just(text) | NONSENSE | st.integers(0, len(text)).map(lambda length: text[:length])
 
 
@@ -519,7 +519,7 @@ def test_no_work_is_skipped_and_none_is_repeated(
 
 
 def at_work(session: SessionState, *seats: str, phase: str = "", **more: Any) -> SessionState:
-    """The session with seats that were launched for its phase, and handed nothing in."""
+    """Return the session with seats that were launched in its phase and have not handed in."""
     place = {
         "phase": phase or session.phase.value,
         "cycle": session.cycle,
@@ -603,7 +603,7 @@ def test_a_draft_is_named_as_one() -> None:
 
 
 def test_what_was_handed_in_once_is_no_draft_when_it_comes_back() -> None:
-    """A lost artifact took the session back to where it was made; its user put it back."""
+    """The session went back because an artifact was lost; then the user restored the artifact."""
     session = at_work(state("architecting"), "architect", handed_in=True)
     assert infer(session, artifacts(disk("arch plan done_1"))).phase is Phase.IMPLEMENTING
 

@@ -68,7 +68,7 @@ EMPTY = Artifacts()
 
 
 def ready(phase: Phase, *reviewers: str, **values: Any) -> Session:
-    """A session in ``phase`` with its archives made."""
+    """Return a session in ``phase`` that has nothing left to archive."""
     session = Session(phase) if phase is Phase.PRODUCT_MANAGEMENT else at(phase, *reviewers)
     session.tell(ArtifactsArchived())
     session.state = replace(session.state, **values)
@@ -647,7 +647,7 @@ def test_a_commit_that_failed_is_not_tried_again_without_the_user() -> None:
 
 
 def test_every_action_of_a_strange_state_is_decided_without_raising() -> None:
-    """A state that was written by hand names a seat of another phase and no groups."""
+    """A state that was edited by hand can have a seat of another phase and no groups."""
     state = SessionState(
         phase=Phase.IMPLEMENTING, seats={"architect": seat("l1", "architect")}, cycle=0
     )

@@ -53,7 +53,7 @@ IN_ANY_PHASE: tuple[Fact, ...] = (
 
 
 def in_phase(phase: Phase) -> tuple[Session, str]:
-    """A session in ``phase``, and the seat that plays in it, launched."""
+    """Return a session in ``phase``, and the seat that is launched in it."""
     session = Session(phase) if phase is Phase.PRODUCT_MANAGEMENT else at(phase)
     seat = OF_PHASE[phase][0]
     role, _, index = seat.partition("-")
@@ -173,7 +173,7 @@ def test_a_researcher_cannot_finish_the_phase_for_its_owner(phase: Phase) -> Non
 
 
 def unchanged(before: SessionState, after: SessionState) -> None:
-    """Nothing but the bookkeeping (the cursor) has moved."""
+    """Check that only the cursor and the fields of the last update have changed."""
     cursor: dict[str, Any] = {
         "revision": after.revision, "applied_offset": after.applied_offset,
         "last_event_id": after.last_event_id, "updated_at": after.updated_at,

@@ -170,7 +170,7 @@ def test_archives_wait_until_they_are_made() -> None:
 
 
 def test_a_plan_without_a_design_leaves_none_of_an_earlier_plan() -> None:
-    """A plan that was lost had one; its design is not the new plan's."""
+    """The design belongs to an earlier plan that was lost, not to the new plan."""
     session = at(Phase.DESIGNING)
     session.signal("designer", DesignDone())
     session.tell(ArtifactsArchived())
@@ -458,7 +458,7 @@ def test_research_of_the_first_cycle_stays() -> None:
 
 
 def test_a_researcher_of_the_first_cycle_is_launched_anew_in_the_second() -> None:
-    """Its signals carry the cycle of its launch, so that they would be ignored for ever."""
+    """The old launch's signals have the first cycle, so they would always be ignored."""
     session = completing(research_tasks={"t": "dispatched"})
     session.launch("code-researcher-t", "code-researcher", topic="t")
     state = session.tell(ChangesRequested(text="more"), "user")
@@ -780,7 +780,7 @@ def test_the_signal_that_completes_the_phase_mends_a_failed_session() -> None:
 
 
 def test_approving_mends_a_failed_session() -> None:
-    """The writer of the summary was lost twice; the user takes the result as it is."""
+    """The agent that writes the summary was lost twice; the user approves without a summary."""
     session = at(Phase.COMPLETING, options=Options(commit=True))
     launch = session.launch(LOGIC)
     session.tell(AgentExited(cause="crashed"), LOGIC, launch)
@@ -861,7 +861,7 @@ def test_an_override_enters_the_phase_anew(phase: Phase) -> None:
 
 
 def test_a_resumed_architecting_waits_for_the_nominations_of_its_architecture() -> None:
-    """Else the default of the first resume would win over the front matter of the second."""
+    """Otherwise the first resume's default would win over the front matter found by the second."""
     session = Session(Phase.ARCHITECTING)
     session.tell(
         Resumed(
@@ -970,7 +970,7 @@ def test_a_research_of_no_kind_fails_the_session_and_implies_nothing() -> None:
 
 
 def test_a_failed_session_is_resumed_into_what_its_options_say() -> None:
-    """What the phase it failed in was to leave is there, so that nobody enters the next one."""
+    """The failed phase's artifact exists, so the resume enters the next phase without a signal."""
     session = at(Phase.DESIGNING, options=Options(single_coder=True))
     session.tell(SessionFailed(cause="lost twice", phase="designing"), "designer")
     group = {"group_id": "g1", "mode": "parallel", "plans": [{"index": 1}, {"index": 2}]}

@@ -1,4 +1,4 @@
-"""Which files each accepted event adds before the state is committed."""
+"""The files that each accepted event adds before the state is committed."""
 
 from __future__ import annotations
 
@@ -207,7 +207,7 @@ def test_a_lost_fix_request_is_put_back_while_fixing() -> None:
 
 
 def test_a_resume_that_goes_back_to_fixing_keeps_what_was_to_be_fixed() -> None:
-    """The marker of the fix was lost while its review was under way."""
+    """The fix's marker was lost while the fix was being reviewed."""
     session = at(Phase.FIXING).fixed()
     assert session.state.phase is Phase.REVIEWING
     found = found_fields(session.state, artifacts({}))

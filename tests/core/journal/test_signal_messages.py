@@ -1,4 +1,4 @@
-"""The line that people see for each signal."""
+"""The message that users see for each signal."""
 
 import pytest
 

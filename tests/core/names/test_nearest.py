@@ -1,4 +1,4 @@
-"""The name that a mistyped one probably means."""
+"""Finding the name that a mistyped one probably means."""
 
 import pytest
 

@@ -383,7 +383,7 @@ def test_the_offline_agent_understands_each_prompt(
 
 
 def code_spans(text: str) -> list[str]:
-    """What CommonMark 6.1 makes of ``text``, by its rules in other words than the program's."""
+    """Return the code spans of ``text`` by CommonMark 6.1, implemented differently than ours."""
     found, runs = [], list(re.finditer("`+", text))
     while runs:
         first = runs.pop(0)

@@ -1,4 +1,4 @@
-"""Painting a captured screen: dimmed, cropped, and with text and SGR only."""
+"""Painting a captured screen: dimmed, cropped, and with no codes other than SGR."""
 
 import re
 
@@ -19,7 +19,7 @@ def by_tables(char: str) -> int:
 
 
 def cells_of(text: str, cells: Cells) -> int:
-    """The cells of a row as tmux counts them: what follows a joiner takes none."""
+    """Return the width of a row as tmux counts it: a character after a joiner takes no cell."""
     joined, used = False, 0
     for char in text:
         used += 0 if joined else cells(char)
@@ -163,7 +163,7 @@ def test_blanks_that_show_nothing_end_no_row(ansi: str, rest: str) -> None:
 
 
 def seen(screen: str) -> list[list[tuple[str, str]]]:
-    """The cells of each row, with their styles, up to the last one that shows anything."""
+    """Return style and character of each row's cells, up to the last visible one."""
     rows = []
     for row in paint(screen, 80, 99, dim=False):
         segments = re.findall(r"\x1b\[0([;0-9]*)m([^\x1b]*)", row)

@@ -1,4 +1,4 @@
-"""What keys at the monitor do: no single key does anything irreversible."""
+"""What keys do in the monitor: no single key does anything irreversible."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NOW = 100.0
 
 
 def pressed(*keys: Pressed, decides: bool = True, after_s: float = 1.0) -> tuple[Console, Wish]:
-    """Press keys one after the other, each question shown at once."""
+    """Press keys one after the other; each question is shown at once."""
     console, wish, now_s = Console(), Wish.NOTHING, NOW
     for key in keys:
         console, wish = press(console, key, now_s=now_s, decides=decides)

@@ -1,4 +1,4 @@
-"""Picking a session with keys."""
+"""Picking a session by keys."""
 
 from __future__ import annotations
 
