@@ -1,6 +1,6 @@
 """A small project with its own tmux server, home and demo agent, driven by the command line.
 
-It uses nothing of the user's, and nothing of it may run after the test.
+It uses none of the user's files or processes, and none of its processes may outlive the test.
 """
 
 import fcntl
@@ -60,7 +60,7 @@ class Project:
         self.home.mkdir()
         (self.home / ".gitconfig").write_text(
             "[user]\n\tname = Test\n\temail = test@example.com\n[init]\n\tdefaultBranch = main\n"
-            # Newer versions of git clean up after a commit, while a test compares every byte.
+            # Newer versions of git clean up in the background, while a test may compare every byte.
             "[gc]\n\tauto = 0\n[maintenance]\n\tauto = false\n"
         )
         self.scenario(QUICK)
@@ -90,7 +90,7 @@ class Project:
         )
 
     def run(self, *words: str, **more: Any) -> Said:
-        """Run an agentmux command; it never shows a traceback."""
+        """Run an agentmux command; fail if it shows a traceback."""
         done = self.program(sys.executable, "-m", "agentmux", *words, **more)
         assert "Traceback" not in done.stdout + done.stderr, done.stdout + done.stderr
         assert "this is a bug" not in done.stderr, done.stderr
@@ -147,15 +147,15 @@ class Project:
         return Session(self, self.path / answer["path"])
 
     def sessions(self) -> list[Path]:
-        """Return every entry in the sessions' folder, also unfinished sessions."""
+        """Return every entry in the sessions' folder, also incomplete sessions."""
         folder = self.path / ".agentmux" / ".sessions"
         found = folder.iterdir() if folder.is_dir() else ()
         return sorted(each for each in found if each.name != ".gitignore")
 
     def tree(self) -> str:
-        """Return one hash over every byte in the project and the home.
+        """Return one hash of all files in the project and the home, with their modes and times.
 
-        The cache is left out: what installed programs say of themselves may be noted there.
+        The cache is left out, because AgentMux may cache what it learns about installed programs.
         """
         made = hashlib.sha256()
         for top in (self.path, self.home):
@@ -169,11 +169,11 @@ class Project:
         return made.hexdigest()
 
     def processes(self) -> tuple[tuple[int, int], ...]:
-        """Return all processes that run for this project, also tmux servers."""
+        """Return all processes that were started for this project, including tmux servers."""
         return carriers(f"{TEST_ID}={self.test_id}")
 
     def close(self) -> None:
-        """End everything; fail if a process outlives its tmux server by more than its grace."""
+        """End all processes; fail if one outlives the tmux server by more than 10 s."""
         self.program("tmux", "kill-server")
         try:
             _wait_until(lambda: not self.processes(), 10, self._left)
@@ -184,7 +184,7 @@ class Project:
     def _left(self) -> str:
         words = []
         for pid, _ in self.processes():
-            with suppress(OSError):  # it has ended since
+            with suppress(OSError):  # it has ended meanwhile
                 words.append(Path(f"/proc/{pid}/cmdline").read_bytes())
         return f"still running: {words}"
 
@@ -238,7 +238,7 @@ class Session:
         return self
 
     def seat_env(self, seat: str) -> dict[str, str]:
-        """Return the environment of the agent in ``seat``, as in its pane."""
+        """Return the environment variables that AgentMux sets for the agent in ``seat``."""
         launch = self.state["seats"][seat]["launch"]
         found = json.loads(self.read(f"launches/{launch}/launch.json"))
         made: dict[str, str] = found["env"]
@@ -256,7 +256,7 @@ class Session:
         return self
 
     def settled(self, seat: str) -> "Session":
-        """Wait until the prompt of an idle agent has arrived, and all events are applied."""
+        """Wait until the seat's prompt has arrived and all events are applied."""
 
         def quiet() -> bool:
             state, size = self.state, (self.path / "tool_events.jsonl").stat().st_size
@@ -267,7 +267,7 @@ class Session:
 
 
 class Client:
-    """A program on a terminal of its own, such as an attached tmux client."""
+    """A program on its own terminal, such as an attached tmux client."""
 
     def __init__(self, project: Project, *argv: str, size: tuple[int, int] = (80, 24)) -> None:
         self._ours, theirs = os.openpty()
@@ -289,7 +289,7 @@ class Client:
         self._reader.start()
 
     def _read(self) -> None:
-        with suppress(OSError):  # the error of a terminal whose last program has ended
+        with suppress(OSError):  # raised when the terminal's last program has ended
             while data := os.read(self._ours, 65536):
                 self._said += data
 

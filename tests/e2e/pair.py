@@ -1,4 +1,4 @@
-"""Two coders with the same agent side by side: asked, ended and brought back."""
+"""Two coders with the same agent in parallel, which tests question, kill and resume."""
 
 import json
 import os
@@ -28,10 +28,10 @@ RESUMES = {
 
 
 class Pair:
-    """Two coders of one agent, side by side, and those who end them."""
+    """A session with two parallel coders of the same agent, and ways to kill and resume them."""
 
     def __init__(self, project: Project, agent: str, **life: Any) -> None:
-        """Start them; without more words they think about their first prompt for good."""
+        """Start the coders; without ``life`` they think about their first prompt for 600 s."""
         self.project, self.agent = project, agent
         self.settle(**(life or {"think": 600}))
         named = ("--role", f"coder={agent}")
@@ -41,11 +41,11 @@ class Pair:
         self._rounds = count(1)
 
     def settle(self, **life: Any) -> None:
-        """Say how coders live that are launched from now on."""
+        """Set the behaviour of coders that are launched from now on."""
         roles = {"planner": PLAN, "coder": {**CODER, **life}}
         self.project.scenario({"roles": roles})
 
-    # -- what is there -----------------------------------------------------------------------
+    # -- looking -----------------------------------------------------------------------------
 
     def seats(self) -> dict[str, dict[str, Any]]:
         found = self.session.state["seats"]
@@ -61,11 +61,11 @@ class Pair:
         return {name: self.session.state["agents"][name]["session_ref"] for name in SEATS}
 
     def agent_pid(self, seat: str) -> int:
-        """The pid of the agent in a pane; 0 until it runs."""
+        """Return the pid of the agent in a seat's pane; 0 until it runs."""
         return child_of(self.panes().get(seat, ("", 0))[1])
 
     def until_reached(self) -> None:
-        """Wait until the busy marks of those who think for long were seen."""
+        """Wait until both prompts are known to have arrived."""
 
         def both() -> bool:
             return all(seat.get("reached") for seat in self.seats().values())
@@ -73,15 +73,15 @@ class Pair:
         _wait_until(both, 30, self.shown)
 
     def arrive(self) -> None:
-        """Wait until both have their prompts; a new conversation calls us, as most agents do.
+        """Wait until both coders have their prompts, and say hello for those that started fresh.
 
-        Proof by screen needs an agent that works for longer than these.
+        These agents are busy for too short a time to prove on their screen that a prompt arrived.
         """
 
         def prompted() -> bool:
             launches = self.launches()
             return all(
-                # Not in the composer, where it may stand before it is submitted.
+                # At the start of a row: in the composer, it may not be submitted yet.
                 re.search(rf"^> Read .*launches/{launches[seat]}/", self.screen(seat), re.MULTILINE)
                 for seat in SEATS
             )
@@ -92,18 +92,18 @@ class Pair:
                 self.session.submit(name, "hello")
 
     def shown(self) -> str:
-        """All that helps where something did not come."""
+        """Return the seats and screens, for the message of a failed wait."""
         return "\n".join([json.dumps(self.seats(), indent=1), *map(self.screen, SEATS)])
 
     def panes(self) -> dict[str, tuple[str, int]]:
         form = "#{@agentmux_seat}\t#{pane_id}\t#{pane_pid}"
         done = self.project.program("tmux", "list-panes", "-a", "-F", form)
         rows = [line.split("\t") for line in done.stdout.splitlines()]
-        # tmux 3.8 says no process of a pane whose program has ended.
+        # For a pane whose program has ended, tmux 3.8 gives no pid.
         return {seat: (pane, int(pid or 0)) for seat, pane, pid in rows if seat in SEATS}
 
     def screen(self, seat: str) -> str:
-        """Everything in the pane of a seat; empty where it has none, or it has just gone."""
+        """Return the text and history of a seat's pane; empty if the pane does not exist."""
         pane, _ = self.panes().get(seat, ("", 0))
         words = ("capture-pane", "-pJ", "-S", "-", "-t", pane)
         return self.project.program("tmux", *words).stdout if pane else ""
@@ -118,7 +118,7 @@ class Pair:
         self.project.tmux(*words)
 
     def until_shown(self, pattern: str) -> dict[str, re.Match[str]]:
-        """Wait until both screens match; return how."""
+        """Wait until both screens match ``pattern``; return the matches."""
         found: dict[str, re.Match[str]] = {}
 
         def all_do() -> bool:
@@ -138,14 +138,14 @@ class Pair:
         self.until(lambda: text in self.screen(seat))
 
     def tell(self) -> None:
-        """Tell each a new word of its own."""
+        """Tell each coder its own new code word."""
         number = next(self._rounds)
         self.words = {seat: f"w{number}-for-{seat}" for seat in SEATS}
         self.say({seat: f"the code word is {word}" for seat, word in self.words.items()})
         self.until_shown(rf"I heard: the code word is w{number}-for-")
 
     def ask(self) -> dict[str, str]:
-        """Ask both; return what each says, or an empty word where it does not know."""
+        """Ask both coders for their code word; return the answers, empty if one is not known."""
         number = next(self._rounds)
         self.say(dict.fromkeys(SEATS, f"what is the code word? ({number})"))
         told = r"(?:The code word is (\S+)\.|I do not know)"
@@ -155,7 +155,7 @@ class Pair:
     # -- killing -----------------------------------------------------------------------------
 
     def kill(self, how: str) -> bool:
-        """Kill; returns whether the session is to be resumed afterwards."""
+        """Kill what ``how`` names; return whether the session then needs a resume."""
         before = self.launches()
         if how in {"agents", "wrappers"}:
             pids = [pid for _, pid in self.panes().values()]
@@ -177,7 +177,7 @@ class Pair:
                 self.on_another_boot()
             case _:
                 kill_all([server])
-        # An orchestrator whose server is gone ends itself; until then the session is rightly held.
+        # An orchestrator whose server is gone ends; until then it holds the session's lock.
         _wait_until(lambda: not is_alive(driver, 0), 20, self.shown)
         return True
 
@@ -189,7 +189,7 @@ class Pair:
         path.write_text(json.dumps(fields))
 
     def resume(self, *words: str) -> dict[str, Any]:
-        """Resume, after hearing beforehand what that will do; return what was foretold."""
+        """Do a dry run, then resume; return the plan of the dry run."""
         plan = self.project.json("resume", "--dry-run", *words)["sessions"][0]
         self.project.ok("resume", "--yes", "--detach", *words)
         _wait_until(lambda: all(self.launches().values()), 20, self.shown)
@@ -197,7 +197,7 @@ class Pair:
         return found
 
     def check_launches(self, modes: str, reason: str) -> None:
-        """Resume argv and a short message, or the full prompt and a reason; never neither."""
+        """Check that native seats have a resume argv, fresh ones the full prompt and a reason."""
         assert self.modes() == modes, self.shown()
         for name, seat in self.seats().items():
             folder = f"launches/{seat['launch']}"
@@ -218,7 +218,7 @@ class Pair:
 
 
 def child_of(pid: int) -> int:
-    """The first process below ``pid``; 0 for none, also where that one is gone."""
+    """Return the pid of the first child of ``pid``; 0 if there is none, or ``pid`` has ended."""
     try:
         children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
     except OSError:
@@ -228,7 +228,7 @@ def child_of(pid: int) -> int:
 
 def kill_all(pids: Iterable[int]) -> None:
     for pid in pids:
-        assert pid > 0, "nobody, which kill(2) takes for everybody"
+        assert pid > 0, "kill(2) would signal a whole process group"
         try:
             os.kill(pid, signal.SIGKILL)
         except ProcessLookupError:

@@ -1,4 +1,4 @@
-"""Wrong input leads to the documented behaviour, or to a clear error without a trace."""
+"""Wrong input leads to the documented behaviour, or to a clear error without a traceback."""
 
 import itertools
 import json
@@ -59,7 +59,7 @@ def test_any_text_is_a_feature(project: Project, text: str) -> None:
 
 
 def canaries(project: Project) -> list[Path]:
-    """Return what a text would have made if it had been run."""
+    """Return the files that exist only if a text was run as a command."""
     return [*project.root.rglob("canary*"), *Path("/tmp").glob("canary*")]
 
 
@@ -83,7 +83,7 @@ def test_text_from_stdin(project: Project) -> None:
 
 
 STRICT = {"PYTHONIOENCODING": "utf-8:strict"}
-"""As in the locale of most users; in that of these tests Python is forgiving by itself."""
+"""Errors are strict, as in most locales; in the locale of these tests, Python replaces them."""
 
 
 def test_stdin_that_is_not_text(project: Project) -> None:
@@ -142,7 +142,7 @@ def test_what_is_no_request_is_refused_and_leaves_nothing(
     assert not project.processes()
 
 
-# -- where ---------------------------------------------------------------------------------------
+# -- paths ---------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -156,7 +156,7 @@ def odd() -> Iterator[Project]:
 
 def test_a_path_is_never_run(odd: Project, wait_until: WaitUntil) -> None:
     session = odd.start("add #(touch canary)")
-    # tmux runs what a format names when it draws it: somebody has to look.
+    # tmux runs the commands of a format when it draws it, which needs an attached client.
     with Client(odd, sys.executable, "-m", "agentmux", "attach") as client:
         wait_until(lambda: odd.tmux("list-clients"), 10, lambda: client.said)
         session.wait()
@@ -165,7 +165,7 @@ def test_a_path_is_never_run(odd: Project, wait_until: WaitUntil) -> None:
         odd.tmux(*(draw * 25)[:-1])
         assert canaries(odd) == []
 
-        # This is what such a path does to whoever lets it through.
+        # Check the test itself: an unescaped path does run.
         def ran() -> bool:
             odd.tmux("display-message", "-p", f"#(touch {odd.home}/canary)")
             return canaries(odd) != []
@@ -181,7 +181,7 @@ def test_a_path_is_never_run(odd: Project, wait_until: WaitUntil) -> None:
 
 
 def test_a_place_where_nothing_can_be_made(project: Project) -> None:
-    # Not even root makes anything there.
+    # Not even root can create files there.
     said = project.fails(5, "start", "--agent", "demo", "--project", "/sys/kernel", "x")
     assert "/sys/kernel" in said
     (project.path / ".agentmux").write_text("no folder\n")
@@ -191,11 +191,11 @@ def test_a_place_where_nothing_can_be_made(project: Project) -> None:
     assert not project.processes()
 
 
-# -- what is missing -----------------------------------------------------------------------------
+# -- missing programs ----------------------------------------------------------------------------
 
 
 def tools(project: Project, *names: str) -> dict[str, str]:
-    """Return an environment in which nothing but these programs can be found."""
+    """Return an environment in which only these programs are on PATH."""
     folder = project.root / "tools"
     folder.mkdir()
     for name in names:
@@ -239,7 +239,7 @@ def test_an_agent_that_is_not_installed(project: Project, words: list[str]) -> N
 
 
 def full() -> None:
-    """Let nothing more be written to any file, as on a full disk."""
+    """Make this process unable to write to any file, as on a full disk."""
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
 
 
@@ -317,7 +317,7 @@ BOMB = "a: &a [x,x,x,x,x,x,x,x,x]\n" + "".join(
 
 @pytest.fixture(scope="module")
 def held() -> Iterator[Session]:
-    """A session whose planner waits; the tests hand in for it."""
+    """A session whose planner does nothing, so that the tests can hand in for it."""
     project = Project(make_root())
     project.scenario({"roles": {"planner": {"silent": True}}})
     yield project.start().until_seat("planner").settled("planner")
@@ -329,7 +329,7 @@ def write_plan(session: Session, text: str) -> None:
 
 
 def write_over(place: Path, data: bytes) -> None:
-    """Make a plain file there, whatever stood in its place."""
+    """Write a plain file, and remove anything else at its path first."""
     place.parent.mkdir(exist_ok=True)
     clear(place)
     place.write_bytes(data)
@@ -457,7 +457,7 @@ def test_agents_mend_what_was_refused(project: Project) -> None:
 
 @pytest.fixture(scope="module")
 def stopped() -> Iterator[Session]:
-    """A session that was stopped when it waited for the user."""
+    """A session that was stopped while it waited for the user's decision."""
     project = Project(make_root())
     session = project.start().wait()
     project.ok("stop", session.name)

@@ -1,4 +1,4 @@
-"""The recipe of docs/how-to/ci.md for an unattended run works as it is written."""
+"""The recipe for unattended runs in docs/how-to/ci.md works as written."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Every command from outside: its answers, its exit codes, and what it does not touch."""
+"""Every command, run as a program: its answers, its exit codes, and what it must not change."""
 
 import json
 import os
@@ -29,9 +29,9 @@ def live() -> Iterator[Session]:
 
 @pytest.fixture
 def undisturbed(live: Session, wait_until: WaitUntil) -> Iterator[None]:
-    """See that the same processes run afterwards, and no other.
+    """Check that the same processes run afterwards, and no others.
 
-    The orchestrator asks tmux at its own pace: what it starts for that is soon gone again.
+    The orchestrator may be running tmux at that moment, so the check waits for such processes.
     """
 
     def lasting() -> set[int]:
@@ -50,7 +50,7 @@ def undisturbed(live: Session, wait_until: WaitUntil) -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def rested() -> Iterator[Session]:
-    """A session that is done, beside one that was stopped; nothing runs."""
+    """A done session in a project with another, stopped one; no process runs."""
     project = Project(make_root())
     done = project.start("first feature").wait().approve()
     project.scenario({"roles": {"architect": {"silent": True}}})
@@ -138,7 +138,7 @@ def test_a_refusal_changes_nothing(live: Session, code: int, words: list[str]) -
     before = _settled_tree(live)
     said = project.fails(code, *words)
     assert "hint: " in said or code in {2, 4, 7, 8}
-    if words[0] not in {"approve", "request-changes"}:  # which are journaled, also when ignored
+    if words[0] not in {"approve", "request-changes"}:  # these are journaled even when ignored
         assert _settled_tree(live) == before
     assert live.state["phase"] == "architecting"
 
@@ -155,14 +155,14 @@ def test_a_decision_that_does_not_count_is_one_answer(live: Session) -> None:
 
 
 def _settled_tree(live: Session) -> str:
-    """Return the hash of all but what the orchestrator notes all the time."""
+    """Return a hash of all files except those that the orchestrator keeps rewriting."""
     own = {"runtime_state.json", "orchestrator.log", "session.lock.json", "snapshots"}
     kept = []
     for folder, folders, names in os.walk(live.project.path):  # passes over folders that have gone
         folders[:] = sorted(set(folders) - own)
         for name in sorted(set(names) - own):
             path = Path(folder, name)
-            # What is being written has a name of its own until it is whole; reading a pipe waits.
+            # Skip incomplete files, which have temporary names, and pipes, which would block.
             if not name.startswith(".tmp-") and path.is_file():
                 with suppress(FileNotFoundError):
                     kept.append((folder, name, path.read_bytes()))
@@ -206,7 +206,7 @@ def test_a_dry_start_makes_nothing(rested: Session) -> None:
     assert project.tree() == before
 
 
-# -- looking at what rests -----------------------------------------------------------------------
+# -- looking at sessions that do not run ---------------------------------------------------------
 
 
 def test_dry_runs_leave_every_byte(rested: Session) -> None:
@@ -215,13 +215,13 @@ def test_dry_runs_leave_every_byte(rested: Session) -> None:
     (plan,) = project.json("resume", "--dry-run", "--all")["sessions"]
     assert plan["phase"] == "architecting"
     assert plan["panes"][0]["seat"] == "architect"
-    assert plan["panes"][0]["mode"] == "native"  # fresh ones get a new conversation at each look
+    assert plan["panes"][0]["mode"] == "native"  # a fresh one would get a new id in each dry run
     assert plan["blocked"] is None
     assert {"state_phase", "state_source", "evidence", "unapplied_events"} <= set(plan)
     said = project.ok("resume", "--dry-run", "--explain")
     assert "architecting: not complete" in said
     pane = plan["panes"][0]
-    *words, _ = pane["argv"]  # the last names a launch that each look makes up anew
+    *words, _ = pane["argv"]  # the last one names a launch, whose id is new in each dry run
     assert f"    runs: {shlex.join(words)} " in said
     assert f"\n      in: {pane['cwd']}\n" in said
     assert all(f"    with: {name}={text}\n" in said for name, text in pane["env"].items())
@@ -357,7 +357,7 @@ def test_a_start_that_nobody_watches_says_what_its_agents_need(
 ) -> None:
     asks = "demo asks before it acts"
     start = ("start", "--agent", "demo", "--dry-run", "x")
-    assert asks not in project.run(*start).stderr  # nothing is known that it needs
+    assert asks not in project.run(*start).stderr  # the registry has no unattended_args for it
     project.config("agents: {demo: {unattended_args: [--permission-mode, accept]}}\n")
     (said,) = [each for each in project.json(*start)["warnings"] if asks in each]
     assert "agents.demo.permission_args" in said
@@ -424,7 +424,7 @@ def test_nothing_to_resume(project: Project) -> None:
 
 def test_stop_resume_go_back_and_remove(project: Project, wait_until: WaitUntil) -> None:
     session = project.start().wait()
-    # A reviewer goes by either of its names.
+    # A reviewer's role is accepted in each of its spellings.
     roles = ("logic", "reviewer_logic", "reviewer-logic")
     for role in roles:
         assert "`reviewer_logic`" in project.fails(4, "restart", session.name, "--role", role)
@@ -438,7 +438,7 @@ def test_stop_resume_go_back_and_remove(project: Project, wait_until: WaitUntil)
         assert [each["seat"] for each in answer["sessions"][0]["screens"]] == ["reviewer_logic"]
         project.ok("resume", "--dry-run", "--fresh-role", role, session.name)
 
-    # A damaged journal is the problem of its session: the others are shown all the same.
+    # A damaged journal is reported for its session, and the session is still shown.
     journal = session.path / "tool_events.jsonl"
     whole = journal.read_bytes()
     for damaged in (whole[:10], b"x" + whole):
@@ -448,7 +448,7 @@ def test_stop_resume_go_back_and_remove(project: Project, wait_until: WaitUntil)
         assert str(journal) in answer["problems"][0]["message"]
     journal.write_bytes(whole)
 
-    # A decision while it is stopped waits for the next resume.
+    # A decision about a stopped session takes effect at the next resume.
     project.ok("approve", session.name, "--yes")
     assert session.state["phase"] == "completing"
     (plan,) = project.json("resume", "--dry-run")["sessions"]
@@ -610,7 +610,7 @@ def test_a_stop_without_an_orchestrator_is_as_good(project: Project, wait_until:
 
 
 def test_a_session_never_ends_what_is_another_ones(project: Project) -> None:
-    """Older sessions all have the same name in tmux: the id tells whose it is."""
+    """Older sessions have the same tmux session name; only the id tells which one it is."""
     project.scenario({"roles": {"architect": {"silent": True}}})
     older = project.path / ".agentmux" / ".sessions" / "20260101-101500-older"
     session = project.start("hold on").until_seat("architect")

@@ -1,4 +1,4 @@
-"""`agentmux demo` as a program: what it shows and leaves, and that its checks can fail."""
+"""`agentmux demo` as a program: its output, the files that it leaves, and its failing checks."""
 
 import os
 import re
@@ -23,12 +23,12 @@ DEADLINE_S = 60
 DEMO = (sys.executable, "-m", "agentmux", "demo")
 
 ASCII = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
-"""A system that knows nothing beyond ASCII."""
+"""The environment of a system that supports only ASCII."""
 
 
 @pytest.fixture
 def scratch(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Where the demo makes its temporary folder."""
+    """The folder in which the demo makes its temporary folder."""
     folder = Path(tempfile.mkdtemp(prefix="amx-", dir="/tmp"))
     monkeypatch.setenv("TMPDIR", str(folder))
     yield folder

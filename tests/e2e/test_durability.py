@@ -1,10 +1,11 @@
-"""What no kill can show: every name and line is flushed, in the right order.
+"""Every file name and journal line is flushed, and in the right order.
 
-A killed process loses nothing that the kernel has, but a power loss does. So all calls of a whole
-pipeline are recorded, with its actions on panes and its answers, and their order is checked.
+Kills cannot test this: data that the kernel has survives a kill, but not a power loss. So all
+calls of a whole pipeline are recorded, with its actions on panes and its answers, and their order
+is checked.
 """
 
-# Plain strings: paths here are the words of calls.
+# Paths are plain strings here, because they are arguments of recorded calls.
 # ruff: noqa: PTH112, PTH119, PTH120
 
 from __future__ import annotations
@@ -38,11 +39,11 @@ IMPLIED = (
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One call of ours on `os`, or (``opened``, ``closed``, ``answered``) what was seen outside.
+    """One call of a function of `os`, or a visible action: ``opened``, ``closed``, ``answered``.
 
     Attributes:
-        launches: At a move, the panes of launches that hold no seat any more; for what was seen
-            outside, the launches that the committed state knows.
+        launches: For a rename, the launches with a pane that hold no seat any more; for a visible
+            action, the launches in the committed state.
     """
 
     name: str
@@ -57,7 +58,7 @@ class Step:
 
 
 class Recorder:
-    """Collects the steps of a pipeline, paths relative to the session."""
+    """Records the steps of a pipeline, with paths relative to the session."""
 
     def __init__(self, studio: Studio) -> None:
         self.steps: list[Step] = []
@@ -88,7 +89,7 @@ class Recorder:
 
     def _add(self, operation: Operation) -> None:
         if operation.path.endswith(".new"):
-            return  # what agents write is theirs
+            return  # written by an agent
         if operation.name == "mkdir" and os.path.isdir(operation.path):
             return  # does nothing
         target = self._relative(operation.target) if operation.target else ""
@@ -109,12 +110,12 @@ class Recorder:
         return os.path.relpath(path, self._studio.session)
 
     def _strangers(self) -> frozenset[str]:
-        """Panes of launches that hold no seat (any more)."""
+        """Return the launches that have a pane but hold no seat (any more)."""
         held = {seat.launch for seat in self._studio.state().seats.values()}
         return frozenset(p.launch for p in self._studio.terminal.found.values()) - held
 
     def _known(self) -> frozenset[str]:
-        """Launches that the committed state knows."""
+        """Return the launches in the committed state."""
         return frozenset(seat.launch for seat in self._studio.state().seats.values())
 
 
@@ -152,7 +153,7 @@ def test_every_file_is_flushed_before_it_gets_its_name(steps: list[Step]) -> Non
         elif step.name == "fsync":
             flushed.add(step.path)
         elif step.name == "link":
-            flushed.add(step.target)  # a second name of a file that was flushed for its first
+            flushed.add(step.target)  # the file was flushed under its first name
         elif step.name == "replace" and is_temporary(step.path):
             assert step.path in flushed, f"{step.target} got its name before it was flushed"
             count += 1
@@ -204,7 +205,7 @@ def journal_write(step: Step) -> Step | None:
 
 
 def test_artifacts_come_before_the_commit_and_moves_come_after_it(steps: list[Step]) -> None:
-    """One event: line, artifacts, state, cursor, moves, in this order."""
+    """For each event, the order is: line, artifacts, state, cursor, moves."""
     implied: set[str] = set()
     moved = unapplied = 0
     last = ""

@@ -1,4 +1,4 @@
-"""A session named by its path runs in its own project, from wherever it is named."""
+"""A session that is given by its path runs in its own project, whatever the current folder is."""
 
 import json
 import os
@@ -14,7 +14,7 @@ QUIET = {"roles": {"architect": {"silent": True}}}
 
 @pytest.fixture
 def elsewhere(project: Project) -> Path:
-    """Another project, whose configuration nobody can read."""
+    """Another project, whose configuration is invalid."""
     folder = project.root / "elsewhere"
     (folder / ".agentmux").mkdir(parents=True)
     (folder / ".agentmux" / "config.yaml").write_text("version: 1\nnonsense: 1\n")

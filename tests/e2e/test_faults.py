@@ -1,4 +1,4 @@
-"""Faults of the machine: floods, hang-ups, lost folders, few descriptors."""
+"""Faults of the machine: floods of output, hang-ups, lost folders, few file descriptors."""
 
 import os
 import resource
@@ -20,14 +20,14 @@ SILENT = {"roles": {**QUICK["roles"], "architect": {"silent": "until-told"}}}
 
 @pytest.fixture
 def silent(project: Project) -> Session:
-    """A live session whose architect has its prompt and says nothing."""
+    """A live session whose architect has its prompt but does nothing."""
     project.scenario(SILENT)
     return project.start().until_seat("architect").settled("architect")
 
 
 @pytest.fixture
 def stopped(silent: Session) -> Session:
-    """The same, stopped by its user."""
+    """The session `silent`, stopped by its user."""
     silent.project.ok("stop", silent.name)
     return silent.gone()
 
@@ -50,14 +50,14 @@ def resident_kib(pid: int) -> int:
 
 @pytest.fixture
 def forbidden(stopped: Session) -> Iterator[Session]:
-    """A session whose directory lets nobody write."""
+    """A session whose directory is read-only."""
     stopped.path.chmod(0o500)
     yield stopped
     stopped.path.chmod(0o700)
 
 
 def ordinary(*words: str) -> list[str]:
-    """Return the command that obeys file modes, also where the tests run as root."""
+    """Return the argv of an agentmux command that obeys file modes, even if run as root."""
     argv = [sys.executable, "-m", "agentmux", *words]
     return argv if os.geteuid() else ["setpriv", "--bounding-set=-dac_override", *argv]
 
@@ -83,7 +83,7 @@ def test_where_nothing_can_be_written_looking_works_and_a_resume_is_refused(
 def test_all_that_a_session_leaves_is_private(project: Project) -> None:
     session = project.start().wait()
     project.ok("stop", session.name)  # so that nothing is replaced while we look
-    # What an agent writes has the mode that the agent gives it; the folder above keeps it private.
+    # The agent chooses the modes of its own files; the folder above keeps them private.
     by_agents = {"architecture.md", "plan.yaml", "review_logic.yaml", "summary.md"}
     paths = [session.path, *session.path.rglob("*")]
     ours = [path for path in paths if path.name not in by_agents]
@@ -126,7 +126,7 @@ def test_an_orchestrator_keeps_no_more_descriptors_from_cycle_to_cycle(
     wait_until(lambda: descriptors(pid) <= before, 10, lambda: f"{descriptors(pid)} > {before}")
 
 
-# -- what a cleaner takes away -------------------------------------------------------------------
+# -- removed temporary files ---------------------------------------------------------------------
 
 
 def test_what_temporary_folders_held_is_not_needed_to_resume(
@@ -161,7 +161,7 @@ def test_a_socket_folder_that_was_removed_comes_back_by_what_the_refusal_says(
 
     assert done.returncode == 0, done.stderr
     there = ("tmux", "has-session", "-t", f"={silent.state['session_name']}")
-    wait_until(lambda: project.program(*there).returncode == 0, 20)  # a signal is on its way
+    wait_until(lambda: project.program(*there).returncode == 0, 20)  # the server handles SIGUSR1
     wait_until(lambda: project.json("status")["sessions"][0]["status"] == "running", 20)
     assert silent.launched() == ["architect"]
 

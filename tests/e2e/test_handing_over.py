@@ -19,7 +19,7 @@ if "_orchestrate" in sys.orig_argv:
     session = sys.orig_argv[sys.orig_argv.index("_orchestrate") + 2]
     exec(os.environ["TEST_MEANWHILE"])
 """
-"""What happens between the checks of a command and those of its orchestrator."""
+"""Code that runs after the checks of a command and before those of its orchestrator."""
 
 TAKEN = """\
 taken = os.open(session + "/session.lock", os.O_RDWR)
@@ -65,7 +65,7 @@ def test_an_orchestrator_reports_once(project: Project) -> None:
     said = os.read(reader, 1 << 16).decode()
     os.close(reader)
     assert done.returncode == 4
-    report = json.loads(said)  # one, and nothing after it
+    report = json.loads(said)  # fails if there is more than one report
     assert (report["ok"], report["exit_code"]) == (False, 4)
 
 
@@ -111,7 +111,7 @@ def test_a_report_that_nobody_understands_leaves_no_tmux_session(
 
 @pytest.fixture
 def terminal(project: Project) -> TmuxTerminal:
-    """The project's server, in which the user has a session too."""
+    """The project's tmux server, which also has a session of the user."""
     project.tmux("new-session", "-d", "-s", "mine", "cat")
     return TmuxTerminal(socket_path(tmux_tmpdir=str(project.root)))
 
@@ -120,7 +120,7 @@ def terminal(project: Project) -> TmuxTerminal:
 def test_a_tmux_session_that_is_made_too_late_goes_again(
     stopped: Session, terminal: TmuxTerminal, wait_until: WaitUntil, gone: str
 ) -> None:
-    """tmux hung while it was to make one: the command has given up before it did."""
+    """Tmux hung, and made the session only after the command had given up."""
     project = stopped.project
     path = stopped.path if gone == "pipe" else stopped.path.with_name("gone")
     before = project.tree()

@@ -1,4 +1,4 @@
-"""Changes on the host between the end and the resume, and processes that are still alive."""
+"""Changes on the host between a session's end and its resume, and processes still alive."""
 
 import json
 import os
@@ -18,7 +18,7 @@ QUIET = {"roles": {"architect": {"submit": "no", "write": "none", "think": 0.05}
 
 
 def begin(project: Project, agent: str = "demo") -> Session:
-    """A session whose architect was reached, and stays."""
+    """Start a session whose architect has its prompt and keeps running."""
     project.scenario(QUIET)
     answer = project.json("start", "--agent", agent, "--", "add a greeting")
     session = Session(project, project.path / answer["path"]).until_seat("architect")
@@ -39,7 +39,7 @@ def architect(session: Session) -> dict[str, Any]:
 
 
 def edit(session: Session, **fields: object) -> None:
-    """Change the architect's resume record, as another machine or a mistake may have left it."""
+    """Change fields of the architect's resume record, as another machine or a mistake may do."""
     path = session.path / "state.json"
     state = json.loads(path.read_text())
     state["agents"]["architect"] |= fields
@@ -161,7 +161,7 @@ def test_a_copy_of_a_session_is_refused(project: Project, wait_until: WaitUntil)
     assert answer["problems"] == []
     assert project.tree() == before
     assert not project.processes()
-    # The one that it was copied from goes on; and so does the copy, once that is gone.
+    # The original can be resumed; the copy, too, once the original is removed.
     project.ok("resume", "--yes", "--detach", session.name)
     found = architect(session.until_seat("architect"))
     assert found["mode"] == "native", found["reason"]
@@ -177,7 +177,7 @@ def test_a_copy_of_a_project_has_no_conversations(project: Project, wait_until: 
     project.program("cp", "-a", str(project.path), str(copy))
     (plan,) = project.json("resume", "--dry-run", cwd=copy)["sessions"][0]["panes"]
     assert (plan["mode"], plan["cwd"]) == ("fresh", str(copy))
-    # They share an id: while one is live, the other one is not resumed.
+    # Both have the same id: while one is live, the other one cannot be resumed.
     project.ok("resume", "--yes", "--detach")
     said = project.fails(3, "resume", "--yes", "--detach", cwd=copy)
     assert f"is a copy of the live session at {project.path}" in said
@@ -188,7 +188,7 @@ def test_a_copy_of_a_project_has_no_conversations(project: Project, wait_until: 
 
 @pytest.mark.parametrize("agent", ["demo-hook", "demo-learn"])
 def test_a_conversation_that_its_user_cleared_is_followed(project: Project, agent: str) -> None:
-    """A hook tells at once; who tells its id to what it runs, the next time that it runs us."""
+    """An agent with a hook reports the new id at once, one without at its next agentmux command."""
     pair = Pair(project, agent, think=0.05)
     pair.arrive()
     pair.tell()
@@ -201,7 +201,7 @@ def test_a_conversation_that_its_user_cleared_is_followed(project: Project, agen
     pair.until(lambda: pair.conversations()["coder-1"] != before["coder-1"])
     pair.tell()
     assert pair.words != old
-    for _ in range(3):  # again and again, by the words that were recorded under the first id
+    for _ in range(3):  # also after several resumes with the resume argv of the first id
         pair.kill("server")
         pair.resume()
         pair.check_launches("NN", "")
@@ -212,7 +212,7 @@ def test_a_conversation_that_its_user_cleared_is_followed(project: Project, agen
 def test_a_conversation_that_was_cleared_is_unsure_where_nobody_says_which(
     project: Project,
 ) -> None:
-    """The screen says that it is another one, and nothing says which: nobody's for sure."""
+    """The screen shows a new conversation, but nothing reports its id."""
     pair = Pair(project, "demo", think=0.05)
     pair.arrive()
     pair.tell()
@@ -227,7 +227,7 @@ def test_a_conversation_that_was_cleared_is_unsure_where_nobody_says_which(
 def test_one_conversation_is_never_in_two_panes(project: Project, wait_until: WaitUntil) -> None:
     session = begin(project)
     end(project, wait_until)
-    clone = project.root / "clone"  # no two sessions live in one checkout
+    clone = project.root / "clone"  # a checkout has at most one live session
     project.git("clone", "-q", str(project.path), str(clone))
     answer = project.json("start", "--agent", "demo", "--", "add another thing", cwd=clone)
     other = Session(project, clone / answer["path"]).until_seat("architect")
@@ -244,7 +244,7 @@ def test_one_conversation_is_never_in_two_panes(project: Project, wait_until: Wa
     assert architect(other)["status"] == "launched"
 
 
-# -- agents that outlived ------------------------------------------------------------------------
+# -- agents that outlived their server -----------------------------------------------------------
 
 SCRIPT = """\
 agents:
@@ -256,7 +256,7 @@ agents:
 
 
 def survivor(session: Session) -> int:
-    """The agent's own process, below the shell that the wrapper started; 0 until it is there."""
+    """Return the pid of the agent below the shell that the wrapper started; 0 until it runs."""
     wrapper = session.runtime["panes"].get("architect", {}).get("pid", 0)
     return child_of(child_of(wrapper))
 
@@ -278,11 +278,11 @@ def test_agents_that_outlived_their_server_are_ended_with_consent(
     agent = survivor(session)
     started = start_time(agent)
     wait_until(lambda: ignores_hup(agent), 20)
-    wait_until(lambda: status(session) == "idle", 20)  # it writes to its home until then
+    wait_until(lambda: status(session) == "idle", 20)  # until then, it writes to its home
 
     wrapper = session.runtime["panes"]["architect"]["pid"]
     server = int(project.tmux("display-message", "-p", "#{pid}"))
-    # The driver first: one that sees its agent's wrapper die ends what is left of it.
+    # The orchestrator first: if it saw the wrapper die, it would end the agent.
     driver = int(json.loads(session.read("session.lock.json"))["pid"])
     kill_all([driver, wrapper, server])
     wait_until(lambda: {pid for pid, _ in project.processes()} == {agent}, 15, project._left)
@@ -308,7 +308,7 @@ def test_agents_that_outlived_their_server_are_ended_with_consent(
 
 
 def status(session: Session) -> str:
-    """What the architect's screen says of it."""
+    """Return the architect's status, as read from its screen."""
     statuses = session.runtime["statuses"]
     return str(statuses.get("architect", {}).get("status"))
 
@@ -320,7 +320,7 @@ def ignores_hup(pid: int) -> bool:
 
 
 def test_a_live_pane_is_never_doubled(project: Project, wait_until: WaitUntil) -> None:
-    """Only the orchestrator went: resume refuses, reattach takes the panes as they are."""
+    """Only the orchestrator was killed: resume refuses, and reattach takes over the panes."""
     pair = Pair(project, "demo", think=0.05)
     pair.arrive()
     pair.tell()
@@ -344,7 +344,7 @@ def pane_of(project: Project, seat: str) -> str:
 
 
 def left_untyped(project: Project, wait_until: WaitUntil) -> Session:
-    """A session whose orchestrator died before its agent was there to be typed at."""
+    """Start a session whose orchestrator is killed before it can type the agent's prompt."""
     life = {"silent": True, "banner_delay": 1.5}
     project.scenario({"roles": {"architect": life}})
     answer = project.json("start", "--agent", "demo-paste", "--", "add a greeting")
@@ -372,7 +372,7 @@ def test_a_prompt_is_typed_once_whoever_began(
 
     prompt = session.path / "launches" / architect(session)["launch"] / "prompt.md"
     line = f"Read the file {prompt} and do what it says."
-    if keys:  # as far as the one that died may have come
+    if keys:  # what the killed orchestrator may have typed already
         wait_until(lambda: "\n\u276f " in screen(), 20, screen)
         for key in keys:
             project.tmux("send-keys", "-t", pane, *(("-l", line) if key == "LINE" else (key,)))

@@ -1,6 +1,6 @@
 """Real tmux and processes: kill -9 at each kind of operation, then resume to the same result.
 
-`tests/app/test_crash_sweep.py` kills at every operation, over a terminal in memory. Here each kind
+`tests/app/test_crash_sweep.py` kills at every operation, on a terminal in memory. Here each kind
 of operation is tested once with everything real: the orchestrator is killed alone, and together
 with the tmux server.
 """
@@ -30,12 +30,12 @@ LIFE: Mapping[str, Any] = {
         },
     }
 }
-"""Two coders side by side, two reviewers, one failed review and its fix."""
+"""A scenario with two parallel coders, two reviewers, one failed review and its fix."""
 
 
 @dataclass(frozen=True, slots=True)
 class Kill:
-    """Before the ``count``-th operation of this kind that one orchestrator does."""
+    """A kill before an orchestrator's ``count``-th operation of this kind."""
 
     name: str
     place: str
@@ -64,7 +64,7 @@ LATE = (
 
 
 def outcome(session: Session) -> tuple[str, ...]:
-    """What must come out the same: the tree, the message, the phases."""
+    """Return what must be the same after any kill: the tree, the commit message, the phases."""
     said = session.project.git("log", "-1", "--format=%T%n%B").splitlines()
     files = FileSession(session.path)
     kept = [line for line in said if line and not line.startswith("Agentmux-Event: ")]
@@ -74,7 +74,7 @@ def outcome(session: Session) -> tuple[str, ...]:
 
 @pytest.fixture(scope="module")
 def wanted() -> Iterator[tuple[str, ...]]:
-    """The outcome of a run that nobody disturbed."""
+    """The outcome of a run without kills."""
     project = Project(make_root())
     try:
         project.scenario(LIFE)
@@ -113,7 +113,7 @@ def test_kills_at_every_kind_of_operation(
 
 
 def gone_on(session: Session, killed: Path, *, server: bool) -> None:
-    """Bring the session back, once the killed one is gone; ``killed`` is there if that was, too."""
+    """Resume after a kill; the resume may fail only if it was killed, so that ``killed`` exists."""
     _wait_until(lambda: not SessionLock(session.path).is_held(), 10)
     words = ("--yes",) if server else ("--reattach",)
     done = session.project.run("resume", session.name, "--detach", *words)
@@ -121,7 +121,7 @@ def gone_on(session: Session, killed: Path, *, server: bool) -> None:
 
 
 def test_a_pane_that_was_never_made_gets_its_prompt_typed(project: Project) -> None:
-    """The launch was on record, its pane was not made: the next orchestrator does all of it."""
+    """The launch is in the journal, but has no pane: the next orchestrator makes it and types."""
     fault = project.root / "faults" / "00.json"
     fault.parent.mkdir()
     fault.write_text(

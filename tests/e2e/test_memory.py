@@ -1,7 +1,7 @@
-"""A killed agent comes back with its conversation, or is given its whole prompt again.
+"""A killed agent comes back with its conversation, or gets its full prompt again.
 
-Two coders work side by side. Each is told its own code word, killed, brought back and asked for it.
-Then both get new words and are killed in another way. Each row below is one session.
+Two coders work in parallel. Each is told its own code word, killed, resumed and asked for it.
+Then both get new words and are killed in another way. Each row of the table is one session.
 """
 
 from typing import Any
@@ -14,15 +14,15 @@ from tests.e2e.pair import CODER, PLAN, SEATS, Pair
 
 ALIKE = "ran beside it or since in the same directory and home"
 
-# What is killed in the middle of the first turn, then one after the other, and how the seats come
-# back each time; where they come back fresh, a part of the reason. N is native, F is fresh.
+# For each agent: how both seats come back after each kill, in the order of KILLS (N is native, F is
+# fresh), and a part of the reason of the fresh ones. The kills, all with SIGKILL:
 #
 #  first    the tmux server, in the middle of the first turn
-#  agents   kill -9 of both agents; their orchestrator brings them back
-#  server   the tmux server, kill -9
-#  wrappers kill -9 of what runs in the panes; their orchestrator brings them back
-#  driver   the orchestrator, kill -9; then `stop`, which has nobody to ask
-#  boot     all of it at once, kill -9, and the machine has started anew
+#  agents   both agents; their orchestrator brings them back
+#  server   the tmux server
+#  wrappers the wrappers in the panes; their orchestrator brings the agents back
+#  driver   the orchestrator; then `stop`, without an orchestrator that could do it
+#  boot     all of these at once; then the machine has another boot id
 KILLS = ("first", "agents", "server", "wrappers", "driver", "boot")
 TABLE = {
     "demo":            ("NNNNNN", ""),
@@ -61,12 +61,12 @@ def sizes(seat: dict[str, Any]) -> tuple[int, int]:
     return seat["prompt_bytes"], seat["fresh_prompt_bytes"]
 
 
-# -- the user's word -----------------------------------------------------------------------------
+# -- fresh starts that the user asks for ---------------------------------------------------------
 
 
 @pytest.fixture
 def pair(project: Project) -> Pair:
-    """Two coders that were reached, and know a word."""
+    """Two coders that have their prompts and know a code word."""
     made = Pair(project, "demo", think=0.05)
     made.arrive()
     made.tell()
@@ -74,7 +74,7 @@ def pair(project: Project) -> Pair:
 
 
 def test_fresh_holds_for_this_resume_only(pair: Pair) -> None:
-    """What crashes later has had a conversation since."""
+    """The fresh seat has a new conversation, which comes back after a later crash."""
     pair.kill("server")
     pair.resume("--fresh-role", "coder-2")
     assert pair.modes() == "NF"
@@ -142,7 +142,7 @@ def test_one_seat_is_restarted(
     said = project.fails(3, "restart", name, "--role", "coder-2", *words)
     assert "`coder-2`" in said
     assert "is running" in said
-    pair.say({"coder-2": "/exit"})  # its user ends it: nobody brings it back unasked
+    pair.say({"coder-2": "/exit"})  # ended by its user, so it is not brought back automatically
     wait_until(lambda: pair.seats()["coder-2"]["status"] == "finished", 20, pair.shown)
     other, before = pair.launches()["coder-1"], pair.launches()["coder-2"]
 
@@ -155,7 +155,7 @@ def test_one_seat_is_restarted(
     assert pair.ask() == (pair.words if mode == "native" else {**pair.words, "coder-2": ""})
 
 
-# -- conversations that the agent does not know any more -----------------------------------------
+# -- conversations that the agent does not have any more -----------------------------------------
 
 
 def test_a_rejected_conversation_gives_one_fresh_start(pair: Pair, wait_until: WaitUntil) -> None:
@@ -181,7 +181,7 @@ def test_a_rejected_conversation_gives_one_fresh_start(pair: Pair, wait_until: W
     pair.arrive()
     assert pair.ask() == {**pair.words, "coder-1": ""}
 
-    # The next resume goes on with the new conversation, and never tries the old one.
+    # The next resume uses the new conversation, not the old one.
     pair.tell()
     pair.kill("server")
     pair.resume()
@@ -195,7 +195,7 @@ def test_a_rejected_conversation_gives_one_fresh_start(pair: Pair, wait_until: W
 def test_a_native_agent_that_is_busy_and_then_fails_gives_one_fresh_start(
     pair: Pair, wait_until: WaitUntil
 ) -> None:
-    """What it shows before it goes is no proof that the conversation works; a signal would be."""
+    """Only a signal proves that the conversation works; a busy screen before the exit does not."""
     pair.kill("server")
     fails = {"when": {"launch": 2}, "think": 1.5, "crash": "before_write", "exit": 1}
     roles = {"planner": PLAN, "coder": {**CODER, "think": 0.05}}
@@ -226,7 +226,7 @@ exec agentmux-demo-agent "$@"
 def test_an_agent_that_says_that_it_knows_no_such_conversation_gives_one_fresh_start(
     project: Project, wait_until: WaitUntil, then: str, status: int | None
 ) -> None:
-    """Whatever it does next: the message alone is the refusal."""
+    """The message alone counts as a refusal, whatever the agent does next."""
     program = project.root / "forgetful"
     program.write_text(UNKNOWN.format(then=then))
     program.chmod(0o755)

@@ -1,4 +1,4 @@
-"""Older sessions: found, shown, imported once, and then run like any other."""
+"""Older sessions are found, shown, imported once, and then run like any other."""
 
 import json
 from collections.abc import Mapping
@@ -42,7 +42,7 @@ def older(
     journal: str | None = None,
     applied: int | None = None,
 ) -> Session:
-    """Lay down what an older version left: a state and artifacts, maybe a journal and a cursor."""
+    """Write the files of an older version: state and artifacts, maybe a journal and a cursor."""
     project.config("defaults: {agent: demo, session_name: team}\n")
     session = Session(project, project.path / ".agentmux" / ".sessions" / NAME)
     for path, text in {**left, "state.json": json.dumps(state)}.items():
@@ -61,7 +61,7 @@ def line(kind: str, payload: Mapping[str, Any] | None = None, **more: Any) -> st
 
 
 def foreseen(session: Session) -> dict[str, Any]:
-    """What a dry run says, which changes nothing."""
+    """Return the plan of a dry run, and check that it changes nothing."""
     before = session.project.tree()
     (found,) = session.project.json("resume", "--dry-run", session.name)["sessions"]
     assert session.project.tree() == before
@@ -69,7 +69,7 @@ def foreseen(session: Session) -> dict[str, Any]:
 
 
 def kept(session: Session) -> list[str]:
-    """Old journals that were kept aside."""
+    """Return the texts of the old journals that an import has kept."""
     return [path.read_text() for path in sorted(session.path.glob("tool_events.imported-*.jsonl"))]
 
 
@@ -91,7 +91,7 @@ def test_a_phase_and_some_artifacts_are_enough(project: Project) -> None:
     assert f"warning: {said}\n" in project.run("resume", session.name, "--detach").stderr
     session.wait()
     project.ok("stop", session.name)
-    assert said in foreseen(session)["warnings"]  # it is imported by now, and still makes none
+    assert said in foreseen(session)["warnings"]  # also after the import it makes no commit
     project.ok("resume", session.name, "--detach")
     session.wait()
     assert session.kinds()[:3] == ["journal_created", "session_imported", "resumed"]
@@ -104,7 +104,7 @@ def test_a_phase_and_some_artifacts_are_enough(project: Project) -> None:
     assert session.launched()[0] == "planner"
     assert kept(session) == []
     assert session.approve().state["phase"] == "done"
-    # Once: what is resumed later is a session like any other.
+    # It is imported only once.
     assert session.kinds("session_imported") == ["session_imported"]
 
 
@@ -220,7 +220,7 @@ def test_the_cursor_file_tells_where_an_older_journal_goes_on(project: Project) 
 
 
 def test_lines_of_an_older_form_are_taken_or_passed_over(project: Project) -> None:
-    """Without a version a line counts where it says all the rest, else it is told and skipped."""
+    """A line without a version counts if it has all other fields; if not, it is skipped."""
     project.scenario({"roles": {**QUICK["roles"], "architect": {"silent": True}}})
     asked = json.loads(line("request_changes", {"text": "Mend it."}))
     del asked["v"]

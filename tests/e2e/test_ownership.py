@@ -1,6 +1,6 @@
-"""Nothing that is not ours changes: the user's tmux sessions, and the original of a copy.
+"""AgentMux does not change the user's own tmux sessions, nor the original of a copied session.
 
-Every test has a tmux server of its own in the place of the user's.
+In every test, a private tmux server stands for the user's.
 """
 
 import json
@@ -22,7 +22,7 @@ SILENT = {"roles": {"architect": {"silent": True}}}
 
 @pytest.fixture
 def session(project: Project) -> Session:
-    """A session whose architect says nothing, looked at every second."""
+    """A session with an idle architect, whose panes are captured every second."""
     project.config("snapshots: {interval: 1s}\n")
     project.scenario(SILENT)
     return project.start().until_seat("architect").settled("architect")
@@ -39,14 +39,14 @@ def kill_driver(session: Session, wait_until: WaitUntil) -> None:
 
 
 def windows(project: Project) -> str:
-    """All that there is on the server at the default socket."""
+    """Return all sessions, windows and panes of the server at the default socket."""
     return project.tmux(
         "list-panes", "-aF", "#{pid} #{session_id} #{session_name} #{window_id} #{pane_id}"
     )
 
 
 def replace_server(project: Project) -> str:
-    """Lose the socket, and open the user's own tmux there; return what is in it."""
+    """Remove the socket, start the user's own tmux server there, and return its windows."""
     Path(project.tmux("display-message", "-p", "#{socket_path}").strip()).unlink()
     project.tmux("new-session", "-d", "-s", "mine", "sleep 1000")
     return windows(project)
@@ -61,7 +61,7 @@ def test_the_users_own_server_is_left_alone_by_stop(
     old = int(project.tmux("display-message", "-p", "#{pid}"))
     agent = session.runtime["panes"]["architect"]["pid"]
     theirs = replace_server(project)
-    # Its orchestrator says what is wrong, and what mends it.
+    # The orchestrator reports the problem and the command that fixes it.
     wait_until(lambda: f"kill -USR1 {old}" in project.run("status").stdout, 10)
 
     done = project.run("stop", session.name)
@@ -69,9 +69,9 @@ def test_the_users_own_server_is_left_alone_by_stop(
     assert windows(project) == theirs
     assert done.returncode == 0, done.stderr
     assert not is_alive(agent)
-    assert f"{old}" in done.stderr  # where the empty session of the old server is
+    assert f"{old}" in done.stderr  # the old server, which still has the empty session
     assert session.state["interruption"]["cause"] == "stopped by the user"
-    # Nothing of it runs in the old server: it goes on in the one that is there.
+    # Nothing of it runs in the old server, so the session is resumed in the new one.
     project.ok("resume", "--yes", "--detach", session.name)
     assert "mine" in windows(project)
     project.ok("stop", session.name)
@@ -90,7 +90,7 @@ def test_no_pane_opens_in_the_users_own_server(
     session.submit("architect", "architecture")
     wait_until(lambda: f"kill -USR1 {old}" in str(session.runtime["problem"]), 10)
     assert windows(project) == theirs
-    # The user gives the socket back: what waited goes on in our own server.
+    # The user gives the socket back, and the session continues in its own server.
     socket = project.tmux("display-message", "-p", "#{socket_path}").strip()
     Path(socket).rename(f"{socket}.mine")
     os.kill(old, signal.SIGUSR1)
@@ -147,7 +147,7 @@ def test_a_tmux_session_that_only_has_the_name_is_not_ours(project: Project) -> 
 
 
 def copied(project: Project) -> Path:
-    """Copy the project; again where a live session has renamed a file meanwhile."""
+    """Copy the project; retry if the live session renames a file meanwhile."""
     copy = project.root / "copy"
 
     def is_made() -> bool:
@@ -199,7 +199,7 @@ def test_a_copy_goes_on_when_the_original_does_not_run(
     other = Session(project, copy / session.path.relative_to(project.path))
     other.until_seat("architect")
     assert other.runtime["path"] == str(other.path)
-    # Now it is the copy that runs, and the original that is refused.
+    # Now the copy runs, and the original is refused.
     said = project.fails(3, "resume", "--yes", "--detach", session.name)
     assert f"copy of the live session at {other.path}" in said
     assert project.fails(3, "stop", session.name)

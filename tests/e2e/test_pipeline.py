@@ -135,7 +135,7 @@ def test_three_reviewers_a_failed_review_and_its_fix(project: Project) -> None:
     session = project.start().wait()
 
     reviewers = ["reviewer_logic", "reviewer_quality", "reviewer_expert"]
-    # One fail decides: the two that say nothing are stopped, the three look at the fix.
+    # One fail decides: the other two reviewers are ended, and all three review the fix.
     assert session.launched() == [
         "architect", "planner", "coder-1", *reviewers, "coder", *reviewers, "reviewer_logic",
     ]  # fmt: skip
@@ -150,7 +150,7 @@ def test_three_reviewers_a_failed_review_and_its_fix(project: Project) -> None:
 
 
 def failed_without_a_role(project: Project) -> Session:
-    """A session whose only reviewer left a ``review.yaml``, and has not handed it in."""
+    """Return a session whose only reviewer left a ``review.yaml`` but has not handed it in."""
     once = {"attempts": [{"when": {"iteration": 0}, "silent": True}]}
     project.scenario({"roles": {**ONE_PART, "reviewer_logic": once}})
     session = project.start().until_seat("reviewer_logic").settled("reviewer_logic")
@@ -338,7 +338,7 @@ def test_a_branch_of_its_own(project: Project, named: str) -> None:
 
 
 def _without_new_sessions(project: Project) -> dict[str, str]:
-    """Return an environment whose tmux makes no session."""
+    """Return an environment in which tmux cannot create sessions."""
     folder = project.root / "tools"
     folder.mkdir()
     (folder / "tmux").write_text(
@@ -471,7 +471,7 @@ def test_an_agent_lost_once_comes_back_and_lost_twice_fails_the_session(project:
         {
             "roles": {
                 "architect": {"crash": "before_write", "once": True},
-                # Not an exit code: that of a conversation brought back would mean a third try.
+                # A signal: after a resume, an exit code would count as a rejection: a third try.
                 "planner": {"crash": "before_signal", "kill": 9},
             }
         }

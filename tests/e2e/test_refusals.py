@@ -1,4 +1,4 @@
-"""Commands that look or refuse change nothing, and never open an agent's own files."""
+"""Commands that only look, or refuse, change nothing, and never open an agent's own files."""
 
 import fcntl
 import json
@@ -45,7 +45,7 @@ REFUSALS = (
 
 @pytest.fixture
 def stopped(project: Project, wait_until: WaitUntil) -> Session:
-    """Two coders at work, killed with their server."""
+    """A session with two coders, all of whose processes were killed with the tmux server."""
     pair = Pair(project, "demo", think=0.05)
     pair.arrive()
     project.tmux("kill-server")
@@ -117,7 +117,7 @@ def test_a_live_session(project: Project, wait_until: WaitUntil) -> None:
     found = project.json("resume", "--dry-run", code=3)["sessions"][0]
     assert found["blocked"]["reason"] == "session_live"
     assert durable() == before
-    # The orchestrator asks tmux at its own pace: what it starts for that is soon gone again.
+    # Wait for the tmux processes that the orchestrator may be running at this moment.
     wait_until(lambda: set(project.processes()) <= running)
 
 
@@ -178,7 +178,7 @@ def test_back_to_an_earlier_phase(stopped: Session, wait_until: WaitUntil) -> No
     assert stopped.launched()[4] == "planner"
 
 
-# -- the machine answer --------------------------------------------------------------------------
+# -- the JSON answer -----------------------------------------------------------------------------
 
 PANE = {
     "seat", "role", "subplan", "agent", "mode", "argv", "cwd", "env", "reason", "prompt_bytes",
@@ -204,7 +204,7 @@ def test_all_of_them_for_a_machine(stopped: Session) -> None:
     shown = project.run("resume", "--all", "--dry-run", "--phase", "reviewing").stdout
     assert f"{broken.name}: cannot be read\n" in shown
     assert f"{stopped.name}: cannot be resumed like this\n" in shown
-    # What suits one session only is the problem of the others, and ends nothing.
+    # An option that fits only one session is a problem of the others, which does not stop the run.
     for words in (("--phase", "reviewing"), ("--fresh-role", "coder-2")):
         answer = project.json("resume", "--all", "--dry-run", *words, code=5)
         assert {(each["session"], each["path"]) for each in answer["sessions"]} == {
@@ -212,7 +212,7 @@ def test_all_of_them_for_a_machine(stopped: Session) -> None:
         }
 
 
-# -- what is opened ------------------------------------------------------------------------------
+# -- files that are opened -----------------------------------------------------------------------
 
 AUDIT = """\
 import os, sys
@@ -229,7 +229,7 @@ if "agentmux" in _words and "demo-agent" not in _words:
 
 @pytest.fixture
 def audited(project: Project) -> Callable[[], list[str]]:
-    """Every agentmux process of the project says what it opens; returns the lines so far."""
+    """Make every agentmux process log the files that it opens; return a function that reads it."""
     folder, log = project.root / "audit", project.root / "audit.log"
     folder.mkdir()
     (folder / "sitecustomize.py").write_text(AUDIT)
@@ -263,7 +263,7 @@ def test_nothing_of_an_agents_own_home_is_read(
 
 
 def test_the_wrapper_opens_nothing_of_the_agent_either(tmp_path: Path, project: Project) -> None:
-    """It runs isolated, out of reach of the audit above: so here it is under one of its own."""
+    """The wrapper runs isolated, without the audit above, so this test audits it separately."""
     home, launch, log = tmp_path / "demo", tmp_path / "launch", tmp_path / "log"
     for folder in (home, launch):
         folder.mkdir()

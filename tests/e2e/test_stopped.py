@@ -1,4 +1,4 @@
-"""Stopped panes, and resumes without a conversation, from the command line on."""
+"""Stopped panes, and resumes without a conversation, from the command line."""
 
 import os
 import pty
@@ -18,7 +18,7 @@ QUIET = {"roles": {"architect": {"silent": True}}}
 
 
 def at_work(project: Project, wait_until: WaitUntil, agent: str = "demo") -> Session:
-    """A session whose architect is busy, killed with its tmux server."""
+    """Return a session that was killed with its tmux server while the architect was busy."""
     project.scenario(BUSY)
     answer = project.json("start", "--agent", agent, "--", "add a greeting")
     session = Session(project, project.path / answer["path"])
@@ -43,7 +43,7 @@ def pane(project: Project, name: str = "architect") -> dict[str, str]:
 
 def screen(project: Project) -> str:
     found = pane(project)
-    # The pane may be replaced by another one in between.
+    # Meanwhile the pane may have been replaced by another one.
     return project.program("tmux", "capture-pane", "-p", "-t", found["id"]).stdout if found else ""
 
 
@@ -98,7 +98,7 @@ def test_a_stopped_pane_goes_on_as_its_user_chooses(
     wait_until(lambda: session.state["phase"] == "planning", 20)
     record = session.state["agents"]["architect"]
     assert (record["session_ref"] == conversation) == (key != "f")
-    # A shell is no conversation: what its user hands in has reached none.
+    # A shell has no conversation: a signal from it does not prove that one was reached.
     assert record["reached"] == {"r": 2, "f": 1, "s": 1}[key]
 
 
@@ -112,7 +112,7 @@ def test_the_last_screen_outlives_stopped_panes(project: Project, wait_until: Wa
     project.ok("stop", session.name)
     assert (session.path / "snapshots" / "architect.json").read_text() == kept
 
-    # Nothing was chosen, so nothing has changed for the next resume.
+    # The user chose nothing, so the next resume is the same as before.
     panes = project.json("resume", "--dry-run")["sessions"][0]["panes"]
     assert [each["mode"] for each in panes] == ["native"]
 

@@ -1,4 +1,4 @@
-"""In terminals: inside and outside tmux, small ones, and with various configurations."""
+"""AgentMux in real terminals: inside and outside tmux, small ones, various configurations."""
 
 import shlex
 import sys
@@ -17,7 +17,7 @@ AGENTMUX = f"{shlex.quote(sys.executable)} -m agentmux"
 
 
 def panes(session: Session, what: str = PANES) -> list[list[str]]:
-    """Return what tmux says of each pane in the session's visible window."""
+    """Return the fields ``what`` of each pane in the session's visible window."""
     shown = session.project.tmux("list-panes", "-t", f"={tmux_name(session)}:", "-F", what)
     return [line.split() for line in shown.splitlines()]
 
@@ -36,12 +36,12 @@ def monitor_pane(session: Session) -> str:
 
 
 def monitor(session: Session) -> str:
-    """Return what the monitor shows."""
+    """Return the monitor's screen."""
     return session.project.tmux("capture-pane", "-p", "-t", monitor_pane(session))
 
 
 def options(project: Project) -> str:
-    """Return all options of the user's own session."""
+    """Return all tmux options of the user's own session."""
     scopes = ("-g", "-s", "-t=mine:", "-wt=mine:", "-pt=mine:")
     return "\n".join(project.tmux("show-options", scope) for scope in scopes)
 
@@ -107,19 +107,19 @@ def test_from_inside_tmux(project: Project, wait_until: WaitUntil) -> None:
         project.tmux("send-keys", "-t", "=mine:", "-l", typed)
         project.tmux("send-keys", "-t", "=mine:", "Enter")
 
-        # The client that is there is switched; tmux is never put into tmux.
+        # The user's client switches to the session; tmux never runs inside tmux.
         def switched() -> bool:
             return "agentmux-" in project.tmux("list-clients", "-F", "#{client_session}")
 
         wait_until(switched, 20, lambda: project.tmux("capture-pane", "-p", "-t", "=mine:"))
         session = Session(project, project.sessions()[0]).wait()
-        assert options(project) == before  # nothing of ours falls on the user's session
+        assert options(project) == before  # our options do not apply to the user's session
         session.approve()
         project.tmux("select-pane", "-t", monitor_pane(session))
         wait_until(lambda: "any key" in monitor(session), 20, lambda: monitor(session))
         client.press("q")
         wait_until(lambda: project.tmux("list-sessions", "-F", "#{session_name}") == "mine\n")
-        # Its user is where they were, and not thrown out of tmux.
+        # The user's client is back in its own session, and still attached.
         assert project.tmux("list-clients", "-F", "#{client_session}") == "mine\n"
         assert client.process.poll() is None
 
@@ -127,7 +127,7 @@ def test_from_inside_tmux(project: Project, wait_until: WaitUntil) -> None:
 def test_agents_have_the_environment_of_the_command(
     project: Project, wait_until: WaitUntil
 ) -> None:
-    """Not only that of the tmux server, which may be older than what the shell has exported."""
+    """The tmux server may be older, and may lack variables that the shell has exported since."""
     older = {**project.env, "LATER": "no", "ONLY_THERE": "1", "TERM": "screen"}
     project.program("tmux", "new-session", "-d", "-s", "mine", "cat", env=older)
     key = "s'p\"a ce;$(touch x) #{pid}\n\\101é\U0001f600 "
@@ -148,7 +148,7 @@ def test_agents_have_the_environment_of_the_command(
     assert (seen["LATER"], seen["EMPTY"], seen["TERM"][:4]) == (key, "", "tmux")
     assert "ONLY_THERE" not in seen
     for path in session.path.rglob("*"):
-        with suppress(FileNotFoundError):  # what a live session has replaced since
+        with suppress(FileNotFoundError):  # replaced by the live session meanwhile
             assert not path.is_file() or b"touch x" not in path.read_bytes(), path
     assert "ONLY_THERE=1" in project.tmux("show-environment", "-g")
 
@@ -160,7 +160,7 @@ def test_agents_have_the_environment_of_the_command(
 
 def environ_of(pid: int) -> dict[str, str]:
     data = b""
-    with suppress(OSError):  # nobody, or one that has ended since
+    with suppress(OSError):  # no such process, or it has ended meanwhile
         data = Path(f"/proc/{pid}/environ").read_bytes()
     rows = (row.partition("=") for row in data.decode().split("\0") if row)
     return {name: value for name, _, value in rows}
@@ -241,7 +241,7 @@ def test_two_keys_approve_and_it_stays_until_another(
 def test_who_comes_back_from_the_end_is_told_of_it(project: Project, wait_until: WaitUntil) -> None:
     words = (sys.executable, "-m", "agentmux", "start", "--agent", "demo", "--yes", "say hello")
     with Client(project, *words) as client:
-        wait_until(lambda: "\x1b[?1049h" in client.said, 20, lambda: client.said)  # it is shown
+        wait_until(lambda: "\x1b[?1049h" in client.said, 20, lambda: client.said)  # tmux is shown
         session = Session(project, project.sessions()[0]).wait()
         project.tmux("select-pane", "-t", monitor_pane(session))
         client.press("aa")
@@ -272,7 +272,7 @@ def test_changes_are_asked_for_by_keys(project: Project, wait_until: WaitUntil) 
         says("What should change?")
         client.press("greet  the$(moon)x\x7f")
         says("> greet the$(moon)")
-        client.press("\r")  # as somebody may who was typing elsewhere when that pane closed
+        client.press("\r")  # may be meant for another pane that closed while the user typed
         says("press Enter again within 10 s")
         assert not session.kinds("request_changes")
         client.press("\r")
@@ -289,7 +289,7 @@ def test_one_ctrl_c_ends_nothing(project: Project, wait_until: WaitUntil) -> Non
         project.tmux("select-pane", "-t", monitor_pane(session))
         client.press("\x03")
         wait_until(lambda: "Ctrl-C again" in monitor(session), 10, lambda: monitor(session))
-        client.press("\x1a\x1c")  # nor do Ctrl-Z and Ctrl-\, which also take it back
+        client.press("\x1a\x1c")  # Ctrl-Z and Ctrl-\ end nothing, and cancel the first Ctrl-C
         client.press("\x03")
         client.press("\x03")
         for said in ("resume --reattach", "the orchestrator has ended"):

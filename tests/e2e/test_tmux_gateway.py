@@ -1,4 +1,4 @@
-"""Every call to tmux about a session of ours checks in the same call who answers.
+"""Every tmux call about our session checks, in the same call, that it reaches that session.
 
 A program named `tmux` comes before the real one on PATH and records its arguments.
 """
@@ -19,7 +19,7 @@ from agentmux.ports.terminal import Server, Target
 from tests.conftest import WaitUntil
 from tests.e2e.conftest import Client, Project
 
-# Looks at a whole server, and what makes a session: neither takes an id for granted.
+# These calls look at a whole server, so they need no check of a session's id.
 FREE = {
     ("list-sessions",), ("display-message",), ("list-sessions", "display-message"),
     ("list-clients",), ("-V",),
@@ -27,7 +27,7 @@ FREE = {
 
 
 def commands(words: list[str]) -> list[list[str]]:
-    """Tear one call apart into its commands, without the options of the client."""
+    """Split one tmux call into its commands, without the client's options."""
     while words and words[0] in {"-u", "-S"}:
         words = words[2:] if words[0] == "-S" else words[1:]
     found: list[list[str]] = [[]]
@@ -40,13 +40,13 @@ def commands(words: list[str]) -> list[list[str]]:
 
 
 def goes_around(words: list[str], ours: Target) -> bool:
-    """Whether a call could reach what is not ours."""
+    """Return whether a call could reach a session that is not ours."""
     said = commands(words)
     names = tuple(each[0] for each in said)
     if names in FREE:
         return any("-t" in each for each in said)
     if names[0] == "new-session":
-        # What follows goes by the name that it was just given: the call ends where that is taken.
+        # Later commands target the new session's name; if that is taken, the call has failed.
         made = said[0][said[0].index("-s") + 1]
         return any(each[each.index("-t") + 1] != f"={made}:" for each in said[1:])
     if names[0] == "if-shell" and len(said) == 1:
@@ -75,7 +75,7 @@ def test_what_goes_around_is_seen() -> None:
 
 @pytest.fixture
 def calls(project: Project) -> Iterator[Path]:
-    """Where the words of each call are noted."""
+    """The folder to which the arguments of each tmux call are written, one file per call."""
     folder, real = project.root / "calls", shutil.which("tmux")
     program = project.root / "bin" / "tmux"
     for each in (folder, program.parent):
@@ -98,7 +98,7 @@ def said(calls: Path) -> list[list[str]]:
 def test_no_call_goes_around_the_gateway(
     project: Project, calls: Path, wait_until: WaitUntil
 ) -> None:
-    """Start, look, type, attach, lose the orchestrator, reattach, ask for changes, stop."""
+    """Start, attach, kill the orchestrator, reattach, submit, look, stop."""
     life = {"plan": {"parts": 2, "groups": [{"mode": "parallel", "plans": [1, 2]}]}}
     project.scenario({"roles": {"planner": life, "architect": {"silent": True}}})
     session = project.start("add a greeting", "--role", "planner=demo-paste")
@@ -136,7 +136,7 @@ PACKAGE = Path(__file__).parents[2] / "agentmux"
 
 
 def test_one_file_runs_tmux_and_two_may_ask_it_to() -> None:
-    """Whoever wants something of a session of ours has no other way than `OwnTmux`."""
+    """A session of ours can be reached only through `OwnTmux`."""
     client = re.compile(r"tmux\.client import|TmuxClient|tmux import .*\bclient\b")
     users = {path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*.py")
              if client.search(path.read_text())}  # fmt: skip
@@ -146,8 +146,8 @@ def test_one_file_runs_tmux_and_two_may_ask_it_to() -> None:
     runs = re.compile(r"""[\[(]\s*["']tmux["']""")
     runners = {path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*.py")
                if runs.search(path.read_text())}  # fmt: skip
-    # `client_of` is for who becomes a client (attach), `sessions` says what a person can type; the
-    # demo makes a folder of that name.
+    # `commands` builds the argv of a client (attach), `lookup` a command that the user can type,
+    # and the demo makes a folder of that name.
     assert runners == {
         "adapters/tmux/server.py", "adapters/tmux/client.py", "adapters/tmux/commands.py",
         "app/session/lookup.py", "demo/project.py",

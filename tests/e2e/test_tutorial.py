@@ -1,4 +1,4 @@
-"""The tutorial's commands, typed one after the other in one shell."""
+"""The tutorial's commands work when they are run one after the other in one shell."""
 
 import re
 import shutil
@@ -22,7 +22,7 @@ def blocks() -> list[str]:
 def said(
     tmp_path: Path, short_dir: Path, monkeypatch: pytest.MonkeyPatch, isolated: str
 ) -> dict[str, str]:
-    """What each block printed, by the last line of the block."""
+    """The output of each block, by the last line of the block."""
     monkeypatch.setenv("TMUX_TMPDIR", str(short_dir))
     script = "set -eu\n" + "".join(f"{block}printf '\\0'\n" for block in blocks())
     done = subprocess.run(
