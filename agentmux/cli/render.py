@@ -260,7 +260,7 @@ def _interruption(fields: Mapping[str, Any]) -> str:
 
 
 def _seat_table(seats: Sequence[SeatView]) -> list[str]:
-    rows = [("SEAT", "AGENT", "STATUS", "SINCE", "MODE", "TRY", "PROMPT")]
+    rows = [("SEAT", "AGENT", "STATUS", "SINCE", "MODE", "ATTEMPT", "PROMPT SIZE")]
     rows += [
         (
             seat.seat,
@@ -338,11 +338,12 @@ def resume_plan(fields: Mapping[str, Any], *, explain: bool, readable: bool = Tr
     if fields.get("phase") is None:
         why = "cannot be resumed like this" if readable else "cannot be read"
         return [f"{fields['session']}: {why}"]
-    lines = [f"{fields['session']}: {fields['phase']} ({fields['because']})"]
+    verb = "is" if fields["phase"] == SessionStatus.DONE else "resumes in"
+    lines = [f"{fields['session']} {verb} {fields['phase']} ({fields['because']})"]
     if explain:
         marks = {True: "complete", False: "not complete"}
         lines += [
-            f"  {each['phase']}: {marks[each['complete']]}, {each['because']}"
+            f"  {each['phase']}: {marks[each['complete']]} ({each['because']})"
             for each in fields["evidence"]
         ]
     if fields["unapplied_events"]:
@@ -353,7 +354,9 @@ def resume_plan(fields: Mapping[str, Any], *, explain: bool, readable: bool = Tr
     for pane in fields["panes"]:
         mark = _NATIVE if pane["mode"] == "native" else ""
         bytes_ = _prompt(pane["prompt_bytes"], pane["fresh_prompt_bytes"])
-        lines.append(f"  {pane['seat']}: {mark}{pane['mode']}, {bytes_}: {pane['reason']}")
+        lines.append(
+            f"  {pane['seat']}: {mark}{pane['mode']}, prompt of {bytes_}: {pane['reason']}"
+        )
         if explain:
             lines.append(f"    runs: {shlex.join(pane['argv'])}")
             lines.append(f"      in: {pane['cwd']}")

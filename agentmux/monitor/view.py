@@ -257,15 +257,23 @@ def _seats(picture: Picture, cols: int) -> Iterator[_Ranked]:
             yield from _text(seat.reason, cols, Style.DIM, ranks=why, lines=2, indent="    ")
 
 
+_SEEN: Final[Mapping[str, str]] = {
+    "screen": "seen on screen",
+    "journal": "from the journal",
+    "exit record": "from its exit record",
+    "delivery": "from the delivery of its prompt",
+}
+"""What the monitor says for each source of a status."""
+
+
 def _about(state: SessionState, name: str, seat: Seat, status: SeatStatus) -> str:
     """Return the agent of a seat, how it was started, and the source of its status."""
     parts = (
         str(state.agents.get(name, {}).get("agent") or ""),
         NATIVE if seat.mode == "native" else seat.mode,
         f"attempt {seat.attempt}" if seat.attempt > 1 else "",
-        f"({status.source})",
     )
-    return ", ".join(part for part in parts[:3] if part) + f" {parts[3]}"
+    return f"{', '.join(filter(None, parts))}; {_SEEN.get(status.source, status.source)}"
 
 
 def _age(since: str, now: datetime) -> str:

@@ -210,7 +210,7 @@ class Pair:
             assert len(prompt.encode()) == seat["prompt_bytes"]
             if seat["mode"] == "native":
                 assert resumes == {RESUMES[self.agent]}
-                assert "all guards hold" in seat["reason"]
+                assert "every check passed" in seat["reason"]
                 assert seat["prompt_bytes"] < seat["fresh_prompt_bytes"]
             else:
                 assert re.search(reason, seat["reason"]), seat["reason"]

@@ -457,7 +457,10 @@ def test_stop_resume_go_back_and_remove(project: Project, wait_until: WaitUntil)
     assert "your decision is recorded" in said
     assert f"next: agentmux resume {session.name}\n" in said
     said = project.ok("resume", "--dry-run", "--phase", "planning")
-    assert f"{session.name}: planning (chosen by --phase; without it completing: " in said
+    assert (
+        f"{session.name} resumes in planning (chosen by --phase; otherwise it would be completing: "
+        in said
+    )
     assert "warning: your recorded approval is withdrawn" in said
     flags = ("--fresh-role", "architct", session.name)
     for how in ("--dry-run", "--detach"):

@@ -50,7 +50,7 @@ def edit(session: Session, **fields: object) -> None:
 
 
 RECORDS = (
-    ({"boot": "another"}, "native", "all guards hold"),
+    ({"boot": "another"}, "native", "every check passed"),
     ({"host": "elsewhere"}, "fresh", "recorded on host `elsewhere`"),
     ({"runtime": "/bin/other:1:2"}, "fresh", "another program answers: `other` then"),
     ({"runtime": "/bin/agentmux-demo-agent:1:2"}, "native", "agentmux-demo-agent was updated"),

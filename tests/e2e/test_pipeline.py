@@ -165,7 +165,7 @@ def test_a_verdict_that_nobody_handed_in_is_a_draft(project: Project) -> None:
     project.ok("stop", session.name)
     (foreseen,) = project.json("resume", "--dry-run", session.name)["sessions"]
     assert (foreseen["phase"], foreseen["warnings"]) == ("reviewing", [])
-    assert foreseen["evidence"][-1]["because"] == "no verdict of reviewer_logic"
+    assert foreseen["evidence"][-1]["because"] == "no verdict yet from reviewer_logic"
     assert [pane["seat"] for pane in foreseen["panes"]] == ["reviewer_logic"]
     project.ok("resume", session.name, "--detach")
     session.until_seat("reviewer_logic").settled("reviewer_logic")
@@ -210,7 +210,7 @@ def test_a_stray_review_stops_nobody(project: Project, wait_until: WaitUntil) ->
     (folder / "review_all.yaml").write_text("verdict: fail\n")
     project.ok("stop", session.name)
     (foreseen,) = project.json("resume", "--dry-run", session.name)["sessions"]
-    assert foreseen["evidence"][-1]["because"] == "no verdict of reviewer_quality"
+    assert foreseen["evidence"][-1]["because"] == "no verdict yet from reviewer_quality"
     project.ok("resume", session.name, "--detach", "--fresh")
     session.wait()
     assert session.state["review_outcome"] == "passed"

@@ -165,7 +165,7 @@ def test_back_to_an_earlier_phase(stopped: Session, wait_until: WaitUntil) -> No
     plan = project.json("resume", "--dry-run", "--phase", "planning")["sessions"][0]
     assert [each["seat"] for each in plan["panes"]] == ["planner"]
     assert plan["phase"] == "planning"
-    assert plan["because"].startswith("chosen by --phase; without it implementing: ")
+    assert plan["because"].startswith("chosen by --phase; otherwise it would be implementing: ")
     said = "--phase goes back from implementing to planning"
     assert any(each.startswith(said) for each in plan["warnings"])
     assert said in project.ok("resume", "--dry-run", "--phase", "planning")

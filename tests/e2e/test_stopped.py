@@ -68,7 +68,7 @@ def test_a_stopped_pane_goes_on_as_its_user_chooses(
     before = pane(project)
     assert "architect · demo · stopped" in before["label"]
     assert "native" in screen(project)
-    assert "all guards hold" in screen(project)
+    assert "every check passed" in screen(project)
     assert "Demo agent" in screen(project)
     shown = project.json("status", session.name)["sessions"][0]
     assert [each["status"] for each in shown["seats"]] == ["stopped"]

@@ -36,7 +36,7 @@ AT_WORK = picture(
     completed_subplans=(1,),
     cycle=2,
     seats={
-        "coder-2": seat(mode="native", reason="all guards hold"),
+        "coder-2": seat(mode="native", reason="every check passed"),
         "coder-3": seat(attempt=2, reason="recorded on another host"),
         "code-researcher-how-sessions-are-stored-on-disk": seat("code-researcher"),
     },
@@ -85,12 +85,12 @@ cycle 2
 
 At work (3)
   coder-2                            busy 3m
-    claude, ↻ native (screen)
+    claude, ↻ native; seen on screen
 ! coder-3                waiting for you <1m
-    codex, fresh, attempt 2 (screen)
+    codex, fresh, attempt 2; seen on screen
     recorded on another host
   code-researcher-how-sessions… launched 15m
-    fresh (journal)
+    fresh; from the journal
 
 Your turn
 ! coder-3 asks you something: look at its
@@ -141,7 +141,7 @@ Add a login form
 
 At work
   coder-2                        crashed 15m
-    demo, fresh, attempt 2 (journal)
+    demo, fresh, attempt 2; from the journal
 
 Your turn
 ! failed: coder-2 was lost twice (exit 3)
@@ -246,7 +246,7 @@ PARTS: dict[str, tuple[Picture, str | None, str | None]] = {
     ),
     "native says no reason": (
         picture(seats={"coder-1": seat(mode="native", reason="reached 3 times")}),
-        "    ↻ native (journal)",
+        "    ↻ native; from the journal",
         "reached",
     ),
     "first attempt": (picture(seats={"coder-1": seat()}), None, "attempt"),
@@ -361,11 +361,11 @@ def test_a_narrow_pane_stays_legible() -> None:
 Add a login form
  ▶ implementing 1/4…
   coder-2    busy 3m
-claude, ↻ native (s…
+claude, ↻ native; s…
 ! coder-3 waiting f…
 codex, fresh, attem…
   code… launched 15m
-fresh (journal)
+fresh; from the jou…
 ! coder-3 asks you
 something: look at
 its pane

@@ -80,9 +80,9 @@ class ResumePlan:
         """Why this phase was chosen."""
         found, because = self.inference, self.inference.because
         if self.entered is not found.phase:
-            because = f"chosen by --phase; without it {found.phase}: {because}"
+            because = f"chosen by --phase; otherwise it would be {found.phase}: {because}"
         if self.entered is not self.phase:
-            because += f"; the outcome of {self.entered} is there already"
+            because += f"; the artifacts show the outcome of {self.entered} already"
         return because
 
 

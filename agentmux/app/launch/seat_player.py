@@ -135,7 +135,7 @@ class SeatPlayers:
     ) -> ResumeChoice:
         """Decide whether the seat's conversation comes back; see `resume_choice`."""
         if history.standing is None:
-            return Fresh(reason="first start of this seat", guard=Guard.RECORD)
+            return Fresh(reason="there is no conversation yet", guard=Guard.RECORD)
         return choose_resume(history, self._facts(work, player, history.standing, epoch))
 
     def _facts(

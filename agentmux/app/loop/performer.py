@@ -24,6 +24,7 @@ from agentmux.app.session.writer import Session
 from agentmux.app.world import World
 from agentmux.core.agents.spec import AgentSpec, PromptBy
 from agentmux.core.codec.records import to_fields
+from agentmux.core.conversation.resume_choice import Rung
 from agentmux.core.decisions.next_actions import (
     Action,
     ApproveByItself,
@@ -66,6 +67,13 @@ logger = logging.getLogger(__name__)
 VISIBLE_MAX: Final = 4
 _END_S: Final = 5.0
 _ORDINARY: Final = PaneManner()
+_BEGAN: Final[Mapping[str, str]] = {
+    Rung.NATIVE: "{} resumed its conversation",
+    Rung.FRESH: "{} started fresh",
+    Rung.SHELL: "{} cannot start: a shell is in its pane",
+    Rung.SCREEN: "{} cannot start: its last screen is in its pane",
+}
+"""What the log and the monitor say of a launch, by its mode."""
 
 
 class Performer:
@@ -150,7 +158,7 @@ class Performer:
             spec = plan.player.spec
             if made.fact.stopped:
                 self._watcher.note(seat, STOPPED, "journal")
-                self._loop.say(f"{seat}: {spec.name}, stopped: choose in its pane")
+                self._loop.say(f"{seat}: {spec.name} waits for your choice in its pane")
                 continue
             pane = panes.get(plan.launch, "")
             self._bring_up(seat, spec, plan.mode, pane, f"{layout.launch(plan.launch)}/prompt.md")
@@ -175,7 +183,7 @@ class Performer:
         launch = self._session.state.seats[seat].launch
         plays = mode in AGENT_MODES
         self._watcher.note(seat, STARTING if plays else mode, "journal")
-        self._loop.say(f"{seat}: {spec.name}, {mode}")
+        self._loop.say(f"{seat}: {_BEGAN[mode].format(spec.name)}")
         if not plays:
             return
         self._see_prompted(seat, launch, mode, pane, prompt)

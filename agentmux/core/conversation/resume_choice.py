@@ -176,7 +176,7 @@ def _is_recorded(record: ResumeRecord, _: ResumeFacts) -> str | None:
 
 
 def _was_reached(record: ResumeRecord, _: ResumeFacts) -> str | None:
-    return None if record.reached else "none of our prompts ever reached its conversation"
+    return None if record.reached else "no prompt ever reached its conversation"
 
 
 def _is_sure(record: ResumeRecord, _: ResumeFacts) -> str | None:
@@ -336,10 +336,9 @@ def choose_resume(history: SeatHistory, facts: ResumeFacts) -> ResumeChoice:
         why = check(found, facts)
         if why is not None:
             return Fresh(reason=why, guard=guard, warns=why == _has_checkpoint(found, facts))
-    kept = (
-        "" if history.standing is history.record else ", kept over an attempt that reached nothing"
-    )
-    reason = f"{_conversation(found)} reached {_times(found.reached)}{kept}, all guards hold"
+    reason = f"{_conversation(found)} got {_prompts(found.reached)}; every check passed"
+    if history.standing is not history.record:
+        reason += "; a later attempt, which no prompt reached, does not count"
     update = update_of(*_runtimes(found, facts))
     noted = f"{reason} ({update})" if update else reason
     return Native(argv=found.resume_argv, env=found.env, reason=noted)
@@ -425,6 +424,10 @@ def _clipped(value: object, longest: int = _LONGEST_VALUE) -> str:
 
 def _tail(path: str) -> str:
     return path if len(path) <= _LONGEST_PATH else "…" + path[-_LONGEST_PATH:]
+
+
+def _prompts(count: int) -> str:
+    return "1 prompt" if count == 1 else f"{count} prompts"
 
 
 def _times(count: int) -> str:

@@ -141,23 +141,24 @@ def infer(
         )
 
     if not state_is_known:
-        return answer(on_disk, "the artifacts alone: there is no readable state")
+        return answer(on_disk, "by the artifacts alone, since the recorded state cannot be read")
     if state.phase is Phase.DONE:
-        return answer(Phase.DONE, "the state says done")
+        return answer(Phase.DONE, "by the recorded phase")
     # With lines to replay, a failed session counts as being in the phase it failed in.
     said = working_phase(state) if pending else state.phase
     if said not in PIPELINE:
-        return answer(on_disk, f"the artifacts: the state says {said}")
+        return answer(on_disk, f"by the artifacts, since the recorded phase is {said}")
     if said is on_disk:
-        return answer(on_disk, "state and artifacts agree")
+        return answer(on_disk, "the recorded phase, confirmed by the artifacts")
     difference = None
     if not pending:
         difference = f"the state says {said}, the artifacts say {on_disk}"
     if is_decided(state, artifacts, said):
         evidence = _beyond(state, artifacts, said)
-        return answer(evidence[-1].phase, f"the outcome of {said} is there", difference)
-    chosen = earlier(said, on_disk)
-    return answer(chosen, f"{chosen} is the earlier of the state's and the artifacts'", difference)
+        because = f"the artifacts show the outcome of {said}, the recorded phase"
+        return answer(evidence[-1].phase, because, difference)
+    because = f"the recorded phase is {said}, the artifacts show {on_disk}: the earlier one counts"
+    return answer(earlier(said, on_disk), because, difference)
 
 
 def chosen_phase(name: str, state: SessionState, inference: Inference) -> Phase:

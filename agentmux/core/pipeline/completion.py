@@ -64,8 +64,8 @@ def product_management(state: SessionState, artifacts: Artifacts) -> Completion:
     if not state.product_manager:
         return _yes("not requested")
     if artifacts.exists(PM_DONE):
-        return _yes("done is there", PM_DONE)
-    return _no("done is missing", PM_DONE)
+        return _yes("the marker `done` exists", PM_DONE)
+    return _no("the marker `done` is missing", PM_DONE)
 
 
 def architecting(state: SessionState, artifacts: Artifacts) -> Completion:
@@ -96,7 +96,7 @@ def designing(state: SessionState, artifacts: Artifacts) -> Completion:
 def implementing(state: SessionState, artifacts: Artifacts) -> Completion:
     """Complete when every sub-plan has a marker, or when a fix iteration has begun."""
     if is_fix_iteration(state, artifacts):
-        return _yes("a review came after it", FIX_REQUEST)
+        return _yes("a fix iteration has begun", FIX_REQUEST)
     count = subplan_count(state, artifacts)
     if count == 0:
         return _no("the number of sub-plans is unknown")
@@ -105,7 +105,9 @@ def implementing(state: SessionState, artifacts: Artifacts) -> Completion:
         return _yes(f"done_1 to done_{count}", *map(done_marker, done))
     missing = tuple(i for i in range(1, count + 1) if i not in done)
     names = ", ".join(f"done_{i}" for i in missing)
-    return _no(f"{names} missing, {len(done)} of {count} there", *map(done_marker, missing))
+    return _no(
+        f"{names} missing: {len(done)} of {count} sub-plans are done", *map(done_marker, missing)
+    )
 
 
 def _capped(state: SessionState) -> Completion:
@@ -125,7 +127,7 @@ def reviewing(state: SessionState, artifacts: Artifacts) -> Completion:
         return _no(f"{', '.join(failed)} failed it", *artifacts.verdicts)
     missing = tuple(role for role in nominated if role not in found)
     if missing:
-        return _no(f"no verdict of {', '.join(missing)}", *artifacts.verdicts)
+        return _no(f"no verdict yet from {', '.join(missing)}", *artifacts.verdicts)
     return _yes(f"{', '.join(nominated)} passed it", *artifacts.verdicts)
 
 
@@ -136,7 +138,7 @@ def fixing(state: SessionState, artifacts: Artifacts) -> Completion:
     if not is_fix_iteration(state, artifacts):
         return _yes("nothing to fix")
     if artifacts.exists(done_marker(1)):
-        return _yes("done_1 is there", done_marker(1))
+        return _yes("done_1 exists", done_marker(1))
     return _no("done_1 is missing", FIX_REQUEST)
 
 

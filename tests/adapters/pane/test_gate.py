@@ -91,7 +91,7 @@ def stop(tmux: TmuxTerminal, tmp_path: Path) -> Stop:
             path.write_text(text)
         gate = {
             "title": "coder · demo · stopped",
-            "says": "all guards hold",
+            "says": "every check passed",
             "snapshot": str(path),
             "wake": str(folder / "wake.fifo"),
             "choices": {
@@ -121,7 +121,7 @@ def test_the_last_screen_is_painted_dim_behind_the_choices(
     wait_until(lambda: "Restart fresh" in pane.screen())
 
     shown = pane.screen()
-    for words in ("coder · demo · stopped", "all guards hold", "says resume", "says shell"):
+    for words in ("coder · demo · stopped", "every check passed", "says resume", "says shell"):
         assert words in shown
     assert shown.startswith("red across")
     assert "lines 世界 ┌─┐" in shown

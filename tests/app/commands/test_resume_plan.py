@@ -35,7 +35,7 @@ from tests.app.staging import Stage, check
 from tests.conftest import trust
 
 BOTH = ("coder-1", "coder-2")
-HELD = "all guards hold"
+HELD = "every check passed"
 PROGRAM = "agentmux-demo-agent"
 
 
@@ -97,7 +97,7 @@ def test_switch(stage: Stage) -> None:
 def test_record_where_no_prompt_ever_arrived(tmp_path: Path, cache: Path) -> None:
     stage = Stage(tmp_path, "demo", cache=cache)
     stage.launch(reached=False)
-    expect(stage, BOTH, "none of our prompts ever reached its conversation")
+    expect(stage, BOTH, "no prompt ever reached its conversation")
     assert guards(stage) == {Guard.RECORD}
 
 
@@ -419,7 +419,7 @@ def test_ambiguous_with_one_seat_left(stage: Stage) -> None:
     # Alone from now on, it is the latest for sure, until another session's agent runs there.
     (made,) = stage.launch_resumed().values()
     (plan,) = stage.plan().panes
-    check(plan, "native", "the latest conversation reached once")
+    check(plan, "native", "the latest conversation got 1 prompt")
     cast = made.plan.player
     world = stage.world()
     cwd = str(world.project)
@@ -533,7 +533,7 @@ def test_a_failed_attempt_does_not_erase_the_last_good_record(stage: Stage) -> N
     first = {seat: plan.session_ref for seat, plan in stage.panes().items()}
     stage.launch(reached=False, fresh=frozenset({"coder-1"}))
     panes = stage.panes()
-    check(panes["coder-1"], "native", "kept over an attempt that reached nothing")
+    check(panes["coder-1"], "native", "a later attempt, which no prompt reached, does not count")
     check(panes["coder-2"], "native", HELD)
     assert {seat: plan.session_ref for seat, plan in panes.items()} == first
 
@@ -586,7 +586,7 @@ def test_an_earlier_phase_is_entered_anew(stage: Stage) -> None:
     assert plan.resumed.phase == plan.phase == "planning"
     fields = plan_fields(plan, stage.world())
     assert fields["phase"] == "planning"
-    said = f"chosen by --phase; without it implementing: {plan.inference.because}"
+    said = f"chosen by --phase; otherwise it would be implementing: {plan.inference.because}"
     assert fields["because"] == said
     (planner,) = plan.panes
     assert planner.work.seat == "planner"
@@ -678,7 +678,7 @@ def test_the_configured_words_may_ask_for_the_latest_conversation(stage: Stage) 
     for _ in range(2):
         (plan,) = stage.plan().panes
         assert (plan.mode, plan.argv[:-1]) == ("native", (PROGRAM, "--continue"))
-        assert "the latest conversation reached" in plan.why
+        assert "the latest conversation got" in plan.why
         stage.launch_resumed()
 
 
@@ -686,7 +686,7 @@ def test_the_configured_words_reach_the_record_behind_a_failed_attempt(stage: St
     stage.launch(reached=False, fresh=frozenset({"coder-1"}))
     words_for(stage, "demo", "[--resume, '{session_id}', --verbose]")
     plan = stage.panes()["coder-1"]
-    check(plan, "native", "kept over an attempt that reached nothing")
+    check(plan, "native", "a later attempt, which no prompt reached, does not count")
     assert plan.argv[-2] == "--verbose"
 
 

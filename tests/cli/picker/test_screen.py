@@ -51,7 +51,7 @@ ROOT = Path(__file__).parent.parent.parent.parent
 # -- how it looks --------------------------------------------------------------------------------
 
 SEATS = (
-    SeatOutlook(seat="coder-1", agent="claude", mode="native", reason="all guards hold"),
+    SeatOutlook(seat="coder-1", agent="claude", mode="native", reason="every check passed"),
     SeatOutlook(seat="coder-2", agent="codex", mode="fresh", reason="no conversation was recorded"),
 )
 
@@ -108,7 +108,7 @@ def test_the_whole_screen_of_a_session_with_two_seats() -> None:
     assert lines[4].startswith(f"── {AUTH.name} ─")
     assert lines[5] == "Log people in"
     assert lines[6] == "implementing: done_2 is missing"
-    assert lines[7] == "↻ coder-1  native  claude: all guards hold"
+    assert lines[7] == "↻ coder-1  native  claude: every check passed"
     assert lines[8] == "  coder-2  fresh  codex: no conversation was recorded"
     assert lines[9] == "last screen of coder-1, 3h ago (Tab: 1 more)"
     assert lines[10:12] == ["│ first", "│ last 漢字"]

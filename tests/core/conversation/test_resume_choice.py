@@ -83,26 +83,26 @@ def files(**changed: object) -> Mapping[str, object]:
 @pytest.mark.parametrize(
     ("record", "argv", "reason"),
     [
-        (ASSIGN, ASSIGN.resume_argv, "conversation 5f2c1111… reached 3 times, all guards hold"),
+        (ASSIGN, ASSIGN.resume_argv, "conversation 5f2c1111… got 3 prompts; every check passed"),
         (
             LEARN,
             ("codex", "resume", REF, "-m", "opus"),
-            "conversation 5f2c1111… reached 3 times, all guards hold",
+            "conversation 5f2c1111… got 3 prompts; every check passed",
         ),
         (
             LEARNING,
             ("codex", "resume", "--last", "-m", "opus"),
-            "the latest conversation reached 3 times, all guards hold",
+            "the latest conversation got 3 prompts; every check passed",
         ),
         (
             replace(CONTINUE, reached=1),
             ("amp", "--continue"),
-            "the latest conversation reached once, all guards hold",
+            "the latest conversation got 1 prompt; every check passed",
         ),
         (
             CHECKPOINT,
             ("demo", "--checkpoint-dir", "/s/c", "--resume", "/s/c/7.json"),
-            "the conversation of the checkpoint reached 3 times, all guards hold",
+            "the conversation of the checkpoint got 3 prompts; every check passed",
         ),
     ],
     ids=["assign", "learn", "learn-unknown", "continue", "checkpoint"],
@@ -144,7 +144,7 @@ FLIPS: list[tuple[Guard, ResumeRecord, Change, Change, str]] = [
         ASSIGN,
         {"reached": 0},
         {},
-        "none of our prompts ever reached its conversation",
+        "no prompt ever reached its conversation",
     ),
     (Guard.RECORD, ASSIGN, {"unsure": True}, {}, "the id of its conversation is unsure"),
     (
@@ -479,19 +479,19 @@ MOVED = f"claude 2.1.331 {CLAUDES}/2.1.331:7:8"
 @pytest.mark.parametrize(
     ("then", "now", "noted"),
     [
-        (RUNTIME, RUNTIME, "hold"),
-        (RUNTIME, MOVED, "hold (claude 2.1.330 → 2.1.331)"),
-        ("claude - /bin/claude:1:2", "claude - /bin/claude:1:3", "hold (claude was updated)"),
+        (RUNTIME, RUNTIME, "passed"),
+        (RUNTIME, MOVED, "passed (claude 2.1.330 → 2.1.331)"),
+        ("claude - /bin/claude:1:2", "claude - /bin/claude:1:3", "passed (claude was updated)"),
         # as 0.1.0 recorded it
-        (f"{CLAUDES}/2.1.330:1:2", MOVED, "hold (claude 2.1.330 → 2.1.331)"),
-        ("/opt/claude/cli.js:1:2", MOVED, "hold (claude was updated)"),
-        ("/bin/claude:1:2", "claude - /bin/claude:1:2", "hold"),
+        (f"{CLAUDES}/2.1.330:1:2", MOVED, "passed (claude 2.1.330 → 2.1.331)"),
+        ("/opt/claude/cli.js:1:2", MOVED, "passed (claude was updated)"),
+        ("/bin/claude:1:2", "claude - /bin/claude:1:2", "passed"),
     ],
 )
 def test_an_update_is_noted_and_never_punished(then: str, now: str, noted: str) -> None:
     choice = choice_of(replace(ASSIGN, runtime=then), replace(FACTS, runtime=now))
     assert isinstance(choice, Native)
-    assert choice.reason.endswith(f"all guards {noted}")
+    assert choice.reason.endswith(f"every check {noted}")
 
 
 @pytest.mark.parametrize("then", ["/bin/other:1:2", "other - /bin/other:1:2", "other"])
@@ -578,8 +578,8 @@ def test_an_attempt_that_reached_nothing_leaves_the_last_good_record() -> None:
     assert isinstance(choice, Native)
     assert choice.argv == ASSIGN.resume_argv
     assert choice.reason == (
-        "conversation 5f2c1111… reached 3 times, kept over an attempt that reached nothing, "
-        "all guards hold"
+        "conversation 5f2c1111… got 3 prompts; every check passed; "
+        "a later attempt, which no prompt reached, does not count"
     )
     standing = history_of(attempt).standing
     assert standing == ASSIGN

@@ -90,8 +90,8 @@ def state(phase: str, **values: Any) -> SessionState:
 CHECKS = [
     # phase, files, values of the state, complete, because
     ("product_management", "", {}, True, "not requested"),
-    ("product_management", "", {"product_manager": True}, False, "done is missing"),
-    ("product_management", "pm", {"product_manager": True}, True, "done is there"),
+    ("product_management", "", {"product_manager": True}, False, "the marker `done` is missing"),
+    ("product_management", "pm", {"product_manager": True}, True, "the marker `done` exists"),
     ("architecting", "", {}, False, "architecture.md is missing"),
     ("architecting", "arch:empty", {}, False, "architecture.md is empty"),
     ("architecting", "arch", {}, True, "architecture.md, 3 B"),
@@ -109,57 +109,57 @@ CHECKS = [
     ("designing", "plan:design design:empty", {}, False, "design.md is empty"),
     ("designing", "plan:design design", {}, True, "design.md, 3 B"),
     ("implementing", "", {}, False, "the number of sub-plans is unknown"),
-    ("implementing", "plan", {}, False, "done_1, done_2 missing, 0 of 2 there"),
-    ("implementing", "plan done_1", {}, False, "done_2 missing, 1 of 2 there"),
+    ("implementing", "plan", {}, False, "done_1, done_2 missing: 0 of 2 sub-plans are done"),
+    ("implementing", "plan done_1", {}, False, "done_2 missing: 1 of 2 sub-plans are done"),
     ("implementing", "plan done_1 done_2", {}, True, "done_1 to done_2"),
     # the execution plan's count wins over the state's; without one the state's counts
     ("implementing", "plan done_1 done_2", {"subplan_count": 3}, True, "done_1 to done_2"),
     ("implementing", "done_1 done_2", {"subplan_count": 2}, True, "done_1 to done_2"),
     (
         "implementing", "done_1 done_2", {"subplan_count": 3}, False,
-        "done_3 missing, 2 of 3 there",
+        "done_3 missing: 2 of 3 sub-plans are done",
     ),
     # a fix iteration: the request, with an iteration greater than 0 or none at all
-    ("implementing", "plan fix", {"review_iteration": 1}, True, "a review came after it"),
-    ("implementing", "plan fix", {"review_iteration": None}, True, "a review came after it"),
+    ("implementing", "plan fix", {"review_iteration": 1}, True, "a fix iteration has begun"),
+    ("implementing", "plan fix", {"review_iteration": None}, True, "a fix iteration has begun"),
     (
         "implementing", "plan fix", {"review_iteration": 0}, False,
-        "done_1, done_2 missing, 0 of 2 there",
+        "done_1, done_2 missing: 0 of 2 sub-plans are done",
     ),
     (
         "implementing", "plan fix:empty", {"review_iteration": 1}, False,
-        "done_1, done_2 missing, 0 of 2 there",
+        "done_1, done_2 missing: 0 of 2 sub-plans are done",
     ),
     # its copy in history counts where the request itself is lost
-    ("implementing", "plan kept", {"review_iteration": 1}, True, "a review came after it"),
+    ("implementing", "plan kept", {"review_iteration": 1}, True, "a fix iteration has begun"),
     (
         "implementing", "plan kept", {"review_iteration": 2}, False,
-        "done_1, done_2 missing, 0 of 2 there",
+        "done_1, done_2 missing: 0 of 2 sub-plans are done",
     ),
-    ("implementing", "plan kept:1", {"review_iteration": 2}, True, "a review came after it"),
+    ("implementing", "plan kept:1", {"review_iteration": 2}, True, "a fix iteration has begun"),
     (
         "implementing", "plan kept:2", {"review_iteration": 1}, False,
-        "done_1, done_2 missing, 0 of 2 there",
+        "done_1, done_2 missing: 0 of 2 sub-plans are done",
     ),
     (
         "implementing", "plan kept:2", {"review_iteration": 1, "cycle": 2}, True,
-        "a review came after it",
+        "a fix iteration has begun",
     ),
-    ("reviewing", "", {}, False, "no verdict of reviewer_logic"),
+    ("reviewing", "", {}, False, "no verdict yet from reviewer_logic"),
     ("reviewing", "logic+", {}, True, "reviewer_logic passed it"),
     ("reviewing", "logic-", {}, False, "reviewer_logic failed it"),
-    ("reviewing", "logic?", {}, False, "no verdict of reviewer_logic"),
+    ("reviewing", "logic?", {}, False, "no verdict yet from reviewer_logic"),
     ("reviewing", "long+", {}, True, "reviewer_logic passed it"),
     ("reviewing", "long-", {}, False, "reviewer_logic failed it"),
     ("reviewing", "logic+ long-", {}, True, "reviewer_logic passed it"),  # the short name first
     ("reviewing", "short+", {}, True, "reviewer_logic passed it"),
     (
         "reviewing", "short+", {"reviewer_nominations": (LOGIC, QUALITY)}, False,
-        "no verdict of reviewer_logic, reviewer_quality",
+        "no verdict yet from reviewer_logic, reviewer_quality",
     ),
-    ("reviewing", "quality+", {}, False, "no verdict of reviewer_logic"),
+    ("reviewing", "quality+", {}, False, "no verdict yet from reviewer_logic"),
     ("reviewing", "arch:quality quality+", {}, True, "reviewer_quality passed it"),
-    ("reviewing", "arch:both logic+", {}, False, "no verdict of reviewer_quality"),
+    ("reviewing", "arch:both logic+", {}, False, "no verdict yet from reviewer_quality"),
     ("reviewing", "arch:both quality-", {}, False, "reviewer_quality failed it"),
     (
         "reviewing", "arch:both logic+ quality+", {}, True,
@@ -176,21 +176,27 @@ CHECKS = [
         "reviewing", "arch:both review.md+", {}, True,
         "reviewer_logic, reviewer_quality passed it",
     ),
-    ("reviewing", "arch:both review.md+ logic+", {}, False, "no verdict of reviewer_quality"),
+    ("reviewing", "arch:both review.md+ logic+", {}, False, "no verdict yet from reviewer_quality"),
     ("reviewing", "review.md+ logic-", {}, False, "reviewer_logic failed it"),
     ("reviewing", "logic-", {"review_outcome": "capped"}, True, "capped after 3 iterations"),
     (
         "reviewing", "fix logic-", {"review_iteration": 1}, True,
         "its findings are being fixed",
     ),
-    ("reviewing", "fix done_1", {"review_iteration": 1}, False, "no verdict of reviewer_logic"),
-    ("reviewing", "fix", {"review_iteration": 0}, False, "no verdict of reviewer_logic"),
+    (
+        "reviewing",
+        "fix done_1",
+        {"review_iteration": 1},
+        False,
+        "no verdict yet from reviewer_logic",
+    ),
+    ("reviewing", "fix", {"review_iteration": 0}, False, "no verdict yet from reviewer_logic"),
     ("fixing", "", {}, True, "nothing to fix"),
     ("fixing", "fix", {"review_iteration": 1}, False, "done_1 is missing"),
     ("fixing", "fix", {"review_iteration": None}, False, "done_1 is missing"),
     ("fixing", "kept", {"review_iteration": 1}, False, "done_1 is missing"),
     ("fixing", "fix", {"review_iteration": 0}, True, "nothing to fix"),
-    ("fixing", "fix done_1", {"review_iteration": 1}, True, "done_1 is there"),
+    ("fixing", "fix done_1", {"review_iteration": 1}, True, "done_1 exists"),
     # no resume undoes a cap
     (
         "fixing", "fix", {"review_iteration": 3, "review_outcome": "capped"}, True,
@@ -430,19 +436,22 @@ def test_the_evidence_is_the_walk_up_to_the_first_gap() -> None:
             ("04_planning/execution_plan.yaml",),
         ),
         ("designing", True, "no design needed", ()),
-        ("implementing", False, "done_2 missing, 1 of 2 there", ("06_implementation/done_2",)),
+        (
+            "implementing", False,
+            "done_2 missing: 1 of 2 sub-plans are done", ("06_implementation/done_2",),
+        ),
     ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
     ("values", "because"),
     [
-        ({"phase": "planning"}, "state and artifacts agree"),
-        ({"phase": "done"}, "the state says done"),
-        ({"phase": "failed"}, "the artifacts: the state says failed"),
+        ({"phase": "planning"}, "the recorded phase, confirmed by the artifacts"),
+        ({"phase": "done"}, "by the recorded phase"),
+        ({"phase": "failed"}, "by the artifacts, since the recorded phase is failed"),
         (
             {"phase": "reviewing"},
-            "planning is the earlier of the state's and the artifacts'",
+            "the recorded phase is reviewing, the artifacts show planning: the earlier one counts",
         ),
     ],
 )
