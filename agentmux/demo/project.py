@@ -336,7 +336,9 @@ def git(project: Path, environment: Mapping[str, str], *words: str) -> str:
             check=False,
         )
     except FileNotFoundError:
-        raise MissingError("git is not installed", hints=("install git",)) from None
+        raise MissingError(
+            "git is not installed", hints=("install git, then run this again",)
+        ) from None
     if done.returncode:
         raise MissingError(f"git {words[0]} failed: {done.stderr.strip()}")
     return done.stdout

@@ -71,7 +71,7 @@ def test_an_orchestrator_reports_once(project: Project) -> None:
 
 @pytest.mark.parametrize(
     ("code", "reason", "meanwhile"),
-    [(3, "is held by", TAKEN), (5, "came_later", UNKNOWN)],
+    [(3, "is in use by", TAKEN), (5, "came_later", UNKNOWN)],
     ids=["locked", "unreadable"],
 )
 def test_what_only_the_orchestrator_finds_is_the_commands_exit(

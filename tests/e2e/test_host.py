@@ -239,7 +239,7 @@ def test_one_conversation_is_never_in_two_panes(project: Project, wait_until: Wa
     session.until_seat("architect")
     found = architect(session)
     assert found["mode"] == "fresh"
-    assert found["reason"].startswith("the conversation is held by process ")
+    assert found["reason"].startswith("the conversation is in use by process ")
     assert f"of session {other.name}" in found["reason"]
     assert architect(other)["status"] == "launched"
 

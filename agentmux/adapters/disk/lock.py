@@ -162,7 +162,7 @@ class SessionLock:
         ]
         by = " ".join(named) or "another process"
         return BlockedError(
-            f"session `{self._session}` is held by {by}",
+            f"session `{self._session}` is in use by {by}",
             reason="locked",
             hints=(f"see it: agentmux status {self._session}",),
         )

@@ -95,7 +95,7 @@ def commit(world: World, state: SessionState, approval: str) -> tuple[str | None
     Raises:
         IndexBusyError: The commit cannot be made or completed until the user's index is free.
         GitError: The commit was not made: a hook, a missing identity, a moved HEAD.
-        MissingError: Git is not on this machine, or it or a hook took too long.
+        MissingError: Git is not installed, or git or a hook took too long.
         OSError: The disk is full, or git's folder cannot be written.
     """
     repository, trailer = world.repository, (TRAILER, approval)

@@ -290,7 +290,7 @@ def _ambiguous(record: ResumeRecord, facts: ResumeFacts) -> str | None:
 def _claim(_: ResumeRecord, facts: ResumeFacts) -> str | None:
     if facts.claim_held_by is None:
         return None
-    return f"the conversation is held by {facts.claim_held_by or 'another pane'} on this host"
+    return f"the conversation is in use by {facts.claim_held_by or 'another pane'} on this host"
 
 
 def _age(record: ResumeRecord, facts: ResumeFacts) -> str | None:

@@ -506,7 +506,7 @@ def test_claim(stage: Stage, held: Callable[[Path], None]) -> None:
     plan = stage.panes(world)["coder-2"]
     assert plan.session_ref is not None
     held(world.claims.path(plan.player.program, plan.player.home, plan.session_ref))
-    expect(stage, ("coder-2",), "the conversation is held by process")
+    expect(stage, ("coder-2",), "the conversation is in use by process")
     assert guards(stage) == {Guard.CLAIM}
 
 

@@ -74,7 +74,7 @@ LIVE = Outlook(
 )
 HELD = replace(
     LIVE,
-    refused="session live-one is held by process 7",
+    refused="session live-one is in use by process 7",
     kind="locked",
     hints=("see it: agentmux status live-one",),
 )
@@ -155,7 +155,7 @@ def test_a_seat_without_an_agent_shows_what_comes_in_its_place(fresh: bool) -> N
 
 def test_a_session_that_cannot_be_chosen_says_why_and_what_to_do() -> None:
     lines = text(scene(outlooks=(AUTH, HELD), at=LIVE.name)).splitlines()
-    assert lines[5].startswith("not now: session live-one is held by process 7")
+    assert lines[5].startswith("not now: session live-one is in use by process 7")
     assert "  see it: agentmux status live-one" in lines
 
 

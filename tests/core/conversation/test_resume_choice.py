@@ -353,14 +353,14 @@ FLIPS: list[tuple[Guard, ResumeRecord, Change, Change, str]] = [
         ASSIGN,
         {},
         {"claim_held_by": "process 71"},
-        "the conversation is held by process 71 on this host",
+        "the conversation is in use by process 71 on this host",
     ),
     (
         Guard.CLAIM,
         ASSIGN,
         {},
         {"claim_held_by": ""},
-        "the conversation is held by another pane on this host",
+        "the conversation is in use by another pane on this host",
     ),
     (
         Guard.AGE,
