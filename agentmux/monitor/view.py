@@ -7,12 +7,13 @@ first. The current phase and what waits for the user have the lowest ranks.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from enum import IntEnum, StrEnum
 from pathlib import PurePosixPath
 from typing import Final
 
 from agentmux.core.codec.frozen import dataclass
+from agentmux.core.codec.times import time_of
 from agentmux.core.fold.acceptance import takes_approval, working_phase
 from agentmux.core.journal.state import Seat, SessionState
 from agentmux.core.names import layout, statuses
@@ -281,18 +282,14 @@ def _age(since: str, now: datetime) -> str:
 
     Seconds are not shown, because the picture would have to be drawn again every second.
     """
-    try:
-        seconds = int((_aware(now) - _aware(datetime.fromisoformat(since))).total_seconds())
-    except (ValueError, OverflowError):
+    began = time_of(since)
+    if began is None:
         return ""
+    seconds = int((now - began).total_seconds())
     for size, unit in ((86400, "d"), (3600, "h"), (60, "m")):
         if seconds >= size:
             return f"{seconds // size}{unit}"
     return "<1m"
-
-
-def _aware(instant: datetime) -> datetime:
-    return instant if instant.tzinfo is not None else instant.replace(tzinfo=UTC)
 
 
 # -- what waits for the user ---------------------------------------------------------------------

@@ -42,6 +42,7 @@ class Picture:
     Attributes:
         problem: The last failure that still stands, for the user to fix; None for none.
         messages: What happened, oldest first.
+        now: The current time, with its zone.
         draft: The request for changes that the user is writing; None while they write none.
         question: What another press of the same key would do; empty while nothing is asked.
     """

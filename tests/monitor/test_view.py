@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import string
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -513,7 +513,7 @@ PICTURES = st.builds(
     statuses=st.dictionaries(SEAT_NAMES, STATUSES, max_size=6),
     problem=st.none() | TEXTS,
     messages=st.lists(TEXTS, max_size=20).map(tuple),
-    now=st.just(NOW) | st.datetimes(),
+    now=st.just(NOW) | st.datetimes(timezones=st.just(UTC)),
     draft=st.none() | TEXTS,
     question=TEXTS,
 )

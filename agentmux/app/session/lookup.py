@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final
 
 from agentmux.app.result import Problem, problem_of
 from agentmux.core.codec.frozen import dataclass, replace
+from agentmux.core.codec.times import time_of
 from agentmux.core.names import layout
 from agentmux.core.names.nearest import nearest_of
 from agentmux.core.names.statuses import DONE
@@ -201,11 +202,10 @@ def _entry(
 
 
 def _updated(site: Site, path: Path, fields: Json) -> datetime:
-    try:
-        said = datetime.fromisoformat(str(fields.get("updated_at", "")))
-        return said if said.tzinfo else said.replace(tzinfo=UTC)
-    except ValueError:
-        seconds = site.folders.changed_at(path)
+    said = time_of(fields.get("updated_at"))
+    if said is not None:
+        return said
+    seconds = site.folders.changed_at(path)
     if seconds:
         return datetime.fromtimestamp(seconds, UTC)
     stamp = layout.stamp_of(path.name)

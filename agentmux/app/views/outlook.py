@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from agentmux.app.commands.resume import ResumePlan, blocked, plan_resume
 from agentmux.app.views.status import session_view
 from agentmux.core.codec.frozen import dataclass
+from agentmux.core.codec.times import time_of
 from agentmux.core.names import layout
 from agentmux.core.names.status_labels import status_label
 from agentmux.core.names.statuses import UNKNOWN, UNREADABLE
@@ -207,15 +208,7 @@ def _kept(seat: str, data: bytes | None) -> KeptScreen | None:
     if not isinstance(ansi, str):
         return None
     lines = plain_lines(ansi)
-    return KeptScreen(seat=seat, lines=lines, captured=_instant(fields.get("captured_at")))
-
-
-def _instant(said: object) -> datetime | None:
-    try:
-        found = datetime.fromisoformat(str(said))
-    except ValueError:
-        return None
-    return found if found.tzinfo else found.replace(tzinfo=UTC)
+    return KeptScreen(seat=seat, lines=lines, captured=time_of(fields.get("captured_at")))
 
 
 def plain_lines(ansi: str) -> tuple[str, ...]:

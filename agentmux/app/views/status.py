@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from agentmux.app.result import OperationResult, Problem, problem_of, worst
 from agentmux.app.session.lookup import Liveness, SessionEntry, live, shown_path
 from agentmux.core.codec.frozen import dataclass, replace
+from agentmux.core.codec.times import time_of
 from agentmux.core.names.phase import RESEARCHERS
 from agentmux.core.names.status_labels import SessionStatus, left_out_label, status_label
 from agentmux.core.names.statuses import DELAYED, LAUNCHED, LEFT, STALLED, STOPPED, WAITING
@@ -391,11 +392,8 @@ def _age(since: datetime, now: datetime) -> float:
 
 
 def _age_of(since: str, now: datetime) -> float | None:
-    try:
-        found = datetime.fromisoformat(since)
-    except ValueError:
-        return None
-    return _age(found if found.tzinfo else found.replace(tzinfo=UTC), now)
+    found = time_of(since)
+    return None if found is None else _age(found, now)
 
 
 def _stamp(moment: datetime) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -15,6 +15,7 @@ from agentmux.app.session.lookup import SessionEntry, shown_path
 from agentmux.app.views.last_screens import LastScreen, LastScreens, last_screens
 from agentmux.cli import render
 from agentmux.cli.commands.sessions import JsonOpt, SessionArg, one
+from agentmux.core.codec.times import time_of
 from agentmux.core.documents.review import seat_named
 from agentmux.errors import ExitCode
 
@@ -65,12 +66,8 @@ def _heading(screen: LastScreen, now: datetime) -> str:
 
 
 def _age_s(screen: LastScreen, now: datetime) -> float | None:
-    try:
-        captured = datetime.fromisoformat(screen.captured_at)
-    except ValueError:
-        return None
-    captured = captured if captured.tzinfo else captured.replace(tzinfo=UTC)
-    return max(0.0, (now - captured).total_seconds())
+    captured = time_of(screen.captured_at)
+    return None if captured is None else max(0.0, (now - captured).total_seconds())
 
 
 def _rows(face: Face, screen: LastScreen, *, plain: bool) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ Source: docs/explanation/resume.md.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 from enum import StrEnum
 from typing import Final, TypeAlias
 
@@ -17,6 +17,7 @@ from agentmux.core.agents.runtime import Runtime, decode_runtime, update_of
 from agentmux.core.agents.spec import CHECKPOINT, SESSION_ID, StrategyKind, is_session_ref
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.codec.records import Json
+from agentmux.core.codec.times import time_of
 from agentmux.core.config.settings import Policy
 from agentmux.core.conversation.resume_record import (
     RESTART_FRESH,
@@ -294,12 +295,9 @@ def _claim(_: ResumeRecord, facts: ResumeFacts) -> str | None:
 
 
 def _age(record: ResumeRecord, facts: ResumeFacts) -> str | None:
-    try:
-        captured = datetime.fromisoformat(record.captured_at)
-    except ValueError:
+    captured = time_of(record.captured_at)
+    if captured is None:
         return "no time was recorded"
-    if captured.tzinfo is None:
-        captured = captured.replace(tzinfo=UTC)
     age_s = (facts.now - captured).total_seconds()
     if age_s <= facts.max_age_s:
         return None
