@@ -1,5 +1,6 @@
-"""Fixtures for every test: an environment without access to the user's files, private tmux servers
-that are ended with everything they started, and waiting for conditions.
+"""Fixtures for every test: private environments and tmux servers, and waiting for conditions.
+
+No test has access to the user's files, and all processes of a test are ended after it.
 """
 
 import contextlib
@@ -25,7 +26,7 @@ from tests.fakes.bench import Bench
 from tests.fakes.terminal import FakeTerminal
 
 TMUXES = tuple(filter(None, os.environ.get("AGENTMUX_TEST_TMUX", "").split(os.pathsep)))
-"""The tmux programs for every test with a tmux of its own; empty for the one on PATH."""
+"""The tmux programs to run tests with; empty for the one on PATH."""
 
 TEST_ID = "AGENTMUX_TEST_ID"
 """A variable in the environment of all processes of a test, by which they are found and ended."""
@@ -61,13 +62,13 @@ settings.load_profile(
     "same"
 )  # the same examples in every run; --hypothesis-profile=explore tries new ones
 
-# In a run in the background or under nohup these signals are ignored, also by all child processes.
-# (Since they are restored here, nohup does not protect a run of the tests: use setsid.)
+# In the background or under nohup, these signals are ignored, also by all child processes.
+# (Because they are restored here, nohup does not protect a run of the tests: use setsid.)
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 SLOW = ("tests/app/test_crash_sweep.py", "tests/e2e/")
-"""The slowest tests: they begin first, so that the others keep all workers busy to the end."""
+"""The slowest tests, which start first so that all workers are busy until the end."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -80,7 +81,7 @@ WaitUntil = Callable[..., None]
 def _wait_until(
     condition: Callable[[], object], deadline_s: float = 10.0, what: object = ""
 ) -> None:
-    """Wait until ``condition()`` is true, else fail with ``what`` (or ``what()``)."""
+    """Wait until ``condition()`` is true; at the deadline, fail with ``what`` or ``what()``."""
     deadline = time.monotonic() + deadline_s
     while not condition():
         if time.monotonic() > deadline:
@@ -90,7 +91,7 @@ def _wait_until(
 
 
 def trust(project: Path, environ: Mapping[str, str] | None = None) -> None:
-    """Trust the project's files as they are now, with the command that its user would type."""
+    """Trust the project's files as they are now, with ``agentmux trust``."""
     said = io.StringIO()
     with contextlib.redirect_stderr(said):
         words = ["--project", str(project), "trust", "--yes"]
@@ -112,9 +113,9 @@ def short_dir() -> Iterator[Path]:
 
 @pytest.fixture(autouse=True)
 def isolated(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[str]:
-    """Hide home, configuration and the default tmux server; end all processes of the test.
+    """Hide the user's home, configuration and tmux server; end all processes after the test.
 
-    The value is the id in the environment of these processes.
+    Yields the test's id, which is in the environment of these processes.
     """
     for name in tuple(os.environ):
         if name.startswith(("TMUX", "XDG_", "AGENTMUX_", "CLAUDE", "CODEX_", "GIT_")):
@@ -124,7 +125,7 @@ def isolated(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[str]:
     monkeypatch.setenv("HOME", str(home))
     for name in ("CONFIG", "STATE", "DATA", "CACHE"):
         monkeypatch.setenv(f"XDG_{name}_HOME", str(home / name.lower()))
-    # tmux ignores a missing TMUX_TMPDIR, but fails where its socket folder is a file.
+    # tmux ignores a missing TMUX_TMPDIR, but fails if its socket folder is a file.
     (home / f"tmux-{os.getuid()}").touch()
     monkeypatch.setenv("TMUX_TMPDIR", str(home))
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:{os.environ['PATH']}")
@@ -137,7 +138,7 @@ def isolated(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[str]:
 def _end_all(test_id: str) -> None:
     """End every process with the test's id in its environment, except this one."""
     left = carriers(f"{TEST_ID}={test_id}")
-    for pid, started in left:  # a stopped process does not handle TERM
+    for pid, started in left:  # a stopped process does not handle SIGTERM
         with suppress(ProcessLookupError):
             if is_alive(pid, started):
                 os.kill(pid, signal.SIGCONT)
@@ -165,7 +166,7 @@ def tmux_program(
 
 @pytest.fixture(params=["plain", "hostile"])
 def tmux_config(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """A configuration for a tmux server: none, and one that breaks careless programs."""
+    """The path of a tmux configuration: an empty one, then a hostile one."""
     if request.param == "plain":
         return "/dev/null"
     path = tmp_path / "hostile.conf"
@@ -183,7 +184,7 @@ def tmux(short_dir: Path, tmux_program: None) -> Iterator[Bench]:
 
 @pytest.fixture
 def tmux_under(short_dir: Path, tmux_config: str, tmux_program: None) -> Iterator[Bench]:
-    """A private tmux server, once without configuration and once with a hostile one."""
+    """A private tmux server, once without a configuration and once with a hostile one."""
     terminal = Bench(str(short_dir / "s"), config_file=tmux_config, timeout_s=10)
     yield terminal
     end_server(terminal)
@@ -198,7 +199,7 @@ def fake_terminal() -> Iterator[FakeTerminal]:
 
 @pytest.fixture(params=["fake", "tmux"])
 def terminal(request: pytest.FixtureRequest, tmux_program: None) -> Bench | FakeTerminal:
-    """The fake and the real terminal, which must both keep the contract."""
+    """The fake and the real terminal, which must both meet the contract."""
     name = "fake_terminal" if request.param == "fake" else "tmux"
     found: Bench | FakeTerminal = request.getfixturevalue(name)
     return found

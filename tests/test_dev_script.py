@@ -18,7 +18,7 @@ TOOLS = ("cat", "cksum", "dirname", "env", "sed", "sh", "true")
 
 
 class Machine:
-    """A project folder with `dev` in it, and a folder of programs that is all of PATH."""
+    """A project folder with `dev` in it, and a folder of programs that is the whole PATH."""
 
     def __init__(self, folder: Path) -> None:
         self.project = folder / "my project's"
@@ -36,7 +36,7 @@ class Machine:
         self.has("id", "echo 1000")
 
     def has(self, name: str, body: str = "exit 0") -> None:
-        """Put a program on PATH that notes how it was called."""
+        """Put a program on PATH that logs its arguments."""
         program = self.bin / name
         program.unlink(missing_ok=True)
         program.write_text(f'#!/bin/sh\necho "{name} $*" >>"{self.calls}"\n{body}\n')
@@ -48,11 +48,11 @@ class Machine:
         self.has("python3.12")
 
     def has_python(self, name: str, *, lacks: str = "", then: str = "") -> None:
-        """Put the real Python there, under another name; it makes no virtual environments.
+        """Put the real Python on PATH under another name; it makes no virtual environments.
 
         Args:
-            lacks: Modules that it cannot import until there is a file ``python-is-whole``.
-            then: What the shell does first.
+            lacks: Modules that it cannot import until the file ``python-is-whole`` exists.
+            then: A shell command that runs first.
         """
         whole = self.bin.parent / "python-is-whole"
         without = f"import sys; sys.modules |= dict.fromkeys({lacks.split()!r})"
@@ -119,7 +119,7 @@ BARE = {
 def test_a_machine_with_python_alone_gets_the_rest(
     machine: Machine, manager: str, lacks: str
 ) -> None:
-    """A Debian without python3-venv has no ensurepip; there the first command failed."""
+    """Debian without python3-venv has no ensurepip, so that the first `./dev` command failed."""
     machine.has_python("python3", lacks=lacks)
     called = BARE[manager].removeprefix("env DEBIAN_FRONTEND=noninteractive ")
     made = f"""case "{manager} $*" in "{called}")

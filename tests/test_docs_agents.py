@@ -1,4 +1,4 @@
-"""The how-to about adding an agent works, followed step by step with a made-up program."""
+"""The how-to about adding an agent works, step by step, with an invented program."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ print(path.read_text(), end="")
 
 
 def consoles() -> dict[str, str]:
-    """Return what the page says that each command prints."""
+    """Return the output of each command, as the page shows it."""
     blocks = re.findall(r"```console\n\$ (.+?)\n(.*?)```", PAGE, re.DOTALL)
     return dict(blocks)
 
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A project with the page's configuration, and the program on PATH."""
+    """A project with the page's configuration, and with the program on PATH."""
     bin_dir = tmp_path / "bin"
     bin_dir.mkdir()
     program = bin_dir / "parrot"

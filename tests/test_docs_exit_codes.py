@@ -1,4 +1,4 @@
-"""The page about exit codes agrees with the enum."""
+"""The page about exit codes agrees with the enum `ExitCode`."""
 
 import re
 from pathlib import Path

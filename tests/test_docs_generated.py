@@ -1,4 +1,4 @@
-"""The reference agrees with the program: generated pages are current, tables complete."""
+"""The reference agrees with the program: generated pages are current, tables are complete."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``./dev test-real`` does not succeed where it tested nothing, and says why."""
+"""``./dev test-real`` fails if it has tested nothing, and says why."""
 
 import json
 import os
@@ -22,7 +22,7 @@ def marks(thing: object) -> dict[str, pytest.Mark]:
 
 
 def shown() -> dict[str, list[str]]:
-    """Return for each column the agents that it is shown of."""
+    """Return for each column the agents that are tested for it."""
     found: dict[str, list[str]] = {}
     for module in (test_real_pipeline, test_real_probes):
         for thing in vars(module).values():

@@ -1,4 +1,4 @@
-"""The workflows test what the README promises, on the systems of `./dev test-fresh`."""
+"""The workflows run the README's commands on the same systems as `./dev test-fresh`."""
 
 import re
 from pathlib import Path

@@ -1,7 +1,7 @@
-"""A real tmux terminal whose sessions tests name by their ids.
+"""A real tmux terminal whose sessions tests address by their ids.
 
-What a session of ours can do goes through
-`agentmux.adapters.tmux.own_session.OwnTmux`, as in the program.
+Calls about one of our sessions go through `agentmux.adapters.tmux.own_session.OwnTmux`, as in the
+program.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from tests.fakes.terminal import FakeTerminal
 
 
 class Bench(TmuxTerminal):
-    """A private tmux server; a pane is reached through the session that was made last."""
+    """A private tmux server; calls with a pane id use the session that was created last."""
 
     _last: Target | None = None
 
@@ -39,17 +39,17 @@ class Bench(TmuxTerminal):
         return made
 
     def run(self, *words: str, stdin: str | None = None) -> TmuxReply:
-        """Say anything to the server."""
+        """Run any tmux command on the server."""
         return self._client.say(*words, stdin=stdin)
 
     def of(self, session: str) -> OwnTmux:
-        """The session with this id; where there is none, one that is not there."""
+        """Return the session with this id, or a handle of a missing session if there is none."""
         listing = self.listing()
         uuid = next((each.uuid for each in listing.sessions if each.id == session), "-")
         return self.own(Target(server=listing.server, session=session, uuid=uuid))
 
     def last(self) -> OwnTmux:
-        """The session that was made last."""
+        """Return the session that was created last."""
         return self.of("$0") if self._last is None else self.own(self._last)
 
     def reopen_monitor(self, session: str, *, cwd: Path, argv: Sequence[str]) -> str:
@@ -87,4 +87,4 @@ class Bench(TmuxTerminal):
 
 
 Flat = Bench | FakeTerminal
-"""A terminal whose sessions go by their ids: the real one, or the fake."""
+"""A terminal whose sessions are addressed by their ids: the real one, or the fake."""

@@ -1,6 +1,6 @@
-"""A program with a composer like those of agent CLIs, and their bad habits on request.
+"""A program with a composer like that of an agent CLI, and with bad habits on request.
 
-Usage: composer.py LOG [habit[=value]]…; each chunk that it reads goes to LOG, one repr a line.
+Usage: composer.py LOG [HABIT[=VALUE]]…; each chunk that it reads is a line in LOG, as its repr.
 """
 
 import os

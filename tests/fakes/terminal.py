@@ -1,8 +1,7 @@
-"""A terminal without tmux: real processes under ptys, everything else in memory.
+"""A terminal without tmux: real processes on ptys, everything else in memory.
 
-It passes the contract of ``tests/adapters/tmux/test_terminal_contract.py``, as the real one
-does. The screen is a plain one: text, newlines,
- carriage returns, clearing, SGR; no cursor movement.
+It meets the contract in ``tests/adapters/tmux/test_terminal_contract.py``, as the real one does.
+The screen supports text, newlines, carriage returns, clearing and SGR, but no cursor movement.
 """
 
 from __future__ import annotations
@@ -42,13 +41,13 @@ _CLEAR = re.compile(r"\x1b\[[0-3]?J|\x1bc|\x1b\[\?1049[hl]")
 _OTHER = re.compile(
     r"\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b\[[0-9;?]*[@-ln-~]|\x1b[()].|\x1b[^\[\]]"
 )
-_STATUS_REPORT = b"\x1b[5n"  # ECMA-48 DSR: asked by who wants to know that all was read
+_STATUS_REPORT = b"\x1b[5n"  # ECMA-48 DSR: the answer tells a program that its output was read
 _END_OF_PASTE = "\x1b[201~"
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class FakePane:
-    """A process, its pty, and what it has printed."""
+    """A process, its pty, and its output."""
 
     id: str
     window: str
@@ -65,15 +64,15 @@ class FakePane:
     reader: threading.Thread | None = None
 
     def is_dead(self) -> bool:
-        """Whether the program has ended and its last words are on the screen."""
+        """Return whether the program has ended; if so, its last output is on the screen."""
         if self.program.poll() is None:
             return False
         if self.reader is not None:
-            self.reader.join(timeout=0.05)  # a child that it left may hold the pty
+            self.reader.join(timeout=0.05)  # the program's child may still have the pty open
         return True
 
     def read(self) -> None:
-        """Take in the program's output until its end; runs in a thread of its own."""
+        """Read the program's output until its end; runs in its own thread."""
         while True:
             try:
                 more = os.read(self.master, 65536)
@@ -87,7 +86,7 @@ class FakePane:
             self.activity = int(time.time())
 
     def lines(self) -> list[str]:
-        """The rows on the screen."""
+        """Return the rows on the screen."""
         text = _CLEAR.split(self.output.decode(errors="replace"))[-1]
         rows = [
             row.rpartition("\r")[2]
@@ -118,7 +117,7 @@ class FakeTerminal:
         self.frozen = False
         self.zoomed = False
 
-    # What tests do to it.
+    # Methods for tests.
 
     def freeze(self) -> None:
         """Answer nothing from now on."""
@@ -129,7 +128,7 @@ class FakeTerminal:
         self.frozen = False
 
     def kill_server(self) -> None:
-        """Take every session away at once, as kill -9 of a tmux server does."""
+        """End every session at once, as kill -9 of a tmux server does."""
         for session in self._sessions.values():
             for pane in session.panes.values():
                 _hang_up(pane)
@@ -140,7 +139,7 @@ class FakeTerminal:
             self._server = None
 
     def close(self) -> None:
-        """End everything, whatever it takes."""
+        """End all sessions and processes; a process that does not end in time is killed."""
         panes = [pane for session in self._sessions.values() for pane in session.panes.values()]
         self.thaw()
         self.kill_server()
@@ -152,10 +151,14 @@ class FakeTerminal:
                 pane.program.wait()
 
     def pane(self, pane: str) -> FakePane:
-        """A pane with all that was done to it; KeyError where it is gone."""
+        """Return the fake pane with this id.
+
+        Raises:
+            StopIteration: There is no such pane.
+        """
         return next(one.panes[pane] for one in self._sessions.values() if pane in one.panes)
 
-    # The protocol; what `OwnSession` has goes by the id of the session here.
+    # The protocol `Terminal`; the methods of `OwnSession` take the session's id here.
 
     @property
     def socket(self) -> str:
@@ -389,7 +392,12 @@ class FakeOwn:
             self._checked().kill_session(self._target.session)
 
     def _checked(self) -> FakeTerminal:
-        """Return the terminal, where it still is the one, and has our session."""
+        """Return the terminal if it still has the same server and our session.
+
+        Raises:
+            HiddenServerError: Another server has the socket, but ours is still alive.
+            TerminalGoneError: Our server or our session is gone.
+        """
         server, ours = self._terminal.server(), self._target.server
         if server != ours:
             if is_alive(ours.pid, ours.started):
@@ -418,7 +426,7 @@ def _screen(pane: FakePane, *, colours: bool) -> Screen:
 
 
 def _hang_up(pane: FakePane) -> None:
-    """What closing the terminal does to the program in it."""
+    """End the pane's program as closing its terminal does, with SIGHUP."""
     if pane.killed:
         return
     pane.killed = True

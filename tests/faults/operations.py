@@ -1,10 +1,10 @@
-"""Recording and breaking a process's durable operations: its calls of `os`.
+"""Recording and breaking a process's durable operations, which are calls of `os`.
 
 Python audits renames but not writes, so the functions of `os` are wrapped. A wrapped function calls
 ``before`` first, and then the real function.
 """
 
-# Plain strings: paths here are the words of calls.
+# Paths are plain strings here, because they are arguments of recorded calls.
 # ruff: noqa: PTH115, PTH118
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ BY_DESCRIPTOR = frozenset({"write", "fsync", "ftruncate"})
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One call: ``path`` is what it works on, ``target`` the new name where there is one."""
+    """One call: ``path`` is the file that it changes, ``target`` the new name if there is one."""
 
     name: str
     path: str
@@ -33,21 +33,21 @@ class Operation:
 
     @property
     def place(self) -> str:
-        """The name that is there afterwards."""
+        """The name of the file after the operation."""
         return self.target or self.path
 
 
 class Operations:
-    """Wraps the functions of `os`; operations outside ``root`` are not told."""
+    """Wraps functions of `os`; calls ``before`` for each operation below ``root``."""
 
     def __init__(self, root: Path, before: Callable[[Operation], None]) -> None:
         self._root = f"{root}/"
         self._before = before
         self.lock = threading.RLock()
-        """Held while an operation is told and carried out."""
+        """Held while ``before`` and then the operation run."""
 
     def install(self, put: Callable[[Any, str, Any], None]) -> None:
-        """Wrap; ``put`` is `setattr` or a monkeypatch's."""
+        """Wrap the functions; ``put`` is `setattr` or a monkeypatch's ``setattr``."""
         for name in NAMES:
             put(os, name, self._wrapped(name, getattr(os, name)))
 

@@ -1,10 +1,10 @@
-"""Loaded by every Python with this folder on its path: kills an orchestrator on request.
+"""Kills an orchestrator on request; every Python with this folder on its path loads this module.
 
 ``AGENTMUX_TEST_FAULTS`` names a folder of JSON files; an orchestrator uses the first one. ``name``
 and ``place`` (a pattern) select the operations, ``count`` the one of them before which it is
 killed, and ``server`` says whether the tmux server is killed, too. ``name`` is a function of `os`,
-or ``run``: then ``place`` is searched in the words of a program. The file is renamed to
-``….fired`` when the kill happens.
+or ``run``: then ``place`` is searched in the command line of a program that it starts. Before the
+kill, the file is renamed to ``….fired``.
 """
 
 import json
@@ -19,7 +19,7 @@ from operations import Operation, Operations  # type: ignore[import-not-found]  
 
 
 class Fault:
-    """One kill that is to come."""
+    """One kill that has not happened yet."""
 
     def __init__(self, path: Path, session: Path) -> None:
         self._path = path

@@ -1,5 +1,6 @@
 #!/bin/sh
-# enter.sh ROOT [COMMAND...]: inside namespaces of its own, mount what a system needs, and go in.
+# enter.sh ROOT [COMMAND...]: mount what a system needs, and run COMMAND (newcomer.sh) in it.
+# Runs in its own mount and process namespaces.
 set -eu
 root=$1
 shift

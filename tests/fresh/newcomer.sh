@@ -1,13 +1,13 @@
 #!/bin/sh
-# What a newcomer does on a machine with python3 and git alone: clone, and type the README's two
-# commands. Each line that begins with `newcomer: ` goes into the summary.
+# Clone the project and run the README's two commands, as a newcomer does on a machine that has only
+# python3 and git. Each output line that begins with `newcomer: ` goes into the summary.
 set -u
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
 failed=0
 
-# step NAME COMMAND...: run it, and say how it went.
+# step NAME COMMAND...: run the command, and print its result.
 step() {
   name=$1
   shift

@@ -1,5 +1,5 @@
 #!/bin/sh
-# `./dev test-fresh [--again] [--keep] [SUITE...]`: does what a newcomer does, on bare Debian systems.
+# `./dev test-fresh [--again] [--keep] [SUITE...]`: runs the README's commands on bare Debians.
 #
 # For each suite, it makes a root with only python3 and git (once; then it is cached), copies it, clones
 # HEAD into the copy, and runs `./dev demo` and the whole `./dev test` there. Everything runs in its own
@@ -48,7 +48,7 @@ require_machine() {
     'run it on a machine, or in a container, that may mount'
 }
 
-# mirror: print from where this machine has its own Debian packages; nothing where it is no Debian.
+# mirror: print the URL of this machine's own Debian packages; nothing if it is not a Debian.
 mirror() {
   if [ -n "${AGENTMUX_FRESH_MIRROR:-}" ]; then
     printf '%s\n' "$AGENTMUX_FRESH_MIRROR"
@@ -58,10 +58,10 @@ mirror() {
   fi
 }
 
-# make_root SUITE: a system with python3, git and what it takes to trust a server; nothing else.
+# make_root SUITE: make a system with python3, git and CA certificates, unless it is in the cache.
 make_root() {
   if [ -e "$cache/$1" ]; then
-    # What this script has not made is somebody's: it is neither used nor taken away.
+    # A folder that this script has not made is neither used nor removed.
     [ -f "$cache/$1/$OURS" ] || missing "$cache/$1 was not made by ./dev test-fresh" \
       'name another folder: AGENTMUX_FRESH_CACHE=… ./dev test-fresh'
     [ "$again" = yes ] || return 0
@@ -86,7 +86,7 @@ network_words() {
   done
 }
 
-# furnish ROOT: give it what reaches the network here. Files are copied, folders will be bound.
+# furnish ROOT: copy the network settings of this machine into it; folders are bind-mounted later.
 furnish() {
   cp -L --remove-destination /etc/resolv.conf "$1/etc/resolv.conf"
   if command -v apt-config >/dev/null 2>&1; then
@@ -104,7 +104,7 @@ furnish() {
       /) ;;
       /*)
         if [ -d "$path" ]; then
-          # The pages of an index name files beside it.
+          # The pages of a package index link to files in the folder above.
           printf '%s\n' "${path%/simple}" >>"$1/.folders"
         elif [ -f "$path" ]; then
           # A link in the new system, such as /var/run, would lead out of it.
@@ -123,22 +123,22 @@ furnish() {
     >"$1/.environment" || :
 }
 
-# try SUITE: print to the log what a newcomer sees; its status says whether all of it passed.
+# try SUITE: run the README's commands in a copy of the system; fails if one of them fails.
 try() {
   run=$cache/.run-$1-$$
   cp -a --reflink=auto -- "$cache/$1" "$run" || return 1
   furnish "$run" || return 1
-  # A repository of another user is read all the same: the bundle is what root gets of it.
+  # The repository may belong to another user, so root reads it only to make this bundle.
   git -c safe.directory="$project" -C "$project" bundle create -q "$run/agentmux.bundle" HEAD ||
     return 1
   cp "$here/newcomer.sh" "$run/newcomer.sh" || return 1
-  # It ignores the signals that end this script, so that is told whom to end.
+  # The child ignores the signals that end this script; `clean` needs its pid to end it.
   unshare --mount --pid --fork --kill-child sh "$here/enter.sh" "$run" &
   echo "$!" >"$cache/.pid-$$"
   wait "$!"
 }
 
-# clean: what is left of a run; its mounts went with its namespace.
+# clean: end the run's processes and remove its files; its mounts end with its namespace.
 clean() {
   if read -r running <"$cache/.pid-$$"; then
     tries=50
@@ -183,7 +183,7 @@ main() {
   [ "$failed" = no ]
 }
 
-# one SUITE: make its system, try it, and add to the summary what came out.
+# one SUITE: make its system, try it, and add the result to the summary.
 one() {
   if ! make_root "$1"; then
     summary="$summary$1: no system could be made ($cache/$1.log)
@@ -211,7 +211,7 @@ one() {
     kept=$cache/failed-$1
     rm -rf --one-file-system -- "$kept"
     mv -- "$cache/.run-$1-$$" "$kept"
-    # Settings of the network may hold passwords.
+    # Network settings may contain passwords.
     : >"$kept/.environment"
     rm -rf -- "$kept/root/.config/pip" "$kept/root/.pip" "$kept/etc/pip.conf"
     summary="$summary  look around: unshare --mount --pid --fork sh '$here/enter.sh' '$kept' sh

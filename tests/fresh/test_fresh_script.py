@@ -1,4 +1,4 @@
-"""`./dev test-fresh` on simulated machines: what it refuses, counts and leaves."""
+"""`./dev test-fresh` on simulated machines: what it refuses, reports and leaves behind."""
 
 import os
 import shutil
@@ -15,7 +15,7 @@ TOOLS = (
 
 
 class Machine:
-    """A PATH of stand-ins: nothing is mounted, and no system is made."""
+    """A PATH of fake programs, so that nothing is mounted and no system is installed."""
 
     def __init__(self, folder: Path) -> None:
         self.bin, self.cache, self.calls = folder / "bin", folder / "ca che", folder / "calls"

@@ -28,7 +28,7 @@ REVIEWERS = ("reviewer_logic", "reviewer_quality")
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
-    """One signal, in the words of each face."""
+    """One signal, as a shell command and as an MCP call."""
 
     result: str
     argv: tuple[str, ...]
@@ -226,7 +226,7 @@ def by_mcp(environ: dict[str, str], case: Case) -> dict[str, Any]:
 
 
 def used(server: MCPServer | StdioServerParameters, use: Callable[[Client], Awaitable[Any]]) -> Any:
-    """Use a server with the SDK's own client."""
+    """Connect to a server with the SDK's own client, and return the result of ``use``."""
 
     async def main() -> Any:
         async with Client(server, read_timeout_seconds=60) as client:

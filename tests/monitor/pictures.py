@@ -1,4 +1,4 @@
-"""Pictures for the monitor's tests: one session in different situations."""
+"""Pictures of one session in different situations, for the monitor's tests."""
 
 from __future__ import annotations
 

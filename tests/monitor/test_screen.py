@@ -37,7 +37,7 @@ _STYLE = re.compile(r"\x1b\[[0-9;]*m|\x1b\[\?\d+[hl]|\a")
 
 
 class Pty:
-    """A pseudo-terminal; we are its screen and its keyboard."""
+    """A pseudo-terminal; the test is its screen and its keyboard."""
 
     def __init__(self, cols: int, rows: int) -> None:
         self.master, self.slave = pty.openpty()
@@ -48,14 +48,14 @@ class Pty:
         fcntl.ioctl(self.slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, cols, 0, 0))
 
     def written(self) -> str:
-        """All that was written and not read yet."""
+        """Return the output that was not read yet."""
         data = b""
         while select.select([self.master], [], [], 0.05)[0]:
             data += os.read(self.master, 65536)
         return data.decode()
 
     def rows(self) -> tuple[str, ...]:
-        """The rows of the last picture that was written; each must have been placed by number."""
+        """Return the rows of the last picture; each one must be placed by its number."""
         _, *parts = _ROW.split(self.written())
         texts = [_STYLE.sub("", text) for text in parts[1::2]]
         placed = dict(zip(map(int, parts[::2]), texts, strict=True))
@@ -275,7 +275,7 @@ def test_a_pane_shows_it(
     made = tmux.create_session(name="m", uuid="u", cwd=root, size=(cols, rows), argv=program)
 
     def seen_now() -> tuple[list[str], list[str]]:
-        """What the pane shows, and what it should: a row of the window may be its border."""
+        """Return the pane's rows and the expected ones; a border may take one of the rows."""
         screen = tmux.capture([made.pane], colours=False)[made.pane]
         assert (screen.cols, rows - screen.rows) in {(cols, 0), (cols, 1)}
         expected = [line.rstrip() for line in render(SHOWN, screen.cols, screen.rows)]

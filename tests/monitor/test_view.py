@@ -1,4 +1,4 @@
-"""The monitor's text for each picture, and that it fits every size."""
+"""The monitor's text for each picture; it fits every size."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MONITOR = (44, 60)
 
 
 def text_of(shown: Picture, cols: int = 44, rows: int = 60) -> str:
-    """The picture without the blank rows above the last line."""
+    """Return the picture as text, with several blank rows reduced to one."""
     lines = render(shown, cols, rows)
     assert len(lines) == rows
     return re.sub(r"\n{3,}", "\n\n", "\n".join(line.rstrip() for line in lines))

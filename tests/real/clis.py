@@ -1,7 +1,7 @@
-"""The agent CLIs that are tested: where they come from, and what each needs to run offline.
+"""The agent CLIs that are tested: their packages, and what each needs to run offline.
 
-Versions are fixed, so that a run says the same tomorrow; ``AGENTMUX_REAL_LATEST=1`` takes the
-newest ones instead, which is how the facts of ``agents.yaml`` are brought up to date.
+Versions are fixed, so that every run has the same result. ``AGENTMUX_REAL_LATEST=1`` takes the
+newest ones instead, to bring the facts in ``agents.yaml`` up to date.
 """
 
 from __future__ import annotations
@@ -21,8 +21,9 @@ class Place:
     """Where a CLI runs: its own home, the project, and the model server.
 
     Attributes:
-        trusted: The question whether the project's folder is to be trusted is answered already.
-        asking: It has to ask before it runs a command, where only its configuration can say so.
+        trusted: The CLI's configuration says that the project's folder is trusted.
+        asking: The CLI has to ask before it runs a command; used if only its configuration can
+            set that.
     """
 
     home: Path
@@ -37,21 +38,20 @@ class Cli:
     """One agent CLI, by its name in the registry.
 
     Attributes:
-        package: On the npm registry.
-        version: The one that is installed.
-        program: Relative to the cache; ``{platform}`` is like ``linux-x64``.
-        on_node: The program is a script for Node, at least this major version; 0 for a binary.
+        package: Its name on the npm registry.
+        version: The version that is installed.
+        program: Path of the program below ``node_modules``; ``{platform}`` is like ``linux-x64``.
+        on_node: Lowest major version of Node that runs the program; 0 for a binary.
         prepare: Writes its configuration, without a login and with first-run questions answered;
             returns its environment.
-        forget: What to remove from its home to make it forget every conversation.
-        trust: Keys by which its user says that the folder is to be trusted; empty where it does
-            not ask.
-        leaves: What its user types to go on in a new conversation, and keys that it asks for then.
-        asks: What makes it ask before it runs a command, in place of what ``settings`` says; empty
-            where its configuration does it, None where nothing does.
-        without: Columns of the closing table that say nothing of it, each with the reason.
-        path: Folders of the cache that it finds programs in, which it would fetch itself.
-        settings: What a user would put under the agent's name in the configuration of AgentMux.
+        forget: Patterns of files in its home whose removal makes it forget every conversation.
+        trust: Keys that answer its question about trust in the folder; empty if it does not ask.
+        leaves: Text that starts a new conversation, and the keys that answer its questions then.
+        asks: ``permission_args`` with which it asks before it runs a command; empty if its
+            configuration decides that, None if nothing does.
+        without: Columns of the closing table that do not apply to it, each with the reason.
+        path: Folders in the cache with programs that it would otherwise download.
+        settings: Its entry under ``agents`` in the configuration of AgentMux.
     """
 
     package: str
@@ -113,7 +113,7 @@ def _gemini(place: Place) -> Mapping[str, str]:
         "security": {"auth": {"selectedType": "gemini-api-key"}},
         "privacy": {"usageStatisticsEnabled": False},
         "general": {"enableAutoUpdate": False},
-        # A model by name: for the automatic choice it asks a model too.
+        # The automatic choice of a model would itself ask a model.
         "model": {"name": "gemini-2.5-pro"},
     }
     _write(place.home / ".gemini" / "settings.json", settings)
@@ -169,7 +169,7 @@ def _opencode(place: Place) -> Mapping[str, str]:
     _write(place.home / "opencode.json", known)
     return {
         **{f"XDG_{name}_HOME": str(place.home / name.lower()) for name in ("DATA", "CONFIG")},
-        # In a folder of its own it would fetch what plugins stand on first, and wait for it.
+        # With a configuration folder, it would first download the packages that plugins need.
         "OPENCODE_CONFIG": str(place.home / "opencode.json"),
         "OPENCODE_DISABLE_MODELS_FETCH": "1",
     }
@@ -255,7 +255,7 @@ CLIS: Final[Mapping[str, Cli]] = {
             "left": f"{_LATEST}, whichever its user went to",
             **_NO_TRUST,
         },
-        # Without ripgrep it waits for a download at its first turn; codex has one.
+        # Without ripgrep, its first turn waits for a download; codex's package contains one.
         path=("codex/node_modules/@openai/codex-*/vendor/*/codex-path",),
     ),
     "pi": Cli(

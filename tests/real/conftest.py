@@ -32,7 +32,7 @@ NOTHING: Final[pytest.StashKey[bool]] = pytest.StashKey()
 
 FOUND: Final = found_here(os.environ)
 
-# Other runs of the tests know nothing of this folder.
+# Other test runs do not collect this folder.
 collect_ignore_glob = [] if FOUND else ["test_*.py"]
 
 
@@ -56,8 +56,8 @@ def pytest_runtest_makereport(item, call):
 
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """A run in which every test was skipped has shown nothing: it does not count as passed."""
-    if not FOUND:  # another run, which collects nothing here
+    """Fail a run in which every test was skipped, because it has tested nothing."""
+    if not FOUND:  # another test run, which collects nothing here
         return
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
     stats = reporter.stats if reporter is not None else {}
@@ -88,7 +88,7 @@ def pytest_terminal_summary(terminalreporter) -> None:
 
 @dataclass(slots=True)
 class Real:
-    """One installed CLI with a home of its own, and the model server that it talks to."""
+    """One installed CLI with its own home, and the model server that it uses."""
 
     name: str
     program: str
@@ -117,7 +117,7 @@ class Real:
         )
 
     def agentmux(self, *words: str, timeout_s: float = 60) -> subprocess.CompletedProcess[str]:
-        """Run agentmux as a user would who has this CLI on the path."""
+        """Run agentmux as a user would who has this CLI on PATH."""
         return self.run(sys.executable, "-m", "agentmux", *words, timeout_s=timeout_s)
 
     def asked(self, *words: str) -> Any:
@@ -127,14 +127,14 @@ class Real:
         return json.loads(done.stdout)
 
     def let_it_answer(self) -> None:
-        """Have the CLI say what it can do: a launch does not wait for one that is slow here."""
+        """Probe the CLI with a long time limit, because a launch does not wait for a slow one."""
         cache = Path(self.environment["XDG_CACHE_HOME"]) / "agentmux"
         path_env = self.environment["PATH"]
         found = probe(self.spec, path_env=path_env, cache_dir=cache, timeout_s=120)
         assert found.problem is None
 
     def forget(self) -> None:
-        """Let the CLI lose every conversation, as a cleaned home would."""
+        """Remove every conversation from the CLI's home."""
         for pattern in CLIS[self.name].forget:
             for path in self.place.home.glob(pattern):
                 shutil.rmtree(path) if path.is_dir() else path.unlink()
@@ -142,7 +142,7 @@ class Real:
 
 @pytest.fixture(scope="session", autouse=True)
 def no_network() -> None:
-    """See that nothing but loopback is here: a mistake must not reach a vendor's service."""
+    """Check that there is only loopback, so that no mistake can reach a vendor's service."""
     if any("program" in each for each in FOUND.values()):
         assert [name for _, name in socket.if_nameindex()] == ["lo"]
 
@@ -159,7 +159,7 @@ def model(tmp_path: Path) -> Iterator[ModelServer]:
 def real(
     name: str, short_dir: Path, model: ModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Real]:
-    """The CLI ``name``, prepared; skipped with its reason where it is not installed."""
+    """The CLI ``name`` with its configuration; the test is skipped if it is not installed."""
     found = FOUND[name]
     if "missing" in found:
         pytest.skip(f"{name}: {found['missing']}")
@@ -168,7 +168,7 @@ def real(
     project.mkdir()
     (short_dir / "home").mkdir()
     place = Place(home=short_dir / "home", project=project, url=model.url)
-    # tmux puts its default socket there; not in the way of anybody's.
+    # tmux puts its default socket there, apart from the user's.
     monkeypatch.setenv("TMUX_TMPDIR", str(short_dir))
     cache = program.parents[2]
     beside = [str(each) for glob in CLIS[name].path for each in cache.glob(glob)]
@@ -198,11 +198,14 @@ def _git(real: Real) -> None:
 
 @pytest.fixture
 def in_pane(tmux: TmuxTerminal, tmp_path: Path, wait_until: WaitUntil):
-    """Run an argv in a pane until it ends by itself; returns its status and the last screen."""
+    """Return a function that runs an argv in a pane until it ends.
+
+    The function returns the exit status and the last screen.
+    """
 
     def run(real: Real, argv: Sequence[str], *, deadline_s: float = 30) -> tuple[int, str]:
         status = tmp_path / "status"
-        # The status goes to a file: tmux loses some.
+        # The status goes to a file, because tmux loses some.
         line = '"$@"; code=$?; tmux capture-pane -p -t "$TMUX_PANE" >"$0.screen"; echo $code >"$0"'
         words = ["sh", "-c", line, str(status), *argv]
         command = ["tmux", "-S", tmux.socket, "-f", "/dev/null", "new-session", "-d", "-x", "160"]

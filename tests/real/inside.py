@@ -1,4 +1,4 @@
-"""In the network namespace: start loopback, check that nothing else is there, run pytest."""
+"""Runs in the network namespace: starts loopback, then runs pytest or the recorder."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Final
 
 FOLDER: Final = "tests/real"
 RECORD: Final = "--record"
-"""As the first word: record the screens of the agents instead; the words behind it say which."""
+"""As the first argument: record the screens that the other arguments name, instead of pytest."""
 
 # linux/sockios.h and linux/if.h
 _SIOCGIFFLAGS: Final = 0x8913
@@ -28,7 +28,7 @@ def loopback_up() -> None:
 
 
 def main(words: list[str]) -> None:
-    """Become pytest; ``words`` are its arguments."""
+    """Replace this process by pytest with the arguments ``words``, or record screens."""
     interfaces = [name for _, name in socket.if_nameindex()]
     if interfaces == ["lo"]:
         loopback_up()

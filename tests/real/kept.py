@@ -1,4 +1,4 @@
-"""The screens of real agents that are kept: what one file holds, and where they lie.
+"""Recorded screens of real agents: the content and the paths of their files.
 
 ``./dev test-real --record`` writes them, from the real programs; the fast tests read them.
 """
@@ -28,13 +28,13 @@ class Fixture:
     """One screen of one agent, as tmux showed it.
 
     Attributes:
-        screen: Which of those that matter; what follows a ``-`` tells apart those of one kind.
-        version: Of the program.
-        how: What brought it about, in words.
-        mark: How it has to be read.
-        says: For a limit the time of reset, for trouble its cause, as it has to be read.
+        screen: Its name: its kind, and after a ``-`` a name that distinguishes it within the kind.
+        version: The version of the program.
+        how: How it came about, as a text for people.
+        mark: The mark that AgentMux has to read.
+        says: The text that AgentMux has to read: the reset time of a limit, the cause of trouble.
         cursor: Row and column, from 0.
-        rows: With colours; their state runs on across rows.
+        rows: The rows with SGR codes; a style continues in the next row.
     """
 
     agent: str
@@ -49,12 +49,12 @@ class Fixture:
 
     @property
     def kind(self) -> str:
-        """Which of the screens that matter it is: ``limit`` for ``limit-session``."""
+        """The kind of screen: ``limit`` for ``limit-session``."""
         return self.screen.partition("-")[0]
 
     @property
     def ansi(self) -> str:
-        """The screen with colours."""
+        """The screen with SGR codes."""
         return "\n".join(self.rows)
 
     @property
@@ -64,30 +64,30 @@ class Fixture:
 
     @property
     def seen(self) -> Screen:
-        """The screen as AgentMux gets it from tmux, which takes the blanks at ends of rows away."""
+        """The screen as AgentMux gets it from tmux, without blanks at the ends of rows."""
         head = "\t".join(map(str, ("%1", self.cols, len(self.rows), *self.cursor)))
         reply = f"{_MARK}{head}\n{self.ansi}\n"
         return parse_screens(reply, mark=_MARK, asked=("%1",), colours=True)["%1"]
 
     @property
     def path(self) -> Path:
-        """Where it lies."""
+        """The path of its file."""
         return FOLDER / self.agent / f"{self.screen}.{self.cols}.json"
 
     def write(self) -> None:
-        """Keep it."""
+        """Write it to its file."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         text = json.dumps(asdict(self), indent=1, ensure_ascii=False)
         self.path.write_text(text.replace("\x1b", "\\u001b") + "\n", encoding="utf-8")
 
 
 def load(path: Path) -> Fixture:
-    """Read one."""
+    """Read a recorded screen."""
     fields: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     return Fixture(**{**fields, "cursor": tuple(fields["cursor"]), "rows": tuple(fields["rows"])})
 
 
 def fixtures() -> Iterator[Fixture]:
-    """Yield all that are kept."""
+    """Yield all recorded screens."""
     for path in sorted(FOLDER.glob("*/*.json")):
         yield load(path)

@@ -1,16 +1,16 @@
-"""A model server on this machine that answers by script.
+"""A local model server that answers by a script.
 
-It speaks what the agent CLIs speak: Anthropic's Messages, OpenAI's Chat Completions and Responses,
-and Gemini's generateContent, each whole or as a stream. Every request goes to a file, one JSON
-object a line, so that a test can see what an agent still knows.
+It speaks the protocols of the agent CLIs: Anthropic's Messages, OpenAI's Chat Completions and
+Responses, and Gemini's generateContent, each whole or as a stream. Every request is logged to a
+file, one JSON object per line, so that a test can see what an agent still knows.
 
-What it answers to a turn of a conversation: the next step of the script, where there is one (a
-shell command for the agent to run, or a call of any other of its tools), else the code words that
-stand anywhere in the request. What agents ask beside their conversation (titles, suggestions) gets
-a short text; it uses up no step. While a refusal is set, every request gets that instead.
+A turn of a conversation is answered with the next step of the script: a shell command for the agent
+to run, or a call of another one of its tools. Without a next step, the answer is the code words in
+the request. Requests outside the conversation (titles, suggestions) are answered with a short text
+and use no step. While a refusal is set, it is the answer to every request.
 
-It is an npm registry too, where an agent is told so, with one version, newer than any; and the
-proxy to any other place that says the same, for an agent that trusts the certificate.
+The server is also an npm registry, which has a very new version of every package, and an HTTPS
+proxy that gives the same answers for any host, for an agent that trusts its certificate.
 """
 
 from __future__ import annotations
@@ -34,29 +34,29 @@ CODE_WORD: Final = re.compile(r"[Tt]he code word is ([A-Z]+-[0-9]+)")
 UNKNOWN: Final = "No code word was told."
 NO_PROMPT: Final = "/dev/null"
 NEWEST: Final = "99.0.0"
-"""The version of any agent that this says is to be had."""
+"""The latest version of every package, according to this server's npm registry."""
 LATE: Final = "/late/"
-"""Who asks the registry below this path is answered once it may be told."""
+"""Below this path, the registry answers only after ``may_tell`` is set."""
 
 _LATE_S: Final = 60
 
 _SHELLS: Final = ("Bash", "bash", "exec_command", "shell_command", "shell", "run_shell_command")
-"""Names of the tools that run a command, as the agents name them."""
+"""The agents' names of the tool that runs a command."""
 
 _ASIDE: Final = re.compile(r"SUGGESTION MODE|ONLY the suggestion")
-"""What some agents ask about their user's next message, with the whole conversation in front."""
+"""Text of requests for the user's next message, which contain the whole conversation."""
 
 Json = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seen:
-    """One request, read the same way whatever its form.
+    """One request, with the same attributes in every protocol.
 
     Attributes:
-        body: All of it, as it came.
-        shell: Name and parameters of the tool that runs commands; None where none is offered.
-        is_answered: The last thing in it is what a tool returned.
+        body: The whole body.
+        shell: Name and parameters of the tool that runs commands; None if there is no such tool.
+        is_answered: The request ends with the result of a tool.
         at: Seconds since the epoch.
     """
 
@@ -73,25 +73,25 @@ class Seen:
 
     @property
     def summary(self) -> str:
-        """What it is, in one line, with the last that was said."""
+        """A line for reports: path, kind, code words, and the end of the last message."""
         kind = "turn" if self.is_turn else "aside"
         last = json.dumps(_turns(self.body)[-1:], ensure_ascii=False)
         return f"{self.path} {kind} {self.code_words} ...{last[-400:]}"
 
     @property
     def is_turn(self) -> bool:
-        """Whether it belongs to the conversation of the user."""
+        """Whether it belongs to the user's conversation."""
         return self.shell is not None and not _ASIDE.search(json.dumps(_turns(self.body)[-1:]))
 
     @property
     def code_words(self) -> tuple[str, ...]:
-        """Every code word in it, in order, each once."""
+        """The code words in it, in order, each once."""
         return tuple(dict.fromkeys(CODE_WORD.findall(self.text)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
-    """What the model says: a text, or a command for the agent to run."""
+    """The model's answer: a text, or a call of a tool."""
 
     text: str = ""
     tool: str = ""
@@ -100,11 +100,11 @@ class Reply:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """A step of the script: the agent is to call one of its tools, whichever it has.
+    """A step of the script: a call of one of the agent's tools.
 
     Attributes:
-        tools: Names of the tool, as the agents and their versions name it; the first that is
-            offered is called.
+        tools: The tool's names in the different agents and versions; the first one that the agent
+            has is called.
     """
 
     tools: tuple[str, ...]
@@ -113,7 +113,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refusal:
-    """What the service says instead of an answer: a limit, an overload, a refused request."""
+    """An HTTP error instead of an answer: a limit, an overload, a refused request."""
 
     status: int
     body: Json
@@ -124,9 +124,12 @@ class ModelServer:
     """Serves on a port of 127.0.0.1 until it is closed."""
 
     def __init__(self, log: Path, *, think_s: float = 1.5, port: int = 0) -> None:
-        """``think_s`` is how long every turn takes: no agent looks busy over an instant answer.
+        """Start the server.
 
-        Port 0 is any that is free.
+        Args:
+            log: The file to which requests are logged.
+            think_s: How long every turn takes, so that an agent is seen to be busy.
+            port: The port; 0 for any free one.
         """
         self._log = log
         self.think_s = think_s
@@ -145,12 +148,12 @@ class ModelServer:
 
     @property
     def url(self) -> str:
-        """Where it is, without a path."""
+        """The server's URL without a path."""
         return f"http://127.0.0.1:{self._http.server_address[1]}"
 
     @property
     def certificate(self) -> Path:
-        """With its key, for those to whom it is a proxy; whoever needs it makes it."""
+        """The file of the proxy's certificate and key; a test that needs it makes it."""
         return self._log.with_name("certificate.pem")
 
     @property
@@ -160,17 +163,18 @@ class ModelServer:
             return [each for each in self.seen if each.is_turn]
 
     def run(self, *commands: str | Call) -> None:
-        """Let the agent run these commands, or call these tools, at its next turns.
+        """Add steps to the script: commands that the agent runs, or tools that it calls.
 
-        ``{prompt}`` in a command stands for the file that it was told last to read.
+        ``{prompt}`` in a command stands for the prompt file that the agent was told to read last.
         """
         with self._lock:
             self._script.extend(commands)
 
     def each(self, *commands: str) -> None:
-        """Let every agent run these commands, one a turn, for the prompt that it was told to read.
+        """Let every agent run these commands, one per turn, for the prompt that it is to read.
 
-        One that is told to read another begins again; so do all at the next call.
+        An agent that is told to read another prompt starts again with the first command. So do all
+        agents when this method is called again.
         """
         with self._lock:
             self._each = commands
@@ -183,7 +187,7 @@ class ModelServer:
         self._thread.join(5)
 
     def answer(self, path: str, body: Json) -> Reply:
-        """Take a request down, think, and say what comes back."""
+        """Log a request, wait ``think_s`` if it is a turn, and return the answer."""
         seen = Seen(
             path=path,
             body=body,
@@ -209,7 +213,7 @@ class ModelServer:
         return Reply(text=f"I know: {', '.join(words)}." if words else UNKNOWN)
 
     def _next(self, prompt: str) -> str | Call:
-        """Return what the agent is to run or call now; empty for nothing."""
+        """Return the next step for the agent with this prompt; empty if there is none."""
         if not self._script and (prompt == NO_PROMPT or self._played[prompt] >= len(self._each)):
             return ""
         if self._script:
@@ -228,7 +232,7 @@ class ModelServer:
         return Reply(text="No such tool.")
 
 
-# -- reading what came ---------------------------------------------------------------------------
+# -- reading requests ----------------------------------------------------------------------------
 
 
 def _shell(body: Json) -> tuple[str, Json] | None:
@@ -237,7 +241,7 @@ def _shell(body: Json) -> tuple[str, Json] | None:
 
 
 def _prompt(text: str) -> str:
-    """Return the path of the latest prompt that the agent was told to read."""
+    """Return the path of the prompt file that the agent was told to read last."""
     found = re.findall(r"Read the file (\S+?) and do what it says", text)
     return found[-1] if found else NO_PROMPT
 
@@ -255,7 +259,7 @@ def _tools(body: Json) -> Iterable[tuple[str, Json]]:
 
 
 def _arguments(parameters: Json, command: str) -> Json:
-    """Fill what the tool's schema requires; the command goes where a command goes."""
+    """Return arguments with the command, and with a value for each required parameter."""
     properties: Json = parameters.get("properties", {})
     name = next((each for each in ("command", "cmd") if each in properties), "command")
     is_list = properties.get(name, {}).get("type") == "array"
@@ -268,13 +272,13 @@ def _arguments(parameters: Json, command: str) -> Json:
 
 
 def _turns(body: Json) -> list[Json]:
-    """Return what was said so far, in the form that it came in."""
+    """Return the messages of the conversation, in the form of the protocol."""
     turns = body.get("messages") or body.get("input") or body.get("contents") or ()
     return [each for each in turns if isinstance(each, dict)] if isinstance(turns, list) else []
 
 
 def _is_answered(body: Json) -> bool:
-    """Whether the request ends with what a tool returned, in any of the four forms."""
+    """Return whether the request ends with the result of a tool, in any of the four protocols."""
     last = next(reversed(_turns(body)), {})
     if last.get("role") == "tool" or str(last.get("type", "")).endswith("call_output"):
         return True
@@ -283,7 +287,7 @@ def _is_answered(body: Json) -> bool:
     return any(each.get("type") == "tool_result" or "functionResponse" in each for each in inner)
 
 
-# -- writing what goes back ----------------------------------------------------------------------
+# -- writing answers -----------------------------------------------------------------------------
 
 _Event = tuple[str | None, Json | str]
 
@@ -431,7 +435,7 @@ def gemini(reply: Reply, model: str) -> tuple[Json, list[_Event]]:
 
 
 def package(name: str) -> Json:
-    """Return what the npm registry says of a package that has a version newer than any."""
+    """Return the npm registry's answer about a package, with a very new version."""
     newest = {"name": name, "version": NEWEST, "dist": {"tarball": "", "shasum": ""}}
     return {**newest, "dist-tags": {"latest": NEWEST}, "versions": {NEWEST: newest}}
 
@@ -447,7 +451,7 @@ class _Http(ThreadingHTTPServer):
     def handle_error(  # type: ignore[explicit-override]  # typing has `override` from 3.12 on
         self, request: object, client_address: object
     ) -> None:
-        """An agent that is killed leaves broken connections: no word about them."""
+        """Ignore the broken connections of killed agents."""
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -478,7 +482,7 @@ class _Handler(BaseHTTPRequestHandler):
         context.load_cert_chain(self.server.model.certificate)
         self.request = context.wrap_socket(self.connection, server_side=True)
         self.setup()
-        self.close_connection = False  # whatever holds for the way to the proxy
+        self.close_connection = False  # may have been set for the connection to the proxy
 
     def do_POST(self) -> None:
         data = self.rfile.read(int(self.headers.get("Content-Length") or 0))
@@ -536,7 +540,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(data)
 
     def log_message(self, format: str, *args: object) -> None:  # type: ignore[explicit-override]  # noqa: A002 (as above; the name is theirs)
-        """The log of requests is enough."""
+        """Print nothing, because requests are logged to the file."""
 
 
 def _event(event: _Event) -> str:

@@ -1,7 +1,7 @@
 """``./dev test-real --record``: bring real programs to each kind of screen, and record it.
 
-Every scene runs in a home and a folder of its own, always under the same neutral path, at each
-width: the program is started anew, so that nothing is an old screen at another size.
+Every scene runs once for each width, with a new start of the program, so that no screen is one that
+was resized. Each run has its own home and project, always at the same neutral path.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ SESSION_ID: Final = str(uuid.UUID(int=7, version=4))
 UNKNOWN_ID: Final = str(uuid.UUID(int=8, version=4))
 _OURS: Final = ".made-by-the-recorder"
 PORT: Final = 8080
-"""Of the model server, in a network namespace of its own: some errors name it."""
+"""The model server's port, which is fixed because some error messages contain it."""
 MARKER: Final = "AGENTMUX_RECORDING"
 
 _STILL_S: Final = 0.7
 _MOVES_S: Final = 4.0
-"""A screen that is never still (a spinner) is taken after so long."""
+"""A screen that keeps changing (a spinner) is recorded after this time."""
 
 
 @dataclass(slots=True)
@@ -65,14 +65,14 @@ class Stage:
         return done.stdout
 
     def open(self, argv: tuple[str, ...]) -> None:
-        """Start the program in a pane of the wanted size; it stays when the program ends."""
+        """Start the program in a pane of the wanted size; the pane stays when the program ends."""
         size = ("-x", str(self.cols), "-y", str(ROWS), "-c", str(self.place.project))
         keep = ("set", "-g", "remain-on-exit", "on", ";", "set", "-g", "status", "off", ";")
         extended = ("set", "-s", "extended-keys", "on", ";")
         self.tmux("start-server", ";", *keep, *extended, "new-session", "-d", *size, *argv)
 
     def close(self) -> None:
-        """End the tmux server and whatever the program left behind."""
+        """End the tmux server and all processes that the program has left."""
         self.tmux("kill-server")
         for _ in range(50):
             left = carriers(f"{MARKER}={os.getpid()}")
@@ -84,14 +84,14 @@ class Stage:
             time.sleep(0.1)
 
     def text(self) -> str:
-        """The screen without colours."""
+        """Return the screen without SGR codes."""
         return self.tmux("capture-pane", "-p")
 
     def until(self, pattern: str) -> None:
-        """Wait until the screen shows ``pattern``, however its rows are broken.
+        """Wait until the screen shows ``pattern``, also across several rows.
 
         Raises:
-            TimeoutError: It never did.
+            TimeoutError: The screen did not show it in time.
         """
         end = time.monotonic() + self.patience_s
         while time.monotonic() < end:
@@ -103,7 +103,7 @@ class Stage:
         raise TimeoutError(f"never showed {pattern!r}:\n{said}\n{self.text()}")
 
     def settle(self) -> None:
-        """Wait until the screen stands still; a moving one is taken as it is."""
+        """Wait until the screen does not change any more, or for `_MOVES_S` at most."""
         end, since, last = time.monotonic() + _MOVES_S, time.monotonic(), self.text()
         while time.monotonic() < end:
             now = self.text()
@@ -142,10 +142,10 @@ def _environment(name: str, program: Path) -> dict[str, str]:
 
 
 def _clear() -> None:
-    """Take away what an earlier scene left; never anything of somebody else's.
+    """Remove the folder of an earlier scene.
 
     Raises:
-        SystemExit: The folder is there, and not ours.
+        SystemExit: The folder was not made by the recorder.
     """
     if HOME.exists() and not (HOME / _OURS).exists():
         raise SystemExit(f"error: {HOME} is not ours; the screens are recorded there: move it away")
@@ -154,7 +154,7 @@ def _clear() -> None:
 
 @contextlib.contextmanager
 def stage(scene: Scene, program: Path, cols: int) -> Iterator[Stage]:
-    """Set the stage for one scene, and clear it away."""
+    """Make the stage of one scene, and end its processes afterwards."""
     _clear()
     project, home = HOME / "project", HOME / "home"
     for folder in (project, home, HOME / "user"):
@@ -189,7 +189,7 @@ def stage(scene: Scene, program: Path, cols: int) -> Iterator[Stage]:
 
 
 def argv(scene: Scene, spec: AgentSpec, *, resuming: bool) -> tuple[str, ...]:
-    """Return the command line that AgentMux would use, with the scene's own words."""
+    """Return the command line that AgentMux would use, with the scene's own arguments."""
     first = spec.strategies[0]
     given = {"args": scene.args, "session_ref": SESSION_ID, "checkpoint_dir": str(HOME / "kept")}
     if scene.kind == "rejected":
@@ -207,7 +207,7 @@ def play(scene: Scene, program: Path, version: str, cols: int) -> Fixture:
     """Bring the program to the scene's screen and return it."""
     with stage(scene, program, cols) as at:
         line = argv(scene, at.spec, resuming=False)
-        # What it says at its end is gone with the pane's program.
+        # Its last output would be gone if it were the pane's program.
         last = ("sh", "-c", '"$@"; exec sleep 600', "sh")
         at.open((*last, *line) if scene.kind == "rejected" else line)
         if scene.ready:
@@ -248,7 +248,7 @@ def play(scene: Scene, program: Path, version: str, cols: int) -> Fixture:
 
 
 def wanted(names: list[str]) -> list[Scene]:
-    """Return the scenes that are named: ``claude``, ``claude/limit`` or ``claude/limit-week``."""
+    """Return the scenes with these names: ``claude``, ``claude/limit`` or ``claude/limit-week``."""
 
     def is_named(scene: Scene) -> bool:
         known = {scene.agent, f"{scene.agent}/{scene.kind}", f"{scene.agent}/{scene.screen}"}
@@ -258,7 +258,7 @@ def wanted(names: list[str]) -> list[Scene]:
 
 
 def main(words: list[str]) -> int:
-    """Record what is named, or all; returns 1 if any of it failed."""
+    """Record the named scenes, or all; return 1 if any of them failed."""
     parser = argparse.ArgumentParser(prog="./dev test-real --record")
     parser.add_argument("names", nargs="*")
     parser.add_argument("--cols", type=int, action="append")
@@ -274,7 +274,7 @@ def main(words: list[str]) -> int:
 
 
 def record(scene: Scene, program: Mapping[str, str], cols: int, *, show: bool) -> bool:
-    """Record one scene at one width, and say what became of it."""
+    """Record one scene at one width, and print the result."""
     name = f"{scene.agent}/{scene.screen} {cols}"
     if "program" not in program:
         return _said(f"{name}: {program.get('missing', 'not installed')}", done=False)

@@ -1,7 +1,7 @@
 """``./dev test-real``: install the agent CLIs, then run the tests of this folder without a network.
 
-The tests run in a network namespace that has only loopback: no agent can reach anything but the
-model server of the tests. What is missing on the machine becomes the reason of a skip.
+The tests run in a network namespace that has only loopback, so that agents can reach only the
+model server of the tests. If something is missing on the machine, it is the reason of the skips.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ from tests.real.clis import CLIS, Cli
 ROOT: Final = Path(__file__).resolve().parents[2]
 CACHE_VARIABLE: Final = "AGENTMUX_REAL_CACHE"
 FOUND_VARIABLE: Final = "AGENTMUX_REAL_FOUND"
-"""Set inside the namespace: what is installed, or why not, as JSON by name."""
+"""Set inside the namespace: JSON with each CLI's program, or the reason why it is missing."""
 
 NEEDS_NAMESPACE: Final = "network namespaces are not to be had here (`unshare --net` fails)"
 NODE_MAJOR: Final = 22
-"""Enough for every one of them; fetched from the registry where the machine has an older one."""
+"""Enough for every CLI; it is downloaded if the machine has an older Node."""
 
 _INSTALL_S: Final = 900
 _NPM: Final = ("npm", "install", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error")
 
 
 def main(words: Sequence[str]) -> None:
-    """Install, then become pytest inside the namespace; ``words`` go to pytest."""
+    """Install the CLIs, then run pytest inside the namespace with the arguments ``words``."""
     parser = argparse.ArgumentParser(prog="./dev test-real", add_help=False)
     parser.add_argument("--install-only", action="store_true")
     known, rest = parser.parse_known_args(words)
@@ -54,9 +54,9 @@ def main(words: Sequence[str]) -> None:
 
 
 def namespace() -> tuple[str, ...] | None:
-    """Return what to put in front of a command so that it has no network; None where nothing can.
+    """Return the argv prefix that runs a command without a network; None if none works here.
 
-    Who is not root needs a user namespace for it, and is root in there.
+    A user other than root needs a user namespace as well, in which they are root.
     """
     ways = (("unshare", "--net"), ("unshare", "--map-root-user", "--net"))
     for way in ways[:1] if os.geteuid() == 0 else ways[1:]:
@@ -73,7 +73,7 @@ def namespace() -> tuple[str, ...] | None:
 
 
 def install(cache: Path) -> dict[str, dict[str, str]]:
-    """Return for each CLI ``program`` and ``version``, or ``missing``: the reason."""
+    """Install the CLIs; return ``program`` and ``version`` of each, or ``missing``: why not."""
     if shutil.which("npm") is None or shutil.which("node") is None:
         return {name: {"missing": "npm and node are not on PATH"} for name in CLIS}
     cache.mkdir(parents=True, exist_ok=True)
@@ -87,7 +87,7 @@ def _platform() -> str:
 
 
 def _node(cache: Path) -> str:
-    """Return a Node that runs all of them; the machine's own where no better one can be had."""
+    """Return a Node that runs all CLIs, or the machine's own if that cannot be downloaded."""
     own = shutil.which("node") or "node"
     said = subprocess.run((own, "--version"), capture_output=True, text=True, check=False).stdout
     major = re.match(r"v(\d+)", said)
@@ -99,7 +99,7 @@ def _node(cache: Path) -> str:
     fetched = home / "bin" / "node"
     if not fetched.exists():
         return own
-    npm = home / "lib" / "node_modules" / "npm"  # where it comes with Node: qwen looks there
+    npm = home / "lib" / "node_modules" / "npm"  # npm's usual place, where qwen looks for it
     if not npm.exists():
         npm.parent.mkdir(parents=True, exist_ok=True)
         npm.symlink_to(Path(shutil.which("npm") or "npm").resolve().parents[1])
@@ -121,9 +121,9 @@ def _found(cache: Path, name: str, cli: Cli, node: str) -> dict[str, str]:
 
 
 def _install(folder: Path, package: str) -> str:
-    """Install, unless this very package is there; returns why it could not be, or nothing.
+    """Install a package unless this version is there; return the error, or an empty text.
 
-    No scripts of packages are run: the platform's binaries come as packages of their own.
+    Install scripts do not run; they are not needed, because binaries are separate packages.
     """
     done = folder / "installed"
     if not package.endswith("@latest") and done.exists() and done.read_text() == package:
@@ -149,7 +149,7 @@ def _install(folder: Path, package: str) -> str:
 
 
 def _link(program: Path, target: Path, node: str | None) -> None:
-    """Make ``program`` start ``target``, under the CLI's usual name."""
+    """Make ``program``, which has the CLI's usual name, start ``target``."""
     program.parent.mkdir(exist_ok=True)
     program.unlink(missing_ok=True)
     if node is None:
@@ -161,7 +161,7 @@ def _link(program: Path, target: Path, node: str | None) -> None:
 
 
 def found_here(environ: Mapping[str, str]) -> dict[str, dict[str, str]]:
-    """Return what `main` found, inside the namespace; empty where pytest was run by itself."""
+    """Return what `main` found; empty outside the namespace, when pytest runs without `main`."""
     found: dict[str, dict[str, str]] = json.loads(environ.get(FOUND_VARIABLE, "{}"))
     return found
 

@@ -1,5 +1,5 @@
-# ruff: noqa: RUF001 (the screens of agents hold such signs)
-"""Which screens of which agents are recorded, and how each is brought about."""
+# ruff: noqa: RUF001 (the screens of agents have such characters)
+"""The screens that are recorded of each agent, and how to bring each one about."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ from tests.real.model_server import LATE, Call, ModelServer, Refusal
 
 
 def _nothing(_model: ModelServer) -> None:
-    """The model answers as it always does."""
+    """Change nothing: the model answers as usual."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scene:
-    """One screen of one agent, and how it is brought about.
+    """One screen of one agent, and how to bring it about.
 
     Attributes:
-        screen: Its name: one of the kinds that matter, with a word of its own behind a ``-``.
-        mark: How the screen has to be read.
-        says: The time of reset, or the cause of trouble, that has to be read there.
-        how: For people, what brought it about.
-        ready: The agent can be typed at once this is shown; empty: it is not waited for.
-        script: What the model is told before anything is typed.
-        say: What is typed.
-        then: Once this is shown, ``after``, ``keys`` and ``say_then`` follow.
-        shows: The screen is complete once this is shown.
-        unknown: Words that name a conversation which does not exist, where the registry's do not.
-        patience_s: How long each of what is to be shown may take.
+        screen: Its name: its kind, and after a ``-`` a name that distinguishes it within the kind.
+        mark: The mark that AgentMux has to read.
+        says: The reset time, or the cause of trouble, that AgentMux has to read.
+        how: How it came about, as a text for people.
+        ready: Pattern of the screen on which the agent takes input; empty: do not wait for it.
+        script: Sets up the model before anything is typed.
+        say: Texts to type.
+        then: Pattern of the screen after which ``after``, ``keys`` and ``say_then`` follow.
+        shows: Pattern of the complete screen.
+        unknown: Arguments with an unknown conversation; empty to use those of the registry.
+        patience_s: How long to wait for each pattern.
         unreachable: The service refuses connections.
-        branch: Of git, in the project.
+        branch: The project's git branch.
     """
 
     agent: str
@@ -69,7 +69,7 @@ HELLO: Final = "Say hello."
 
 
 def _resets_at() -> int:
-    """Some days from now: seconds since the epoch."""
+    """Return a time some days from now, in seconds since the epoch."""
     return int(time.time()) + 4 * 86_400 + 7_000
 
 
@@ -100,7 +100,7 @@ Tell = Callable[[ModelServer], None]
 
 
 def _maker(agent: str, ready: str, *standing: str) -> Callable[..., Scene]:
-    """Return a function that makes scenes of one agent; a message is said unless it says none."""
+    """Return a function that makes scenes of one agent, with these arguments by default."""
 
     def make(screen: str, mark: str, shows: str, how: str, **more: object) -> Scene:
         given = {"ready": ready, "args": standing, **more}
@@ -147,7 +147,7 @@ def _questions(*questions: dict[str, object]) -> Tell:
 
 
 def _limited(claim: str, **more: str) -> Tell:
-    """A limit of a subscription, as its headers tell it."""
+    """Return a refusal with the headers of a subscription's limit."""
     message = "This request would exceed your account's rate limit. Please try again later."
     return _refuses(
         429,
@@ -169,7 +169,7 @@ def _failed(status: int, kind: str, message: str) -> Tell:
 
 
 def _subscribed(_place: Place, env: dict[str, str]) -> None:
-    """Log in as a subscriber does, with a token that nobody gave out: such limits are theirs."""
+    """Log in as a subscriber, with an invented token, because only subscribers have such limits."""
     del env["ANTHROPIC_API_KEY"]
     env["CLAUDE_CODE_OAUTH_TOKEN"] = KEY
 
@@ -589,9 +589,9 @@ CODEX: Final = (
 
 
 def _registry(place: Place, env: dict[str, str]) -> None:
-    """Have what it asks the npm registry be answered here: there is a newer version."""
+    """Make the model server the npm registry, which has a newer version."""
     env["npm_config_registry"] = f"{place.url}/"
-    env["npm_config_prefix"] = str(place.home / "npm")  # what it then installs
+    env["npm_config_prefix"] = str(place.home / "npm")  # where it installs the new version
 
 
 def _both(*configure: Callable[[Place, dict[str, str]], None]) -> Callable[..., None]:
@@ -603,7 +603,7 @@ def _both(*configure: Callable[[Place, dict[str, str]], None]) -> Callable[..., 
 
 
 def _proxied(place: Place, env: dict[str, str]) -> None:
-    """Have what it asks any other place be answered here, where it can be told no registry."""
+    """Make the model server the HTTPS proxy, for an agent whose registry cannot be set."""
     held = str(place.home.parent / "certificate.pem")
     make = ("openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2")
     name = ("-subj", "/CN=pi.dev", "-addext", "subjectAltName=DNS:pi.dev")
@@ -712,7 +712,7 @@ GEMINI: Final = (
     _gemini("rejected", "unknown", "No previous sessions", "an unknown conversation", ready=""),
 )
 
-# -- those that speak OpenAI's API -----------------------------------------------------------------
+# -- agents that use OpenAI's API ------------------------------------------------------------------
 
 
 def _openai(status: int, message: str, kind: str, **headers: str) -> Tell:
@@ -811,7 +811,7 @@ _QWEN_ARGS: Final = ("--auth-type", "openai", "--approval-mode", "default")
 
 
 def _qwen_settings(**sections: object) -> Callable[[Place, dict[str, str]], None]:
-    """Its own search instead of a program: whose place it would tell where it cannot run it."""
+    """Turn ripgrep off, whose path would be on the screen if it could not run; add ``sections``."""
 
     def configure(place: Place, _env: dict[str, str]) -> None:
         path = place.home / "settings.json"
@@ -915,9 +915,9 @@ def _ask_first(place: Place, _env: dict[str, str]) -> None:
 
 
 def _from_npm(place: Place, env: dict[str, str]) -> None:
-    """It asks only for updates of what a package manager says that it has installed.
+    """Make it look for updates, which it does only if a package manager has installed it.
 
-    What it hears before its screen stands is lost on it.
+    The answer has to come late: before its screen is complete, it would be lost.
     """
     _registry(place, env)
     env["npm_config_registry"] = f"{place.url}{LATE}"

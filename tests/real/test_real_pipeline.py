@@ -1,4 +1,4 @@
-"""Real CLIs in a pipeline, killed with everything around them and brought back."""
+"""Real CLIs in a pipeline that are killed with all other processes and resumed."""
 
 import fcntl
 import json
@@ -38,27 +38,27 @@ ARCHITECT = "architect"
 TURN_S = 120.0
 REGISTRY = load_registry(Settings())
 BY_ID = [name for name in CLIS if REGISTRY[name].strategies[0].kind is not StrategyKind.CONTINUE]
-"""Of the others the latest conversation comes back, whichever it is, or none without a word."""
+"""Agents that resume by id; the others resume the latest conversation, or silently none."""
 
 
 def of(column: str) -> list[str]:
-    """Return the agents of which a column says something."""
+    """Return the agents to which a column applies."""
     return [name for name, cli in CLIS.items() if column not in cli.without]
 
 
 BEHIND = ("gemini",)
-"""Goes on with its prompt while its dialog stands, and hides that it is busy."""
+"""Agents that start with their prompt behind a dialog, which hides that they are busy."""
 
 
 REPEATS = ("gemini",)
-"""Says the answers of its tools to itself once more when it resumes."""
+"""Agents that repeat the results of their tools in the request after a resume."""
 
 
 class Run:
-    """One session with a role that a real CLI plays; every other is the offline agent's.
+    """One session in which a real CLI plays one role, and the demo agent all others.
 
     Attributes:
-        seat: Whose record, screen and events are meant.
+        seat: The seat whose record, screen and events the methods return.
     """
 
     def __init__(
@@ -73,7 +73,7 @@ class Run:
             "tmux": {"socket_name": "real", "size": [200, 60]},
             "snapshots": {"interval": "1s"},
             "agents": {real.name: dict(entry)} if entry else {},
-            # A question within seconds would come between what these tests type.
+            # A question within seconds would disturb what these tests type.
             "stall": {"turn_ended_after": "10m"},
             **settings,
         }
@@ -94,18 +94,18 @@ class Run:
         self.path = self.real.place.project / begun["path"]
 
     def at(self, seat: str) -> "Run":
-        """Return the same session, seen from another seat."""
+        """Return the same session for another seat."""
         there = copy(self)
         there.seat = seat
         return there
 
     def tell_code_word(self, word: str = CODE_WORD) -> None:
-        """Tell the agent, whose first turn has ended, what no file of ours holds."""
+        """Tell the agent, whose first turn has ended, a word that is in none of our files."""
         self.type(f"The code word is {word}. Keep it.")
         self.until(lambda: f"I know: {word}" in self.screen, "its second turn did not end")
 
     def first_turn(self) -> None:
-        """Start, and let the agent do what one does that reads its prompt."""
+        """Start the session, and wait until the agent has read its prompt and ended its turn."""
         self.real.model.run(*self.reading)
         self.start()
         self.first_turn_ends()
@@ -116,7 +116,7 @@ class Run:
 
     @property
     def reading(self) -> tuple[str, ...]:
-        """What an agent runs that reads its prompt, and does at once what that asks first."""
+        """The commands by which an agent reads its prompt and does the first thing in it."""
         learns = self.real.spec.strategies[0].kind is StrategyKind.LEARN
         return ("cat {prompt}", *(("agentmux submit hello",) if learns else ()))
 
@@ -124,7 +124,7 @@ class Run:
         done = self.real.agentmux("resume", "--yes", "--detach")
         assert done.returncode == 0, done.stdout + done.stderr
 
-    # -- what is seen ------------------------------------------------------------------------
+    # -- looking -----------------------------------------------------------------------------
 
     @property
     def state(self) -> dict[str, object]:
@@ -172,7 +172,7 @@ class Run:
     @property
     def monitor(self) -> str:
         shown = " ".join(self._shown(pane) for pane in self.panes if not pane.launch)
-        return " ".join(shown.split())  # it wraps
+        return " ".join(shown.split())  # undo the wrapping of lines
 
     def until(self, condition: Callable[[], object], what: str, deadline_s: float = TURN_S) -> None:
         self.wait_until(condition, deadline_s, lambda: f"{what}\n{self.report()}")
@@ -195,16 +195,16 @@ class Run:
             ]
         )
 
-    # -- what is done ------------------------------------------------------------------------
+    # -- acting ------------------------------------------------------------------------------
 
     def type(self, text: str) -> None:
-        """Type as a person would: the text, then Enter when it stands there."""
+        """Type a text, and press Enter once the screen shows it."""
         pane = self.pane
         assert pane is not None
         tmux = ("tmux", "-S", self.terminal.socket)
         typed_at = 0.0
 
-        def seen() -> bool:  # who is told nothing of a key that got lost types it again
+        def seen() -> bool:  # types again after 5 s, because keys can get lost
             nonlocal typed_at
             if text not in self.screen and time.monotonic() - typed_at > 5:
                 self.real.run(*tmux, "send-keys", "-t", pane.id, "-l", text)
@@ -212,14 +212,14 @@ class Run:
             return text in self.screen
 
         self.until(seen, "what was typed is not to be seen")
-        # Nothing shows it, but an Enter that follows at once is a line end to some (gemini: 30 ms).
+        # Some agents take an Enter that follows at once as a line end (gemini: within 30 ms).
         time.sleep(0.3)
         self.real.run(*tmux, "send-keys", "-t", pane.id, "Enter")
 
     def answer(self, key: str, done: Callable[[], object]) -> None:
-        """Press a key while a question stands, until that is done: a busy one loses some.
+        """Press a key while the agent asks, until ``done``; a busy agent loses some keys.
 
-        There can be more than one: opencode asks for the folder too where that is not the project.
+        There may be several questions: opencode also asks about a folder outside the project.
         """
         pressed_at = 0.0
 
@@ -251,7 +251,7 @@ class Run:
 
 
 def architecture(run: Run) -> str:
-    """Return the command that does an architect's work, and hands it in."""
+    """Return the command that does an architect's work and hands it in."""
     artifact = run.path / "02_architecting" / "architecture.md"
     text = "# Greeting\\n\\nSay hello.\\n"
     return (
@@ -260,18 +260,18 @@ def architecture(run: Run) -> str:
 
 
 def children(pid: int) -> tuple[int, ...]:
-    """Return all processes below ``pid``, whichever of its threads started them."""
+    """Return all processes below ``pid``, also those that other threads started."""
     direct: list[int] = []
     for path in Path(f"/proc/{pid}/task").glob("*/children"):
-        with suppress(OSError):  # it has ended since
+        with suppress(OSError):  # it has ended meanwhile
             direct += map(int, path.read_text().split())
     return tuple(each for child in direct for each in (child, *children(child)))
 
 
 def comes_back(run: Run, word: str = "") -> None:
-    """Resume a session whose seat's agent has gone; see that its conversation is the same.
+    """Resume a session without agents, and check that the agent has the same conversation.
 
-    It is told how to go on, not again what it was told at first, and hands its work in.
+    The agent gets only the message to continue, not its first prompt, and hands in its work.
     """
     model, told, before = run.real.model, run.record, len(run.real.model.turns)
     by_id = "{session_id}" in " ".join(run.real.spec.strategies[0].resume)
@@ -297,7 +297,7 @@ def comes_back(run: Run, word: str = "") -> None:
 
 
 def assert_prompted_once(run: Run, before: int) -> None:
-    """See that the full prompt came once, and the line that names it: in the turns of old."""
+    """Check that the first launch's prompt, and the line that names it, were not sent again."""
     turns = run.real.model.turns
     first, last = (each["launch"] for each in run.events("agent_launched"))
     rows = set(prompt(run, first).splitlines()) - set(prompt(run, last).splitlines())
@@ -312,7 +312,7 @@ def assert_prompted_once(run: Run, before: int) -> None:
 
 
 def line(run: Run, launched: dict[str, Any]) -> str:
-    """Return the line by which a launch is told to read its prompt."""
+    """Return the line that tells a launch to read its prompt."""
     return launch_line(str(run.path / "launches" / launched["launch"] / "prompt.md"))
 
 
@@ -321,7 +321,7 @@ def prompt(run: Run, launch: str) -> str:
 
 
 def as_json(text: str) -> str:
-    """Return a text as it stands inside a request."""
+    """Return a text as it is inside a JSON request."""
     return json.dumps(text, ensure_ascii=False)[1:-1]
 
 
@@ -334,7 +334,7 @@ def test_its_conversation_survives_the_death_of_everything(
     run, model = Run(real, wait_until), real.model
     run.first_turn()
     run.tell_code_word()
-    if real.spec.mcp is not None:  # our server was started, and knew whose calls it would take
+    if real.spec.mcp is not None:  # our MCP server runs, and offers the architect's tools
         assert "submit_architecture" in model.turns[-1].text
     by_id = "{session_id}" in " ".join(real.spec.strategies[0].resume)
     assert (run.record.session_ref is not None) == by_id
@@ -359,14 +359,14 @@ def test_a_hang_up_ends_no_agent_and_costs_no_conversation(
     assert (run.pane.pid, run.pane.dead) == (pane.pid, False)
     run.until(lambda: run.status()["status"] in {"idle", "unknown"}, "it is said to be at work")
 
-    # The server ends in good order: every pane is hung up.
+    # An orderly end of the server, in which every pane gets SIGHUP.
     run.real.run("tmux", "-S", run.terminal.socket, "kill-server")
     run.until(lambda: carriers(f"{TEST_ID}={isolated}") == (), "something outlived the hang-up")
     comes_back(run, CODE_WORD)
 
 
 def attached_until_the_line_drops(run: Run) -> None:
-    """Attach on a terminal of its own, as ssh does, and let that go."""
+    """Attach on a separate terminal, as through ssh, and close that terminal."""
     ours, theirs = os.openpty()
     with subprocess.Popen(
         [sys.executable, "-m", "agentmux", "attach"],
@@ -421,7 +421,7 @@ def test_two_at_once_get_their_own_conversations_back(
     before = len(model.turns)
     run.kill(isolated)
 
-    latest = name not in BY_ID  # of two side by side nobody knows whose that is
+    latest = name not in BY_ID  # of two parallel agents, either may own the latest one
     (dry,) = real.asked("resume", "--dry-run")["sessions"]
     for pane in dry["panes"]:
         assert pane["mode"] == ("fresh" if latest else "native"), pane["reason"]
@@ -457,7 +457,7 @@ def test_a_conversation_that_is_gone_begins_afresh(
 
     events = run.events("agent_launched")
     modes = [each["payload"]["mode"] for each in events]
-    if kept_file(real.spec.strategies[0], lost.session_ref, "/x"):  # seen before it is started
+    if kept_file(real.spec.strategies[0], lost.session_ref, "/x"):  # noticed before the launch
         assert modes == ["fresh", "fresh"]
         why = "the checkpoint of the conversation is missing"
     else:
@@ -484,12 +484,12 @@ def test_a_conversation_that_its_user_left_is_followed_or_unsure(
     before = run.record.session_ref
     command, *keys = CLIS[name].leaves
     run.type(command)
-    # It tells us its id, with a hook or in its next call to us.
+    # It reports its new id, with a hook or in its next agentmux command.
     if spec.switched is None or spec.hooks is not None:
         run.until(lambda: UNKNOWN not in run.screen or keys, "it went on as before")
         run.press(*keys) if keys else None
         run.until(lambda: run.mark is not ScreenMark.WAITING, "it still asks")
-        if needs_hook_file(spec):  # qwen takes no keys while its hook runs
+        if needs_hook_file(spec):  # qwen reads no keys while its hook runs
             run.until(lambda: run.record.session_ref not in {None, before}, "its hook is silent")
         real.model.run("agentmux submit hello")
         run.type("Say hello.")
@@ -522,7 +522,7 @@ def test_a_question_before_a_command_is_left_to_the_user(
     by_itself = Call(tools=("exec_command",), arguments={"cmd": f"touch {ran}", **outside})
     real.model.run(
         by_itself if name == "codex" else f"touch {ran}"
-    )  # codex asks when it is told to
+    )  # codex asks only if the call requests it
     run.start()
     run.until(lambda: run.mark is ScreenMark.WAITING, "it does not ask")
     run.until(lambda: run.status().get("status") == "waiting_for_user", "that is not seen")
@@ -531,7 +531,7 @@ def test_a_question_before_a_command_is_left_to_the_user(
     assert run.mark is ScreenMark.WAITING, f"somebody answered\n{run.report()}"
     assert run.events("agent_nudged") == run.events("agent_stalled") == []
     assert not ran.exists()
-    run.answer("Enter", ran.exists)  # the first choice allows it, this once
+    run.answer("Enter", ran.exists)  # the first choice allows the command once
     run.until(lambda: run.status()["status"] != "waiting_for_user", "it is still said to ask")
 
 

@@ -1,4 +1,4 @@
-"""The registry's entries compared with the real programs."""
+"""The registry's entries agree with the real programs."""
 
 import re
 import uuid
@@ -32,7 +32,7 @@ EXPECTED = {
 PROMPT = "Read the file /nowhere and do what it says."
 
 NAMED = {
-    # They could be told by hand, or by a user's own words in the configuration.
+    # Arguments that only a user would give, by hand or in the configuration.
     "opencode": ("-s", "ses_00000000000000000000000000"),
     "pi": ("--session", str(uuid.uuid4())),
 }
@@ -89,7 +89,7 @@ def test_it_rejects_a_conversation_that_it_does_not_know(name: str, real: Real, 
 
 
 def by_id(real: Real) -> tuple[str, ...]:
-    """Return what names an unknown conversation."""
+    """Return arguments that resume an unknown conversation."""
     if real.name in NAMED:
         return NAMED[real.name]
     unknown, strategy = str(uuid.uuid4()), real.spec.strategies[0]
@@ -100,7 +100,7 @@ def by_id(real: Real) -> tuple[str, ...]:
 
 
 def words(real: Real) -> tuple[str, ...]:
-    """What AgentMux puts into every command line of the agent."""
+    """Return the MCP and hook arguments that AgentMux adds to every command line of the agent."""
     server = ("agentmux", "mcp")
     mcp, hooks = real.folder / "mcp.json", real.folder / "hooks.json"
     mcp.write_text('{"mcpServers": {}}')
@@ -112,7 +112,7 @@ def words(real: Real) -> tuple[str, ...]:
 
 
 def command_lines(real: Real):
-    """Yield launch and resume of each strategy, with all the words that may stand in them."""
+    """Yield the launch and the resume argv of each strategy, with all possible arguments."""
     more = (*words(real), *real.spec.unattended_args)
     for strategy in real.spec.strategies:
         given: dict[str, Any] = {
@@ -135,7 +135,7 @@ def has_word(text: str, word: str) -> bool:
 
 
 def help_for(real: Real, argv: tuple[str, ...]) -> str:
-    """Return the help that holds for a command line: that of its subcommand, where it has one."""
+    """Return the help of the program, or of the subcommand if the command line has one."""
     own = real.spec.command
     sub = argv[len(own) : len(own) + 1]
     subcommand = sub if sub and not sub[0].startswith("-") and sub[0] != "PROMPT" else ()
