@@ -1,1 +1,1 @@
-"""Reads and edits the configuration: layers, agents, prompts. Its values are `core/config`."""
+"""Read and edit the configuration: its files, agents and prompts; its values: `core/config`."""

@@ -1,7 +1,8 @@
-"""The agent registry as it holds for one configuration, and what the installed programs can do.
+"""Build the agent registry of a configuration, and probe what the installed programs can do.
 
-A program is asked at most once, by its ``--help``; the answer is kept until the program changes.
-What only a mistake or an actual call needs is imported there: commands that just look stay quick.
+A probe runs the program with ``--help`` at most once, and keeps the output until the program
+changes. What only an error or an actual probe needs is imported where it is used, so that commands
+that only read stay fast.
 """
 
 from __future__ import annotations
@@ -51,10 +52,10 @@ Values = Mapping[str, Any]
 
 
 def load_registry(settings: Settings) -> Mapping[str, AgentSpec]:
-    """Return every agent by name: the built-in ones first, under the configuration's entries.
+    """Return all agents by name: the built-in ones first, with the configuration merged over them.
 
     Raises:
-        ConfigError: An entry is ``like`` one that does not exist, or like itself.
+        ConfigError: The ``like`` of an entry names no other agent, or leads back to the entry.
     """
     from agentmux.adapters.config.layers import merge  # noqa: PLC0415 (loads yaml; the probe does not)
 
@@ -74,9 +75,10 @@ def _built_in() -> Mapping[str, Any]:
 
 
 def _whole(name: str, table: Values, seen: tuple[str, ...]) -> Values:
-    """Return the entry with what it takes over from the one it is ``like``, except ``match``.
+    """Return the entry merged over the one that its ``like`` names.
 
-    A command that it took over means the other one; a command of its own means this one.
+    ``match`` is never taken over: if the command is, no program matches the entry; if the entry
+    has a command of its own, that program does.
     """
     own = table[name]
     base = own.get("like")
@@ -120,7 +122,7 @@ def _or_none(make: Any, value: object) -> Any:  # noqa: ANN401 (any of the parts
 
 
 def find_program(command: str, path: str) -> Path | None:
-    """Return where ``command`` lies on ``path`` (as in ``$PATH``); None where it does not."""
+    """Search ``path`` (in the form of ``$PATH``) for ``command``; None if it is not there."""
     found = shutil.which(command, path=path)
     return Path(found).absolute() if found else None
 
@@ -133,15 +135,19 @@ def probe(
     keep: bool = True,
     timeout_s: float = PROBE_TIMEOUT_S,
 ) -> ProbeResult:
-    """Look at the program that is installed under the agent's command.
+    """Return what the program that is installed under the agent's command can do.
 
-    It runs without a terminal and with nothing to read, at most once; the answer is kept in
-    ``cache_dir`` (None: not kept) by the program's path, size and time, and a cache that cannot
-    be read or written is as none; without ``keep`` nothing is written. An agent without features
-    to look for is not run at all.
+    The program runs at most once, without a terminal and with an empty standard input. It is not
+    run at all if the agent has no features to look for. An output is valid for the program's path,
+    size and time of change.
 
-    Where it does not answer in time (0: it is not asked), what an earlier version under the same
-    path said counts; without that nothing is known of what it can do.
+    Args:
+        cache_dir: Where outputs are kept; None: nowhere. A cache that cannot be read or written is
+            ignored.
+        keep: False: read the cache, but write nothing.
+        timeout_s: How long to wait for the output; 0: do not run the program. After that, the
+            output of an earlier version under the same path counts; without one, nothing is known
+            of the program's features.
     """
     program = find_program(spec.command[0], path_env)
     if program is None:
@@ -168,12 +174,12 @@ def probe(
 
 
 class Prober:
-    """Asks each program once in the life of a process, also where several threads want to know."""
+    """Probe each program at most once per process, even if several threads ask for it."""
 
     def __init__(
         self, *, path_env: str, cache_dir: Path, keep: bool = True, runs: bool = True
     ) -> None:
-        """Take what `probe` takes; without ``runs`` only what is known of a program counts."""
+        """Take the arguments of `probe`; without ``runs``, only the cache is read."""
         self._runs = runs
         self._look = functools.partial(probe, path_env=path_env, cache_dir=cache_dir, keep=keep)
         self._answers: dict[object, ProbeResult] = {}
@@ -181,13 +187,13 @@ class Prober:
         self._changed = threading.Condition()
 
     def ask(self, spec: AgentSpec) -> ProbeResult:
-        """Return what the program can do, however long it takes to say so, within reason."""
+        """Return what the program can do; wait at most `PROBE_TIMEOUT_S`."""
         return self._answer(spec, PROBE_TIMEOUT_S)
 
     def probe(self, spec: AgentSpec) -> ProbeResult:
-        """Return what the program can do, as far as that can be known within `PROBE_ANSWER_S`.
+        """Return what is known of the program after at most `PROBE_ANSWER_S`.
 
-        Where another thread is asking, its time counts.
+        If another thread is probing it already, the time counts from when that one began.
         """
         return self._answer(spec, PROBE_ANSWER_S)
 
@@ -207,7 +213,10 @@ class Prober:
                 self._changed.notify_all()
 
     def _is_ours(self, key: object, patience_s: float) -> bool:
-        """Whether nobody knows or asks, so that we do; wait for who asks already."""
+        """Whether this thread is to probe the program: no answer is known, and no thread probes.
+
+        If another thread probes it, wait for that one first.
+        """
         with self._changed:
             if key not in self._answers and key in self._asked_at:
                 left = self._asked_at[key] + patience_s - time.monotonic()
@@ -239,18 +248,18 @@ def _judged(spec: AgentSpec, program: Path, output: str, problem: str | None = N
 
 
 def _ask(argv: Sequence[str], path_env: str, timeout_s: float) -> str:
-    """Return what the program prints, both streams, without colours.
+    """Return what the program prints to both streams, without colours.
 
-    The whole process group ends with it: some of these programs leave children behind.
+    Afterwards its whole process group is killed, since some programs leave children behind.
 
     Raises:
-        TimeoutError: It did not end in time.
+        TimeoutError: The program did not end in time.
     """
     if timeout_s <= 0:
         raise TimeoutError
     import tempfile  # noqa: PLC0415 (loads `random`; a kept answer needs no folder)
 
-    env = {**os.environ, "PATH": path_env, "NO_COLOR": "1", "TERM": "dumb", "COLUMNS": "200"}  # noqa: TID251 (a program is started as the user would)
+    env = {**os.environ, "PATH": path_env, "NO_COLOR": "1", "TERM": "dumb", "COLUMNS": "200"}  # noqa: TID251 (the program gets the user's environment)
     with tempfile.TemporaryFile() as output:
         process = subprocess.Popen(
             argv,
@@ -273,7 +282,7 @@ def _ask(argv: Sequence[str], path_env: str, timeout_s: float) -> str:
 
 
 def _key(program: Path, argv: Sequence[str]) -> dict[str, object]:
-    """Return what a kept answer belongs to; the facts are those behind a link."""
+    """Return the key of a kept output; size and time are those of the file behind a link."""
     facts = program.stat()
     return {
         "v": 1,
@@ -290,7 +299,7 @@ def _kept_at(cache_dir: Path, key: Mapping[str, object]) -> Path:
 
 
 def _recall(cache_dir: Path | None, key: Mapping[str, object]) -> tuple[str | None, bool]:
-    """Return what was said under this path, and whether by the program that is there now."""
+    """Return the kept output of this command, and whether it is that of the present program."""
     if cache_dir is None:
         return None, False
     try:

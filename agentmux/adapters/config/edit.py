@@ -1,7 +1,7 @@
-"""Set one value in a configuration that a person wrote: every other byte of it stays.
+"""Set one value in a configuration file that a person wrote, and change no other byte.
 
-The text is edited, not written anew, and the result is read again: where it would not say exactly
-what it said before and the new value, nothing is changed.
+The text is edited, not generated. The result is parsed again, and unless it has the same content as
+before plus the new value, the file is left as it is.
 """
 
 from __future__ import annotations
@@ -19,17 +19,18 @@ from agentmux.errors import ConfigError
 
 _NEW_MODE: Final = 0o644
 _STEP: Final = 2
-"""Blanks by which a new level is indented."""
+"""The number of spaces that indent a new level."""
 
 _BOM: Final = "\ufeff"
 
 
 def set_value(path: Path, keys: Sequence[str], value: object) -> None:
-    """Make ``keys`` lead to ``value`` in the file; one that is missing is made, with its folder.
+    """Make ``keys`` lead to ``value`` in the file; create the file and its folder if need be.
 
     Raises:
-        ConfigError: That cannot be done without loss; the hint is what to write by hand.
-        DataError: It cannot be written. Nothing was changed, in either case.
+        ConfigError: That would change something else in the file; the hint is the line to add by
+            hand.
+        DataError: The file cannot be written. In both cases nothing was changed.
     """
     hint = f"add to it by hand: {as_line(keys, value)}"
     try:
@@ -50,10 +51,10 @@ def as_line(keys: Sequence[str], value: object) -> str:
 
 
 def with_value(text: str, keys: Sequence[str], value: object) -> str:
-    """Return the YAML ``text`` in which ``keys`` lead to ``value``.
+    """Return the YAML ``text``, changed so that ``keys`` lead to ``value``.
 
     Raises:
-        ValueError: There is no way to do so that leaves all else as it was; says why.
+        ValueError: That would change something else, too; the message says why.
     """
     bom, text = (_BOM, text[1:]) if text.startswith(_BOM) else ("", text)
     try:
@@ -61,7 +62,7 @@ def with_value(text: str, keys: Sequence[str], value: object) -> str:
         made = _edited(text, root, keys, value)
         before, after = yaml.safe_load(text), yaml.safe_load(made)
     except yaml.YAMLError as error:
-        raise ValueError(f"it is no plain YAML ({type(error).__name__})") from None
+        raise ValueError(f"it is not plain YAML ({type(error).__name__})") from None
     if after != _merged(before, keys, value):
         raise ValueError("its form is not understood")
     return bom + made
@@ -71,14 +72,14 @@ def _mode(path: Path) -> int:
     """Return the file's permissions.
 
     Raises:
-        ValueError: It is a link, or more than one name leads to it: a new file would part them.
+        ValueError: It is a link or has several names, which a new file would separate from it.
     """
     try:
         found = path.lstat()
     except OSError:
         return _NEW_MODE
     if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
-        raise ValueError("it is a link or no regular file")
+        raise ValueError("it is a link, or not a regular file")
     return stat.S_IMODE(found.st_mode)
 
 
@@ -102,13 +103,13 @@ def _edited(text: str, root: yaml.Node | None, keys: Sequence[str], value: objec
         rest = rest[1:]
         if not rest or not isinstance(node, yaml.MappingNode):
             return _replaced(text, key, node, rest, value)
-    raise ValueError("it holds no mapping")
+    raise ValueError("it does not contain a mapping")
 
 
 def _added(
     text: str, node: yaml.MappingNode, keys: Sequence[str], value: object, *, is_root: bool
 ) -> str:
-    """Add the keys to a mapping that does not have the first of them."""
+    """Add the keys to a mapping that does not have the first one."""
     if node.flow_style:
         comma = ", " if node.value else ""
         return _spliced(text, node.start_mark.index + 1, f"{as_line(keys, value)}{comma}")
@@ -121,9 +122,9 @@ def _added(
 def _replaced(
     text: str, key: yaml.Node, node: yaml.Node, keys: Sequence[str], value: object
 ) -> str:
-    """Put the value, under ``keys`` where there are any, in the place of a node."""
+    """Replace a node by the value, or by the mapping in which ``keys`` lead to it."""
     start, end = node.start_mark.index, node.end_mark.index
-    if start == end:  # nothing stands behind the colon
+    if start == end:  # there is nothing after the colon
         if keys:
             block = _block(text, keys, value, key.start_mark.column + _STEP)
             return _below(text, start, block)
@@ -136,7 +137,7 @@ def _replaced(
 
 
 def _end(node: yaml.Node) -> int:
-    """Return where the last value in ``node`` ends; comments behind it do not count."""
+    """Return where the last value in ``node`` ends, before any comment that follows it."""
     while isinstance(node, yaml.CollectionNode) and not node.flow_style and node.value:
         last = node.value[-1]
         node = last[1] if isinstance(last, tuple) else last
@@ -148,7 +149,7 @@ def _spliced(text: str, place: int, new: str) -> str:
 
 
 def _below(text: str, place: int, block: str) -> str:
-    """Put whole lines below the line of ``place``."""
+    """Insert whole lines below the line of ``place``."""
     if place and text[place - 1] == "\n":
         return _spliced(text, place, block)
     line_end = text.find("\n", place)
@@ -163,7 +164,7 @@ def _appended(text: str, block: str) -> str:
 
 
 def _block(text: str, keys: Sequence[str], value: object, column: int) -> str:
-    """Return the keys in lines of their own, the first one at ``column``."""
+    """Return one line for each key, the first one indented by ``column``."""
     newline = _newline(text)
     lines = [f"{' ' * (column + _STEP * level)}{_flow(key)}:" for level, key in enumerate(keys)]
     lines[-1] += f" {_flow(value)}"
@@ -182,7 +183,7 @@ def _nested(keys: Sequence[str], value: object) -> str:
 
 
 def _flow(value: object) -> str:
-    """Return a value in one line that may stand anywhere."""
+    """Return a value in one line of YAML that is valid in any place."""
     dumped = yaml.safe_dump(
         [value], default_flow_style=True, width=float("inf"), allow_unicode=True, sort_keys=False
     )

@@ -1,6 +1,6 @@
 """Read the configuration: built-in values, then the files of user, project and ``--config``.
 
-The schema below is the whole language; ``docs/reference/configuration.md`` explains each key.
+`SCHEMA` below lists every key; ``docs/reference/configuration.md`` explains each.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from agentmux.errors import ConfigError
 
 BUILT_IN: Final = "built-in"
 LARGEST: Final = 1_000_000
-"""Bytes; a configuration beyond it is a mistake."""
+"""In bytes; a larger configuration file is refused."""
 
 _NAME: Final = r"[A-Za-z0-9][A-Za-z0-9_.-]*"
 _VARIABLE: Final = r"[A-Za-z_][A-Za-z0-9_]*"
@@ -33,7 +33,7 @@ _LINE: Final = schema.text()
 
 
 def _template(*places: str) -> schema.Reader:
-    """Words that may hold these places in braces, and no others."""
+    """Return a reader of words that may contain these placeholders (in braces), and no others."""
 
     def reader(node: schema.Node, path: str) -> object:
         for item in node.value if isinstance(node.value, list) else ():
@@ -85,7 +85,7 @@ _listed: Final = schema.listing(_STRATEGY, unique="kind")
 
 
 def _strategies(node: schema.Node, path: str) -> object:
-    """A list of strategies, each with what its kind cannot do without."""
+    """A list of strategies; each has the keys that its kind needs."""
     found = _listed(node, path)
     items = node.value if isinstance(node.value, list) else []
     for item, strategy in zip(items, found, strict=True):
@@ -196,11 +196,11 @@ SCHEMA: Final[Mapping[str, schema.Schema]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadedSettings:
-    """The configuration, and where each value of it came from.
+    """The configuration, and where each of its values came from.
 
     Attributes:
-        sources: Dotted key (``roles.coder.model``) to ``file:line`` or ``built-in``.
-        files: Those that were there, lowest layer first.
+        sources: Maps a dotted key (``roles.coder.model``) to ``file:line`` or ``built-in``.
+        files: The files that exist, lowest layer first.
     """
 
     settings: Settings
@@ -213,7 +213,7 @@ class Layer:
     """One file of the configuration.
 
     Attributes:
-        values: Checked and plain, as far as they were given.
+        values: The values that the file sets, checked, as plain data.
         sources: As in `LoadedSettings`.
     """
 
@@ -225,13 +225,16 @@ class Layer:
 def load_settings(
     user_dir: Path | None, project_dir: Path, explicit: Path | None
 ) -> LoadedSettings:
-    """Merge the layers; maps merge, scalars and lists replace.
+    """Return the configuration that all layers make: mappings are merged, other values replaced.
 
-    ``user_dir`` is ``$XDG_CONFIG_HOME/agentmux``, ``explicit`` the file of ``--config``. A file
-    that is not there is no error, except ``explicit``.
+    A missing file is no error, unless it is ``explicit``.
+
+    Args:
+        user_dir: ``$XDG_CONFIG_HOME/agentmux``.
+        explicit: The file of ``--config``.
 
     Raises:
-        ConfigError: Something is wrong; the message has file and line.
+        ConfigError: A file has a mistake; the message names file and line.
     """
     return combined(read_layers(user_dir, project_dir, explicit))
 
@@ -239,7 +242,7 @@ def load_settings(
 def read_layers(
     user_dir: Path | None, project_dir: Path, explicit: Path | None
 ) -> tuple[Layer, ...]:
-    """Read the files that are there, lowest layer first; as for `load_settings`."""
+    """Read the files that exist, lowest layer first; arguments and errors as in `load_settings`."""
     found: list[Layer] = []
     for path in _layers(user_dir, project_dir, explicit):
         content = read_text(path, name := _shown(path, project_dir))
@@ -279,10 +282,10 @@ def _shown(path: Path, project_dir: Path) -> str:
 
 
 def read_text(path: Path, name: str) -> str | None:
-    """Return the text of a regular file of at most `LARGEST` bytes; None where there is none.
+    """Return the text of a regular file of at most `LARGEST` bytes; None if there is no file.
 
     Raises:
-        ConfigError: It is something else, too large, unreadable or not UTF-8.
+        ConfigError: The file is not regular, too large, unreadable or not UTF-8.
     """
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -305,7 +308,7 @@ def read_text(path: Path, name: str) -> str | None:
 
 
 def merge(lower: Mapping[str, object], upper: Mapping[str, object]) -> dict[str, object]:
-    """Return ``lower`` under ``upper``: maps merge, anything else is replaced."""
+    """Merge ``upper`` over ``lower``: mappings are merged, other values are replaced."""
     merged = dict(lower)
     for key, value in upper.items():
         old = merged.get(key)
@@ -319,7 +322,7 @@ def _mapping(value: object) -> dict[str, Any]:
 
 
 def _settings(values: Mapping[str, object]) -> Settings:
-    """Return the settings that these checked values describe over the built-in ones."""
+    """Return the built-in settings, overridden by these checked values."""
     roles = {
         role: RoleSettings(**_mapping(given))
         for role, given in _mapping(values.get("roles")).items()

@@ -1,6 +1,7 @@
-"""The files of a project that say how AgentMux works in it, each read once.
+"""The files of a project that configure AgentMux; each is read once.
 
-What of them needs trust has effect only where it is allowed: what is used is what was hashed.
+The parts that need trust have an effect only if they are allowed. The content that is used is the
+content that was hashed.
 """
 
 from __future__ import annotations
@@ -24,12 +25,16 @@ CONFIG: Final = ".agentmux/config.yaml"
 
 
 class ProjectFiles:
-    """What the files of one project said when they were read, over and under the user's own."""
+    """The content of one project's files, as it was read, with the user's own configuration files.
+
+    Where a method takes ``keys``, these are the keys of the parts that are allowed; None allows the
+    trusted parts.
+    """
 
     def __init__(
         self, project: Path, layers: tuple[Layer, ...], known: Callable[[], trust.TrustedParts]
     ) -> None:
-        """``layers`` are those of the configuration, lowest first; ``known`` is asked once."""
+        """Take the layers of the configuration, lowest first; ``known`` is called at most once."""
         self._project = project
         self._layers = layers
         self._known = functools.cache(known)
@@ -38,15 +43,15 @@ class ProjectFiles:
 
     @property
     def known(self) -> trust.TrustedParts:
-        """What was trusted when it was first asked for."""
+        """The trusted parts, as recorded at the first access."""
         return self._known()
 
     @functools.cached_property
     def parts(self) -> tuple[trust.Part, ...]:
-        """Everything in them that needs trust.
+        """All parts of the project's files that need trust.
 
         Raises:
-            ConfigError: A prompt that the project adds cannot be used.
+            ConfigError: A prompt extension cannot be used.
         """
         added = (trust.prompt_part(role, text) for role, text in self._prompts.items())
         return (*self._configured, *added)
@@ -57,11 +62,11 @@ class ProjectFiles:
         return {role: text for role, text in found.items() if text is not None}
 
     def trusted_and(self, keys: frozenset[str]) -> frozenset[str]:
-        """Return the keys of what is trusted and of the parts of ``keys``."""
+        """Return the keys of the trusted parts, and of the parts that ``keys`` allow."""
         return trust.allowed(self.parts, keys | trust.trusted(self.parts, self.known))
 
     def settings(self, keys: frozenset[str] | None) -> Settings:
-        """Return the configuration with the parts of these keys; None: with what is trusted."""
+        """Return the configuration without the project's parts that are not allowed."""
         if not self._layers:
             return Settings()
         from agentmux.adapters.config.layers import combined  # noqa: PLC0415 (loads yaml)
@@ -76,11 +81,11 @@ class ProjectFiles:
         return combined(layers).settings
 
     def templates(self, keys: frozenset[str] | None) -> ProjectTemplates:
-        """Return the texts of prompts, with the additions of these keys; None: the trusted ones."""
+        """Return the texts of prompts, with the project's extensions that are allowed."""
         return ProjectTemplates(self, keys)
 
     def extension(self, role: str, keys: frozenset[str] | None) -> str | None:
-        """Return what the project adds to the prompts of ``role``, where that is allowed."""
+        """Return the project's extension of the prompts of ``role`` if it is allowed, else None."""
         text = self._prompts.get(role)
         if text is None:
             return None
@@ -94,10 +99,10 @@ class ProjectFiles:
 
 
 class ProjectTemplates:
-    """The texts that prompts are made of, with what a project may add to them."""
+    """The texts that prompts are made of, with the project's extensions that are allowed."""
 
     def __init__(self, project: ProjectFiles, keys: frozenset[str] | None) -> None:
-        """Add to the built-in texts what `ProjectFiles.extension` returns for these keys."""
+        """Take the project, and the ``keys`` for `ProjectFiles.extension`."""
         self._project = project
         self._keys = keys
 
@@ -106,7 +111,7 @@ class ProjectTemplates:
         return prompt_files.template(name, again=again)
 
     def extension(self, role: str) -> str | None:
-        """Return what the project adds to the prompts of ``role``, where that is allowed."""
+        """Return the project's extension of the prompts of ``role`` if it is allowed, else None."""
         return self._project.extension(role, self._keys)
 
 

@@ -1,4 +1,4 @@
-"""The files that prompts are made of: the built-in templates, and what a project adds to them."""
+"""The files that prompts are made of: the built-in templates and a project's extensions."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from agentmux.errors import ConfigError
 BUILT_IN: Final = Path(__file__).resolve().parent.parent.parent / "prompts"
 EXTENSIONS: Final = ".agentmux/prompts"
 EXTENSION_MAX: Final = 256 * 1024
-"""Bytes; an agent reads all of it at each start."""
+"""In bytes; an agent reads all of it at each start."""
 
 
 def template(name: str, *, again: bool = False) -> str:
-    """Return the text to render for the template ``name``, with its frame (see `parts`)."""
+    """Return the text of the template ``name``, joined from its parts (see `parts`)."""
     texts = (_built_in(part) for part in parts(name, again=again))
     return "".join(texts)
 
 
 def extension(project_dir: Path, role: str) -> str | None:
-    """Return what the project adds to the prompts of ``role``; None when it adds nothing.
+    """Return the project's extension of the prompts of ``role``; None if there is none.
 
     Raises:
-        ConfigError: The file is there but cannot be used.
+        ConfigError: The file exists, but cannot be used.
     """
     path = project_dir / EXTENSIONS / f"{role}.md"
     if not path.exists():

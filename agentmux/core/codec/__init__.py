@@ -1,1 +1,1 @@
-"""Between plain data and values: frozen classes, JSON fields. Knows no phase and no agent."""
+"""Conversion between plain data and values: frozen classes, records in JSON, checked input."""

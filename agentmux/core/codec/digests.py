@@ -1,6 +1,6 @@
-"""SHA-256 and uuids as text, without what the standard modules for them load.
+"""SHA-256 and uuids as text, without the imports of the standard modules for them.
 
-``hashlib`` loads OpenSSL and ``uuid`` the module ``platform``: a tenth of what a signal costs
+``hashlib`` loads OpenSSL and ``uuid`` loads ``platform``: together a tenth of the cost of a signal
 (docs/decisions/0006-fast-submit.md). The interpreter has the algorithms built in.
 """
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 else:
     try:
         from _sha1 import sha1
-    except ImportError:  # a Python that was built without it
+    except ImportError:  # this Python was built without it
         from hashlib import sha1
     try:
         from _sha2 import sha256  # from Python 3.12 on
@@ -30,15 +30,16 @@ _BYTES: Final = 16
 
 
 def random_uuid(noise: bytes) -> str:
-    """Return the uuid (version 4) that 16 random bytes make."""
+    """Return a uuid (version 4) made from 16 random bytes."""
     return _as_text(noise, 4)
 
 
 def named_uuid(namespace: str, name: str) -> str:
-    """Return the uuid (version 5) of a name: the same for the same two.
+    """Return the uuid (version 5) of a name: always the same for the same namespace and name.
 
     Args:
-        namespace: A uuid in any form that ``uuid.UUID`` takes; of other text, its own uuid counts.
+        namespace: A uuid in any form that ``uuid.UUID`` accepts, or any other text, which is first
+            turned into a uuid.
         name: Any text.
     """
     space = _as_bytes(namespace) or _as_bytes(named_uuid(_NAMESPACE_OID, namespace))
@@ -46,7 +47,7 @@ def named_uuid(namespace: str, name: str) -> str:
 
 
 def _as_bytes(text: str) -> bytes:
-    """Return the bytes of a uuid; none where ``text`` is not one."""
+    """Return the bytes of a uuid; empty if ``text`` is not one."""
     digits = text.replace("urn:", "").replace("uuid:", "").strip("{}").replace("-", "")
     try:
         return int(digits, 16).to_bytes(_BYTES, "big") if len(digits) == 2 * _BYTES else b""

@@ -1,9 +1,10 @@
-"""``dataclass(frozen=True, slots=True)`` of our own, at a fraction of the standard one's cost.
+"""Our own ``dataclass(frozen=True, slots=True)``, which creates classes faster.
 
-A signal makes sixty classes. The standard library writes and compiles six methods for each, and
-imports ``inspect`` to do so: docs/decisions/0006-fast-submit.md. Here all classes share their
-methods, which go by the fields. ``field``, ``fields`` and ``replace`` are those for them. For type
-checkers they *are* the standard ones, and those work on these classes too.
+A signal creates sixty classes. The standard decorator generates and compiles six methods for each,
+and imports ``inspect`` to do so (docs/decisions/0006-fast-submit.md). Here all classes share the
+same methods, which loop over the fields. ``field``, ``fields`` and ``replace`` of this module are
+for these classes. Type checkers see the standard ones, and the standard ``fields`` and ``replace``
+work on these classes, too.
 """
 
 from __future__ import annotations
@@ -20,15 +21,15 @@ _MISSING: Final = object()
 _CLASS_VARIABLE: Final = ("ClassVar", "typing.ClassVar")
 _FIELDS: Final = "__frozen_fields__"
 _PLACE: Final = "__frozen_place__"
-"""On a class: what sets each of its fields."""
+"""The attribute of a class that maps each field's name to the function that sets it."""
 _STANDARD: Final = ("__dataclass_fields__", "__dataclass_params__")
-"""What ``dataclasses`` looks for on a class."""
+"""The attributes by which ``dataclasses`` recognises its classes."""
 
 Place = Callable[[object, object], None]
 
 
 class _Field:
-    """A field: what ``dataclasses.field`` takes, with the name and the type it stands under."""
+    """A field of a class: its name, its type, and the arguments of ``dataclasses.field``."""
 
     __slots__ = ("compare", "default", "default_factory", "name", "repr", "type")
 
@@ -48,7 +49,7 @@ class _Field:
 
 
 class _Standard:
-    """Fields and parameters as ``dataclasses`` has them, made when it asks for them."""
+    """A class attribute of ``dataclasses`` (`_STANDARD`), created when it is first read."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -76,7 +77,7 @@ def _options(known: _Field, missing: object) -> dict[str, Any]:
 
 def _dataclass(*, frozen: bool, slots: bool, kw_only: bool = False) -> Callable[[type], type]:
     if not (frozen and slots):
-        raise TypeError("only for frozen classes with slots: take that of `dataclasses`")
+        raise TypeError("only for frozen classes with slots; for others use `dataclasses`")
     return _made_keyword_only if kw_only else _made
 
 
@@ -85,7 +86,7 @@ def _made_keyword_only(cls: Any) -> Any:  # noqa: ANN401 (any class)
 
 
 def _made(cls: Any, *, kw_only: bool = False) -> Any:  # noqa: ANN401 (any class)
-    """Return the class anew, with a slot for each field and the methods that all share."""
+    """Return a copy of the class with a slot for each field and the methods that all share."""
     inherited: Mapping[str, _Field] = getattr(cls, _FIELDS, {})
     own = _own_fields(cls)
     known = {**inherited, **own}
@@ -112,7 +113,7 @@ def _own_fields(cls: type[Any]) -> dict[str, _Field]:
             continue
         given = cls.__dict__.get(name, _MISSING)
         if type(given).__module__ == "dataclasses":
-            raise TypeError(f"{cls.__qualname__}: `{name}` wants the `field` of this module")
+            raise TypeError(f"{cls.__qualname__}: `{name}` needs the `field` of this module")
         each = given if isinstance(given, _Field) else _Field(default=given)
         each.name, each.type = name, kind
         found[name] = each
@@ -150,7 +151,7 @@ def _by_name(
     cls: type[Any], names: tuple[str, ...], values: tuple[object, ...], given: Mapping[str, object]
 ) -> dict[str, object]:
     if len(values) > len(names):
-        raise TypeError(f"{cls.__qualname__}: at most {len(names)} values go without a name")
+        raise TypeError(f"{cls.__qualname__}: takes at most {len(names)} positional values")
     found = dict(zip(names, values, strict=False))
     for name in found.keys() & given.keys():
         raise TypeError(f"{cls.__qualname__}: `{name}` is given twice")
@@ -187,7 +188,7 @@ def _repr(record: object) -> str:
 
 def _equals(record: object, other: object) -> bool:
     if other.__class__ is not record.__class__:
-        return NotImplemented  # type: ignore[no-any-return]  # what `__eq__` says of another class
+        return NotImplemented  # type: ignore[no-any-return]  # the answer for another class
     return _compared(record) == _compared(other)
 
 

@@ -1,7 +1,8 @@
-"""Between frozen dataclasses and JSON: one table of field types, checked in both directions.
+"""Convert frozen dataclasses to JSON and back, by one table of field types.
 
-A *record* is a frozen dataclass whose fields have one of the types in ``_DECODERS``. Encoding and
-decoding are inverse; a field with a default may be absent, an unknown field is left alone.
+A *record* is a frozen dataclass whose fields have types from ``_DECODERS``. Decoding an encoded
+record returns an equal one. In the JSON, a field with a default may be absent, and unknown fields
+are ignored.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ R = TypeVar("R")
 
 
 class FieldError(DataError):
-    """A value does not have the type that its field wants."""
+    """A field is missing, or its value has the wrong type."""
 
 
 def _text(value: object) -> str:
@@ -29,7 +30,7 @@ def _text(value: object) -> str:
 
 def _number(value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**63:
-        raise TypeError("a whole number, not negative")
+        raise TypeError("a non-negative whole number")
     return value
 
 
@@ -103,7 +104,8 @@ def from_fields(record: type[R], values: Json, *, where: str) -> R:
     """Return the record that ``values`` describe.
 
     Raises:
-        FieldError: A field is missing or of another type; the message names ``where`` and it.
+        FieldError: A field is missing or has the wrong type; the message names ``where`` and the
+            field.
     """
     found: dict[str, Any] = {}
     for name, kind, is_required in _known(record):  # type: ignore[arg-type]  # classes have hashes
@@ -116,7 +118,7 @@ def from_fields(record: type[R], values: Json, *, where: str) -> R:
 
 @functools.cache
 def _known(record: Any) -> tuple[tuple[str, str, bool], ...]:  # noqa: ANN401 (any dataclass)
-    """Return the name and the type of each field of a dataclass, and whether it must be there."""
+    """Return the name and the type of each field of a dataclass, and whether it is required."""
     return tuple(
         (each.name, str(each.type), each.default is MISSING and each.default_factory is MISSING)
         for each in fields(record)
@@ -124,10 +126,10 @@ def _known(record: Any) -> tuple[tuple[str, str, bool], ...]:  # noqa: ANN401 (a
 
 
 def decode_field(kind: str, value: object, where: str, name: str) -> object:
-    """Return ``value`` as the type named ``kind`` (a key of the table above).
+    """Return ``value`` as the type named ``kind`` (a key of ``_DECODERS``).
 
     Raises:
-        FieldError: It has another type.
+        FieldError: The value has another type.
     """
     try:
         return _DECODERS[kind](value)

@@ -1,6 +1,6 @@
-"""Read plain values (from YAML, JSON) into types and note *every* problem with its place.
+"""Read plain values (from YAML or JSON) into types, and note *every* problem with its place.
 
-A wrong value is noted once and read as its empty form, so that one mistake does not hide the next.
+A wrong value is noted once and then read as empty, so that one mistake does not hide the next.
 Configuration is checked by `adapters/yaml/schema` instead; docs/decisions/0009-two-validators.md
 says why.
 """
@@ -27,7 +27,7 @@ _KINDS = {
 
 
 def kind(value: object) -> str:
-    """Say in words what ``value`` is, for a problem."""
+    """Return the kind of ``value`` in words, for a message."""
     return kind_of(type(value))
 
 
@@ -37,17 +37,17 @@ def kind_of(given: type) -> str:
 
 
 def spell(value: object) -> str:
-    """Show a short value as it was written, any other by its kind."""
+    """Return a short value as it was written, and the kind of any other."""
     if isinstance(value, str) and len(value) <= _SHOWN:
         return f"`{value}`"
-    # A number of thousands of digits, which YAML's 0x… allows, cannot even be printed.
+    # YAML allows 0x… with thousands of digits, and Python refuses to print such a number.
     if type(value) is int and abs(value) < LARGEST:
         return str(value)
     return kind(value)
 
 
 def writable(text: str) -> str:
-    """Return text that UTF-8 can hold: a byte of a command line that was no text becomes `?`."""
+    """Return the text with `?` for each byte of a command line that was not valid UTF-8."""
     return text.encode("utf-8", "replace").decode()
 
 
@@ -57,16 +57,16 @@ def hanging(text: str) -> str:
 
 
 def is_control(char: str) -> bool:
-    """Whether a character is a control character, or stands for a byte that was no text."""
+    """Whether a character is a control character, or stands for a byte that is not valid UTF-8."""
     return unicodedata.category(char) in {"Cc", "Cs"}
 
 
 class Shape:
-    """Collects the problems of one document.
+    """Reads the values of one document and collects its problems.
 
     Attributes:
-        name: The document, for problems that concern all of it.
-        problems: ``<place>: <what is wrong>``, in the order of reading.
+        name: The name of the document, used for problems that concern all of it.
+        problems: Lines of the form ``<place>: <what is wrong>``, in the order of reading.
     """
 
     __slots__ = ("name", "problems")
@@ -76,7 +76,7 @@ class Shape:
         self.problems: list[str] = []
 
     def note(self, place: str, what: str) -> None:
-        """Add a problem at ``place``; an empty place is the document."""
+        """Add a problem at ``place``; an empty place means the document."""
         self.problems.append(f"{place or self.name}: {what}")
 
     def mapping(
@@ -88,7 +88,7 @@ class Shape:
         optional: Sequence[str] = (),
         closed: bool = True,
     ) -> Fields:
-        """Read a mapping; missing fields and, where ``closed``, unknown ones are noted."""
+        """Read a mapping; note missing fields and, if ``closed``, unknown ones."""
         if not isinstance(value, dict):
             self.note(place, f"expected a mapping, found {kind(value)}")
             return Fields(self, place, {})
@@ -107,7 +107,7 @@ class Shape:
                 self.note(fields.at(name), f"unknown field{suggestion(name, known)}")
 
     def text(self, value: object, place: str) -> str:
-        """Read text that is not empty, without the white space around it."""
+        """Read a non-empty text, and strip the white space around it."""
         if not isinstance(value, str):
             self.note(place, f"expected text, found {kind(value)}")
             return ""
@@ -117,7 +117,7 @@ class Shape:
         return stripped
 
     def number(self, value: object, place: str) -> int:
-        """Read a whole number from 1, below a million; 0 when it is none."""
+        """Read a whole number from 1 to below `LARGEST`; return 0 for anything else."""
         if type(value) is int and 0 < value < LARGEST:
             return value
         self.note(place, f"expected a whole number from 1, found {spell(value)}")
@@ -125,7 +125,7 @@ class Shape:
 
 
 class Fields:
-    """The fields of one mapping; a missing one (noted already) reads as its empty form."""
+    """The fields of one mapping; a missing one is read as empty, since it was noted before."""
 
     __slots__ = ("place", "shape", "values")
 
@@ -139,7 +139,7 @@ class Fields:
         return f"{self.place}.{key}" if self.place else key
 
     def text(self, key: str) -> str:
-        """Read a text field that must not be empty."""
+        """Read a text field, which must not be empty."""
         return self.shape.text(self.values[key], self.at(key)) if key in self.values else ""
 
     def flag(self, key: str) -> bool:
@@ -155,7 +155,7 @@ class Fields:
         return self.shape.number(self.values[key], self.at(key)) if key in self.values else 0
 
     def items(self, key: str, *, some: bool = False) -> list[tuple[str, object]]:
-        """Read a list as pairs of place and value; with ``some`` an empty one is noted."""
+        """Read a list as pairs of place and value; with ``some``, note an empty list."""
         if key not in self.values:
             return []
         value = self.values[key]
@@ -167,7 +167,7 @@ class Fields:
         return [(f"{self.at(key)}[{position}]", entry) for position, entry in enumerate(value)]
 
     def texts(self, key: str, *, some: bool = False) -> tuple[str, ...]:
-        """Read a list of texts; one text alone is a list of one."""
+        """Read a list of texts; a single text counts as a list of one."""
         if isinstance(self.values.get(key), str):
             text = self.text(key)
             return (text,) if text else ()

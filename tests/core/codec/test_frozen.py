@@ -89,7 +89,7 @@ class Pair:
 
 def test_without_kw_only_values_go_by_their_place_too() -> None:
     assert Pair(1) == Pair(1, 2) == Pair(1, right=2) == Pair(left=1, right=2)
-    with pytest.raises(TypeError, match="at most 2 values"):
+    with pytest.raises(TypeError, match="takes at most 2 positional values"):
         Pair(1, 2, 3)  # type: ignore[call-arg]
     with pytest.raises(TypeError, match="`left` is given twice"):
         Pair(1, left=1)  # type: ignore[misc]
@@ -138,7 +138,7 @@ def test_the_standard_library_works_on_it() -> None:
 def test_what_it_cannot_make_is_refused() -> None:
     with pytest.raises(TypeError, match="only for frozen"):
         frozen.dataclass(frozen=False, slots=True)
-    with pytest.raises(TypeError, match="wants the `field` of this module"):
+    with pytest.raises(TypeError, match="needs the `field` of this module"):
 
         @frozen.dataclass(frozen=True, slots=True)
         class Mixed:
