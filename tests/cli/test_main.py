@@ -284,6 +284,25 @@ def test_who_stops_reading_learns_the_code_all_the_same(tmp_path: Path) -> None:
     assert done.stderr.startswith(b"error: ")
 
 
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [("list --json", 0, '{"schema"'), ("version", 0, "0."), ("status nosuch", 4, "error: ")],
+)
+def test_a_process_ends_at_once_with_its_answer_and_its_code(
+    tmp_path: Path, words: str, code: int, said: str
+) -> None:
+    """Nothing is left to do then; taking the interpreter down would cost up to a third more."""
+    run = (
+        "import atexit, sys; from agentmux.__main__ import main;"
+        "atexit.register(print, 'the interpreter was taken down'); sys.exit(main())"
+    )
+    argv = [sys.executable, "-c", run, *words.split()]
+    done = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == code, done.stderr
+    assert (done.stdout + done.stderr).startswith(said)
+    assert "taken down" not in done.stdout
+
+
 def test_ctrl_c_ends_with_130(tmp_path: Path, wait_until: Any) -> None:
     session = tmp_path / ".agentmux/.sessions/20260101-101500-x"
     session.mkdir(parents=True)
