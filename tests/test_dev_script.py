@@ -102,7 +102,7 @@ def test_no_python_is_said(machine: Machine) -> None:
 
 VERSION = "{}.{}".format(*sys.version_info)
 
-# What each package manager is told to install on a machine with Python and nothing else.
+# Each package manager's command on a machine that has only Python.
 BARE = {
     "apt-get": "env DEBIAN_FRONTEND=noninteractive apt-get -y -q -o DPkg::Lock::Timeout=120 "
     f"install --no-install-recommends tmux git python{VERSION}-venv",
@@ -203,7 +203,7 @@ def test_what_is_missing_is_installed_where_it_may_be(machine: Machine, way: str
     assert calls.index("apt-get -q -o DPkg::Lock::Timeout=120 update") < calls.index(
         "install --no-install-recommends tmux"
     )
-    assert "making .venv with" in done.stderr  # it went on
+    assert "making .venv with" in done.stderr  # it continued
 
 
 def test_an_install_that_does_not_help_is_said(machine: Machine) -> None:

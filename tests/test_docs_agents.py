@@ -114,7 +114,7 @@ def test_permissions_are_set_by_the_second_block_alone(project: Path) -> None:
 def test_a_start_with_it_is_planned(
     project: Path, short_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("TMUX_TMPDIR", str(short_dir))  # no server is there
+    monkeypatch.setenv("TMUX_TMPDIR", str(short_dir))  # no tmux server runs there
     said = agentmux(project, "start", "--agent", "parrot", "--dry-run", "--json", "a feature")
     assert set(json.loads(said)["agents"].values()) == {"parrot"}
 

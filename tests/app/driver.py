@@ -58,7 +58,7 @@ from agentmux.wiring import build
 
 FEATURE = "add a calculator"
 MESSAGE = "Add a calculator"
-_MKDIR = os.mkdir  # the real one, also while operations are recorded: a folder is not ours
+_MKDIR = os.mkdir  # the real one: folders that agents make are not recorded
 _SUBMIT = re.compile(r"^agentmux submit ([a-z-]+)(.*)$", re.MULTILINE)
 
 
@@ -317,7 +317,7 @@ class Studio:
             )
         finally:
             wake.close()
-            tools.lock.release()  # what the end of a process does
+            tools.lock.release()  # as the end of a process does
 
     def _new_terminal(self) -> None:
         self.terminal = terminal = SimTerminal()
@@ -367,7 +367,7 @@ class Studio:
         if folder.is_dir():
             _leave(folder / "exit.json", json.dumps({"status": None, "signal": 1, "hup": True}))
 
-    # -- what became of it -------------------------------------------------------------------
+    # -- results -----------------------------------------------------------------------------
 
     def events(self) -> tuple[tuple[Event, int], ...]:
         files = self.world.files(self.session)

@@ -7,7 +7,7 @@ alive (only the orchestrator was killed). The recorded run has research, a paral
 review with its fix, and a second cycle.
 """
 
-# Plain strings: it runs a hundred thousand times.
+# Plain strings for speed: this code runs a hundred thousand times.
 # ruff: noqa: PTH112, PTH119
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ class Recording:
     def _before(self, operation: Operation) -> None:
         to_journal = operation.path.endswith(layout.JOURNAL)
         if operation.name in {"write", "fsync"} and not to_journal:
-            return  # changes a temporary file that nobody reads, or nothing that a kill could lose
+            return  # a temporary file, which nobody reads, or a flush, which a kill does not undo
         self.operations[operation.name] += 1
         if self._changed:
             self._keep(operation, torn=False)
@@ -198,7 +198,7 @@ def gone_on(studio: Studio, image: Image, mode: str) -> Studio:
     after, foreseen = studio.again(image.accepted), ""
     check_absent(after)
     if mode == "resume" and after.state().phase is Phase.DONE:
-        return after  # killed when all was over
+        return after  # the kill was after the end
     if mode == "resume":
         foreseen = after.resume()
     else:
@@ -210,7 +210,7 @@ def gone_on(studio: Studio, image: Image, mode: str) -> Studio:
     return after
 
 
-# -- what has to hold ----------------------------------------------------------------------------
+# -- invariants ----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -310,7 +310,7 @@ def test_a_kill_and_the_loss_of_the_state_change_nothing_in_the_end(
     quick: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     studio = begin(quick, real_git=False)
-    recording = Recording(studio, quick, shard=1, shards=7)  # of no rhythm that commits have
+    recording = Recording(studio, quick, shard=1, shards=7)  # not a period of commits
     recording.run(monkeypatch)
     assert len(recording.images) > 400 // 7
     for image in recording.images:

@@ -45,7 +45,7 @@ Capture = pytest.CaptureFixture[str]
 
 @pytest.fixture
 def project(tmp_path: Path, short_dir: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("TMUX_TMPDIR", str(short_dir))  # a default server that could run
+    monkeypatch.setenv("TMUX_TMPDIR", str(short_dir))  # its default server may be started
     folder = tmp_path / "a project"
     (folder / ".agentmux").mkdir(parents=True)
     monkeypatch.chdir(folder)
@@ -136,7 +136,7 @@ def test_a_mistyped_name_gets_the_nearest(
     assert hint in capsys.readouterr().err
 
 
-# -- where the project is ------------------------------------------------------------------------
+# -- finding the project -------------------------------------------------------------------------
 
 
 def test_the_project_is_found_upwards(tmp_path: Path) -> None:
@@ -362,7 +362,7 @@ def test_status_without_a_name(run: Run, make: Make, capsys: Capture) -> None:
     assert run("status") == ExitCode.NOT_FOUND
     make("20260101-101500-done", Phase.DONE)
     capsys.readouterr()
-    assert run("status", "--json") == ExitCode.OK  # nothing goes on: the newest
+    assert run("status", "--json") == ExitCode.OK  # no unfinished session: the newest one
     assert [each["session"] for each in answer(capsys)["sessions"]] == ["20260101-101500-done"]
     for number in (1, 2):
         make(f"20260101-10150{number}-going")
@@ -384,7 +384,7 @@ def test_status_of_many_is_a_table(
     tmux.create_session(name=name, uuid="other", cwd=paths[3], size=(80, 24), argv=["cat"])
     assert run("status") == ExitCode.OK
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == names[3]  # the one that is live stands in front, in full
+    assert lines[0] == names[3]  # the live one comes first, with all its details
     assert lines[-31].split()[0] == "SESSION"
     assert len(lines) < 60
 
@@ -713,7 +713,7 @@ def test_init_writes_the_built_in_values_once(run: Run, project: Path, capsys: C
     assert run("init", "--defaults") == ExitCode.OK
     path = project / ".agentmux" / "config.yaml"
     told = capsys.readouterr().err
-    assert "--dangerously-skip-permissions" in told  # said, and not written
+    assert "--dangerously-skip-permissions" in told  # printed, but not written to the file
     assert "dangerously" not in path.read_text()
     loaded = load_settings(None, project, None)
     assert loaded.settings == Settings()
@@ -768,7 +768,7 @@ def test_a_wrong_configuration_is_named_where_it_matters(
     other.write_text("tmux: {socket_nam: x}\n")
     assert run("init", "--defaults", "--config", str(other)) == ExitCode.CONFIG
     assert "other.yaml:1" in capsys.readouterr().err
-    assert run("list", "--config", str(other)) == ExitCode.OK  # every state names its socket
+    assert run("list", "--config", str(other)) == ExitCode.OK  # the socket is in every state
 
 
 def test_the_help_names_things_as_the_errors_do(run: Run, capsys: Capture) -> None:

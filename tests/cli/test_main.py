@@ -309,7 +309,7 @@ def test_ctrl_c_ends_with_130(tmp_path: Path, wait_until: Any) -> None:
     (session / "state.json").write_text('{"phase": "planning"}')
     argv = [sys.executable, "-m", "agentmux", "wait", "x", "--for", "done"]
     process = subprocess.Popen(argv, stderr=subprocess.PIPE, cwd=tmp_path)
-    # The watch is there once its thread is: before that the default handler would be as good.
+    # Wait for the thread that watches files, so that the signal arrives during the wait.
     wait_until(lambda: len(list(Path(f"/proc/{process.pid}/task").iterdir())) > 1)
     process.send_signal(signal.SIGINT)
     _, told = process.communicate(timeout=10)

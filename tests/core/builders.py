@@ -106,7 +106,7 @@ def event(fact: Fact, seat: str = "orchestrator", launch: str = "", **changed: A
     return Event(**values)
 
 
-# -- a session that is told facts ----------------------------------------------------------------
+# -- a session to which facts are applied --------------------------------------------------------
 
 
 class Session:

@@ -42,7 +42,7 @@ def decide_from(journal: Path) -> dict[str, Any]:
 def test_a_recorded_session_still_decides_the_same(journal: Path) -> None:
     expected = json.loads(journal.with_suffix(".expected.json").read_text(encoding="utf-8"))
     found = decide_from(journal)
-    # A newer version may know more fields; none that was recorded may change.
+    # A newer version may have more fields, but no recorded field may change.
     assert {key: found["state"].get(key) for key in expected["state"]} == expected["state"]
     assert found["next"] == expected["next"]
 

@@ -160,7 +160,7 @@ class Pane:
     alive: bool = True
     there: bool = True
     exit: Exit | None = None
-    verdict: str = ""  # what it came to; empty until it has left its artifact
+    verdict: str = ""  # empty until it has left its artifact
 
     def end(self, record: Exit | None) -> None:
         if self.alive:
@@ -353,7 +353,7 @@ def committed(world: World) -> SessionState:
 
 # -- the ledger: what the journal's plain lines prove --------------------------------------------
 
-# Written down once more, by hand: where a signal may lead. None of the core's tables is used.
+# To which phases a signal may lead, written by hand, independently of the core's tables.
 LEADS = {
     "submit_pm_done": {("product_management", "architecting")},
     "submit_architecture": {("architecting", "planning")},
@@ -412,10 +412,10 @@ class Ledger:
         origin = working_phase(before).value
         if after.phase is before.phase or fields["event"].startswith("session_"):
             return
-        # Somebody was launched for all that lies there: without its signal it decides nothing.
+        # Every artifact here is from a launched agent, and does not count without its signal.
         assert fields["event"] != "phase_settled"
         if after.phase == origin:
-            return  # a failed session that is mended in its phase
+            return  # a failed session that continues in its phase
         assert (origin, after.phase.value) in LEADS[fields["event"]], "a phase is skipped"
         if after.phase is Phase.FIXING:
             assert after.iteration == before.iteration + 1
@@ -509,7 +509,7 @@ class SessionMachine(RuleBasedStateMachine):
                 live = any(pane.alive for pane in self.world.panes.values())
                 if self.world.panes and not live:
                     made.resume()
-                self.orchestrator = made  # over live panes it is a reattach: no line, no launch
+                self.orchestrator = made  # with live panes it reattaches: no line, no launch
             self.orchestrator.run()
         except KilledError:
             self.cut_off(cut)
@@ -519,7 +519,7 @@ class SessionMachine(RuleBasedStateMachine):
         self.orchestrator = None
         if cut == "power":
             self.world.lose_power()
-            self.ledger = Ledger()  # what was never flushed was never answered, and is gone
+            self.ledger = Ledger()  # unflushed lines are lost, but were never acknowledged
         if cut == "server":
             for pane in self.world.panes.values():
                 pane.end(None)
@@ -626,7 +626,7 @@ class SessionMachine(RuleBasedStateMachine):
     def agent_dies(self, data: st.DataObject, record: Exit | None) -> None:
         data.draw(st.sampled_from(self.live())).end(record)
 
-    # signals: given, given again, given late, given out of order
+    # signals: once, again, late, out of order
 
     def signal(self, fact: Fact, pane: Pane) -> None:
         fields = encode(event_of(fact, pane))

@@ -231,7 +231,7 @@ def test_a_terminal_that_is_gone_is_survived(screen: Pty, display: TerminalDispl
     screen.hang_up()
     display.show(OTHER)
     assert display.keys() == ()
-    assert display.fileno() is None  # the loop would see it readable for ever
+    assert display.fileno() is None  # or the event loop would always see it as readable
     display.resized()
     display.close()
 
@@ -241,14 +241,14 @@ def test_a_terminal_that_takes_nothing_does_not_block(
 ) -> None:
     screen.resize(200, 60)
     shown = replace(SHOWN, messages=("y" * 600,) * 20)
-    for number in range(200):  # a picture has more than 10 kB here, a pty buffers a few of them
+    for number in range(200):  # a picture has more than 10 kB, of which a pty buffers a few
         display.show(replace(shown, problem=f"number {number}"))
         if not select.select([], [screen.slave], [], 0)[1]:
             break
     else:
         pytest.fail("the terminal never became full")
-    display.show(shown)  # blocks for ever where the write does
-    assert os.get_blocking(screen.slave)  # whoever shares the terminal with us still waits
+    display.show(shown)  # would block forever if the write blocked
+    assert os.get_blocking(screen.slave)  # the terminal is unchanged for other programs
     screen.written()
     display.show(shown)
     assert screen.rows() == render(shown, 200, 60)

@@ -174,7 +174,7 @@ def test_a_whole_picture(name: str) -> None:
 
 
 PARTS: dict[str, tuple[Picture, str | None, str | None]] = {
-    # What is shown, a line that is there, a text that is not.
+    # picture, a line that it shows, a text that it does not show
     "nobody asked for a product manager": (picture(), None, "product management"),
     "no design is needed": (picture(needs_design=False), None, "designing"),
     "a phase under way is always there": (picture(Phase.DESIGNING), " ▶ designing", None),
@@ -344,7 +344,7 @@ def test_a_finished_session_needs_nobody_to_go_on() -> None:
     assert "resume" not in "\n".join(plain(line) for line in last)
 
 
-# -- what stays when there is little room ----------------------------------------------------------
+# -- small sizes -----------------------------------------------------------------------------------
 
 
 def test_an_80x24_client_sees_all_that_matters() -> None:
@@ -469,7 +469,7 @@ def test_without_colour_there_is_bold_and_dim() -> None:
 
 # -- any picture, any size -------------------------------------------------------------------------
 
-# Surrogates and control characters too: all of it may come from users and agents.
+# Also surrogates and control characters, which may come from users and agents.
 TEXTS = st.one_of(
     st.text(max_size=80),
     st.text(string.printable, max_size=300),
@@ -522,7 +522,7 @@ PICTURES = st.builds(
 def _assert_fits(lines: tuple[str, ...], cols: int, rows: int) -> None:
     assert len(lines) == rows
     for line in lines:
-        assert 0 <= wcswidth(line) <= cols, line  # -1: there is a control character in it
+        assert 0 <= wcswidth(line) <= cols, line  # -1 means a control character
         line.encode()
 
 

@@ -1,6 +1,6 @@
 """The agent registry: reading, merging and checking entries, and probing programs."""
 
-# ruff: noqa: RUF001 (the screens of agents hold such signs)
+# ruff: noqa: RUF001 (the screens of agents have such characters)
 from __future__ import annotations
 
 import os
@@ -33,7 +33,7 @@ from tests.conftest import WaitUntil
 
 REGISTRY = load_registry(Settings())
 
-# One line each: agent, strategy, launch, resume. ID, DIR, FILE stand for what is filled in.
+# Each line: agent, strategy, launch argv, resume argv. ID, DIR and FILE stand for values.
 ARGV = """
 claude    assign    claude --model M --session-id ID GO | claude --model M --resume ID GO
 claude    continue  claude --model M GO | claude --model M --continue GO
@@ -397,7 +397,7 @@ def test_a_program_that_hangs_is_ended_with_its_children(
     assert result.installed
     assert result.problem is not None
     assert "did not end within 1 s" in result.problem
-    assert choose_strategy(ROBOT, result).kind is StrategyKind.ASSIGN  # until it says otherwise
+    assert choose_strategy(ROBOT, result).kind is StrategyKind.ASSIGN  # the default
     wait_until(lambda: not is_alive(int(pid.read_text())), what="the child lives")
     assert not list(machine.cache.rglob("*.json"))
 
@@ -427,7 +427,7 @@ def test_nobody_waits_longer_than_a_moment_for_a_program_that_is_being_asked(
     finally:
         gate.write_text("")
         asking.join(20)
-    # Nothing is said against it: it has just not answered yet.
+    # No strategy is ruled out, because the agent has not answered yet.
     assert (hasty.installed, dict(hasty.strategies)) == (True, {})
     assert hasty.problem is not None
     assert answers[0].strategies["assign"]

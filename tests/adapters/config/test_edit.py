@@ -14,7 +14,7 @@ from agentmux.errors import ConfigError
 
 AGENT = ("defaults", "agent")
 
-# What stands there before, and after `defaults.agent: bob` was set.
+# The file before and after `defaults.agent: bob` is set.
 EDITS = [
     ("", "defaults:\n  agent: bob\n"),
     ("# only this\n", "# only this\ndefaults:\n  agent: bob\n"),

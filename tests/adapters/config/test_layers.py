@@ -327,7 +327,7 @@ def test_the_example_configuration_is_sound() -> None:
     loaded = load_settings(None, REPOSITORY, REPOSITORY / ".agentmux.example" / "config.yaml")
 
     assert {loaded.settings.agent_for(role) for role in ROLES} == {"demo"}
-    # Whoever copies it and names a real agent is asked before it comes back.
+    # A user who copies it and names a real agent gets the default policy: resumes ask first.
     assert loaded.settings.resume.policy is None
 
 

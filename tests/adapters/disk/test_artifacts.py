@@ -90,7 +90,7 @@ def test_the_front_matter_nominates_where_the_state_does_not(tmp_path: Path) -> 
     assert said(tmp_path, reviewing()) == {"reviewer_expert": Verdict.PASS}
 
 
-# -- whatever it is ------------------------------------------------------------------------------
+# -- files of any kind ---------------------------------------------------------------------------
 
 PLACES = sorted(
     {f"{each.folder}/{name}" for each in PHASE_REGISTRY for name in each.leaves}

@@ -40,7 +40,7 @@ def test_a_process_that_has_ended_is_not_waited_for(short_dir: Path, nobody: obj
     pipe = ReadyPipe(short_dir, ENVIRON)
     began = time.monotonic()
     assert pipe.wait(20, pid) is None
-    report(pipe.path, b"failed")  # what it said before it ended is heard
+    report(pipe.path, b"failed")  # a report from before its end is read
     assert pipe.wait(20, pid) == b"failed"
     assert time.monotonic() - began < 10
     pipe.close()

@@ -210,7 +210,7 @@ def test_the_longest_request_fits_into_a_line_and_into_the_state(piece: str) -> 
     fields = encode(event(SessionStarted(state=encode_state(state))))
     line = encode_line(fields)
     assert line.endswith(b"\n")
-    assert len(line.splitlines()) == 1  # by any reader's idea of a line
+    assert len(line.splitlines()) == 1  # also with other kinds of line breaks
     assert parse_line(line[:-1]) == json.loads(json.dumps(fields))
     assert len(json_bytes(encode_state(state), indent=None)) < SIZE_MAX // 2
 

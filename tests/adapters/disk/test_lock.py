@@ -194,7 +194,7 @@ def test_a_deleted_lock_file_is_noticed_by_its_holder(held: SessionLock, folder:
     assert other.still_mine()
     assert not held.still_mine()
     held.release()
-    assert other.holder() == {"pid": 2}  # the note of the new holder is not ours to remove
+    assert other.holder() == {"pid": 2}  # the old holder must not remove this note
     assert other.still_mine()
     other.release()
 

@@ -181,7 +181,7 @@ def test_a_folder_that_is_a_link_is_not_written_through(
     before = tree(outside)
     said = attempt(session, use)
     assert tree(outside) == before
-    # What cannot be done is refused by name; a hook, the wrapper and a move leave it alone.
+    # A refusal names the link; a hook, the wrapper and a move skip it without an error.
     assert not said or (f"`{place}` is a link" in said)
 
 

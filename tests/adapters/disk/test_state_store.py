@@ -75,7 +75,7 @@ def test_corrupt_state_gives_the_backup_and_changes_nothing(
 def test_every_single_byte_of_state_may_be_lost(store: StateStore, here: Path) -> None:
     saved(store, "planning", "designing")
     whole = (here / "state.json").read_bytes()
-    for cut in range(len(whole) - 1):  # the last byte is the newline: without it all is there
+    for cut in range(len(whole) - 1):  # without the last byte, a newline, it is complete
         (here / "state.json").write_bytes(whole[:cut])
         expected = "designing" if whole[:cut].rstrip().endswith(b"}") else "planning"
         assert (store.load().fields or {}).get("phase") == expected

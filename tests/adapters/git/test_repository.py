@@ -102,7 +102,7 @@ def committed(run: Run, commit: str = "HEAD") -> set[str]:
     return set(filter(None, listed.split("\0")))
 
 
-# --- where it is ------------------------------------------------------------------------------
+# --- finding the repository -------------------------------------------------------------------
 
 
 def test_outside_a_repository_there_is_no_top_level(
@@ -170,7 +170,7 @@ def test_an_operation_in_progress_is_named(
         git.require_head(base)
 
 
-# --- what is dirty ----------------------------------------------------------------------------
+# --- changed files ----------------------------------------------------------------------------
 
 
 def test_dirty_holds_staged_unstaged_untracked_and_both_ends_of_a_rename(
@@ -425,7 +425,7 @@ def test_an_index_left_behind_by_a_crash_is_settled(started: Path, git: Git, run
     run("add", "mine.txt")
     (started / "agent.txt").write_text("x\n")
     made = git.commit("Add", ["agent.txt"], trailer=TRAILER)
-    run("rm", "-q", "--cached", "agent.txt")  # what the index says if we died before it was written
+    run("rm", "-q", "--cached", "agent.txt")  # as if killed before the index was written
     for _ in range(2):
         git.settle_index(made)
         assert run("status", "--porcelain") == "M  mine.txt\n"

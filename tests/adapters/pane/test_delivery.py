@@ -177,7 +177,7 @@ def test_a_dialog_is_left_alone(start: Start) -> None:
 
 
 def test_a_dialog_that_comes_with_enter_gets_no_second_one(start: Start) -> None:
-    agent = start("asks=rm")  # in place of its composer: our line is the last that looks like one
+    agent = start("asks=rm")  # the dialog replaces the composer; our line now looks like one
     delivery = agent.deliver(deadline_s=2)
     assert delivery.result is DeliveryResult.UNKNOWN
     assert "waiting" in delivery.evidence
@@ -330,7 +330,7 @@ def test_controls_are_taken_out_of_a_text() -> None:
 def test_a_pane_that_goes_with_the_text_is_said(start: Start) -> None:
     agent = start("die")
     delivery = agent.deliver(deadline_s=1)
-    # The pane stays with its last screen, without the text: what became of it nobody knows.
+    # The pane stays with its last screen, which does not show the text: the result is unknown.
     assert delivery.result is DeliveryResult.UNKNOWN
     assert agent.read() == [framed(TEXT)]
 

@@ -126,7 +126,7 @@ def test_the_last_screen_is_painted_dim_behind_the_choices(
     assert shown.startswith("red across")
     assert "lines 世界 ┌─┐" in shown
     assert "row 37" in shown
-    # tmux hands the same state out again in its own order.
+    # tmux returns the same styles in its own order.
     first, second = pane.ansi().split("\n")[:2]
     assert first.startswith("\x1b[2m\x1b[31mred across")
     assert "lines 世界" in second

@@ -20,4 +20,4 @@ from agentmux.wiring import machine
 def test_an_instant_is_written_in_utc_and_cut_to_milliseconds(at: str, written: str) -> None:
     with freeze_time(at):
         assert utc_now() == written
-        assert stamp(machine.now()) == written  # both ways into the journal say the same
+        assert stamp(machine.now()) == written  # both functions that stamp journal lines agree

@@ -114,7 +114,7 @@ def test_no_text_of_ours_runs_a_command(
         assert found.session.uuid == bad
         assert found.session in tmux_under.sessions()
         assert ask(tmux_under, found.pane, "#{pane_current_path}") == str(folder)
-    # Formats run their commands beside the server: give them the time of one that surely ran.
+    # Formats run their commands asynchronously: wait for a later one that does run.
     ran = tmp_path / "ran"
     wait_until(
         lambda: (tmux_under.run("display-message", "-p", f"#(touch {ran})"), ran.exists())[1]
@@ -146,7 +146,7 @@ def test_marks_fall_on_new_panes_and_the_focus_stays(
         name="other", uuid="o", cwd=tmp_path, size=(80, 24), argv=SLEEP
     )
     session = create(tmux_under, tmp_path).session.id
-    # Launch ids of digits alone, the indices of windows among them, and programs that die at once.
+    # Launch ids of digits only, some equal to window indices, and programs that end at once.
     numbers = range(50)
     opened: dict[str, str] = {}
     for number in numbers:
@@ -237,7 +237,7 @@ def test_while_one_pane_follows_another_the_monitor_keeps_its_width(
         assert [pane for pane in found if found[pane].visible][1:] == opened
         assert len(found) == 1 + len(opened)
         shown = opened
-        # Sizes that come in quick succession are told one by one, after a while.
+        # tmux passes on a new size only after a while, so wait for each one.
         rows = 50 + step
         tmux_under.run("resize-window", "-t", made.pane, "-x", "220", "-y", f"{rows}")
         wait_until(lambda: sizes()[-1].endswith(f" {rows - 1}"), what=seen.read_text)  # noqa: B023
@@ -576,7 +576,7 @@ def test_a_server_of_another_version_is_unreachable_and_the_way_out_is_said(
 ) -> None:
     (short_dir / "bin").mkdir()
     fake = short_dir / "bin" / "tmux"
-    # client.c: an upgraded client and the server that still runs
+    # the message of client.c, when tmux was upgraded but the old server still runs
     fake.write_text(
         "#!/bin/sh\necho 'protocol version mismatch (client 8, server 7)' >&2; exit 1\n"
     )

@@ -33,7 +33,7 @@ def create(terminal: Flat, cwd: Path, name: str = "agentmux-a") -> CreatedSessio
 
 
 def new(number: int, argv: tuple[str, ...] = SLEEP) -> NewPane:
-    # Ids of digits alone are the awkward ones: tmux takes them for indices.
+    # Ids of digits only are the difficult ones, because tmux takes them for indices.
     return NewPane(seat=f"coder-{number}", launch=f"{number:012}", label=f"c {number}", argv=argv)
 
 
@@ -228,7 +228,7 @@ def test_a_paste_is_bracketed_and_keeps_its_newlines(
     (pane,) = terminal.open_panes(session, [new(1, (sys.executable, "-c", program))]).values()
     wait_until(lambda: "ready" in terminal.capture([pane])[pane].text)
 
-    terminal.paste(pane, "a\nb\n")  # tmux 3.7 and later look through what is pasted
+    terminal.paste(pane, "a\nb\n")  # tmux 3.7 and later filter pasted text
     terminal.paste(pane, r"\n \033 ^[ %1 ~")
 
     def shown() -> str:

@@ -58,7 +58,7 @@ def test_what_is_installed_is_asked_once_for_help_and_once_for_its_version(
     found = listed(world(tmp_path))["claude"]
     assert (found.probe.path, found.version) == (str(path), "2.1.330")
     assert (found.strategy.kind, found.resumes, found.is_default) == ("assign", True, True)
-    listed(world(tmp_path))  # another process would read the kept answers too
+    listed(world(tmp_path))  # answered from the cache, as in another process
     calls = (tmp_path / "claude.calls").read_text().splitlines()
     assert sorted(calls) == ["--help", "--version"]
 

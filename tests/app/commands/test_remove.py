@@ -62,9 +62,9 @@ def test_refused_while_an_orchestrator_holds_it(site: Site, entry: SessionEntry)
 def test_a_removal_that_was_interrupted_is_no_session_and_is_finished(
     site: Site, entry: SessionEntry
 ) -> None:
-    site.folders.bury(entry.path)  # and then the power went
+    site.folders.bury(entry.path)  # as if the power was lost then
     assert list_sessions(site) == ()
-    OnDisk(entry.path)  # one of the same name, removed and interrupted as well
+    OnDisk(entry.path)  # a second one with the same name, also interrupted
     site.folders.bury(entry.path)
     assert len(site.folders.leftovers(sessions_dir(site.project))) == 2
     finish_removals(site)

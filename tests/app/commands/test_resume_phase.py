@@ -69,7 +69,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> World:
     (project / ".agentmux").mkdir()
     config = project / ".agentmux" / "config.yaml"
     config.write_text("version: 1\ndefaults: {agent: demo}\n")
-    # As the file of --config it is the user's own, and needs no trust.
+    # A file given by --config is the user's own, and needs no trust.
     return build.world(project, config=config, environ=dict(os.environ))
 
 
@@ -116,13 +116,13 @@ class Case:
         assert session.state.phase is entered, plan.because
         wanted = [action.work for action in due if isinstance(action, Launch)]
         assert [pane.work for pane in plan.panes] == wanted
-        pending = plan.state.pending_archive  # of a signal that is applied only now
+        pending = plan.state.pending_archive  # of a signal that this resume applies
         moved = {
             path for path in before - self.files() if not any(each.takes(path) for each in pending)
         }
         settled = "phase_settled" in self.disk.kinds
         assert not moved or settled
-        for path in moved:  # a review that is over makes room for its fix, and a fix for its review
+        for path in moved:  # archived at the change from a review to its fix, or back
             assert path.startswith(("07_review/", "08_completion/")) or path.endswith("/done_1")
         return plan
 
@@ -227,7 +227,7 @@ def test_the_dry_run_names_where_work_goes_on(
 
 
 ROWS = [
-    # state's phase, files, values, where work goes on
+    # state's phase, files, values, phase in which work continues
     ("product_management", "pm arch plan", {"product_manager": True}, "implementing"),
     ("product_management", "arch plan", {"product_manager": True}, "product_management"),
     ("architecting", "arch plan done_1", {}, "implementing"),
@@ -286,7 +286,7 @@ def test_a_draft_is_not_built_upon_and_its_seat_is_told_so(
     assert [pane.work.seat for pane in plan.panes] == [seat]
     (pane,) = plan.panes
     if said in {"product_management", "planning"}:
-        return  # what the seat leaves is another file than what decides the phase
+        return  # the seat's draft is not the file that decides the phase
     draft = FILES[files.rpartition(" ")[2]][0] if seat != "coder" else "06_implementation/done_1"
     said_of_it = "was not handed in"
     assert said_of_it in pane.full_prompt

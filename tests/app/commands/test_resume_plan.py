@@ -175,13 +175,13 @@ def test_cwd(stage: Stage) -> None:
     trust(moved, stage.environ)
     expect(stage, BOTH, f"recorded in the directory `{before}`, this is `{moved}`")
     assert guards(stage) == {Guard.CWD}
-    for plan in stage.panes().values():  # nothing points at the old place
+    for plan in stage.panes().values():  # nothing names the old path
         assert str(before) not in plan.prompt
         assert str(before) not in " ".join(plan.argv)
-    # A link where it was leads to the same place, which is still another one.
+    # A link at the old path does not help: the real path is another one.
     before.symlink_to(moved)
     expect(stage, BOTH, "recorded in the directory")
-    # Back where it was, all is as before.
+    # At its old path again, everything is as before.
     before.unlink()
     moved.rename(before)
     stage.project = before
@@ -328,7 +328,7 @@ def test_a_program_that_does_not_answer_says_nothing_against_its_conversations(
 
     changed = replace(world, programs=AnsweringPrograms(world.programs, probe=hangs))
     assert {plan.mode for plan in stage.panes(changed).values()} == {"native"}
-    # Nor against those that are still to come: they can be found again.
+    # New conversations are not affected either: they get an id.
     anew = stage.panes(changed, fresh=frozenset({"*"}))
     assert {(plan.mode, "--session-id" in plan.argv) for plan in anew.values()} == {("fresh", True)}
 
@@ -369,7 +369,7 @@ def test_no_program_at_all_gives_a_shell(stage: Stage) -> None:
         ("02_architecting/architecture.md", BOTH),
         ("context.md", BOTH),
         ("requirements.md", BOTH),
-        # Nobody was told to read these.
+        # No prompt names these files.
         ("02_architecting/notes.md", ()),
         ("04_planning/plan_3.md", ()),
         ("../../../calc.py", ()),
@@ -416,7 +416,7 @@ def test_ambiguous_with_one_seat_left(stage: Stage) -> None:
     fields = stage.plan(phase="implementing")
     assert [each.work.seat for each in fields.panes] == ["coder-2"]
     check(fields.panes[0], "fresh", "ran beside it or since")
-    # Alone from now on, it is the latest for sure, until another session's agent runs there.
+    # Alone, its conversation is the latest, until an agent of another session runs there.
     (made,) = stage.launch_resumed().values()
     (plan,) = stage.plan().panes
     check(plan, "native", "the latest conversation got 1 prompt")
@@ -459,7 +459,7 @@ def reviewing(tmp_path: Path, cache: Path, *agents: str) -> Stage:
         (("demo-continue", "c3"), ("fresh", "fresh")),
         ((PROGRAM, "c2"), ("native", "fresh")),
         (("demo-continue", "demo"), ("fresh", "native")),
-        (("demo-continue", "demo-checkpoint"), ("native", "fresh")),  # it left no checkpoint
+        (("demo-continue", "demo-checkpoint"), ("native", "fresh")),  # has no checkpoint
         (("demo-home", "c2"), ("native", "native")),
     ],
 )
@@ -644,7 +644,7 @@ def test_a_plan_needs_neither_tmux_nor_a_lock(stage: Stage) -> None:
     subprocess.run(words, check=True, env=stage.environ, timeout=60)
 
 
-# -- other words for what is on record -----------------------------------------------------------
+# -- configured resume commands for recorded conversations ---------------------------------------
 
 
 def words_for(stage: Stage, agent: str, words: str) -> None:
@@ -662,7 +662,7 @@ def one_coder_left(stage: Stage) -> None:
 def test_the_configured_words_resume_what_was_recorded_before(stage: Stage) -> None:
     refs = {seat: plan.session_ref for seat, plan in stage.panes().items()}
     words_for(stage, "demo", "[--model, zz, --resume, '{session_id}']")
-    for _ in range(2):  # the second time from the record of a launch with these words
+    for _ in range(2):  # the second time, the record has these words
         for seat, plan in stage.panes().items():
             check(plan, "native", HELD)
             assert plan.argv[:-1] == (PROGRAM, "--model", "zz", "--resume", refs[seat])

@@ -82,7 +82,7 @@ def test_starts_in_the_same_second_get_a_name_each(studio: Studio) -> None:
         assert state.feature_dir == f"{layout.SESSIONS_DIR}/{each.name}"
         assert str(each.path) in (each.path / layout.CONTEXT).read_text()
     assert len({studio.world.files(each.path).load().state.session_id for each in begun}) == COUNT
-    # Who came first is not in the checkout alone any more, and the others are told.
+    # The later sessions are warned about the earlier ones in the same checkout.
     told = {each.name: [w for w in each.warnings if "another unfinished" in w] for each in begun}
     assert told[base] == []
     assert told[f"{base}-2"] == [f"another unfinished session began in this checkout: {base}"]
@@ -102,7 +102,7 @@ def test_many_unfinished_sessions_are_warned_of_in_one_line(studio: Studio) -> N
 def test_a_name_that_a_tmux_session_has_is_passed_over(studio: Studio) -> None:
     other, plan = planned(studio)
     begun = start(other.world, _starter(), plan)
-    shutil.rmtree(begun.path)  # or of another project; its tmux session is there
+    shutil.rmtree(begun.path)  # only its tmux session exists, as with one of another project
     asked = StartRequest(feature="same", agent="demo")
     assert plan_start(other.world, asked, {}).name == f"{begun.name}-2"
     with pytest.raises(BlockedError, match=f"{begun.tmux_name} exists already"):
@@ -170,7 +170,7 @@ def test_a_session_that_is_being_started_is_said_to_start(
     assert not list(studio.project.glob(f"{layout.SESSIONS_DIR}/*/ready-*"))
 
 
-# -- a branch of its own -------------------------------------------------------------------------
+# -- starts with a branch ------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["q\udcff", "esc\x1b[31m", "line\nend"])
@@ -231,7 +231,7 @@ def test_a_branch_is_taken_back_where_the_directory_cannot_be_made(branching: St
 
 
 def test_starts_with_a_branch_get_a_name_and_a_branch_each(branching: Studio) -> None:
-    now = branching.world.now()  # a name holds the second
+    now = branching.world.now()  # the second is part of the name
     branching.world = replace(branching.world, now=lambda: now)
     plans = [with_branch(branching) for _ in range(2)]
     first, second = (start(own.world, _starter(), plan) for own, plan in plans)

@@ -128,7 +128,7 @@ def noted(stage: Stage) -> tuple[str, ...]:
 def test_who_runs_side_by_side_is_noted_together(stage: Stage) -> None:
     first = tuple(made.plan.launch for made in stage.launch().values())
     assert noted(stage) == first
-    # Both have been brought back since: what ran before is over.
+    # Both have been resumed, so the earlier launches do not run any more.
     second = tuple(made.plan.launch for made in stage.launch_resumed().values())
     assert noted(stage) == second
 

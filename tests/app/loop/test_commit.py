@@ -52,7 +52,7 @@ def test_a_commit_counts_once_the_index_is_up_to_it(
     project: Path, world: World, state: SessionState
 ) -> None:
     write_hook(project, "post-commit", "touch .git/index.lock\n")
-    for _ in range(2):  # made, then found
+    for _ in range(2):  # the first call makes the commit, the second finds it
         with pytest.raises(IndexBusyError):
             commit(world, state, APPROVAL)
     made = world.repository.head().commit

@@ -335,7 +335,7 @@ def test_what_is_true_only_now_is_there_to_read(stage: Stage) -> None:
                 noted = json.loads(place.read_text()) if place.exists() else {"panes": {}}
                 return noted["panes"].get("architect", {})
 
-            # It is seen to lie beside the monitor at the first look after it was put there.
+            # The first look after the pane was opened finds it visible.
             await stage.until(lambda: shown().get("visible"))
             pane = stage.pane("architect")
             assert (shown()["pane"], shown()["pid"]) == (pane.id, pane.pid)
@@ -428,7 +428,7 @@ def test_an_idle_agent_is_nudged_once_then_reported(impatient: Stage) -> None:
             await stage.until(lambda: stage.facts("agent_stalled"))
             seen = len(stage.events())
             await stage.until(lambda: stage.status("architect") == "stalled")
-            await asyncio.sleep(2.4)  # nothing is to come any more
+            await asyncio.sleep(2.4)  # time in which no further event may come
             assert len(stage.events()) == seen
             assert len(stage.typed) == 1
 
@@ -447,7 +447,7 @@ def test_who_asks_its_user_is_left_alone(impatient: Stage, dialog: str) -> None:
         async with stage.driven():
             await stage.until(lambda: "architect" in stage.state().seats)
             await stage.until(lambda: stage.status("architect") == "waiting_for_user")
-            await asyncio.sleep(2.4)  # long enough to be nudged and reported
+            await asyncio.sleep(2.4)  # more than the time to a reminder and a report
             assert stage.typed == []
             assert stage.status("architect") == "waiting_for_user"
 
@@ -502,9 +502,9 @@ def test_a_draft_puts_the_question_off_until_it_is_gone(
             await stage.until(lambda: "architect" in stage.state().seats)
             await stage.until(lambda: stage.status("architect") == "busy")
             pane = stage.pane("architect").id
-            stage.terminal.paste(pane, "what if")  # somebody begins to write
+            stage.terminal.paste(pane, "what if")  # the user begins to type
             await stage.until(lambda: stage.typed)
-            await asyncio.sleep(1.5)  # in which it was asked again at every look
+            await asyncio.sleep(1.5)  # several looks, each of which may try again
             assert len(stage.typed) == 1
             assert stage.facts("agent_nudged") == []
             subprocess.run(
@@ -520,7 +520,7 @@ def test_a_draft_puts_the_question_off_until_it_is_gone(
 def test_everybody_who_asked_is_told_of_everything_once(impatient: Stage) -> None:
     stage = impatient
     topics = [{"kind": "code", "topic": "numbers"}, {"kind": "web", "topic": "rounding"}]
-    coder = {"research": topics, "submit": "no"}  # one that went on would not be there to be told
+    coder = {"research": topics, "submit": "no"}  # a coder that handed in could not be told
     stage.scenario({"coder": coder, "code-researcher": {"think": 1}})
 
     def told() -> list[list[str]]:
@@ -541,7 +541,7 @@ def test_everybody_who_asked_is_told_of_everything_once(impatient: Stage) -> Non
     check_journal(stage.path)
 
 
-# -- signals that come late ---------------------------------------------------------------------
+# -- late signals -------------------------------------------------------------------------------
 
 
 def test_a_signal_of_an_earlier_launch_changes_nothing(stage: Stage) -> None:
@@ -579,7 +579,7 @@ async def submitted(stage: Stage, env: Mapping[str, str], *words: str) -> dict[s
     return found
 
 
-# -- what goes wrong around it ------------------------------------------------------------------
+# -- failures outside the agents ----------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -735,7 +735,7 @@ def test_a_program_that_has_not_answered_yet_keeps_its_conversation(
     asyncio.run(play())
     assert [fact.mode for fact in stage.facts("agent_launched", "architect")] == ["fresh", "native"]
     balky.close()
-    # A machine on which it was never asked says the same, before it has answered.
+    # With an empty cache, the plan is the same before the agent's probe has answered.
     elsewhere = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "elsewhere")}
     world = build.world(stage.project, environ=elsewhere, read_only=True)
     (planned,) = plan_resume(world, world.files(stage.path)).panes
@@ -747,7 +747,7 @@ def test_a_program_that_knows_less_than_it_was_taken_for_is_launched_without_it(
     balky: Balky, tmp_path: Path
 ) -> None:
     stage = Stage(tmp_path, balky, agent=robot(tmp_path, says=HANGS, knows=KNOWS_NO_ID))
-    # After the failure it is waited for, but not for the ten seconds of an ordinary day.
+    # After the failure, the launch waits for the probe; here for 1.5 s instead of 10 s.
     ask = partial(probe, path_env=os.environ["PATH"], cache_dir=None, timeout_s=1.5)
     stage.world = replace(stage.world, programs=AnsweringPrograms(stage.world.programs, ask=ask))
     stage.scenario(STAY)
@@ -760,7 +760,7 @@ def test_a_program_that_knows_less_than_it_was_taken_for_is_launched_without_it(
     assert [fact.status for fact in stage.facts("agent_exited", "architect")] == [2]
     first, second = stage.facts("agent_launched", "architect")
     assert (first.record["strategy"], second.record["strategy"]) == ("assign", "none")
-    # The same seat is not taken for more a second time.
+    # The strategy that failed is not chosen for this seat again.
     again = plan_resume(stage.world, stage.world.files(stage.path), phase="architecting").panes
     assert ["--session-id" in plan.argv for plan in again] == [False]
 
@@ -1218,5 +1218,5 @@ def test_a_stop_whose_first_half_fails_still_ends_the_session_and_names_its_caus
     assert interruption is not None
     assert "stopped" in interruption.cause
     lock = SessionLock(stage.path)
-    lock.acquire(0, {})  # nobody holds it any more
+    lock.acquire(0, {})  # the lock is free
     lock.release()

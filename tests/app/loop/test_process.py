@@ -108,7 +108,7 @@ def test_work_that_is_handed_in_while_a_resume_begins_counts(tmp_path: Path) -> 
 def test_a_session_that_is_done_keeps_nothing_half_written(tmp_path: Path) -> None:
     studio = Studio(make_project(tmp_path / "project"), dict(os.environ), cycles=1)
     studio.start()
-    pipe = studio.session / "ready-1-1-00ff.fifo"  # of a command that was killed
+    pipe = studio.session / "ready-1-1-00ff.fifo"  # left by a command that was killed
     begin_agent, left = studio.terminal.begin, [pipe]
 
     def killed_while_writing(pane: SimPane) -> None:

@@ -159,7 +159,7 @@ def test_time_in_which_nobody_ran_is_no_silence_of_the_agent(
         runner.run(looking.watcher.tick())
         assert looking.watcher.to_nudge == []
 
-        for _ in range(15):  # it is awake, and the agent says nothing
+        for _ in range(15):  # the machine is awake, and the agent does nothing
             Ahead.seconds += 5.0
             runner.run(looking.watcher.tick())
         assert looking.watcher.to_nudge == ["architect"]
@@ -242,7 +242,7 @@ def test_who_waits_for_research_is_left_alone_while_somebody_does_it(
     assert looking.watcher.to_nudge == nudged
 
 
-# -- whose clock runs ----------------------------------------------------------------------------
+# -- clocks --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -270,7 +270,7 @@ def test_who_was_nudged_is_not_nudged_again(looking: Looking) -> None:
     assert looking.watcher.to_nudge == []
 
 
-# -- what stands beside it ------------------------------------------------------------------------
+# -- limits and trouble ---------------------------------------------------------------------------
 
 TROUBLE = "● API error: 529 overloaded\n"
 

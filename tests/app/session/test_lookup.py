@@ -233,7 +233,7 @@ def three(make: Callable[..., Path]) -> None:
         ("20260101-101501-add-auth-ui", "add-auth-ui"),
         ("20260102-101500-fix/", "fix"),
         (".agentmux/.sessions/20260102-101500-fix", "fix"),
-        ("add-auth", "add-auth"),  # the whole slug wins over the beginning of another
+        ("add-auth", "add-auth"),  # a whole slug is preferred to a prefix of another one
         ("add-auth-u", "add-auth-ui"),
         ("20260102", "fix"),
         ("f", "fix"),
@@ -306,7 +306,7 @@ def test_only_the_only_one_is_taken_unasked(site: Site) -> None:
         select_session(())
 
 
-# -- what runs ---------------------------------------------------------------------------------
+# -- liveness ----------------------------------------------------------------------------------
 
 
 def begin(tmux: TmuxTerminal, path: Path, *, name: str = "", uuid: str = SESSION_ID) -> int:
@@ -407,7 +407,7 @@ def test_each_server_is_asked_once(
     counted = replace(site, terminal=lambda socket: Counting(socket or tmux.socket))
     found = live(counted, list_sessions(counted))
     assert len(found) == 6
-    assert sum(each.live is True for each in found.values()) == 6  # one uuid in all of them
+    assert sum(each.live is True for each in found.values()) == 6  # all have the same uuid
     assert calls == [tmux.socket]
 
 
@@ -434,7 +434,7 @@ def test_a_server_that_lost_its_socket_keeps_the_session_live(
     found = liveness(site, path)
     assert (found.live, found.tmux) == (True, None)
     assert str(server) in found.because
-    # A later server at the same place is not the one that holds it.
+    # A later server on the same socket is not the one that has the session.
     try:
         begin(tmux, make("20260101-101501-later"), uuid="later")
         found = liveness(site, path)

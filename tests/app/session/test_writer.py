@@ -77,7 +77,7 @@ def test_a_disk_that_is_full_at_any_operation_only_delays(
         assert operations > 8
         for number in range(1, operations + 1):
             disk.full_at, disk.count = number, 0
-            with suppress(DataError):  # a backup that cannot be made, for one, is no error
+            with suppress(DataError):  # not every failure is an error, such as that of a backup
                 record(number)
             assert disk.count >= number
             disk.full_at = -1
@@ -173,7 +173,7 @@ def test_a_line_that_does_not_parse_is_told_once(
     session = opened(disk.files)
     session.take_over()
     assert [text[: len(before)] for text in session.warnings] == [before]
-    assert not caplog.records  # it stands among the warnings already
+    assert not caplog.records  # because it is one of the warnings already
 
     after = spoil(b'{"v": 1}')
     for number in range(3):
@@ -189,7 +189,7 @@ def test_a_line_that_does_not_parse_is_told_once(
     assert path.read_bytes().count(b"garbage\n") == 1
 
 
-# -- a state that is gone ------------------------------------------------------------------------
+# -- a lost state --------------------------------------------------------------------------------
 
 EXECUTION = check_plan(plan(("serial", [1])))[0]
 UNAPPLIED: dict[str, tuple[Phase, str, Fact, Phase, str]] = {
@@ -269,7 +269,7 @@ def test_without_a_state_what_was_handed_in_last_is_not_asked_for_again(
     seen = []
     for name in ("whole", "gone"):
         disk = waiting(tmp_path / name, phase, seat, fact)
-        if behind:  # appended by the orchestrator, which saw the signal no sooner than this
+        if behind:  # an event that the orchestrator wrote before it saw the signal
             disk.tell(AgentExited(cause="finished", status=0), seat, f"launch-{seat}")
         if name == "gone":
             for path in (layout.STATE, layout.STATE_BACKUP):

@@ -65,7 +65,7 @@ def architecting(tmp_path: Path) -> OnDisk:
     return OnDisk(tmp_path / "s")
 
 
-# -- what is journaled ---------------------------------------------------------------------------
+# -- journal lines -------------------------------------------------------------------------------
 
 
 def test_an_accepted_signal_is_one_line_that_names_its_artifact(architecting: OnDisk) -> None:
@@ -230,7 +230,7 @@ def test_a_plan_over_its_bound_is_refused_and_one_below_fits_the_journal(tmp_pat
     session = OnDisk(tmp_path / "s", Phase.PLANNING)
     environ = session.launch("planner")
     big = plan(("serial", [1]))
-    # Two bytes on disk, six in an ASCII journal: the worst there is.
+    # The worst case: a character with two bytes on disk and six in the ASCII journal.
     big["subplans"][0]["scope"] = "é" * 130_000
     session.leave("04_planning/plan.yaml", json.dumps(big, ensure_ascii=False))
     assert hand_in(session, environ, "submit_plan").result == "accepted"
@@ -472,7 +472,7 @@ def test_codex_hands_its_mcp_servers_all_that_says_who_calls(architecting: OnDis
     mcp = load_registry(Settings())["codex"].mcp
     assert mcp is not None
     (listed,) = [word for word in mcp.args if ".env_vars=" in word]
-    # How a conversation is learned does not concern the server: it never sees the agent's own id.
+    # The MCP server does not need AGENTMUX_LEARN, because it never sees the conversation's id.
     assert asked - {"AGENTMUX_LEARN"} <= set(json.loads(listed.partition("=")[2]))
 
 
@@ -529,7 +529,7 @@ def test_there_is_nothing_to_decide_while_agents_work(architecting: OnDisk) -> N
     assert (answer.result, "architecting" in answer.reason) == ("ignored", True)
 
 
-# -- whose pane ----------------------------------------------------------------------------------
+# -- the pane of a signal ------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["AGENTMUX_SESSION_DIR", "AGENTMUX_LAUNCH_ID", "AGENTMUX_SEAT"])
@@ -568,7 +568,7 @@ def test_an_older_session_takes_signals_after_its_first_resume(architecting: OnD
     assert architecting.files.journal.path.read_bytes() == before
 
 
-# -- at once -------------------------------------------------------------------------------------
+# -- signals at the same time --------------------------------------------------------------------
 
 
 def test_eight_processes_at_once_are_each_taken_once(tmp_path: Path) -> None:

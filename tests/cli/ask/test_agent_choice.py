@@ -90,7 +90,7 @@ def test_unattended_words_are_named_and_written_only_when_told(
         "defaults": {"agent": "claude"},
         "agents": {"claude": {"permission_args": ["--dangerously-skip-permissions"]}},
     }
-    trust(project)  # as `start` does with what was just chosen
+    trust(project)  # as `start` does with the new choice
     assert world_of(project).spec("claude").permission_args == ("--dangerously-skip-permissions",)
 
 
@@ -109,7 +109,7 @@ def test_a_custom_command_is_taken_as_typed_once_it_can_run(
     assert written(project) == {"defaults": {"agent": "robot --fast: x"}}
     said = capsys.readouterr().err
     assert "`9` is not in the list" in said
-    assert "choose one of the list" in said  # there is no default: only the offline agent is here
+    assert "choose one of the list" in said  # no default: it is only the offline agent
     assert "`no-such` is not on PATH" in said
     assert "no closing quotation" in said
 

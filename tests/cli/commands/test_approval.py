@@ -59,7 +59,7 @@ def run(*words: str) -> int:
     return main(words, os.environ)
 
 
-# -- a repository of its own ---------------------------------------------------------------------
+# -- nested repositories -------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("words", [(), ("--yes",), ("--json",)])
@@ -123,7 +123,7 @@ def test_a_session_that_makes_no_commit_leaves_nothing_out(project: Path, capsys
     assert run("approve") == ExitCode.OK
 
 
-# -- HEAD is elsewhere ---------------------------------------------------------------------------
+# -- another HEAD --------------------------------------------------------------------------------
 
 
 def commit_mine(project: Path) -> None:

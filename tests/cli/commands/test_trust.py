@@ -76,7 +76,7 @@ def asked(project: Path, *agents: str) -> list[str]:
     return [part.key for part in untrusted(world(project), effect)]
 
 
-# -- what has effect -----------------------------------------------------------------------------
+# -- effects of untrusted files ------------------------------------------------------------------
 
 
 def test_until_trusted_nothing_that_runs_or_is_told_has_effect(project: Path) -> None:
@@ -97,7 +97,7 @@ def test_until_trusted_nothing_that_runs_or_is_told_has_effect(project: Path) ->
     assert not found.spec("robot").known
     assert found.settings.resume.commands == {}
     assert found.templates.extension("coder") is None
-    # The rest of the file is no business of trust.
+    # The other settings of the file need no trust.
     assert found.settings.defaults.max_review_iterations == 1
     assert found.settings.resume.max_age_s == 86400
     assert not found.settings.completion.commit
@@ -123,7 +123,7 @@ def test_what_the_user_says_needs_no_trust(project: Path, tmp_path: Path) -> Non
     assert found.settings.defaults.agent == "robot"
     assert found.spec("robot").command == ("mine",)
     assert found.trust.parts() == ()
-    # What a file of the user's says over the project's is the user's.
+    # A setting that the user's file overrides needs no trust.
     configure(project, "defaults: {agent: ./evil.sh}")
     found = build.world(project, config=flag, environ=os.environ)
     assert untrusted(found, playing({}, {}, product_manager=False)) == ()
@@ -348,7 +348,7 @@ def at_terminal(project: Path, *words: str, answer: str) -> tuple[int, str]:
     try:
         while data := os.read(ours, 65536):
             said += data
-    except OSError:  # what a terminal says when its last program is gone
+    except OSError:  # raised when the terminal's last program has ended
         pass
     os.close(ours)
     return process.wait(30), said.decode()
@@ -365,7 +365,7 @@ def test_a_person_is_shown_what_would_be_used_and_asked(project: Path, evil: Pat
     code, said = at_terminal(project, "agents", "show", "claude", answer="y\n")
     assert code == 0
     assert ran(evil)
-    # It was remembered, and so was that the other was not shown.
+    # This part is trusted now; the other one, which was not shown, is not.
     assert asked(project) == []
     code, said = at_terminal(project, "agents", "show", "other", answer="n\n")
     assert code == ExitCode.INTERRUPTED
@@ -405,6 +405,6 @@ def test_what_was_revoked_while_somebody_was_asked_stays_so(project: Path, run: 
 
 def test_what_came_in_while_the_user_wrote_is_not_trusted(project: Path) -> None:
     before = world(project)
-    configure(project, TWO_PARTS)  # of which the user has written the first line alone
+    configure(project, TWO_PARTS)  # only its first line is from the user
     keep_written(before, world(project), ("defaults.agent",))
     assert set(world(project).trust.known()) == {"defaults.agent"}

@@ -48,7 +48,7 @@ WaitUntil = Callable[..., None]
 LAB = Path(__file__).with_name("picker_lab.py")
 ROOT = Path(__file__).parent.parent.parent.parent
 
-# -- how it looks --------------------------------------------------------------------------------
+# -- the picture ---------------------------------------------------------------------------------
 
 SEATS = (
     SeatOutlook(seat="coder-1", agent="claude", mode="native", reason="every check passed"),
@@ -242,7 +242,7 @@ def test_text_is_cut_by_cells(given_text: str, cols: int, shown: str) -> None:
     assert cut(given_text, cols) == shown
 
 
-# -- what it knows -------------------------------------------------------------------------------
+# -- data of sessions ----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -264,7 +264,7 @@ def test_a_screen_is_shown_without_what_a_terminal_obeys(ansi: str, lines: tuple
 
 @pytest.fixture
 def project(tmp_path: Path, short_dir: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    # The picker's look at tmux finds a place where no server runs.
+    # The picker looks for a tmux server there, and finds none.
     monkeypatch.setenv("TMUX_TMPDIR", str(short_dir))
     folder = tmp_path / "project"
     (folder / ".agentmux").mkdir(parents=True)
@@ -373,7 +373,7 @@ class Pane:
 
     def __init__(self, tmux: TmuxTerminal, project: Path, cols: int, rows: int) -> None:
         self._socket = tmux.socket
-        # The shell stays, to show what the picker leaves behind.
+        # The shell keeps running, to show the terminal after the picker.
         line = (
             f"{sys.executable} {LAB} {project}; echo code $?; stty -a | grep -o '.icanon'; read x"
         )
@@ -540,7 +540,7 @@ LEFT = b"\x1b[?25h\x1b[?1049l"
 @pytest.mark.parametrize(
     ("end", "code"),
     [
-        (lambda process, fd: os.write(fd, b"\x03"), 1),  # the lab shows KeyboardInterrupt
+        (lambda process, fd: os.write(fd, b"\x03"), 1),  # KeyboardInterrupt in picker_lab
         (lambda process, fd: process.send_signal(signal.SIGINT), 1),
         (lambda process, fd: process.send_signal(signal.SIGTERM), -signal.SIGTERM),
         (lambda process, fd: process.send_signal(signal.SIGHUP), -signal.SIGHUP),
@@ -558,7 +558,7 @@ def test_the_terminal_is_as_it_was_whatever_ends_the_picker(
         end(process, fd)
         read_until(fd, LEFT)
         process.wait(20)
-    # An interrupted Python ends with its signal.
+    # An interrupted Python may end with 1 or with SIGINT.
     assert process.returncode in {code, -signal.SIGINT if code == 1 else code}
 
 

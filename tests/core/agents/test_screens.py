@@ -1,6 +1,6 @@
 """Reading screens with an agent's patterns."""
 
-# ruff: noqa: RUF001 (the screens of agents hold such signs)
+# ruff: noqa: RUF001 (the screens of agents have such characters)
 from __future__ import annotations
 
 from dataclasses import replace
@@ -84,9 +84,9 @@ UNKNOWN_ID = "Error: No conversation found with session ID: 6f1b\n"
     [
         (UNKNOWN_ID, True),
         (f"\n\n{UNKNOWN_ID}Run it without an id to choose one.\n\n\n", True),
-        (f"● It said: {UNKNOWN_ID}\n❯ \n", False),  # a conversation came back that holds it
+        (f"● It said: {UNKNOWN_ID}\n❯ \n", False),  # the text is in a resumed conversation
         (f"● It said: {UNKNOWN_ID}✻ Working… (1s · esc to interrupt)\n", False),
-        (f"{UNKNOWN_ID}\n ❯ 1. Start anew\n", False),  # its user is asked
+        (f"{UNKNOWN_ID}\n ❯ 1. Start anew\n", False),  # the agent asks its user
         (UNKNOWN_ID + "hint\n" * 6, True),
         (UNKNOWN_ID + "talk\n" * 8, False),
         ("", False),
@@ -107,7 +107,7 @@ PROMPTED = "> Read the file /p/launches/0123456\n789ab/prompt.md and do what it 
     ("screen", "shows"),
     [
         (f"{PROMPTED}\n❯ \n", True),
-        (f"{PROMPTED}\n✻ Working… (1s · esc to interrupt)\n❯ \n", False),  # the busy mark tells
+        (f"{PROMPTED}\n✻ Working… (1s · esc to interrupt)\n❯ \n", False),  # still busy
         ("Welcome\n\n❯ Read the file /p/launches/0123456789ab/prompt.md\n", False),  # not submitted
         ("Welcome\n\n❯ \n", False),
         (PROMPTED, False),

@@ -116,7 +116,7 @@ def test_a_conversation_comes_back_when_every_guard_holds(
 
 
 Change = Mapping[str, Any]
-# guard, the record, what is changed in it, what is changed in the facts, the reason.
+# guard, record, changes to the record, changes to the facts, reason
 FLIPS: list[tuple[Guard, ResumeRecord, Change, Change, str]] = [
     (Guard.SWITCH, ASSIGN, {}, {"fresh_flag": True}, "a fresh start was asked for"),
     (Guard.SWITCH, ASSIGN, {"restart": "fresh"}, {}, "a fresh start was asked for"),
@@ -307,7 +307,7 @@ FLIPS: list[tuple[Guard, ResumeRecord, Change, Change, str]] = [
         "phase implementing became fixing, iteration 0 became 1",
     ),
     (
-        # Other work reads other files: what its prompt does not name is not gone.
+        # Other work reads other files; a file that its prompt does not name is not missing.
         Guard.EPOCH,
         ASSIGN,
         {},
@@ -406,7 +406,7 @@ def test_every_guard_has_a_row_and_its_place() -> None:
     assert tuple(guard for guard, _ in resume_choice.GUARDS) == tuple(Guard)
 
 
-# One way for each guard to fail that is independent of the others, on one continue conversation.
+# For each guard, changes that make only this guard fail, on a `continue` conversation.
 _ALONE: Mapping[Guard, tuple[Change, Change]] = {
     Guard.SWITCH: ({}, {"fresh_flag": True}),
     Guard.RECORD: ({"unsure": True}, {}),
@@ -555,7 +555,7 @@ def test_native_by_id_names_its_conversation_in_exactly_one_element(
     choice = choice_of(record, FACTS)
     word = slot.replace("{session_id}", ref)
     if isinstance(choice, Fresh):
-        # Only when another word holds the id too, or a place of its own.
+        # Only if another word also contains the id, or has a placeholder.
         assert choice.guard is Guard.RECORD
         assert any(ref in w or "{" in w for w in ("agent", *before, *after))
     else:
@@ -640,7 +640,7 @@ _json = st.recursive(
     ),
     max_leaves=12,
 )
-# Half of the values fit their field, so that decoding often succeeds and the guards get work.
+# Half of the values fit their field, so that decoding often succeeds and the guards are tested.
 _kinds: Mapping[str, st.SearchStrategy[object]] = {
     "str": st.text(max_size=20) | st.sampled_from([*StrategyKind, "claude", "2026-11-20T12:00Z"]),
     "str | None": st.none() | st.text(max_size=20) | st.just(REF),

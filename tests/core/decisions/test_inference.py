@@ -39,7 +39,7 @@ PASS, FAIL = json.dumps(review("pass")), json.dumps(review("fail"))
 TWO = execution_plan(("parallel", [1, 2]))
 DESIGNED = execution_plan(("serial", [1]), needs_design=True)
 
-# Files by a short name each, so that a row of a table can be read.
+# Short names of files, for readable rows in the tables.
 FILES = {
     "pm": ("01_product_management/done", ""),
     "arch": ("02_architecting/architecture.md", "# A"),
@@ -119,7 +119,7 @@ CHECKS = [
         "implementing", "done_1 done_2", {"subplan_count": 3}, False,
         "done_3 missing: 2 of 3 sub-plans are done",
     ),
-    # a fix iteration: the request, with an iteration greater than 0 or none at all
+    # a fix iteration: the fix request exists, and the iteration is greater than 0 or unknown
     ("implementing", "plan fix", {"review_iteration": 1}, True, "a fix iteration has begun"),
     ("implementing", "plan fix", {"review_iteration": None}, True, "a fix iteration has begun"),
     (
@@ -130,7 +130,7 @@ CHECKS = [
         "implementing", "plan fix:empty", {"review_iteration": 1}, False,
         "done_1, done_2 missing: 0 of 2 sub-plans are done",
     ),
-    # its copy in history counts where the request itself is lost
+    # if the fix request is lost, its copy in history counts
     ("implementing", "plan kept", {"review_iteration": 1}, True, "a fix iteration has begun"),
     (
         "implementing", "plan kept", {"review_iteration": 2}, False,
@@ -165,7 +165,7 @@ CHECKS = [
         "reviewing", "arch:both logic+ quality+", {}, True,
         "reviewer_logic, reviewer_quality passed it",
     ),
-    # the state's nominations win over the front matter's, and may be short
+    # the state's nominations win over the front matter's, and may be short names
     (
         "reviewing", "arch:quality logic+", {"reviewer_nominations": ("logic",)}, True,
         "reviewer_logic passed it",
@@ -197,7 +197,7 @@ CHECKS = [
     ("fixing", "kept", {"review_iteration": 1}, False, "done_1 is missing"),
     ("fixing", "fix", {"review_iteration": 0}, True, "nothing to fix"),
     ("fixing", "fix done_1", {"review_iteration": 1}, True, "done_1 exists"),
-    # no resume undoes a cap
+    # a resume does not undo the cap
     (
         "fixing", "fix", {"review_iteration": 3, "review_outcome": "capped"}, True,
         "capped after 3 iterations",
@@ -268,7 +268,7 @@ def test_the_copy_of_the_fix_request_lies_in_the_iteration_that_failed() -> None
 
 # -- the table: phase x artifacts x state --------------------------------------------------------
 
-# What lies on disk when a session has got as far as this, and what the walk ends at then.
+# For each phase, the files on disk when a session has reached it; the artifacts lead to that phase.
 DISKS = {
     "architecting": "",
     "planning": "arch",
@@ -282,9 +282,9 @@ STATES = (
     "completing", "fixing",
 )  # fmt: skip
 
-# rows: what the state says; columns: what the artifacts say; the answer. Where the outcome of the
-# state's phase lies there (= on the right of the diagonal), the artifacts say where to go on; else
-# the earlier of the two is the answer. A fix is settled by an event, so its row stays.
+# Rows: the state's phase; columns: the artifacts' phase; cells: the answer. If the outcome of the
+# state's phase exists (right of the diagonal), the answer is the artifacts' phase; if not, it is
+# the earlier of the two. A fix is settled by an event, so artifacts cannot lead past it.
 TABLE = """
                      architecting  planning      designing     implementing  reviewing     completing
 product_management   pm            pm            pm            pm            pm            pm
@@ -336,14 +336,14 @@ def test_an_unreadable_state_leaves_it_to_the_artifacts(said: str, on_disk: str)
 
 
 FAILED = [
-    # failed in, artifacts say, pending lines, answer
+    # phase of the failure, artifacts' phase, pending lines, answer
     ("planning", "planning", 0, "planning"),
-    ("planning", "reviewing", 0, "reviewing"),  # no pending line: the artifacts
-    ("planning", "reviewing", 1, "reviewing"),  # folds as the phase it failed in, and is decided
+    ("planning", "reviewing", 0, "reviewing"),  # no pending line: the artifacts decide
+    ("planning", "reviewing", 1, "reviewing"),  # folded in the failed phase, and decides it
     ("reviewing", "reviewing", 1, "reviewing"),
     ("reviewing", "implementing", 0, "implementing"),
     ("reviewing", "implementing", 2, "implementing"),
-    ("", "implementing", 0, "implementing"),  # imported: nobody knows where it failed
+    ("", "implementing", 0, "implementing"),  # imported: the phase of the failure is unknown
     ("", "implementing", 3, "implementing"),
 ]
 
@@ -362,7 +362,7 @@ def test_nothing_but_a_failed_phase_and_some_artifacts() -> None:
     assert inferred.phase is Phase.REVIEWING
 
 
-# name, files, what the state says (phase, review_iteration where there is one, cycle, …), answer
+# name, files, state (phase, review_iteration if it has one, cycle, …), answer
 ITERATIONS = """
 fixing, only done_2 left         | CLEARED fix        | fixing 1            | fixing
 fixing, request lost             | CLEARED kept       | fixing 1            | fixing
@@ -560,7 +560,7 @@ def test_what_its_seat_did_not_hand_in_decides_nothing(
     if phase is Phase.IMPLEMENTING and is_fix_iteration(session, on_disk):
         return
     if phase is Phase.REVIEWING and review_outcome(session, on_disk) is Verdict.FAIL:
-        return  # the fail of another one decides
+        return  # another reviewer's fail decides
     if working and nominated:
         assert earlier(inferred.phase, phase) is inferred.phase
 
@@ -582,7 +582,7 @@ DRAFTS = [
     ("reviewing", f"{BUILT} review.md+", [LOGIC], {}, ""),
     ("reviewing", f"{BUILT} logic+", [LOGIC], {"verdicts": {LOGIC: "pass"}}, "completing"),
     ("reviewing", f"{BUILT} logic+", [QUALITY], {}, "completing"),
-    # its work of an earlier cycle, iteration or phase is no work of now
+    # work of an earlier cycle, iteration or phase is no draft
     ("architecting", "arch", [], {"cycle": 2}, "planning"),
     ("reviewing", f"{BUILT} fix logic+", [], {"review_iteration": 2}, "completing"),
     ("planning", "arch plan done_1", [], {}, "implementing"),
@@ -618,7 +618,7 @@ def test_what_was_handed_in_once_is_no_draft_when_it_comes_back() -> None:
 
 
 LOST = [
-    # the outcome of the state's phase is there, and something before it is not
+    # the outcome of the state's phase exists, but an earlier artifact is lost
     ("planning", "plan", "implementing"),
     ("implementing", "plan done_1 done_2", "reviewing"),
     ("reviewing", "arch plan done_1 logic+", "completing"),

@@ -85,7 +85,7 @@ def seats(state: SessionState) -> list[str]:
     return [work.seat for work in wanted(state)]
 
 
-# -- who is wanted -------------------------------------------------------------------------------
+# -- wanted seats --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -184,7 +184,7 @@ def test_a_recorded_launch_that_never_happened_is_made_once() -> None:
 @pytest.mark.parametrize(
     ("fact", "cause", "status", "signal"),
     [
-        # the exit record, and what it means
+        # exit record, cause, status, signal
         (Exit(status=0), "finished", 0, None),
         (Exit(status=3), "crashed", 3, None),
         (Exit(signal=9), "crashed", None, 9),
@@ -242,15 +242,15 @@ def test_only_a_native_launch_is_rejected(mode: str, exit_record: Exit | None, c
 
 
 NOT_THE_AGENTS_WORD = [
-    # what else happened, exit status, early, refuses, cause
+    # other event, exit status, early, refuses, cause
     ("", 1, True, False, "rejected"),
-    ("", 1, False, True, "rejected"),  # an agent may take its time to fail
+    ("", 1, False, True, "rejected"),  # also if the agent fails late
     ("", 1, False, False, "crashed"),
     ("", 0, True, False, "finished"),
     ("", 0, False, True, "finished"),
     ("reached", 1, True, False, "rejected"),
     ("reached", 1, False, True, "crashed"),
-    ("reached", 0, True, True, "finished"),  # its conversation holds these words
+    ("reached", 0, True, True, "finished"),  # the words are part of its conversation
     ("heard", 1, True, True, "crashed"),
     ("heard", 0, True, True, "finished"),
 ]
@@ -358,10 +358,10 @@ def test_a_pane_that_still_runs_is_not_gone_whatever_its_exit_record_says() -> N
 
 
 AFTER_EXIT = [
-    # cause, attempt of the launch, what follows
+    # cause, attempt of the launch, next action
     ("crashed", 1, "launch 2"),
     ("crashed", 2, "fail"),
-    ("rejected", 1, "launch 1"),  # does not use up the crash
+    ("rejected", 1, "launch 1"),  # does not count as a crash
     ("rejected", 2, "launch 2"),
     ("claim_taken", 1, "launch 1"),
     ("finished", 1, "nothing"),
@@ -408,7 +408,7 @@ def test_a_neighbour_goes_on_when_a_seat_is_lost_for_good() -> None:
         Fail(seat="coder-1", cause="coder-1 was lost twice (exit 1)"),
     )
     session.tell(SessionFailed(cause="lost"), "coder-1", lost)
-    assert actions(session, {kept: RUNS}) == ()  # its pane is not a stray
+    assert actions(session, {kept: RUNS}) == ()  # its pane is kept
 
 
 def test_a_failed_session_relaunches_nobody_but_keeps_the_books() -> None:

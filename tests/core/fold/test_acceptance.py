@@ -78,7 +78,7 @@ def test_a_phase_takes_its_own_signal_and_no_other(phase: Phase, other: Phase) -
     if phase is other:
         assert judged is Answer.ACCEPTED
     elif phase is Phase.FIXING and other is Phase.IMPLEMENTING:
-        assert judged is Answer.ACCEPTED  # a coder that names sub-plan 1 of the fix
+        assert judged is Answer.ACCEPTED  # a coder may name sub-plan 1 in a fix
     else:
         assert judged is Answer.IGNORED
 

@@ -138,7 +138,7 @@ def test_a_signal_leads_to_the_next_phase(
     after = session.signal(seat, fact)
     assert after.phase == following
     assert after.last_event == fact.kind
-    # Of a phase that is passed over the same goes as if it was entered.
+    # A phase that is skipped is archived as if it had been entered.
     entered = PIPELINE[phase].next if after.phase is not phase else None
     archived = [each.paths for each in after.pending_archive]
     assert archived == ([PIPELINE[entered].archives] if entered else [])
@@ -275,7 +275,7 @@ def test_whether_one_coder_has_it_all_is_taken_from_state_on_resume() -> None:
 
 P, F = "pass", "fail"
 REVIEWS = [
-    # nominated, verdicts in the order they come in, the phase then, the outcome then
+    # nominated, verdicts in the order of arrival, phase afterwards, outcome afterwards
     ([LOGIC], [(LOGIC, P)], "completing", "passed"),
     ([LOGIC], [(LOGIC, F)], "fixing", None),
     ([LOGIC, QUALITY], [(QUALITY, P)], "reviewing", None),
@@ -557,7 +557,7 @@ def test_a_launch_for_work_that_is_handed_in_gets_no_seat() -> None:
     lost = session.launch("coder-1", "coder", subplan=1, phase="implementing")
     session.launch("coder-2", "coder", subplan=2, phase="implementing")
     session.tell(AgentExited(cause="crashed"), "coder-1", lost)
-    # What the agent had started hands in, while it is decided to start another.
+    # A process of the lost agent hands in before the new launch is recorded.
     session.tell(CodeDone(subplan_index=1), "coder-1", lost)
     session.launch("coder-1", "coder", subplan=1, phase="implementing", attempt=2)
     assert session.state.seats.keys() == {"coder-2"}
@@ -606,7 +606,7 @@ def test_a_choice_without_a_record_keeps_that_of_the_launch() -> None:
     launch = session.launch("architect", record={"agent": "a", "reached": 2}, stopped=True)
     session.tell(LaunchChosen(choice="shell", mode="shell", reason="chosen"), "architect", launch)
     session.signal("architect", CodeResearchDispatched(topic="t", question="q"))
-    # Its user gave that signal: no conversation was reached by it.
+    # The user gave that signal in a shell, so it does not prove that a conversation was reached.
     assert session.state.agents["architect"] == {"agent": "a", "reached": 2}
     assert session.state.seats["architect"].reached
 

@@ -189,7 +189,7 @@ def test_a_settled_review_has_the_findings_that_are_on_disk(name: str) -> None:
 
 def test_a_hand_made_review_is_pointed_at_in_history() -> None:
     session = settled_by("review.md", "# Mine\n\nVerdict: fail\n\nall of it\n")
-    assert not [path for path in session.paths if "/review.md" in path]  # never written over
+    assert not [path for path in session.paths if "/review.md" in path]  # is not overwritten
     assert "`history/1.0/07_review/review.md`" in session.text(FIX_REQUEST)
 
 

@@ -61,7 +61,7 @@ BY_TYPE |= {
     "Interruption | None": st.none() | values_of(Interruption),
     "tuple[Archive, ...]": st.lists(values_of(Archive), max_size=2).map(tuple),
     "Options": values_of(Options),
-    # A name that this version knows is no unknown field.
+    # A field that this version knows is not an unknown field.
     "Json": st.dictionaries(_TEXT.map(lambda name: f"x_{name}"), _NUMBER | _TEXT, max_size=2),
 }
 

@@ -10,7 +10,7 @@ from agentmux.core.journal.events import SIGNALS
 from agentmux.core.names.phase import ROLES, Phase
 from agentmux.core.pipeline.registry import PHASE_REGISTRY, PIPELINE, TERMINAL, earlier
 
-# phase: folder, who starts it, signal, next
+# phase: folder, seat that starts in it, signal, next phase
 TABLE = {
     "product_management": (
         "01_product_management", "product-manager", "submit_pm_done", "architecting",

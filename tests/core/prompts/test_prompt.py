@@ -37,7 +37,7 @@ def inputs(**changed: Any) -> PromptInputs:
     return dataclasses.replace(base, **changed)
 
 
-# Template, what it is rendered with, the artifacts below the session, the signals.
+# template, its inputs, artifacts (paths below the session), signals
 WORK = [
     (
         "product-manager",
@@ -415,7 +415,7 @@ def test_a_path_with_backquotes_stays_whole(name: str, work: PromptInputs) -> No
     odd = dataclasses.replace(work, session_dir="/p/a`b``c/s", project_dir="/p/a`b``c")
     text = render(prompt_files.template(name), odd)
     assert instructions.parse(text).artifacts == tuple(prompt.artifacts(odd))
-    # Nothing that names a path is cut in two.
+    # Every path is inside one code span, although it contains backticks.
     assert text.count("/p/a`b``c") == sum("/p/a`b``c" in span for span in code_spans(text)) > 0
 
 

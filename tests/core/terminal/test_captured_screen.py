@@ -94,7 +94,7 @@ def test_the_widths_are_those_of_terminals(char: str) -> None:
     assert cell_width(char) == by_tables(char)
 
 
-# Pieces that a fuzzer would not find soon.
+# Pieces that hypothesis would not find quickly.
 PIECES = st.sampled_from(
     ["\x1b", "\x1b[", "\x1b]", "\x1bP", "m", ";", ":", "38", "48;2", "\x0e", "\x0f", "\n", "\r",
      "\t", "\x07", "\x1b\\", "\x9b", "世", "\u0301", "\u200d", "\ufe0f", "\ud800", "\x7f",
@@ -126,7 +126,7 @@ def test_nothing_but_text_and_sgr_gets_through(
         row.encode()
     texts = tuple(SGR.sub("", row).rstrip() for row in painted)
     assert plain(ansi, cols, rows, cells=cells) == texts
-    # Painting what was painted changes nothing any more.
+    # Painting a painted screen changes nothing.
     again = paint("\n".join(painted), max(cols, 0), len(painted), cells=cells)
     assert tuple(SGR.sub("", row).rstrip() for row in again)[: len(texts)] == texts
 

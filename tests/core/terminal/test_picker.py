@@ -68,7 +68,7 @@ def test_letters_that_are_keys_are_text_in_a_search() -> None:
     assert pressed(start, "f").fresh
     found = pressed(start, "/", "f")
     assert (found.fresh, names(found)) == (False, ["fork"])
-    assert names(pressed(start, "l", "j")) == []  # begun by any other letter
+    assert names(pressed(start, "l", "j")) == []  # any other letter begins a filter
     assert pressed(found, Key.CTRL_F).fresh
     assert not pressed(found, Key.CTRL_F, Key.CTRL_F).fresh
 
