@@ -16,6 +16,7 @@ from agentmux.core.terminal.text_width import Cells, cell_width
 
 _JOINER: Final = "\u200d"
 _LONGEST_NUMBER: Final = 4
+_TAB_COLS: Final = 8
 
 # ECMA-48: CSI with SGR apart, strings (OSC, DCS, SOS, PM, APC), other escapes, controls, text.
 # An unfinished sequence ends with its line.
@@ -26,6 +27,7 @@ _TOKEN: Final = re.compile(
     r"|\x1b[ -/]*[0-Z\\`-~]?"
     r"|(?P<shift>[\x0e\x0f])"
     r"|(?P<newline>\n)"
+    r"|(?P<tab>\t)"
     r"|[\x00-\x1f\x7f-\x9f]"
     r"|(?P<text>[^\x00-\x1f\x7f-\x9f]+)"
 )
@@ -220,6 +222,8 @@ def _rows(ansi: str, cols: int, cells: Cells) -> list[list[StyledText]]:
             shifted = token["shift"] == "\x0e"
         elif kind == "newline":
             made.append(_Row(cols, cells))
+        elif kind == "tab":  # tmux 3.6 and newer print the tabs of a program
+            made[-1].add(style.words(), made[-1].to_next_stop())
         elif kind == "text":
             text = line_drawing(token["text"]) if shifted else token["text"]
             made[-1].add(style.words(), text)
@@ -229,11 +233,11 @@ def _rows(ansi: str, cols: int, cells: Cells) -> list[list[StyledText]]:
 class _Row:
     """One row while it is filled."""
 
-    __slots__ = ("_cells", "_joined", "_room", "segments")
+    __slots__ = ("_cells", "_cols", "_joined", "_room", "segments")
 
     def __init__(self, cols: int, cells: Cells) -> None:
         self.segments: list[StyledText] = []
-        self._room = cols if cols > 0 else -1
+        self._cols = self._room = cols if cols > 0 else -1
         self._cells = cells
         self._joined = False
 
@@ -247,6 +251,10 @@ class _Row:
             kept = "".join(self._fitting(text))
         if kept:
             self.segments.append((words, kept))
+
+    def to_next_stop(self) -> str:
+        """Return the blanks for a tab."""
+        return " " * (_TAB_COLS - (self._cols - self._room) % _TAB_COLS)
 
     def _fitting(self, text: str) -> Iterator[str]:
         for char in filter(_is_shown, text):

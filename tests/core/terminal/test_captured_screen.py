@@ -50,6 +50,9 @@ def cells_of(text: str, cells: Cells) -> int:
         ("a\x1b[2Jb\x1b[?1049hc\x1bMd", "".join(f"\x1b[0;2m{c}" for c in "abcd") + RESET),
         ("\x0elqk\x0fq", f"\x1b[0;2m┌─┐\x1b[0;2mq{RESET}"),
         ("a\u202eb\ud800c\u2028d", f"\x1b[0;2mabcd{RESET}"),
+        # tmux 3.6 and newer keep tabs, and print them.
+        ("a\tb", f"\x1b[0;2ma\x1b[0;2m{' ' * 7}\x1b[0;2mb{RESET}"),
+        ("世\t\x1b[31mb", f"\x1b[0;2m世\x1b[0;2m{' ' * 6}\x1b[0;2;31mb{RESET}"),
         ("", ""),
     ],
 )
@@ -129,6 +132,19 @@ def test_nothing_but_text_and_sgr_gets_through(
     # Painting a painted screen changes nothing.
     again = paint("\n".join(painted), max(cols, 0), len(painted), cells=cells)
     assert tuple(SGR.sub("", row).rstrip() for row in again)[: len(texts)] == texts
+
+
+@pytest.mark.parametrize(
+    ("ansi", "cols", "rows"),
+    [
+        ("a\tb\n\tc", 80, ("a       b", "        c")),
+        ("12345678\tb", 80, ("12345678        b",)),
+        ("\t\tb", 12, ("",)),
+        ("123\tb", 9, ("123     b",)),
+    ],
+)
+def test_a_tab_goes_to_the_next_stop(ansi: str, cols: int, rows: tuple[str, ...]) -> None:
+    assert plain(ansi, cols, len(rows)) == rows
 
 
 @pytest.mark.parametrize(
