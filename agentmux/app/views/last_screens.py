@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -102,6 +102,15 @@ def last_screens(entry: SessionEntry, read: ReadFile, *, seat: str | None = None
     )
 
 
+def readable_screens(path: Path, seats: Iterable[str], read: ReadFile) -> tuple[LastScreen, ...]:
+    """Return the last screens of these seats; those that are not there, or damaged, are left out.
+
+    ``path`` is the directory of the session.
+    """
+    found = (_screen(seat, _data(path, seat, read)) for seat in seats)
+    return tuple(each for each in found if each is not None)
+
+
 def _place(seat: str) -> tuple[int, int, str]:
     """Return the sort key of a seat: by its role, then by its number or topic."""
     roles = [each for each in ROLES if f"{seat}-".startswith(f"{each}-")]
@@ -114,8 +123,12 @@ def _each(entry: SessionEntry, read: ReadFile, seats: list[str]) -> Iterator[Las
     for seat in seats:
         path = entry.path / layout.snapshot(seat)
         if os.path.lexists(path):
-            data = read(path, SNAPSHOT_MAX)
+            data = _data(entry.path, seat, read)
             yield _screen(seat, data) or f"the last screen of `{seat}` cannot be read: {path}"
+
+
+def _data(path: Path, seat: str, read: ReadFile) -> bytes | None:
+    return read(path / layout.snapshot(seat), SNAPSHOT_MAX)
 
 
 def _screen(seat: str, data: bytes | None) -> LastScreen | None:

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Callable, Sequence
-from datetime import datetime
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from agentmux.app.commands.resume import ResumePlan, blocked, plan_resume
+from agentmux.app.views.last_screens import LastScreen, ReadFile, readable_screens
 from agentmux.app.views.status import session_view
 from agentmux.core.codec.frozen import dataclass
-from agentmux.core.codec.times import time_of
-from agentmux.core.names import layout
 from agentmux.core.names.status_labels import status_label
 from agentmux.core.names.statuses import UNKNOWN, UNREADABLE
 from agentmux.errors import AgentmuxError
@@ -22,20 +16,7 @@ if TYPE_CHECKING:
     from agentmux.app.session.lookup import Liveness, SessionEntry
     from agentmux.app.world import Site, World
 
-SNAPSHOT_MAX: Final = 4 << 20
-"""Bytes; the largest screen that a terminal is likely to have, with colours."""
-
 LIVE: Final = "live"
-
-ReadSnapshot = Callable[[Path, int], bytes | None]
-"""Returns the content of a regular file of at most so many bytes, else None."""
-
-# ECMA-48: operating system commands and other strings, control sequences, other escapes.
-_CONTROL: Final = re.compile(
-    r"\x1b[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\|$)"
-    r"|[\x1b][\[][0-?]*[ -/]*[@-~]"
-    r"|\x1b[ -/]*[0-~]|\x1b"
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,19 +39,6 @@ class SeatOutlook:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KeptScreen:
-    """The last screen of a seat, as plain lines without empty ones at the end.
-
-    Attributes:
-        captured: Aware; None where unknown.
-    """
-
-    seat: str
-    lines: tuple[str, ...]
-    captured: datetime | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Outlook:
     """What a resume of one session would do; a live session can be attached to instead.
 
@@ -90,7 +58,7 @@ class Outlook:
     kind: str = ""
     hints: tuple[str, ...] = ()
     seats: tuple[SeatOutlook, ...] = ()
-    screens: tuple[KeptScreen, ...] = ()
+    screens: tuple[LastScreen, ...] = ()
     warnings: tuple[str, ...] = ()
 
     @property
@@ -102,7 +70,7 @@ class Outlook:
 _KINDS: Final = {"session_live": LIVE, "locked": "locked", "twin": "copy"}
 
 
-def outlook(world: World, entry: SessionEntry, liveness: Liveness, read: ReadSnapshot) -> Outlook:
+def outlook(world: World, entry: SessionEntry, liveness: Liveness, read: ReadFile) -> Outlook:
     """Return what a resume of the session would do; never raises for a broken session."""
     if entry.problem is not None:
         problem = entry.problem
@@ -126,7 +94,7 @@ def outlook(world: World, entry: SessionEntry, liveness: Liveness, read: ReadSna
         kind=kind,
         hints=refused.hints if refused is not None else (),
         seats=_seats(plan),
-        screens=kept_screens(entry.path, list(seats), read),
+        screens=readable_screens(entry.path, seats, read),
         warnings=plan.warnings,
     )
 
@@ -142,7 +110,7 @@ def _attachable(
     entry: SessionEntry,
     liveness: Liveness,
     block: AgentmuxError | None,
-    read: ReadSnapshot,
+    read: ReadFile,
 ) -> Outlook:
     """Return the outlook of a live session."""
     noted = site.folders.runtime(entry.path)
@@ -158,7 +126,7 @@ def _attachable(
             SeatOutlook(seat=each.seat, agent=each.agent, mode=status_label(each.status), reason="")
             for each in view.seats
         ),
-        screens=kept_screens(entry.path, [each.seat for each in view.seats], read),
+        screens=readable_screens(entry.path, (each.seat for each in view.seats), read),
         warnings=view.problems,
     )
 
@@ -191,32 +159,3 @@ def _seats(plan: ResumePlan) -> tuple[SeatOutlook, ...]:
         )
         for each in plan.panes
     )
-
-
-def kept_screens(path: Path, seats: Sequence[str], read: ReadSnapshot) -> tuple[KeptScreen, ...]:
-    """Return the last screens of these seats of a session; damaged ones are left out."""
-    found = (_kept(seat, read(path / layout.snapshot(seat), SNAPSHOT_MAX)) for seat in seats)
-    return tuple(each for each in found if each is not None)
-
-
-def _kept(seat: str, data: bytes | None) -> KeptScreen | None:
-    try:
-        fields: Any = json.loads(data) if data is not None else None
-    except (ValueError, RecursionError):
-        return None
-    ansi = fields.get("ansi") if isinstance(fields, dict) else None
-    if not isinstance(ansi, str):
-        return None
-    lines = plain_lines(ansi)
-    return KeptScreen(seat=seat, lines=lines, captured=time_of(fields.get("captured_at")))
-
-
-def plain_lines(ansi: str) -> tuple[str, ...]:
-    """Return the lines of a screen without control sequences."""
-    lines = [
-        "".join(char if char.isprintable() else "" for char in line.expandtabs()).rstrip()
-        for line in _CONTROL.sub("", ansi).split("\n")
-    ]
-    while lines and not lines[-1]:
-        lines.pop()
-    return tuple(lines)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from enum import Enum
 from typing import TYPE_CHECKING, Final
 
-from agentmux.app.views.outlook import KeptScreen, Outlook, SeatOutlook
+from agentmux.app.views.last_screens import LastScreen
+from agentmux.app.views.outlook import Outlook, SeatOutlook
 from agentmux.cli.render import age
 from agentmux.core.codec.frozen import dataclass, field
+from agentmux.core.codec.times import time_of
 from agentmux.core.terminal.text_width import ELLIPSIS, clean, width, wrap
 from agentmux.core.terminal.text_width import cut as cut_clean
 
@@ -238,7 +241,7 @@ def _seats(
 
 
 def _screen(
-    scene: Scene, screens: tuple[KeptScreen, ...], cols: int, room: int
+    scene: Scene, screens: tuple[LastScreen, ...], cols: int, room: int
 ) -> Iterable[PickerLine]:
     """Return the end of one seat's last screen, with a title, if there is room."""
     if room < 2:
@@ -247,11 +250,17 @@ def _screen(
         yield PickerLine(cut("no screen was saved", cols), Look.DIM)
         return
     kept = screens[scene.picker.screen % len(screens)]
-    when = f", {age(_seconds(scene.now, kept.captured))} ago" if kept.captured else ""
+    captured = time_of(kept.captured_at)
+    when = f", {age(_seconds(scene.now, captured))} ago" if captured else ""
     more = f" (Tab: {len(screens) - 1} more)" if len(screens) > 1 else ""
     yield PickerLine(cut(f"last screen of {kept.seat}{when}{more}", cols), Look.DIM)
-    for line in kept.lines[-(room - 1) :]:
+    for line in _rows(kept)[-(room - 1) :]:
         yield PickerLine(cut(f"│ {line}", cols), Look.DIM)
+
+
+@functools.lru_cache(maxsize=16)
+def _rows(screen: LastScreen) -> tuple[str, ...]:
+    return screen.text()  # 10 ms for a large one, and every key draws the picker again
 
 
 def _footer(scene: Scene, cols: int) -> PickerLine:

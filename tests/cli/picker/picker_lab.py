@@ -45,7 +45,13 @@ def make_session(
     )
     world.files(path).make(events, {"requirements.md": name, "context.md": "rules"})
     (path / "snapshots").mkdir()
-    screen = {"ansi": SCREEN, "seat": "architect", "captured_at": AT.isoformat()}
+    screen = {
+        "ansi": SCREEN,
+        "cols": 80,
+        "rows": 24,
+        "seat": "architect",
+        "captured_at": AT.isoformat(),
+    }
     (path / "snapshots/architect.json").write_text(json.dumps(screen))
     return path
 

@@ -25,14 +25,8 @@ from hypothesis import strategies as st
 
 from agentmux.adapters.disk.files import read_limited
 from agentmux.app.session.lookup import list_resumable_sessions, live
-from agentmux.app.views.outlook import (
-    KeptScreen,
-    Outlook,
-    SeatOutlook,
-    kept_screens,
-    outlook,
-    plain_lines,
-)
+from agentmux.app.views.last_screens import LastScreen, readable_screens
+from agentmux.app.views.outlook import Outlook, SeatOutlook, outlook
 from agentmux.cli.picker.screen import Looker, select_session
 from agentmux.cli.picker.view import KnownSession, Look, Scene, cut, draw, shown_names
 from agentmux.core.terminal.keys import Key
@@ -55,14 +49,27 @@ SEATS = (
     SeatOutlook(seat="coder-2", agent="codex", mode="fresh", reason="no conversation was recorded"),
 )
 
+
+def last_screen(seat: str, ansi: str, *, captured_at: str = "") -> LastScreen:
+    return LastScreen(
+        seat=seat,
+        agent="claude",
+        ansi=ansi,
+        cols=80,
+        rows=24,
+        captured_at=captured_at,
+        exit_status=None,
+    )
+
+
 AUTH = Outlook(
     name="20260101-100000-add-auth",
     phase="implementing",
     because="done_2 is missing",
     seats=SEATS,
     screens=(
-        KeptScreen(seat="coder-1", lines=("first", "last 漢字"), captured=AT),
-        KeptScreen(seat="coder-2", lines=("second seat",), captured=None),
+        last_screen("coder-1", "first\nlast 漢字", captured_at=AT.isoformat()),
+        last_screen("coder-2", "second seat"),
     ),
 )
 LIVE = Outlook(
@@ -253,11 +260,12 @@ def test_text_is_cut_by_cells(given_text: str, cols: int, shown: str) -> None:
         ("a\tb\r\n\x1b(Bc\x1b7\x00", ("a       b", "c")),
         ("\x9b31mx", ("31mx",)),
         ("\x1b]0;never ended", ("",)),
+        ("\x0elqk\x0f", ("┌─┐",)),
         ("", ()),
     ],
 )
 def test_a_screen_is_shown_without_what_a_terminal_obeys(ansi: str, lines: tuple[str, ...]) -> None:
-    found = plain_lines(ansi)
+    found = last_screen("coder-1", ansi).text()
     assert found == tuple(line for line in lines if line) or found == lines
     assert all(line.isprintable() for line in found)
 
@@ -275,10 +283,12 @@ def project(tmp_path: Path, short_dir: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 def test_damaged_screens_are_as_none(tmp_path: Path) -> None:
     (tmp_path / "snapshots").mkdir()
-    for name, content in {"a": "{", "b": "[]", "c": '{"ansi": 1}', "d": '{"ansi": "x"}'}.items():
+    good = '{"ansi": "x", "cols": 80, "rows": 24}'
+    contents = {"a": "{", "b": "[]", "c": '{"ansi": 1, "cols": 80, "rows": 24}', "d": good}
+    for name, content in contents.items():
         (tmp_path / f"snapshots/{name}.json").write_text(content)
-    found = kept_screens(tmp_path, ["a", "b", "c", "d", "gone"], read_limited)
-    assert [(each.seat, each.lines, each.captured) for each in found] == [("d", ("x",), None)]
+    found = readable_screens(tmp_path, ["a", "b", "c", "d", "gone"], read_limited)
+    assert [(each.seat, each.text(), each.captured_at) for each in found] == [("d", ("x",), "")]
 
 
 def test_the_outlook_of_a_session_on_disk(project: Path) -> None:
@@ -289,7 +299,7 @@ def test_the_outlook_of_a_session_on_disk(project: Path) -> None:
     assert (found.phase, found.refused, found.kind) == ("architecting", "", "")
     assert "architecture.md is missing" in found.because
     assert [(each.seat, each.mode) for each in found.seats] == [("architect", "fresh")]
-    assert found.screens[0].lines[0] == "Welcome to the robot"
+    assert found.screens[0].text()[0] == "Welcome to the robot"
 
 
 def test_the_outlook_of_one_that_cannot_be_read_says_so(project: Path) -> None:
