@@ -1,7 +1,7 @@
 """A whole pipeline in one process: the real orchestrator on a terminal that runs no programs.
 
-`Studio` is a project with a session in it; agents and user are functions here. An agent reads its
-launch folder as real agents do, writes its artifacts, and hands in through
+`Studio` is a project with a session in it. Agents and user are functions: an agent reads its launch
+folder as real agents do, writes its artifacts, and hands in through
 `agentmux.app.signals.submission`. Only the adapters behind the ports are replaced.
 """
 

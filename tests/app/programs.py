@@ -1,4 +1,4 @@
-"""The installed programs, where a test says what they answer."""
+"""The installed programs, with answers that a test sets."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Answer = Callable[[AgentSpec], ProbeResult]
 
 
 class AnsweringPrograms:
-    """Other programs' answers, or those that are given instead."""
+    """The answers of ``others``, except those that are given as ``probe`` or ``ask``."""
 
     def __init__(
         self, others: Programs, *, probe: Answer | None = None, ask: Answer | None = None

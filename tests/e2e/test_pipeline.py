@@ -1,4 +1,4 @@
-"""The pipeline with real agents in real tmux, from the command line to the commit."""
+"""The pipeline with demo agents in real tmux, from the command line to the commit."""
 
 import shutil
 import sys

@@ -1,6 +1,6 @@
 """Every tmux call about our session checks, in the same call, that it reaches that session.
 
-A program named `tmux` comes before the real one on PATH and records its arguments.
+A script named `tmux`, earlier on PATH than the real one, records the arguments of every call.
 """
 
 import json

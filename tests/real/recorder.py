@@ -27,8 +27,8 @@ from agentmux.core.agents.command_lines import launch_argv, resume_argv
 from agentmux.core.agents.spec import AgentSpec, StrategyKind
 from agentmux.core.config.settings import Settings
 from tests.real.clis import CLIS, Place
-from tests.real.kept import ROWS, WIDTHS, Fixture
 from tests.real.model_server import ModelServer
+from tests.real.recorded_screens import ROWS, WIDTHS, Fixture
 from tests.real.run import found_here
 from tests.real.scenes import SCENES, Scene
 

@@ -12,7 +12,7 @@ from agentmux.core.agents.screens import ScreenMark, read, refuses, shows_prompt
 from agentmux.core.agents.spec import SCREENS
 from agentmux.core.config.settings import Settings
 from tests.real.clis import CLIS
-from tests.real.kept import WIDTHS, Fixture, fixtures
+from tests.real.recorded_screens import WIDTHS, Fixture, fixtures
 
 REGISTRY = load_registry(Settings())
 KEPT = tuple(fixtures())

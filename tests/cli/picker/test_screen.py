@@ -1,4 +1,4 @@
-"""The picker's screen."""
+"""The picker's screen: its picture, its keys, and its terminal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which program a command runs, and what only shows that it was updated."""
+"""Which program a command runs, and how to tell an update from another program."""
 
 from __future__ import annotations
 

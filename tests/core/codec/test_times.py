@@ -1,4 +1,4 @@
-"""Points in time as text."""
+"""Reading points in time from text."""
 
 from datetime import UTC, datetime, timedelta, timezone
 

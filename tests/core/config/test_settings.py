@@ -1,4 +1,4 @@
-"""The decisions of the built-in settings."""
+"""Which policy a resume has, by the settings and the options."""
 
 import pytest
 
