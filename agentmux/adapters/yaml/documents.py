@@ -12,7 +12,7 @@ from typing import Final, TypeAlias
 
 import yaml
 
-from agentmux.adapters.yaml.walker import Limits, Problem, walk
+from agentmux.adapters.yaml.walker import Limits, YamlProblem, walk
 from agentmux.core.codec.frozen import dataclass
 
 Value: TypeAlias = "str | int | list[Value] | dict[str, Value] | None"
@@ -89,7 +89,7 @@ def _load(text: str, *, first_line: int) -> Loaded:
     return Loaded(value=value, problems=tuple(map(_in_words, problems)))
 
 
-def _in_words(problem: Problem) -> str:
+def _in_words(problem: YamlProblem) -> str:
     return problem.what if problem.line is None else f"line {problem.line}: {problem.what}"
 
 

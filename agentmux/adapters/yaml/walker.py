@@ -43,7 +43,7 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Problem:
+class YamlProblem:
     """Something that is wrong with a text.
 
     Attributes:
@@ -72,7 +72,7 @@ class Builder(Protocol[Built]):
 
 def walk(
     text: str, builder: Builder[Built], limits: Limits, *, first_line: int = 1
-) -> tuple[Built | None, tuple[Problem, ...]]:
+) -> tuple[Built | None, tuple[YamlProblem, ...]]:
     """Return what ``builder`` makes of the one document of ``text``, and all problems.
 
     The value is None where there are problems, or no document. ``first_line`` is the line that the
@@ -90,10 +90,10 @@ class _Walk(Generic[Built]):
         self._builder = builder
         self._limits = limits
         self._first_line = first_line
-        self._problems: list[Problem] = []
+        self._problems: list[YamlProblem] = []
         self._nodes = 0
 
-    def document(self, text: str) -> tuple[Built | None, tuple[Problem, ...]]:
+    def document(self, text: str) -> tuple[Built | None, tuple[YamlProblem, ...]]:
         value = None
         try:
             value = self._only(yaml.parse(text, Loader=_LOADER))
@@ -102,7 +102,7 @@ class _Walk(Generic[Built]):
         except yaml.YAMLError as error:
             self._problems.append(self._syntax(error))
         except (RecursionError, ValueError) as error:
-            self._problems.append(Problem(line=None, what=f"cannot be read: {error}"))
+            self._problems.append(YamlProblem(line=None, what=f"cannot be read: {error}"))
         return (None if self._problems else value), tuple(self._problems)
 
     def _only(self, events: Iterator[yaml.Event]) -> Built | None:
@@ -169,7 +169,7 @@ class _Walk(Generic[Built]):
         return self._first_line + (mark.line if mark is not None else 0)
 
     def _note(self, event: yaml.Event, what: str) -> None:
-        self._problems.append(Problem(line=self._line(event), what=what))
+        self._problems.append(YamlProblem(line=self._line(event), what=what))
         if len(self._problems) >= self._limits.problems:
             raise _RefusedError
 
@@ -177,9 +177,9 @@ class _Walk(Generic[Built]):
         self._note(event, what)
         raise _RefusedError
 
-    def _syntax(self, error: yaml.YAMLError) -> Problem:
+    def _syntax(self, error: yaml.YAMLError) -> YamlProblem:
         mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
         reason = getattr(error, "problem", None) or str(error).partition("\n")[0]
         advice = next((words for part, words in _ADVICE.items() if part in reason), "")
         line = mark.line + self._first_line if mark is not None else None
-        return Problem(line=line, what=f"{reason}{advice}", is_syntax=True)
+        return YamlProblem(line=line, what=f"{reason}{advice}", is_syntax=True)
