@@ -27,12 +27,17 @@ from agentmux.core.documents.review import (
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names import layout
 from agentmux.core.pipeline.architecture import check_architecture
-from agentmux.core.pipeline.artifacts import REVIEW_MD, Artifacts, kept_fix_request, nominations
+from agentmux.core.pipeline.artifacts import (
+    REVIEW_MD,
+    TEXT_MAX,
+    Artifacts,
+    kept_fix_request,
+    nominations,
+)
 from agentmux.core.pipeline.completion import ARCHITECTURE, EXECUTION_PLAN
 from agentmux.core.pipeline.registry import PHASE_REGISTRY
 
 YAML_MAX: Final = 1 << 20
-TEXT_MAX: Final = 8 << 20
 
 _FOLDERS: Final = tuple(dict.fromkeys(each.folder for each in PHASE_REGISTRY))
 

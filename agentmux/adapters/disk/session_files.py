@@ -30,7 +30,7 @@ from agentmux.core.journal.events import Event, LaunchChosen, encode
 from agentmux.core.journal.state import Archive, SessionState
 from agentmux.core.journal.state import encode as encode_state
 from agentmux.core.names import layout
-from agentmux.core.pipeline.artifacts import Artifacts
+from agentmux.core.pipeline.artifacts import TEXT_MAX, Artifacts
 from agentmux.errors import NAME_TAKEN, BlockedError, DataError
 from agentmux.ports.session_files import LaunchRecord
 
@@ -200,7 +200,7 @@ class FileSession(FileSignals):
         if implied.copy_of is not None:
             if os.path.lexists(self._path / implied.path):
                 return None
-            return files.read_limited(self._path / implied.copy_of, 8 << 20)
+            return files.read_limited(self._path / implied.copy_of, TEXT_MAX)
         if implied.fields is not None:
             return files.json_bytes(implied.fields)
         return (implied.text or "").encode("utf-8", "surrogatepass")

@@ -20,6 +20,7 @@ from agentmux.core.journal import events
 from agentmux.core.names import layout
 from agentmux.core.names.phase import RESEARCHERS, ResearchKind
 from agentmux.core.pipeline.architecture import check_architecture
+from agentmux.core.pipeline.artifacts import TEXT_MAX
 from agentmux.core.pipeline.completion import ARCHITECTURE
 
 if TYPE_CHECKING:  # importing `ports` costs time, and a signal needs little of it
@@ -29,7 +30,6 @@ if TYPE_CHECKING:  # importing `ports` costs time, and a signal needs little of 
 YAML_MAX: Final = 1 << 18
 """Bytes. Even if each byte takes three bytes of JSON, the line fits into the journal."""
 
-TEXT_MAX: Final = 8 << 20
 QUESTION_MAX: Final = 1 << 16
 CHANGES_MAX: Final = 1 << 17
 

@@ -6,21 +6,18 @@ import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.names import layout
 from agentmux.core.names.nearest import meant
 from agentmux.core.names.phase import ROLES
-from agentmux.core.terminal.captured_screen import paint, plain, snapshot_screen
+from agentmux.core.terminal.captured_screen import SNAPSHOT_MAX, paint, plain, snapshot_screen
 from agentmux.core.terminal.text_width import Cells, cell_width
 from agentmux.errors import NotFoundError
 
 if TYPE_CHECKING:
     from agentmux.app.session.lookup import SessionEntry
-
-SNAPSHOT_MAX: Final = 8 << 20
-"""Bytes; a larger snapshot counts as unreadable."""
 
 ReadFile = Callable[[Path, int], bytes | None]
 """Returns the content of a regular file of at most so many bytes, else None."""

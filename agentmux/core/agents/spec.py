@@ -129,7 +129,8 @@ class Strategy:
 
 
 NO_STRATEGY: Final = Strategy(kind=StrategyKind.NONE)
-_WITH_ID: Final = (StrategyKind.ASSIGN, StrategyKind.LEARN)
+BY_ID: Final = (StrategyKind.ASSIGN, StrategyKind.LEARN)
+"""The strategies that resume a conversation by its id."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -403,7 +404,7 @@ def with_resume(spec: AgentSpec, commands: Commands) -> AgentSpec:
         return spec
     old = spec.strategies[0] if spec.strategies else NO_STRATEGY
     by_id = any("{session_id}" in word for word in words)
-    if not words or (by_id and old.kind not in _WITH_ID):
+    if not words or (by_id and old.kind not in BY_ID):
         return replace(spec, strategies=())
     new = replace(old, resume=words, resume_first=not words[0].startswith("-"))
     if not by_id:

@@ -14,7 +14,7 @@ from typing import Final, TypeAlias
 
 from agentmux.core.agents import environment
 from agentmux.core.agents.runtime import Runtime, decode_runtime, update_of
-from agentmux.core.agents.spec import CHECKPOINT, SESSION_ID, StrategyKind, is_session_ref
+from agentmux.core.agents.spec import BY_ID, CHECKPOINT, SESSION_ID, StrategyKind, is_session_ref
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.codec.records import Json
 from agentmux.core.codec.times import time_of
@@ -28,7 +28,6 @@ from agentmux.core.conversation.resume_record import (
 )
 from agentmux.core.conversation.seat_history import SeatHistory
 
-_BY_ID: Final = (StrategyKind.ASSIGN, StrategyKind.LEARN)
 # Most of an id that still tells conversations apart in a line of text.
 _SHORT: Final = 8
 _LONGEST_VALUE: Final = 40
@@ -188,7 +187,7 @@ def _is_named(record: ResumeRecord, _: ResumeFacts) -> str | None:
     ref = record.session_ref
     if any(SESSION_ID in word or CHECKPOINT in word for word in record.resume_argv):
         return f"no value for {_unfilled(record)} in its resume command"
-    if conversation_kind(record) not in _BY_ID:
+    if conversation_kind(record) not in BY_ID:
         return None
     if ref is None or not is_session_ref(ref):
         return f"`{_clipped(ref)}` is not the id of a conversation"
@@ -408,7 +407,7 @@ def plan_rung(
 
 
 def _conversation(record: ResumeRecord) -> str:
-    if conversation_kind(record) in _BY_ID and record.session_ref:
+    if conversation_kind(record) in BY_ID and record.session_ref:
         return f"conversation {_clipped(record.session_ref, _SHORT)}"
     if conversation_kind(record) is StrategyKind.CHECKPOINT:
         return "the conversation of the checkpoint"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Final
 
 from agentmux.core.codec.frozen import dataclass, field
 from agentmux.core.codec.records import Json
@@ -14,6 +15,9 @@ from agentmux.core.names.phase import REVIEWER_LOGIC
 
 FIX_REQUEST = f"{layout.REVIEW}/fix_request.md"
 REVIEW_MD = f"{layout.REVIEW}/review.md"
+
+TEXT_MAX: Final = 8 << 20
+"""Bytes; a larger text is refused by a submission, and counts as missing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

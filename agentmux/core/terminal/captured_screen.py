@@ -189,6 +189,9 @@ def _behind(ground: _Ground, parameters: str) -> _Ground:
     return style.bg, style.marks - _UNSEEN_ON_BLANKS
 
 
+SNAPSHOT_MAX: Final = 8 << 20
+"""Bytes; a larger snapshot counts as unreadable."""
+
 # Cells; larger than any terminal, small enough to be painted.
 _LARGEST: Final = 10_000
 
