@@ -6,20 +6,18 @@ from typing import Protocol
 
 
 class Templates(Protocol):
-    """The built-in templates of prompts, and what the project adds to them."""
+    """The built-in templates of prompts, and the project's extensions."""
 
     def template(self, name: str, *, again: bool = False) -> str:
-        """Return the text to render for the template ``name``, with its frame.
+        """Return the text of the template ``name``, joined from its parts.
 
         Args:
-            again: The seat was started for the same work before; the text says so.
+            again: Whether the seat was started for the same work before; the text then says so.
         """
 
     def extension(self, role: str) -> str | None:
-        """Return what the project adds to the prompts of ``role``, where that is trusted.
-
-        None where it adds nothing.
+        """Return the project's extension of the prompts of ``role``; None without a trusted one.
 
         Raises:
-            ConfigError: The file of the addition cannot be used.
+            ConfigError: The file of the extension cannot be used.
         """

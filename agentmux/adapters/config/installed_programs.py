@@ -1,4 +1,4 @@
-"""The programs that are installed on this machine; those of agents are asked what they can do."""
+"""Find the programs on this machine, and probe those of agents."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 
 class InstalledPrograms:
-    """The programs on one ``PATH``. Nothing is looked for, or run, before somebody asks."""
+    """The programs on one ``PATH``; each is looked for, and probed, when a method asks for it."""
 
     def __init__(
         self, *, path: str, shell: str, cache_dir: Path, keep: bool = True, runs: bool = True
     ) -> None:
-        """``keep`` and ``runs`` are as for `Prober`."""
+        """Take the ``keep`` and ``runs`` of `Prober`."""
         self.path = path
         self.shell = shell
         self._cache_dir = cache_dir
@@ -26,7 +26,7 @@ class InstalledPrograms:
         self._runs = runs
 
     def find(self, command: str) -> Path | None:
-        """Return the path of a command on ``path``; None where it is not found."""
+        """Return the path of a command on ``path``; None if it is not found."""
         from agentmux.adapters.config.agent_registry import find_program  # noqa: PLC0415 (not every command)
 
         return find_program(command, self.path)

@@ -47,7 +47,8 @@ def replace(path: Path, data: bytes, mode: int = FILE_MODE) -> None:
     """Write ``data`` to ``path`` durably and atomically; a link there is replaced, not followed.
 
     Raises:
-        DataError: It failed and changed nothing, unless only the flush of the directory failed.
+        DataError: The write failed. The old file is unchanged, unless only the flush of the
+            directory failed.
     """
     with explained(path):
         try:

@@ -55,7 +55,7 @@ class Tail:
 
     Attributes:
         end: The offset after the last complete line.
-        torn: The bytes after it, without a newline; at most `LINE_MAX` of them.
+        torn: The incomplete line after ``end``, at most `LINE_MAX` bytes of it.
     """
 
     lines: tuple[JournalLine, ...]

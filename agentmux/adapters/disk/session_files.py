@@ -232,7 +232,7 @@ class FileSession(FileSignals):
         files.make_dir(self._place(path, whole=True))
 
     def _place(self, path: str, *, whole: bool = False) -> Path:
-        """Return the path to write to; the session's own directory is never made here.
+        """Return the absolute form of a path to write to.
 
         Raises:
             DataError: The session's directory does not exist any more.

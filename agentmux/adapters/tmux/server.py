@@ -170,7 +170,7 @@ class TmuxTerminal:
         return None if reply.says((*NO_SERVER, *NO_TARGET)) else self._client.expect(reply)
 
     def _create(self, words: Sequence[str], uuid: str) -> TmuxReply:
-        """Make the session; try again where a server that was ending dropped the call."""
+        """Create the session; try again if the server was just ending and dropped the call."""
         limit = max(self._client.timeout_s, _CREATE_WAIT_S)
         reply = self._client.say(*words, timeout_s=limit)
         for _ in range(_CREATE_TRIES):

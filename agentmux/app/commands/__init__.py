@@ -1,1 +1,1 @@
-"""What a person's command does, one operation in each file. What only reads is in `views`."""
+"""The operations of the commands for people, one in each file; `views` has those that only read."""

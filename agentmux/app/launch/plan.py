@@ -26,11 +26,12 @@ class LaunchPlan:
         rung: How the pane comes up.
         why: The reason for the rung.
         launch: The id of the launch.
-        history: What the seat's earlier launches left, under the words of ``resume.commands``.
+        history: The records of the seat's earlier launches, with the resume arguments that
+            ``resume.commands`` sets.
         prompt: The text that is sent; for a native resume the short message.
         full_prompt: The text that a fresh start is sent.
         prompt_file: The file in the launch folder that the agent is told to read.
-        session_ref: The conversation's id; None where it is not known beforehand.
+        session_ref: The conversation's id; None if it is not known beforehand.
         epoch: As in `ResumeRecord`.
         signals: The commands that hand in the work.
     """

@@ -39,7 +39,7 @@ class Recorder:
         self._files = files
 
     def restated(self, history: SeatHistory, player: SeatPlayer) -> SeatHistory:
-        """Return a seat's history under the words of ``resume.commands`` for its agent."""
+        """Return a seat's history, with the resume arguments that ``resume.commands`` sets."""
         record, commands = history.record, self._world.settings.resume.commands
         if record is None or program_name(player.spec) not in commands:
             return history

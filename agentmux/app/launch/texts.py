@@ -134,9 +134,9 @@ class LaunchTexts:
         return replace(made, open_items=open_items, drafts=self._drafts(made))
 
     def _drafts(self, inputs: PromptInputs) -> tuple[str, ...]:
-        """Return the files that exist where the seat is to leave its work.
+        """Return the artifacts of the seat that exist already.
 
-        The seat would not be wanted if they were complete, so they are drafts.
+        They are drafts: if they were complete, the seat would not be started.
         """
         files, gone = self._files, self._state.pending_archive
         base = f"{files.path}/"

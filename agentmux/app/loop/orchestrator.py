@@ -129,7 +129,10 @@ class Orchestrator:
                 self._ending.set()
 
     def _has_lost_session(self) -> bool:
-        """Return whether the session is not ours any more; agents of a deleted one are ended."""
+        """Return whether the session no longer belongs to this process, and end the work if so.
+
+        If its directory was deleted, its tmux session is ended, too.
+        """
         if self._tools.lock.still_mine():
             return False
         if self._tools.lock.is_deleted():

@@ -100,19 +100,21 @@ class Liveness:
     """Whether anything of a session runs.
 
     Attributes:
-        live: Whether its tmux session exists; None where its server does not answer.
-        because: How we know, in words.
-        tmux: The tmux session with its uuid, else the one with its name; None where there is none.
-        target: Its own tmux session; None where that does not exist, or has only the name.
-        socket: Socket of the server that was asked.
+        live: Whether the session's tmux session exists; None if its server does not answer.
+        because: The reason for ``live``, in words.
+        tmux: The tmux session that has the session's uuid, else the one that has its name, else
+            None.
+        target: The tmux session that has the session's uuid; None if there is none.
+        socket: The socket of the server that was asked.
         copy_of: The live session that this directory is a copy of.
-        moved_from: Where its directory was when its tmux session was created.
-        way_back: What to type to bring back a socket that is gone.
-        locked: An orchestrator holds the lock.
-        orchestrator: Pid of that orchestrator; None where nobody holds the lock, or none is known.
-        starter: Pid of the command that starts or resumes the session and waits for its
-            orchestrator; None where there is none, or the orchestrator runs already.
-        error: Why the server, or the lock, could not be asked.
+        moved_from: Where the directory was when the tmux session was created.
+        way_back: The commands that restore a missing socket.
+        locked: Whether an orchestrator holds the lock.
+        orchestrator: The pid of that orchestrator; None if nobody holds the lock, or if the pid is
+            unknown.
+        starter: The pid of the command that starts or resumes the session and waits for its
+            orchestrator; None if there is none, or if the orchestrator is running already.
+        error: Why the server or the lock could not be asked.
     """
 
     live: bool | None
@@ -162,7 +164,7 @@ def _newest(entry: SessionEntry) -> tuple[datetime, str]:
 
 
 def list_resumable_sessions(site: Site) -> tuple[SessionEntry, ...]:
-    """Return every session that is not done, newest first; unreadable ones among them."""
+    """Return every session that is not done, newest first, including unreadable ones."""
     return tuple(entry for entry in list_sessions(site) if not entry.is_done)
 
 

@@ -345,7 +345,7 @@ def _problems(entry: SessionEntry, liveness: Liveness, noted: Json) -> Iterator[
 
 
 def _is_left_alone(liveness: Liveness) -> bool:
-    """Return whether its panes are there without an orchestrator, and none is being started."""
+    """Return whether the session has panes but no orchestrator, and none is being started."""
     driven = liveness.locked or liveness.starter is not None
     return liveness.target is not None and not driven
 

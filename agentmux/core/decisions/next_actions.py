@@ -202,7 +202,7 @@ def next_actions(state: SessionState, facts: Facts) -> tuple[Action, ...]:
 
 
 def settlement(state: SessionState, artifacts: Artifacts) -> Settle | None:
-    """Return the action that records the phase's outcome, where it is on disk already.
+    """Return the action that records the outcome of the phase, if the artifacts show it already.
 
     This only happens right after a resume: later, an artifact without its signal is unfinished.
     """

@@ -22,16 +22,17 @@ TEXT_MAX: Final = 8 << 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Artifacts:
-    """The artifacts that count, by path relative to the session directory.
+    """The artifacts that count. Paths are relative to the session's directory.
 
     Attributes:
-        sizes: The size in bytes of every regular file in a phase folder that is not too large.
-        execution_plan: ``04_planning/execution_plan.yaml``; None where it is not valid.
-        nominations: The long names of the reviewers that ``architecture.md`` nominates; None
-            where it nominates nobody.
-        verdicts: The verdict by path of a review file (or of ``review.md``).
-        reviews: The parsed fields by path of a review file.
-        problems: Why a file that exists does not count, by path.
+        sizes: Maps the path of each regular file in the phase folders to its size in bytes. Files
+            that are too large are left out.
+        execution_plan: The content of ``04_planning/execution_plan.yaml``; None if it is not valid.
+        nominations: The long names of the reviewers that ``architecture.md`` nominates; None if it
+            nominates nobody.
+        verdicts: Maps the path of each review file (or of ``review.md``) to its verdict.
+        reviews: Maps the path of each review file to its parsed fields.
+        problems: Maps the path of each file that exists but does not count to the reason.
     """
 
     sizes: Mapping[str, int] = field(default_factory=dict)
