@@ -129,9 +129,9 @@ def test_a_failure_of_an_older_journal_names_no_phase() -> None:
     [
         ({"id": 7}, "`id` is not text"),
         ({"at": None}, "`at` is not text"),
-        ({"cycle": "1"}, "`cycle` is not a whole number"),
-        ({"cycle": True}, "`cycle` is not a whole number"),
-        ({"cycle": -1}, "`cycle` is not a whole number"),
+        ({"cycle": "1"}, "`cycle` is not a non-negative whole number"),
+        ({"cycle": True}, "`cycle` is not a non-negative whole number"),
+        ({"cycle": -1}, "`cycle` is not a non-negative whole number"),
         ({"payload": []}, "`payload` is not a mapping"),
         ({"payload": {"verdict": "pass"}}, "`role` is missing"),
         ({"payload": {"role": "r", "verdict": 1}}, "`verdict` is not text"),
