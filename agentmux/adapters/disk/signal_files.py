@@ -38,6 +38,7 @@ BLANK: Final = SessionState(phase=Phase.FAILED)
 """The state from which a journal is folded."""
 
 _FEATURE_MAX: Final = 1 << 20
+_PHASES: Final = tuple(Phase)  # not a set: a corrupt state may hold anything
 
 
 class FileTransaction:
@@ -151,8 +152,8 @@ class FileSignals:
         )
 
     def _decoded(self, fields: dict[str, object]) -> tuple[SessionState, bool]:
-        where = str(self._path / layout.STATE)
-        known = fields.get("phase") in [phase.value for phase in Phase]
+        where = f"{self._path}/{layout.STATE}"
+        known = fields.get("phase") in _PHASES
         return decode_state(fields if known else {**fields, "phase": "failed"}, where=where), known
 
     def _check_journal(self, state: SessionState, first: JournalLine | None) -> None:

@@ -143,8 +143,8 @@ def _init(
     return init
 
 
-def _unknown(record: object, *names: str) -> TypeError:
-    return TypeError(f"{type(record).__qualname__}: there is no `{min(names)}`")
+def _unknown(record: object, name: str) -> TypeError:
+    return TypeError(f"{type(record).__qualname__}: there is no `{name}`")
 
 
 def _by_name(
@@ -172,9 +172,12 @@ def _replace(record: Any, /, **changes: object) -> Any:  # noqa: ANN401 (of one 
     made = object.__new__(type(record))
     place = getattr(record, _PLACE)
     for name, put in place.items():
-        put(made, changes[name] if name in changes else getattr(record, name))
-    if not changes.keys() <= place.keys():
-        raise _unknown(made, *(changes.keys() - place.keys()))
+        put(made, getattr(record, name))
+    try:
+        for name, value in changes.items():
+            place[name](made, value)
+    except KeyError as error:
+        raise _unknown(made, error.args[0]) from None
     return made
 
 

@@ -265,6 +265,9 @@ _NESTED: Final[Mapping[str, tuple[Callable[[Any], object], Callable[[object, str
 }
 
 
+_FIELDS: Final = {each.name: str(each.type) for each in fields(SessionState)}
+
+
 def encode(state: SessionState) -> dict[str, object]:
     """Return the state as the fields of ``state.json``."""
     made = to_fields(state)
@@ -281,16 +284,14 @@ def decode(values: Json, *, where: str) -> SessionState:
         FieldError: ``phase`` is missing or unknown, or a field has another type.
     """
     found: dict[str, Any] = {}
-    for each in fields(SessionState):
-        if each.name not in values or each.name == "extra":
+    for name, kind in _FIELDS.items():
+        if name not in values or name == "extra":
             continue
-        value, place = values[each.name], f"{where}: {each.name}"
-        if each.name in _NESTED:
-            found[each.name] = _NESTED[each.name][1](value, place)
+        if name in _NESTED:
+            found[name] = _NESTED[name][1](values[name], f"{where}: {name}")
         else:
-            found[each.name] = decode_field(str(each.type), value, where, each.name)
+            found[name] = decode_field(kind, values[name], where, name)
     if "phase" not in found:
         raise FieldError(f"{where}: `phase` is missing")
-    known = {each.name for each in fields(SessionState)}
-    extra = {key: value for key, value in values.items() if key not in known}
+    extra = {key: value for key, value in values.items() if key not in _FIELDS}
     return SessionState(**found, extra=extra)
