@@ -176,8 +176,11 @@ class SessionFiles(SignalFiles, Protocol):
                 pipes of commands.
         """
 
-    def digest(self, path: Path) -> str:
-        """Return the SHA-256 of a file, in hex; empty where it is not regular, or too large."""
+    def digest(self, path: str) -> str:
+        """Return the SHA-256 of a file of the session, in hex.
+
+        It is empty where the file is not regular, or too large.
+        """
 
     def launch_record(self, launch: str) -> LaunchRecord:
         """Read what a launch left in its folder."""

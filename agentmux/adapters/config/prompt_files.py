@@ -15,9 +15,10 @@ EXTENSION_MAX: Final = 256 * 1024
 """In bytes; an agent reads all of it at each start."""
 
 
+@functools.cache
 def template(name: str, *, again: bool = False) -> str:
     """Return the text of the template ``name``, joined from its parts (see `parts`)."""
-    texts = (_built_in(part) for part in parts(name, again=again))
+    texts = ((BUILT_IN / f"{part}.md").read_text("utf-8") for part in parts(name, again=again))
     return "".join(texts)
 
 
@@ -36,8 +37,3 @@ def extension(project_dir: Path, role: str) -> str | None:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path} cannot be read: {error}") from error
-
-
-@functools.cache
-def _built_in(name: str) -> str:
-    return (BUILT_IN / f"{name}.md").read_text(encoding="utf-8")

@@ -111,7 +111,7 @@ class _Reader:
             return None
         limit = YAML_MAX if path.endswith(".yaml") else TEXT_MAX
         try:
-            return files.read_strict(self._session / path, limit)
+            return files.read_strict(f"{self._session}/{path}", limit)
         except ValueError:  # it has changed since it was listed
             return None
 

@@ -69,9 +69,9 @@ class FileSession(FileSignals):
         """Read the artifacts in the phase folders; see `ports.session_files`."""
         return read_artifacts(self._path, state)
 
-    def digest(self, path: Path) -> str:
+    def digest(self, path: str) -> str:
         """Return the SHA-256 of a file in hex; see `ports.session_files`."""
-        data = files.read_limited(path, _DIGEST_MAX)
+        data = files.read_limited(f"{self._path}/{path}", _DIGEST_MAX)
         return "" if data is None else sha256(data).hexdigest()
 
     def launch_record(self, launch: str) -> LaunchRecord:

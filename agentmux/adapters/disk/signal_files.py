@@ -97,7 +97,7 @@ class FileSignals:
     def read_artifact(self, path: str, limit: int) -> tuple[bytes | None, str]:
         """Return a regular file's content, or None and the reason."""
         try:
-            data = files.read_strict(self._path / path, limit)
+            data = files.read_strict(f"{self._path}/{path}", limit)
         except (ValueError, DataError) as error:
             return None, str(error)
         return data, "" if data is not None else "missing"

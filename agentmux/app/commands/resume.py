@@ -115,7 +115,7 @@ def plan_resume(
         if more or resumed.pending_archive != state.pending_archive:
             artifacts = overlay(files.artifacts(resumed), added, resumed)
         # Most of the files that conversations depend on are the same for all seats.
-        digest = functools.cache(lambda path: files.digest(files.path / path))
+        digest = functools.cache(files.digest)
         launcher = Launcher(world, files, resumed, fresh=fresh, digest=digest)
         panes = tuple(launcher.plan(work, artifacts) for work in wanted(resumed))
     plan = ResumePlan(

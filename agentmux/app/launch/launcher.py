@@ -92,11 +92,8 @@ class Launcher:
         self._state = state
         self._histories = SeatHistories(state)
         self._players = SeatPlayers(world, files, state, self._histories, fresh)
-        self._texts = LaunchTexts(world, files, state, digest or self._digest)
+        self._texts = LaunchTexts(world, files, state, digest or files.digest)
         self._recorder = Recorder(world, files)
-
-    def _digest(self, path: str) -> str:
-        return self._files.digest(self._files.path / path)
 
     def plan(self, work: Work, artifacts: Artifacts) -> LaunchPlan:
         """Decide how ``work`` would be launched now; reads only."""

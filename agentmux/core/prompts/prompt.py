@@ -7,9 +7,10 @@ cannot be mistaken for an instruction line or a command block.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable
-from typing import Final
+from typing import Final, TypeAlias
 
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.codec.shape import writable
@@ -126,6 +127,10 @@ class PromptInputs:
     instruction_file: str = ""
 
 
+Filler: TypeAlias = Callable[[PromptInputs], str]
+"""Returns what replaces a name in a template."""
+
+
 def template_for(phase: Phase, role: str, *, single: bool = False) -> str:
     """Return the name of the template for what ``role`` does in ``phase``.
 
@@ -216,15 +221,28 @@ def render(template_text: str, inputs: PromptInputs) -> str:
     Raises:
         KeyError: The template has a name that is not in `NAMES` (a mistake in a built-in file).
     """
+    filled = (each if isinstance(each, str) else each(inputs) for each in _pieces(template_text))
+    return writable("".join(filled).strip() + "\n")
 
-    def value(match: re.Match[str]) -> str:
-        block = match["block"]
-        if block is None:
-            return NAMES[match["word"]](inputs)
-        text = NAMES[block](inputs)
+
+@functools.lru_cache(maxsize=64)
+def _pieces(template_text: str) -> tuple[str | Filler, ...]:
+    """Return a template as the texts and the names in it, so that it is searched only once."""
+    first, *rest = _NAME.split(template_text)
+    made: list[str | Filler] = [first]
+    for block, word, text in zip(rest[::3], rest[1::3], rest[2::3], strict=True):
+        made += (NAMES[word] if block is None else _block(NAMES[block]), text)
+    return tuple(made)
+
+
+def _block(filler: Filler) -> Filler:
+    """Return what fills a name that is alone on its line."""
+
+    def filled(inputs: PromptInputs) -> str:
+        text = filler(inputs)
         return f"{text}\n\n" if text else ""
 
-    return writable(_NAME.sub(value, template_text).strip() + "\n")
+    return filled
 
 
 def quote(text: str, limit: int | None = None) -> str:
@@ -321,7 +339,7 @@ def _extension(inputs: PromptInputs) -> str:
     return f"## Rules of this project\n\n{text}" if text else ""
 
 
-NAMES: Final[dict[str, Callable[[PromptInputs], str]]] = {
+NAMES: Final[dict[str, Filler]] = {
     "asked": _asked,
     "change_request": _change_request,
     "command": lambda inputs: " && ".join(signals(inputs)[:1]),

@@ -615,8 +615,8 @@ class Counting:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._files, name)
 
-    def digest(self, path: Path) -> str:
-        self.digested.append(path.name)
+    def digest(self, path: str) -> str:
+        self.digested.append(Path(path).name)
         return self._files.digest(path)
 
 
