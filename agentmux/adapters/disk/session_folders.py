@@ -25,9 +25,6 @@ STATE_MAX: Final = 8 << 20
 """Bytes of a state file that is read quickly."""
 
 RUNTIME_MAX: Final = 1 << 20
-SUPPORTED: Final = 1
-"""The highest schema version that a quick read accepts."""
-
 STARTING_S: Final = 180.0
 """A command that waits for an orchestrator gives up long before this: tmux has half a minute to
 make the session, and the orchestrator another."""
@@ -71,9 +68,9 @@ def glance(path: Path) -> Mapping[str, Any] | None:
     fields = _fields(f"{path}/{layout.STATE}", STATE_MAX)
     if fields is None or fields.get("phase") not in _KNOWN:
         return None
-    version = fields.get("schema_version", SUPPORTED)
-    good = type(version) is int and 0 <= version <= SUPPORTED and _has_journal(path, fields)
-    return fields if good else None
+    version = fields.get("schema_version", layout.SCHEMA_VERSION)
+    good = type(version) is int and 0 <= version <= layout.SCHEMA_VERSION
+    return fields if good and _has_journal(path, fields) else None
 
 
 def _has_journal(path: Path, fields: Mapping[str, Any]) -> bool:

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from agentmux.adapters.disk import files
 from agentmux.core.codec.frozen import dataclass
-from agentmux.core.journal.state import SCHEMA_VERSION
 from agentmux.core.names import layout
 from agentmux.errors import DataError, SupersededError
 
@@ -57,7 +56,7 @@ class Cursor:
 class StateStore:
     """The state files of one session's directory."""
 
-    def __init__(self, folder: Path, *, supported: int = SCHEMA_VERSION) -> None:
+    def __init__(self, folder: Path, *, supported: int = layout.SCHEMA_VERSION) -> None:
         self.path = folder / layout.STATE
         self._backup = folder / layout.STATE_BACKUP
         self._cursor = folder / layout.CURSOR
@@ -155,7 +154,7 @@ class StateStore:
         if data is None:
             return None
         fields = files.json_fields(data)
-        version = _count(fields.get("schema_version", SCHEMA_VERSION))
+        version = _count(fields.get("schema_version", layout.SCHEMA_VERSION))
         if version is None:
             msg = "schema_version is not a whole number"
             raise ValueError(msg)

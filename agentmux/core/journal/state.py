@@ -11,10 +11,10 @@ from typing import Any, Final, TypeVar
 
 from agentmux.core.codec.frozen import dataclass, field, fields
 from agentmux.core.codec.records import FieldError, Json, decode_field, from_fields, to_fields
+from agentmux.core.names.layout import SCHEMA_VERSION
 from agentmux.core.names.phase import Phase, ResearchKind
 from agentmux.core.names.statuses import CRASHED, LAUNCHED
 
-SCHEMA_VERSION: Final = 1
 NATIVE: Final = "native"
 AGENT_MODES: Final = frozenset({NATIVE, "fresh"})
 """The modes of a launch with an agent; in the others a person plays the role, or nobody."""

@@ -12,6 +12,9 @@ if TYPE_CHECKING:
 
 SESSIONS_DIR: Final = ".agentmux/.sessions"
 
+SCHEMA_VERSION: Final = 1
+"""The version of the form of `STATE`; a higher one is from a newer AgentMux."""
+
 STATE: Final = "state.json"
 STATE_BACKUP: Final = "state.json.bak"
 JOURNAL: Final = "tool_events.jsonl"
