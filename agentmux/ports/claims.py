@@ -13,7 +13,7 @@ class Claims(Protocol):
         """Check that claims can be made; changes nothing.
 
         Raises:
-            DataError: They cannot, so no agent could be launched.
+            DataError: Claims cannot be made, so no agent could be launched.
         """
 
     def path(self, program: str, home: str, conversation: str) -> Path:

@@ -12,14 +12,14 @@ class Trust(Protocol):
     """The parts of a project's files that need trust, and which of them are trusted."""
 
     def parts(self) -> tuple[Part, ...]:
-        """Return all of these parts, as the files were when they were first read.
+        """Return all parts that need trust, as the files were when they were first read.
 
         Raises:
-            ConfigError: A prompt that the project adds cannot be used.
+            ConfigError: A prompt extension of the project cannot be used.
         """
 
     def known(self) -> TrustedParts:
-        """Return what was trusted when it was first asked for."""
+        """Return the trusted parts, as recorded at the first access."""
 
     def keep(self, parts: TrustedParts, /, *, only: bool = False) -> None:
         """Trust these parts, too; with ``only``, trust nothing else any more.

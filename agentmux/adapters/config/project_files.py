@@ -107,7 +107,7 @@ class ProjectTemplates:
         self._keys = keys
 
     def template(self, name: str, *, again: bool = False) -> str:
-        """Return the text to render for the template ``name``; see `prompt_files.template`."""
+        """Return the text of the template ``name``; see `prompt_files.template`."""
         return prompt_files.template(name, again=again)
 
     def extension(self, role: str) -> str | None:
@@ -116,7 +116,7 @@ class ProjectTemplates:
 
 
 class ProjectTrust:
-    """The parts of the files that need trust, and the store of what the user trusts."""
+    """The parts of the files that need trust, and the record of those that the user trusts."""
 
     def __init__(self, project: ProjectFiles, store: TrustStore) -> None:
         self._project = project
@@ -127,7 +127,7 @@ class ProjectTrust:
         return self._project.parts
 
     def known(self) -> trust.TrustedParts:
-        """Return what was trusted when it was first asked for."""
+        """Return the trusted parts, as recorded at the first access."""
         return self._project.known
 
     def keep(self, parts: trust.TrustedParts, *, only: bool = False) -> None:

@@ -1,4 +1,4 @@
-"""The part of a session's directory that a signal needs: to be judged and appended under one lock.
+"""The part of a session's directory that a signal needs: judge and append it under one lock.
 
 `session_files.FileSession` adds the rest. This module is separate because every ``agentmux submit``
 pays for what is imported here.

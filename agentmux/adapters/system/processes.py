@@ -367,7 +367,7 @@ def wait_child(child: subprocess.Popen[bytes], timeout_s: float) -> int:
     ``Popen.wait`` with a timeout polls: it looks again after 1, 2, 4 and at last every 50 ms.
 
     Raises:
-        subprocess.TimeoutExpired: It runs still.
+        subprocess.TimeoutExpired: It is still running.
     """
     deadline = time.monotonic() + timeout_s
     if child.poll() is None:

@@ -1,7 +1,7 @@
 """A terminal on file descriptors: its mode, its size, and bytes from it and to it.
 
 It needs the standard library alone: the program in a stopped pane runs without any other. A signal
-that comes while it reads or writes is handled, and then it goes on.
+during a read or write is handled, and then the read or write continues.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def size(fd: int) -> tuple[int, int]:
 
 
 def read(fd: int) -> bytes:
-    """Return the bytes that wait there, up to 4096; none where the terminal is gone.
+    """Return up to 4096 bytes that are waiting; none if the terminal is gone.
 
     A terminal that is gone stays readable for ever.
     """
@@ -43,7 +43,7 @@ def read(fd: int) -> bytes:
 
 
 def read_within(fd: int, wait_s: float) -> bytes | None:
-    """Return the bytes that come within ``wait_s`` seconds; None where nothing comes, as `read`."""
+    """Return what `read` returns within ``wait_s`` seconds; None if nothing comes."""
     try:
         if not select.select([fd], [], [], wait_s)[0]:
             return None
@@ -53,7 +53,7 @@ def read_within(fd: int, wait_s: float) -> bytes | None:
 
 
 def write(fd: int, text: str) -> None:
-    """Write all of the text; waits while the terminal takes none.
+    """Write all of the text; wait while the terminal accepts none.
 
     Raises:
         OSError: The terminal is gone.
@@ -66,7 +66,7 @@ def write(fd: int, text: str) -> None:
 def write_within(fd: int, text: str, patience_s: float) -> bool:
     """Write to a descriptor that never blocks; return whether all was written.
 
-    It is given up where nothing is taken for ``patience_s`` seconds, or the terminal is gone.
+    Give up if nothing is accepted for ``patience_s`` seconds, or if the terminal is gone.
     """
     data = text.encode("utf-8", "replace")
     try:
@@ -83,7 +83,7 @@ def write_within(fd: int, text: str, patience_s: float) -> bool:
 def own_description(fd: int) -> int:
     """Open the terminal of ``fd`` once more, so that only writes to the new descriptor never block.
 
-    Where it cannot be opened, the new descriptor is a duplicate.
+    If it cannot be opened, return a duplicate of ``fd``.
     """
     flags = os.O_RDWR | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC
     try:
@@ -96,25 +96,25 @@ def mode(fd: int) -> Mode:
     """Return the mode, to be restored later.
 
     Raises:
-        termios.error: It is no terminal, or it is gone.
+        termios.error: It is not a terminal, or it is gone.
     """
     return termios.tcgetattr(fd)
 
 
 def make_raw(fd: int, *, drops_typed: bool) -> None:
-    """Give every key at once, without an echo or a signal; nothing that is written is changed.
+    """Deliver each key at once, without echo or signals, and show output unchanged.
 
     Args:
         drops_typed: Whether keys that were typed before are lost.
 
     Raises:
-        termios.error: It is no terminal, or it is gone.
+        termios.error: It is not a terminal, or it is gone.
     """
     tty.setraw(fd, termios.TCSAFLUSH if drops_typed else termios.TCSADRAIN)
 
 
 def keys_only(fd: int) -> Mode | None:
-    """Give every key at once, as `make_raw`, but let line ends be written as before.
+    """Deliver each key at once, as `make_raw` does, but write line ends as before.
 
     Ctrl-S and Ctrl-C are ordinary keys: one would stop the drawing, the other end the program.
 
@@ -135,11 +135,11 @@ def keys_only(fd: int) -> Mode | None:
 
 
 def restore(fd: int, mode: Mode, *, drops_typed: bool = False, waits: bool = True) -> None:
-    """Give the terminal back in its former mode; a terminal that is gone is no error.
+    """Restore the terminal's former mode; a terminal that is gone is no error.
 
     Args:
         drops_typed: Whether keys that nobody has read are lost.
-        waits: Whether what was written is shown first; a terminal that hangs can make that long.
+        waits: Whether to wait until all output is shown, which may take long if it hangs.
     """
     when = termios.TCSADRAIN if waits else termios.TCSANOW
     with contextlib.suppress(OSError, termios.error):

@@ -50,10 +50,10 @@ class AgentReport:
     """One agent, and what its installed program can do.
 
     Attributes:
-        strategy: The first one that the installed program supports; the first of all where no
-            program is installed.
-        version: As the program reports it; empty where it does not, or was not asked.
-        is_default: It plays every role that the configuration assigns to no other agent.
+        strategy: The first strategy that the installed program supports; if no program is
+            installed, the first strategy of the agent.
+        version: As the program reports it; empty if it reports none, or was not asked.
+        is_default: Whether it plays every role that the configuration assigns to no other agent.
     """
 
     spec: AgentSpec
@@ -122,8 +122,8 @@ class StrategyCommands:
     """The command lines of one strategy.
 
     Attributes:
-        used: This strategy would be used now.
-        resume: None where a conversation cannot be resumed.
+        used: Whether this strategy would be used now.
+        resume: None if a conversation cannot be resumed.
         env: Variables that are added to the agent's environment.
     """
 

@@ -30,7 +30,7 @@ class OrchestratorRequest:
         ready: Path of the pipe for the report; empty for none.
         fresh: Seats that start a new conversation; ``*`` means all of them.
         phase: For ``resume``: an earlier phase to go back to, instead of the inferred one.
-        policy: For ``resume``: how panes come back, where a flag says so.
+        policy: For ``resume``: how panes come back, if a flag sets it; else empty.
         session_id: For a session with an older format, which has no id.
         session_name: For a session with an older format, which has no name.
     """

@@ -156,8 +156,8 @@ def _made(
 ) -> tuple[StartPlan, SessionState, Handover]:
     """Create the directory of a session, and its branch; return the plan that was carried out.
 
-    Branch and pipe are created before the directory gets its name: a session that a kill leaves
-    must not name a branch that does not exist, and who finds the session must see that it starts.
+    Branch and pipe are created before the directory gets its name. So if this process is killed,
+    no session names a missing branch, and other commands see that the session is being started.
     """
     while True:
         state = replace(plan.state, branch=plan.branch or plan.state.branch)

@@ -1,1 +1,1 @@
-"""One start of an agent: who plays, its prompt, argv and record. When is `core/decisions`."""
+"""Start an agent once: who plays, prompt, argv and record. `core/decisions` decides when."""

@@ -81,11 +81,12 @@ class Launcher:
         fresh: frozenset[str] = frozenset(),
         digest: Callable[[str], str] | None = None,
     ) -> None:
-        """Prepare launches in ``state``, which need not be the committed one to plan.
+        """Take the state for the launches; for planning, it need not be committed.
 
         Args:
             fresh: The seats that are to start afresh; ``*`` is all of them.
-            digest: Of a file, by its path in the session; by default each plan reads it anew.
+            digest: Returns the digest of a file, by its path in the session; by default, each
+                plan reads the files again.
         """
         self._world = world
         self._files = files
@@ -128,7 +129,7 @@ class Launcher:
     def _reading(self, work: Work, artifacts: Artifacts) -> tuple[str, ...]:
         """Return the files that the agent is to read, relative to the session.
 
-        Of a research only those that exist: an older session may not have kept its question.
+        For a research, only those that exist: an older session may not have kept the question.
         """
         paths = reading(self._state, work, artifacts)
         if not work.topic:
@@ -144,7 +145,7 @@ class Launcher:
 
         Args:
             attempt: Counts the launches for the same work, from 1.
-            stopped: Where an agent would play, the pane waits for the user's choice instead.
+            stopped: Whether the pane waits for the user's choice before it starts an agent.
         """
         plan = self.plan(work, artifacts)
         stopped = stopped and plan.plays

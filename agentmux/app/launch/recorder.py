@@ -55,14 +55,14 @@ class Recorder:
     ) -> str | None:
         """Return the id of the launch's conversation; None where it is not known beforehand.
 
-        A new id is made here where the agent takes one.
+        If the agent accepts an id from us, a new one is made here.
         """
         if isinstance(choice, Native):
             return history.standing.session_ref if history.standing is not None else None
         return self._world.new_id() if player.strategy.kind is StrategyKind.ASSIGN else None
 
     def _args(self, player: SeatPlayer, launch: str) -> tuple[str, ...]:
-        """Return the words of every command line of a launch: ours, then the user's."""
+        """Return the arguments of every command line of a launch: ours, then the user's."""
         folder = f"{self._files.path}/{layout.launch(launch)}"
         server = self._world.own.mcp_server
         return (
@@ -72,7 +72,7 @@ class Recorder:
         )
 
     def argv(self, plan: LaunchPlan) -> tuple[str, ...]:
-        """Return the agent's command line, with the prompt where the agent takes it there."""
+        """Return the agent's command line, including the prompt if the agent takes it there."""
         player, choice = plan.player, plan.choice
         folder = f"{self._files.path}/{layout.launch(plan.launch)}"
         line = launch_line(f"{folder}/{plan.prompt_file}")
@@ -92,7 +92,8 @@ class Recorder:
     def record_fields(self, plan: LaunchPlan) -> Json:
         """Return the fields of a launch's record.
 
-        Where no agent runs, these are the seat's present ones, for the place of this launch.
+        If the launch starts no agent, the seat's present record is kept; only its ``place`` and
+        ``handed_in`` are those of this launch.
         """
         made = to_fields(self.record(plan))
         kept = None if plan.plays else plan.history.fields

@@ -44,7 +44,7 @@ class SeatPlayer:
 
     Attributes:
         name: The agent as it was chosen: a name of the registry, or a command as typed.
-        args: The user's own words for the role, at launch and at resume.
+        args: The user's own arguments for the role, at launch and at resume.
         probe: What the installed program can do.
         strategy: How its conversation is found again.
         env: The variables that the agent gets on top of its environment.
@@ -89,10 +89,10 @@ class SeatPlayers:
         histories: SeatHistories,
         fresh: frozenset[str] = frozenset(),
     ) -> None:
-        """Answer for launches in ``state``.
+        """Take the state that the launches are in.
 
         Args:
-            histories: Of the seats of ``state``.
+            histories: The histories of the seats of ``state``.
             fresh: The seats that are to start afresh; ``*`` is all of them.
         """
         self._world = world
@@ -208,7 +208,7 @@ class SeatPlayers:
     def _runs(self, player: SeatPlayer, owner: str) -> bool:
         """Whether the launch or conversation ``owner`` runs.
 
-        One of this session runs while it holds a seat; of any other only the claim is seen.
+        A launch of this session runs while it holds a seat; any other one, while it holds a claim.
         """
         if any(owner in each for each in self._held()):
             return True

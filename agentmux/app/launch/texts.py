@@ -37,7 +37,7 @@ def _research_folder(work: Work) -> str:
 
 
 class LaunchTexts:
-    """Writes the prompts of one session; reads, and changes nothing."""
+    """Composes the prompts of one session; writes no file."""
 
     def __init__(
         self,
@@ -46,10 +46,10 @@ class LaunchTexts:
         state: SessionState,
         digest: Callable[[str], str],
     ) -> None:
-        """Write prompts for launches in ``state``.
+        """Take the state that the launches are in.
 
         Args:
-            digest: Of a file, by its path in the session.
+            digest: Returns the digest of a file, by its path in the session.
         """
         self._world = world
         self._files = files
@@ -70,7 +70,7 @@ class LaunchTexts:
     def _kept_prompt(self, work: Work, history: SeatHistory) -> str:
         """Return the prompt in the folder of a research, which the user may have changed.
 
-        Its paths are brought up to date where the project was moved since.
+        If the project was moved since, its paths are updated.
         """
         if not work.topic:
             return ""
@@ -82,7 +82,7 @@ class LaunchTexts:
         return text.replace(f"{record.cwd}/", f"{self._world.project}/")
 
     def _around(self, kept: str, inputs: PromptInputs, *, again: bool) -> str:
-        """Return a prompt that is used unchanged, between what the agent must know besides."""
+        """Return an unchanged prompt, with what the agent must also know before and after it."""
         text = self._world.templates.template
         hello = inputs.hello and prompt.HELLO not in kept
         before = [text("opening"), *([text("fresh-again")] if again else [])]

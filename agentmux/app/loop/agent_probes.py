@@ -28,7 +28,7 @@ class AgentProbes:
         self._answered: set[str] = set()
 
     def holds_up(self, works: Iterable[Work]) -> bool:
-        """Return whether the launch of ``works`` has to wait; wakes the loop when it need not.
+        """Return whether the launch of ``works`` has to wait; if so, wake the loop when it is over.
 
         When it need not wait, the programs of all other roles are asked, before they are needed.
         """

@@ -179,9 +179,10 @@ class Session:
             self.notice(event)
 
     def _commit(self, after: SessionState) -> None:
-        """Save the state; adopt it, too, where only a step after writing ``state.json`` failed.
+        """Save the state; adopt it, too, if only a step after writing ``state.json`` failed.
 
-        Otherwise a disk that was full for a moment would look like another process's commit.
+        Otherwise, after a moment with a full disk, our own commit would look like that of another
+        process.
         """
         try:
             self.files.save(after, after=self.state.revision)

@@ -33,11 +33,10 @@ def launch_argv(  # noqa: PLR0913 (one word of the command line each)
     checkpoint_dir: str | None = None,
     prompt: str | None = None,
 ) -> tuple[str, ...]:
-    """Return the argv of a first start, in this order of words.
+    """Return the argv of a first start.
 
-    The command; the model, permission and user words; the strategy's launch words; the prompt.
-
-    The prompt is left out where the agent does not take it in its argv.
+    Its words are, in this order: the command; the model, permission and user words; the strategy's
+    launch words; the prompt, if the agent takes it in its argv.
 
     Args:
         session_ref: The id that we chose for the conversation (strategy *assign*).
@@ -65,7 +64,7 @@ def resume_argv(  # noqa: PLR0913 (one word of the command line each)
 ) -> tuple[str, ...]:
     """Return the argv that resumes the conversation; it has no launch words.
 
-    Where the id is not known yet, `SESSION_ID` as ``session_ref`` keeps its place in the words.
+    If the id is not known yet, pass `SESSION_ID` as ``session_ref``: the words then contain it.
 
     Raises:
         ValueError: The strategy cannot resume, or needs a value that was not given.

@@ -1,7 +1,7 @@
-"""Whether an agent's conversation comes back: the guards, and the ladder.
+"""Decide whether an agent's conversation comes back: the guards, and the ladder.
 
-Pure: what is true now comes in as `ResumeFacts`, the answer goes out as `Native` or `Fresh`, and
-either says why. Native only when every guard holds; the first that does not is named.
+Pure: the input is `ResumeFacts`, and the result is `Native` or `Fresh`, with its reason. It is
+`Native` only if every guard holds; `Fresh` names the first guard that does not.
 Source: docs/explanation/resume.md.
 """
 
@@ -79,22 +79,22 @@ class ResumeFacts:
 
     Attributes:
         agent: The name of the agent that plays the seat now.
-        binds_model: A conversation of this agent only works with the model it began with.
-        home_exists: Does not count where ``home`` is empty.
+        binds_model: Whether a conversation of this agent only works with the model it began with.
+        home_exists: Whether the directory ``home`` exists; ignored if ``home`` is empty.
         runtime: As in the record; empty where no program answers.
         strategies: The kinds of strategy that the agent has now; None where that is not known.
         runtime_resumes: Whether the probe shows that the program can resume; None where it was
             not probed.
         runtime_problem: Why the probe shows nothing; None where it worked.
         epoch: As in the record, with the digests that the files have now.
-        ambiguous: The same agent ran beside it or since in the same directory and home.
+        ambiguous: Whether the same agent ran in the same directory and home, meanwhile or later.
         claim_held_by: Who holds the conversation on this host, in words; None when nobody does.
         now: The present time, aware.
         native_enabled: The setting ``resume.native``.
-        fresh_flag: The user asked for a fresh start of this seat.
+        fresh_flag: Whether the user asked for a fresh start of this seat.
         policy: The setting ``resume.policy``.
-        words_off: Why the words of ``resume.commands`` resume nothing; empty where they do, and
-            where there are none.
+        words_off: Why the arguments of ``resume.commands`` cannot resume anything; empty if they
+            can, or if there are none.
         checkpoint: The condition of the file that resuming opens.
     """
 
@@ -135,7 +135,7 @@ class Fresh:
     """A new conversation with the full prompt; ``guard`` is the first that does not hold.
 
     Attributes:
-        warns: The user is to be warned: the checkpoint that should be there cannot be used.
+        warns: Whether to warn the user that the checkpoint, which should exist, cannot be used.
     """
 
     reason: str
@@ -349,8 +349,8 @@ def same_work(recorded: Json, now: Json) -> bool:
 def epoch_differences(recorded: Json, now: Json) -> tuple[str, ...]:
     """Return what has changed since the launch prompt, in words; empty when nothing has.
 
-    Where the work is another one, only that is returned. Where it is the same, the recorded files
-    are compared: a file that the agent was not told to read does not count.
+    If the work itself is another one, only that is returned. If it is the same, the recorded files
+    are compared; a file that the agent was not told to read does not count.
     """
     places = tuple(
         f"{word} {_clipped(recorded.get(name))} became {_clipped(now.get(name))}"

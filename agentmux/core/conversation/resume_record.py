@@ -42,7 +42,7 @@ class ResumeRecord:
         unsure: The agent may have moved to another conversation, and did not say to which.
         rejected: The agent refused to resume the conversation.
         restart: What the user chose when the stopped seat was brought back, or empty.
-        previous: The seat's last record that was good, without one of its own.
+        previous: The seat's last good record, without that record's own ``previous``.
     """
 
     agent: str
@@ -74,9 +74,9 @@ class ResumeRecord:
 
 
 def decode_record(fields: object) -> ResumeRecord | None:
-    """Return the record that ``fields`` describe; None where they describe none. Never raises.
+    """Return the record that ``fields`` describe; None if they do not describe one. Never raises.
 
-    An older record may lack fields; the guards take what is missing for a difference.
+    An older record may lack fields; for the guards, a missing value differs from every other.
     """
     if not isinstance(fields, Mapping):
         return None
@@ -90,8 +90,8 @@ def resolved(record: ResumeRecord) -> ResumeRecord:
     """Return the record with ``resume_argv`` as it would run now.
 
     `SESSION_ID` and `CHECKPOINT` are filled in, and an id that the conversation no longer has is
-    replaced by its present one. A place without a value yet stays as it is. Twice is the same as
-    once.
+    replaced by its present one. A placeholder without a value stays as it is. Resolving a record
+    a second time changes nothing.
     """
     if conversation_kind(record) is StrategyKind.CONTINUE and record.strategy == StrategyKind.LEARN:
         return replace(record, resume_argv=record.latest_argv)

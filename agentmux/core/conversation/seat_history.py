@@ -17,15 +17,15 @@ class SeatHistory:
     Attributes:
         fields: The seat's resume record as the state keeps it, with the fields that this version
             does not know; None before the first launch.
-        record: The same record, decoded; None where there is none that can be read.
-        previous: The decoded ``previous`` of the record; None where the record is good by itself.
+        record: The same record, decoded; None if there is none, or if it cannot be read.
+        previous: The decoded ``previous`` of the record; None if the record is good by itself.
         standing: The record that decides whether the conversation comes back: ``record``, or
-            ``previous`` where no prompt reached the conversation of ``record``. A failed launch
-            erases nothing, but what it found out stays: a conversation that it saw rejected stays
-            rejected. None where ``record`` is.
-        failed_at_once: The last launch was a fresh start that ended in an error before anything
-            of ours arrived.
-        never_ran: The program of the last fresh start could not be run at all.
+            ``previous`` if no prompt reached the conversation of ``record``. So a failed launch
+            does not lose the conversation before it; but if the agent rejected that conversation,
+            it stays rejected. None if ``record`` is None.
+        failed_at_once: Whether the last launch was a fresh start that ended in an error before any
+            prompt of ours arrived.
+        never_ran: Whether the program of the last fresh start could not be run at all.
     """
 
     fields: Json | None = None
@@ -51,7 +51,7 @@ class SeatHistory:
     ) -> SeatHistory:
         """Return this history with another command that resumes the conversation.
 
-        Only the standing record changes. Where there is none, nothing does.
+        Only the standing record changes; without one, nothing changes.
 
         Args:
             kind: The strategy that the command belongs to.

@@ -74,8 +74,8 @@ def _look(state: SessionState, artifacts: Artifacts, each: PhaseDescriptor) -> E
 def is_decided(state: SessionState, artifacts: Artifacts, phase: Phase) -> bool:
     """Whether the artifacts show the outcome of ``phase``, which the session is in.
 
-    ``artifacts`` must be without drafts. A fail of one reviewer is an outcome; that the phase is
-    not needed is none.
+    ``artifacts`` must be without drafts. One reviewer's fail is an outcome; that the phase is not
+    needed is not an outcome.
     """
     match phase:
         case Phase.PRODUCT_MANAGEMENT:

@@ -45,8 +45,8 @@ def rebuild(
 ) -> tuple[SessionState, tuple[Implied, ...]]:
     """Fold a whole journal over ``state``, and return the files that may never have been added.
 
-    The holder of the session's lock applies each of its own lines, and all before it, before it
-    appends its next one. So all events up to its last line but one are known to be applied. The
+    Before the holder of the session's lock appends a line, it applies its own previous line and all
+    lines before that. So all events up to the holder's last line but one were surely applied. The
     files of the later events are returned, at their paths after the recorded moves. Files of
     earlier events are not: if one is missing, somebody has removed it on purpose.
     """

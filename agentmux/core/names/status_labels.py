@@ -47,7 +47,7 @@ _COLOURS: Final[Mapping[str, str]] = {
 
 
 def left_out_label(path: str) -> str:
-    """Return the words for a folder that no commit takes: git keeps its files elsewhere."""
+    """Return the warning about a folder that is a git repository of its own."""
     return f"`{path}` is a git repository of its own: the commit leaves it out"
 
 

@@ -24,5 +24,5 @@ BELL: Final = "\a"
 
 
 def move(row: int, col: int = 1) -> str:
-    """Return what puts the cursor there; both count from 1."""
+    """Return the sequence that moves the cursor there; row and column count from 1."""
     return f"\x1b[{row};{col}H"
