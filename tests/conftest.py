@@ -49,6 +49,18 @@ set-hook -g after-new-window 'set -g @hooked 1'
 set-hook -g after-split-window 'select-layout even-vertical'
 set-hook -g window-linked 'set -g @linked 1'
 set-hook -g pane-died 'set -g @died 1'
+set-hook -g after-new-session 'run-shell "exit 1"'
+set -s command-alias[100] kill-pane='kill-pane -a'
+set -s command-alias[101] kill-session='kill-session -a'
+set -s command-alias[102] list-panes='list-panes -a'
+set -s command-alias[103] new-window='split-window'
+set -s command-alias[104] set-option='set-option -g'
+set -s command-alias[105] display-message='display-message -d 1 x'
+set -s command-alias[106] capture-pane='capture-pane -q -a'
+set -s command-alias[107] select-layout='select-layout tiled'
+set -s command-alias[108] send-keys='send-keys -l'
+set -s command-alias[109] if-shell='if-shell -F "" ""'
+set -s command-alias[110] list-sessions='list-sessions -f 0'
 """
 """A tmux configuration that breaks programs that count windows or rely on defaults."""
 

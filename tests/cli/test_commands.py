@@ -478,13 +478,13 @@ def test_where_attaching_leads() -> None:
     client = ("tmux", "-u", "-S", "/run/s")
     server = Server(socket="/run/s", pid=123, started=1)
     target = Target(server=server, session="$3", uuid="u")
-    guard = ("if-shell", "-F", "-t", "$3", "#{==:#{pid} #{session_id} #{@agentmux_id},123 $3 u}")
+    guard = ("if", "-F", "-t", "$3", "#{==:#{pid} #{session_id} #{@agentmux_id},123 $3 u}")
     *argv, nobody = attach_argv(target, {}, on_terminal=True)
-    assert argv == [*client, *guard, "attach-session -t $3"]
+    assert argv == [*client, *guard, "attach -t $3"]
     assert "elsewhere" in nobody
     same = {"TMUX": "/run/s,123,0"}
     *argv, _ = attach_argv(target, same, on_terminal=True)
-    assert argv == [*client, *guard, "switch-client -t $3"]
+    assert argv == [*client, *guard, "switchc -t $3"]
     for environ, on_terminal in (({"TMUX": "/run/other,1,0"}, True), ({}, False)):
         with pytest.raises(UsageError) as raised:
             attach_argv(target, environ, on_terminal=on_terminal)

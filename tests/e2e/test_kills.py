@@ -48,7 +48,7 @@ EARLY = (
     Kill("replace", r"launches/.*/launch\.json", 1),
     Kill("replace", r"04_planning/execution_plan\.yaml", 1),
     Kill("link", r"\.tmp-.*", 3),
-    Kill("run", r"new-window", 1),
+    Kill("run", r"neww", 1),
     Kill("fsync", r"tool_events\.jsonl", 6),
     Kill("mkdir", r"launches/.*", 1),
 )
@@ -56,7 +56,7 @@ LATE = (
     Kill("replace", r"state\.json", 9),
     Kill("replace", r"tool_event_state\.json", 4),
     Kill("rename", r"history/.*", 1),
-    Kill("run", r"kill-pane", 1),
+    Kill("run", r"killp", 1),
     Kill("unlink", r"\.tmp-.*", 3),
     Kill("run", r"git commit", 1, approved=True),
     Kill("run", r"git reset", 1, approved=True),
@@ -124,9 +124,7 @@ def test_a_pane_that_was_never_made_gets_its_prompt_typed(project: Project) -> N
     """The launch is in the journal, but has no pane: the next orchestrator makes it and types."""
     fault = project.root / "faults" / "00.json"
     fault.parent.mkdir()
-    fault.write_text(
-        json.dumps({"name": "run", "place": "new-window", "count": 1, "server": False})
-    )
+    fault.write_text(json.dumps({"name": "run", "place": "neww", "count": 1, "server": False}))
     project.env |= {"AGENTMUX_TEST_FAULTS": str(fault.parent), "PYTHONPATH": str(FAULTS)}
     project.scenario({"roles": {"architect": {"silent": True}}})
     answer = project.json("start", "--agent", "demo-paste", "--", "add a greeting")

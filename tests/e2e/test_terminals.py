@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-import pytest
-
 from tests.conftest import HOSTILE, WaitUntil
 from tests.e2e.conftest import QUICK, Client, Project, Session
 from tests.e2e.pair import child_of
@@ -55,20 +53,75 @@ def attached(session: Session, wait_until: WaitUntil) -> Iterator[Client]:
         yield client
 
 
-CONFIGURATIONS = {
-    "base-index": "set -g base-index 1\nsetw -g pane-base-index 1\n",
-    "hostile": HOSTILE,
-    "hooks": "set-hook -g after-new-session 'set -g @made 1'\n"
-    "set-hook -g after-new-window 'kill-pane -a'\nset -g mouse on\n",
-}
-CONFIGURATIONS["all"] = (
-    "".join(CONFIGURATIONS.values()) + "set-hook -ga after-new-window 'rename-window mine'\n"
+EVERYTHING = (
+    HOSTILE
+    + """\
+set -g default-terminal "vt100"
+set -g default-size 20x5
+set -g prefix None
+set -g allow-rename on
+set -g automatic-rename-format "#{pane_current_command}"
+set -g set-titles on
+set -g detach-on-destroy off
+set -g history-limit 0
+set -g escape-time 5000
+set -g focus-events on
+set -g mouse on
+set -g assume-paste-time 0
+set -g bell-action any
+set -g visual-bell both
+set -g visual-activity both
+set -g monitor-activity on
+set -g monitor-bell on
+set -g monitor-silence 1
+set -g activity-action any
+set -g silence-action any
+set -g update-environment "PATH HOME AGENTMUX_SESSION_ID AGENTMUX_SEAT TERM"
+set -g lock-after-time 1
+set -g lock-command false
+set -g main-pane-width 200
+set -g main-pane-height 1
+set -g other-pane-width 300
+set -g other-pane-height 300
+set -g set-clipboard on
+set -g terminal-overrides "*:am@:smcup@:rmcup@"
+set -g pane-border-status bottom
+set -g pane-border-lines double
+set -g alternate-screen off
+set -g cursor-style blinking-bar
+set -g buffer-limit 1
+set -g extended-keys always
+set -g window-style "bg=red,fg=red"
+set -g allow-passthrough on
+set -g editor /bin/false
+set -g key-table nothing
+set -g backspace C-h
+set -g remain-on-exit-format gone
+set-environment -g AGENTMUX_SESSION_ID nonsense
+set-environment -g AGENTMUX_SEAT nonsense
+set-environment -g TMUX_TMPDIR /nonexistent
+set-hook -ga after-new-session 'set -g @made 1'
+set-hook -ga after-new-session 'split-window -d cat ; new-window -d cat'
+set-hook -ga after-new-window 'kill-pane -a'
+set-hook -ga after-new-window 'rename-window mine'
+set-hook -ga session-created 'split-window -d cat'
+set-hook -g client-attached 'kill-pane'
+set-hook -g client-resized 'select-layout tiled'
+set-hook -g window-renamed 'run-shell true'
+set-hook -g after-select-pane 'resize-pane -Z'
+set-hook -g after-kill-pane 'run-shell true'
+set-hook -g pane-exited 'run-shell false'
+set-hook -ga pane-died 'respawn-pane'
+set-hook -g alert-silence 'run-shell true'
+bind -n Enter display-message eaten
+bind -n y kill-server
+"""
 )
+"""All settings together that break programs which rely on defaults."""
 
 
-@pytest.mark.parametrize("text", CONFIGURATIONS.values(), ids=CONFIGURATIONS.keys())
-def test_under_any_configuration(project: Project, text: str) -> None:
-    (project.home / ".tmux.conf").write_text(text)
+def test_under_every_hostile_setting_at_once(project: Project) -> None:
+    (project.home / ".tmux.conf").write_text(EVERYTHING)
     project.scenario(
         {
             "roles": {
@@ -79,7 +132,7 @@ def test_under_any_configuration(project: Project, text: str) -> None:
             }
         }
     )
-    session = project.start().wait()
+    session = project.start("add a greeting", "--role", "planner=demo-paste").wait()
     assert session.launched()[:4] == ["architect", "planner", "coder-1", "coder-2"]
     project.ok("stop", session.name)
     project.ok("resume", session.name, "--detach")

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from agentmux.adapters.system.processes import is_alive
-from agentmux.adapters.tmux.commands import guard, is_ours
+from agentmux.adapters.tmux.commands import SHORT_NAMES, guard, is_ours
 from agentmux.ports.terminal import Server, Target
 from tests.conftest import WaitUntil
 from tests.e2e.conftest import Client, Project
@@ -25,9 +25,11 @@ FREE = {
     ("list-clients",), ("-V",),
 }  # fmt: skip
 
+FULL_NAMES = {short: name for name, short in SHORT_NAMES.items()}
+
 
 def commands(words: list[str]) -> list[list[str]]:
-    """Split one tmux call into its commands, without the client's options."""
+    """Split one tmux call into commands with full names, without the client's options."""
     while words and words[0] in {"-u", "-S"}:
         words = words[2:] if words[0] == "-S" else words[1:]
     found: list[list[str]] = [[]]
@@ -35,7 +37,7 @@ def commands(words: list[str]) -> list[list[str]]:
         if word == ";":
             found.append([])
         else:
-            found[-1].append(word)
+            found[-1].append(FULL_NAMES.get(word, word) if not found[-1] else word)
     return found
 
 

@@ -9,12 +9,14 @@ from __future__ import annotations
 import os
 import shlex
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Final
 
-from agentmux.core.codec.frozen import dataclass
+from agentmux.adapters.tmux.commands import in_short
+from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.errors import MissingError
-from agentmux.ports.terminal import TerminalError, TerminalUnreachableError
+from agentmux.ports.terminal import ScreensUnreadableError, TerminalError, TerminalUnreachableError
 
 INSTALL: Final = "install it: `apt install tmux`, `dnf install tmux` or `brew install tmux`"
 
@@ -64,14 +66,36 @@ class TmuxClient:
     def say(
         self, *words: str, stdin: str | None = None, timeout_s: float | None = None
     ) -> TmuxReply:
-        """Run tmux once; words are passed unchanged (`commands.join` escapes them).
+        """Run tmux once; arguments are passed unchanged (`commands.join` escapes them).
 
         Raises:
             TerminalUnreachableError: No answer in time; tmux may still carry the command out.
         """
         config = ["-f", self.config_file] if self.config_file else []
-        argv = ["tmux", "-u", *config, "-S", self.socket, *words]
-        return call(argv, stdin=stdin, timeout_s=timeout_s or self.timeout_s)
+        argv = ["tmux", "-u", *config, "-S", self.socket, *in_short(words)]
+        reply = call(argv, stdin=stdin, timeout_s=timeout_s or self.timeout_s)
+        if reply.returncode > 0 and not reply.stderr:
+            # tmux names each failure of its own; the status is that of a shell in a user's hook.
+            return replace(reply, returncode=0)
+        return reply
+
+    @contextmanager
+    def parsing(self) -> Iterator[None]:
+        """While a reply is parsed, raise `unreadable` for one that has another form."""
+        try:
+            yield
+        except ValueError as error:
+            raise self.unreadable(error) from error
+
+    def unreadable(self, why: object) -> ScreensUnreadableError:
+        """Return the error for an answer that cannot be parsed."""
+        return ScreensUnreadableError(
+            f"the answer of the tmux server at {self.socket} cannot be parsed: {why}",
+            hints=(
+                "see the version (3.2 to 3.8 are known to work): tmux -V",
+                "see whether a hook in your tmux.conf prints something: tmux show-hooks -g",
+            ),
+        )
 
     def expect(self, reply: TmuxReply) -> TmuxReply:
         """Return the reply, unless it is an error.

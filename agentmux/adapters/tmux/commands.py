@@ -91,6 +91,41 @@ _PANE_OPTIONS: Final = (
     ("synchronize-panes", "off"),
 )
 
+SHORT_NAMES: Final[Mapping[str, str]] = {
+    "attach-session": "attach",
+    "break-pane": "breakp",
+    "capture-pane": "capturep",
+    "copy-mode": "copy-m",
+    "delete-buffer": "deleteb",
+    "display-message": "display",
+    "if-shell": "if",
+    "join-pane": "joinp",
+    "kill-pane": "killp",
+    "kill-session": "kill-ses",
+    "list-clients": "lsc",
+    "list-panes": "lsp",
+    "list-sessions": "ls",
+    "load-buffer": "loadb",
+    "new-session": "new",
+    "new-window": "neww",
+    "paste-buffer": "pasteb",
+    "rename-window": "renamew",
+    "respawn-pane": "respawnp",
+    "select-layout": "selectl",
+    "send-keys": "send",
+    "set-environment": "setenv",
+    "set-hook": "set-h",
+    "set-option": "set",
+    "show-options": "show",
+    "source-file": "source",
+    "swap-pane": "swapp",
+    "switch-client": "switchc",
+}
+"""The names that we call tmux's commands by: its own short ones, or else unique beginnings.
+
+A ``command-alias`` of the user may redefine a full name, such as ``kill-pane='kill-pane -a'``.
+"""
+
 _LAUNCHING: Final = "launch-"
 
 _TAB: Final = 8
@@ -102,6 +137,20 @@ _SHIFTED = re.compile(r"\x0e([^\x0f]*)\x0f?")
 def escape(word: str) -> str:
     """Escape a word that ends in ``;``, which tmux would read as the end of the command."""
     return word[:-1] + "\\;" if word.endswith(";") else word
+
+
+def in_short(words: Iterable[str]) -> Iterator[str]:
+    """Replace the names of the commands in one call by their short ones."""
+    is_name = True
+    for word in words:
+        yield SHORT_NAMES.get(word, word) if is_name else word
+        is_name = word == ";"
+
+
+def text_of(*commands: str) -> str:
+    """Join commands into one text, for a command that takes others as an argument."""
+    named = (command.partition(" ") for command in commands)
+    return " ; ".join(SHORT_NAMES.get(name, name) + blank + rest for name, blank, rest in named)
 
 
 def literal(text: str) -> str:
@@ -140,9 +189,10 @@ def batches(groups: Iterable[Sequence[Command]]) -> Iterator[list[Sequence[Comma
         yield batch
 
 
-def guarded(pane: str, command: str, *otherwise: str) -> Command:
-    """Run ``command`` only if the pane exists, since a failed command would end the call."""
-    return ("if-shell", "-F", "-t", pane, "#{pane_id}", command, *otherwise)
+def guarded(pane: str, *commands: str, otherwise: str = "") -> Command:
+    """Run ``commands`` only if the pane exists, since a failed command would end the call."""
+    last = (text_of(otherwise),) if otherwise else ()
+    return ("if-shell", "-F", "-t", pane, "#{pane_id}", text_of(*commands), *last)
 
 
 def ways_back(clients: str) -> Iterator[Command]:
@@ -152,7 +202,7 @@ def ways_back(clients: str) -> Iterator[Command]:
     a client older than the session must have had another one: it goes to any other session. The
     rest came from a shell, and return there when the session ends.
     """
-    for line in clients.splitlines():
+    for line in (line for line in clients.splitlines() if line.count("\t") >= 3):
         name, created, began, last = line.split("\t", 3)
         if last or int(created) < int(began):
             yield ("switch-client", "-c", name, "-l" if last else "-n")
@@ -190,14 +240,14 @@ def client_of(socket: str) -> Command:
 def goes_to(target: Target, command: str) -> Command:
     """Show the session to the calling client with ``command``; fail for another session."""
     # Unlike `guard` this prints nothing, since it would appear on the user's screen.
-    nobody = f"show-options -v {ELSEWHERE}"
+    nobody = text_of(f"show-options -v {ELSEWHERE}")
     return (
-        "if-shell",
+        SHORT_NAMES["if-shell"],
         "-F",
         "-t",
         target.session,
         is_ours(target),
-        f"{command} -t {target.session}",
+        text_of(f"{command} -t {target.session}"),
         nobody,
     )
 
@@ -210,7 +260,7 @@ def kill_on(pid: int, session: str) -> Command:
         "-t",
         session,
         f"#{{==:#{{pid}},{pid}}}",
-        f"kill-session -t {session}",
+        text_of(f"kill-session -t {session}"),
     )
 
 
@@ -274,13 +324,14 @@ def set_environment(session: str, change: Change) -> str:
     )
     lines = [f'set-environment -t {session} {name} "{value}"' for name, value in values]
     lines += [f"set-environment -r -t {session} {name}" for name in change.unset]
-    return "\n".join(lines) + "\n"
+    return "".join(f"{text_of(line)}\n" for line in lines)
 
 
 def repair_hook(window: str) -> Command:
     """Restore the monitor's width whenever a client attaches or changes its size."""
-    lines = (" ".join(f'"{word}"' for word in command) for command in layout(window))
-    hook = f"if-shell -F -t {window} '#{{window_zoomed_flag}}' '' '{' ; '.join(lines)}'"
+    lines = (" ".join(f'"{word}"' for word in in_short(command)) for command in layout(window))
+    body = " ; ".join(lines)
+    hook = text_of(f"if-shell -F -t {window} '#{{window_zoomed_flag}}' '' '{body}'")
     return ("set-hook", "-w", "-t", window, "window-resized", hook)
 
 
@@ -327,12 +378,12 @@ def park(pane: Pane) -> list[Command]:
 
 def vacate(pane: str) -> Command:
     """End the program in a pane, if the pane exists, and keep the empty pane: `is_vacant`."""
-    commands = (
+    return guarded(
+        pane,
         f"respawn-pane -k -t {pane} -- sh -c :",
         f"set-option -pu -t {pane} {LAUNCH}",
         f"set-option -p -t {pane} {LABEL} ''",
     )
-    return guarded(pane, " ; ".join(commands))
 
 
 def is_vacant(pane: Pane) -> bool:
@@ -370,8 +421,8 @@ def capture(pane: str, *, mark: str, colours: bool) -> Command:
     """
     how = "-peN" if colours else "-p"  # without -N, coloured blanks at the ends of rows are lost
     says = f'display-message -p -t {pane} "{mark}{_SCREEN_FORMAT}"'
-    there = f"{says} ; capture-pane {how} -t {pane}"
-    return guarded(pane, there, f"display-message -p {mark}")
+    screen = f"capture-pane {how} -t {pane}"
+    return guarded(pane, says, screen, otherwise=f"display-message -p {mark}")
 
 
 def parse_listing(reply: str) -> tuple[int, tuple[TmuxSession, ...]]:

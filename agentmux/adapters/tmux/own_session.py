@@ -34,7 +34,6 @@ from agentmux.ports.terminal import (
     NewPane,
     Pane,
     Screen,
-    ScreensUnreadableError,
     Target,
     TerminalGoneError,
 )
@@ -59,7 +58,8 @@ class OwnTmux:
     def attached(self) -> int:
         """Return the number of clients that show the session."""
         words = ("display-message", "-p", "-t", self._target.session, "#{session_attached}")
-        return int(self._must(words).stdout.strip() or 0)
+        with self._client.parsing():
+            return int(self._must(words).stdout.strip() or 0)
 
     def reopen_monitor(self, *, cwd: Path, argv: Sequence[str]) -> str:
         """Run ``argv`` in the monitor's pane, ending its program; make the pane if it is gone."""
@@ -138,22 +138,11 @@ class OwnTmux:
             for number, reply in self._batched(groups):
                 asked = [*islice(left, number)]
                 found = self._client.expect(reply)
-                screens.update(self._screens(found, mark, asked, colours=colours))
+                with self._client.parsing():
+                    screens.update(
+                        say.parse_screens(found.stdout, mark=mark, asked=asked, colours=colours)
+                    )
         return screens
-
-    def _screens(
-        self, reply: TmuxReply, mark: str, asked: Sequence[str], *, colours: bool
-    ) -> Mapping[str, Screen]:
-        try:
-            return say.parse_screens(reply.stdout, mark=mark, asked=asked, colours=colours)
-        except ValueError as error:
-            raise self._unreadable(error) from error
-
-    def _unreadable(self, why: object) -> ScreensUnreadableError:
-        return ScreensUnreadableError(
-            f"the answer of the tmux server at {self._client.socket} cannot be parsed: {why}",
-            hints=("see the version (3.2 to 3.8 are known to work): tmux -V",),
-        )
 
     def paste(self, pane: str, text: str) -> None:
         """Paste ``text`` into the pane as one bracketed paste, with its newlines, without Enter."""
@@ -210,7 +199,8 @@ class OwnTmux:
     def _look(self) -> tuple[tuple[Pane, ...], str, bool]:
         """Return the session's panes, its monitor, and whether the monitor's window is zoomed."""
         words = ("list-panes", "-s", "-t", self._target.session, "-F", say.PANE_FORMAT)
-        return say.parse_panes(self._must(words).stdout)
+        with self._client.parsing():
+            return say.parse_panes(self._must(words).stdout)
 
     def _must(self, words: Sequence[str], *, stdin: str | None = None) -> TmuxReply:
         return self._client.expect(self._say(words, stdin=stdin))
@@ -261,7 +251,7 @@ class OwnTmux:
             return TerminalGoneError("the tmux session is gone")
         if other is None and not reply.says((*NO_SERVER, *SERVER_WENT)):
             self._client.expect(reply)
-            return self._unreadable("it does not begin with our mark")
+            return self._client.unreadable("it does not begin with our mark")
         # A server that is ending does not answer, and may be alive for a moment.
         if not wait_gone([(server.pid, server.started)], timeout_s=_GOING_S):
             return TerminalGoneError("the tmux server is gone")
@@ -272,7 +262,8 @@ class OwnTmux:
 
 def _leave_modes(pane: str) -> say.Command:
     """Leave copy mode, in which tmux and not the program gets the keys."""
-    return ("if-shell", "-F", "-t", pane, "#{pane_in_mode}", f"copy-mode -q -t {pane}")
+    leave = say.text_of(f"copy-mode -q -t {pane}")
+    return ("if-shell", "-F", "-t", pane, "#{pane_in_mode}", leave)
 
 
 def _moves(panes: Sequence[Pane], monitor: str, visible: Sequence[str]) -> list[list[say.Command]]:

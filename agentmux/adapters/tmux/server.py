@@ -105,7 +105,8 @@ class TmuxTerminal:
     def server(self) -> Server:
         """Return the server at the socket; its pid is 0 where none runs."""
         reply = self._ask("display-message", "-p", "#{pid}")
-        return self._server(int(reply.stdout.strip() or 0) if reply else 0)
+        with self._client.parsing():
+            return self._server(int(reply.stdout.strip() or 0) if reply else 0)
 
     def sessions(self) -> tuple[TmuxSession, ...]:
         """Return every session of the server; empty where none runs."""
@@ -114,7 +115,8 @@ class TmuxTerminal:
     def listing(self) -> Listing:
         """Return the server (pid 0 where none runs) and its sessions, in one call."""
         reply = self._ask(*say.join(say.LISTING))
-        pid, sessions = say.parse_listing(reply.stdout) if reply else (0, ())
+        with self._client.parsing():
+            pid, sessions = say.parse_listing(reply.stdout) if reply else (0, ())
         return Listing(server=self._server(pid), sessions=sessions)
 
     def own(self, target: Target) -> OwnTmux:
@@ -145,13 +147,14 @@ class TmuxTerminal:
             # It was made, but not marked, since a hook renamed it: nobody could identify it.
             session, *_, pid, _ = reply.stdout.rstrip("\n").split("\t")
             self._client.say(*say.join([say.kill_on(int(pid), session)]))
-        words = self._client.expect(reply).stdout.rstrip("\n").split("\t")
-        session, real_name, window, pane, pid, exits = words
-        created = CreatedSession(
-            session=TmuxSession(id=session, name=real_name, uuid=uuid, path=path),
-            pane=pane,
-            server=self._server(int(pid)),
-        )
+        words = self._client.expect(reply).stdout.partition("\n")[0].split("\t")
+        with self._client.parsing():
+            session, real_name, window, pane, pid, exits = words
+            created = CreatedSession(
+                session=TmuxSession(id=session, name=real_name, uuid=uuid, path=path),
+                pane=pane,
+                server=self._server(int(pid)),
+            )
         if exits == "1" and not self._client.say("list-clients").stdout:
             self.own(created.target).kill()
             raise TerminalError(

@@ -602,6 +602,29 @@ def test_a_server_that_ends_when_nobody_looks_is_named(short_dir: Path, tmp_path
     assert "exit-unattached" in raised.value.hints[0]
 
 
+def test_a_hook_whose_shell_command_fails_does_not_fail_the_call(
+    tmux: TmuxTerminal, tmp_path: Path
+) -> None:
+    tmux.run("new-session", "-d", "-s", "mine", "cat")
+    tmux.run("set-hook", "-g", "after-new-session", "run-shell 'exit 3'")
+    made = create(tmux, tmp_path)
+    assert made.session.id in {each.id for each in tmux.sessions()}
+
+
+def test_an_answer_with_the_output_of_a_hook_is_unreadable_and_no_bug(
+    tmux: TmuxTerminal, tmp_path: Path
+) -> None:
+    own = tmux.own(create(tmux, tmp_path).target)
+    tmux.run("set-hook", "-g", "after-display-message", "display-message -p mine")
+    for look in (tmux.server, tmux.listing, own.attached):
+        with pytest.raises(ScreensUnreadableError, match="cannot be parsed") as raised:
+            look()
+        assert any("show-hooks" in hint for hint in raised.value.hints)
+    tmux.run("set-hook", "-g", "after-list-clients", "display-message -p mine")
+    own.kill()
+    assert tmux.run("has-session").returncode == 1
+
+
 def test_an_unsafe_socket_folder_is_refused(tmp_path: Path, short_dir: Path) -> None:
     (short_dir / "open").mkdir()
     (short_dir / "open").chmod(0o777)
