@@ -70,7 +70,7 @@ def _built_in() -> Mapping[str, Any]:
 
     name = f"{BUILT_IN.parent.name}/{BUILT_IN.name}"
     node = schema.parse(layers.read_text(BUILT_IN, name) or "", name)
-    found = schema.read(node, layers.AGENTS) if node is not None else {}
+    found = schema.read(node, layers.BUILT_IN_AGENTS) if node is not None else {}
     return found if isinstance(found, dict) else {}
 
 

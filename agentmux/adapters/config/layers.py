@@ -71,76 +71,85 @@ def _place_text(node: schema.Node, path: str) -> object:
     return _LINE(node, path)
 
 
-_STRATEGY: Final[schema.Schema] = {
-    "kind": schema.choice(*StrategyKind),
-    "launch": _template(*_CONVERSATION),
-    "resume": _template(*_CONVERSATION),
-    "resume_first": schema.flag,
-    "probe": schema.Each(schema.pattern),
-    "learn": schema.text(f"hook|{_VARIABLE}", "`hook` or the name of a variable"),
-    "env": schema.Each(_place_text, pattern=_VARIABLE),
-}
+def _agents(pattern: schema.Reader) -> schema.Each:
+    """Return the schema of an agent registry, whose regular expressions ``pattern`` reads."""
+    pattern_or_none = schema.optional(pattern)
+    agent: schema.Schema = {
+        "like": schema.text(_NAME, "the name of another agent"),
+        "match": schema.words,
+        "command": _command,
+        "args": schema.words,
+        "model_flag": schema.optional(_LINE),
+        "prompt": schema.choice(*PromptBy),
+        "prompt_flag": schema.optional(_LINE),
+        "resume_prompt": schema.optional(schema.choice(*PromptBy)),
+        "permission_args": schema.words,
+        "unattended_args": schema.words,
+        "mcp": schema.optional({"args": _template(*_SERVER)}, required="args"),
+        "hooks": schema.optional(
+            {"flag": _LINE, "format": schema.choice(*HookFormat), "unless": _LINE}, required="flag"
+        ),
+        "turn_end": schema.choice(*TurnEnd),
+        "ready": pattern_or_none,
+        "busy": pattern_or_none,
+        "waiting": pattern_or_none,
+        "trust": pattern_or_none,
+        "limit": pattern_or_none,
+        "trouble": pattern_or_none,
+        "rejected": pattern_or_none,
+        "switched": pattern_or_none,
+        "probe": {"argv": schema.words, "version": pattern_or_none},
+        "home_env": schema.optional(schema.text(_VARIABLE, "the name of a variable")),
+        "model_bound": schema.flag,
+        "env": schema.Each(_LINE, pattern=_VARIABLE),
+        "unset": schema.words,
+        "keep": schema.words,
+        "screens": schema.optional(
+            {
+                "version": _LINE,
+                "recorded": schema.words,
+                "none": schema.Each(_LINE, pattern="|".join(SCREENS)),
+            },
+            required="version",
+        ),
+        "notes": _prose,
+        "strategies": _strategies(pattern),
+    }
+    return schema.Each(agent, pattern=_NAME)
 
-_listed: Final = schema.listing(_STRATEGY, unique="kind")
+
+def _strategies(pattern: schema.Reader) -> schema.Reader:
+    """Return a reader of a list of strategies; each has the keys that its kind needs."""
+    strategy: schema.Schema = {
+        "kind": schema.choice(*StrategyKind),
+        "launch": _template(*_CONVERSATION),
+        "resume": _template(*_CONVERSATION),
+        "resume_first": schema.flag,
+        "probe": schema.Each(pattern),
+        "learn": schema.text(f"hook|{_VARIABLE}", "`hook` or the name of a variable"),
+        "env": schema.Each(_place_text, pattern=_VARIABLE),
+    }
+    listed = schema.listing(strategy, unique="kind")
+
+    def reader(node: schema.Node, path: str) -> object:
+        found = listed(node, path)
+        items = node.value if isinstance(node.value, list) else []
+        for item, each in zip(items, found, strict=True):
+            kind = each["kind"]
+            if kind != StrategyKind.NONE and not each.get("resume"):
+                schema.fail(item.at, f"strategy `{kind}` in `{path}` has no `resume` words")
+            if kind == StrategyKind.LEARN and not each.get("learn"):
+                schema.fail(item.at, f"strategy `learn` in `{path}` does not say where: `learn`")
+        return found
+
+    return reader
 
 
-def _strategies(node: schema.Node, path: str) -> object:
-    """A list of strategies; each has the keys that its kind needs."""
-    found = _listed(node, path)
-    items = node.value if isinstance(node.value, list) else []
-    for item, strategy in zip(items, found, strict=True):
-        kind = strategy["kind"]
-        if kind != StrategyKind.NONE and not strategy.get("resume"):
-            schema.fail(item.at, f"strategy `{kind}` in `{path}` has no `resume` words")
-        if kind == StrategyKind.LEARN and not strategy.get("learn"):
-            schema.fail(item.at, f"strategy `learn` in `{path}` does not say where: `learn`")
-    return found
+AGENTS: Final = _agents(schema.pattern)
+"""The agent registry of a configuration; `spec.AgentSpec` says what each field means."""
 
-
-AGENT: Final[schema.Schema] = {
-    "like": schema.text(_NAME, "the name of another agent"),
-    "match": schema.words,
-    "command": _command,
-    "args": schema.words,
-    "model_flag": schema.optional(_LINE),
-    "prompt": schema.choice(*PromptBy),
-    "prompt_flag": schema.optional(_LINE),
-    "resume_prompt": schema.optional(schema.choice(*PromptBy)),
-    "permission_args": schema.words,
-    "unattended_args": schema.words,
-    "mcp": schema.optional({"args": _template(*_SERVER)}, required="args"),
-    "hooks": schema.optional(
-        {"flag": _LINE, "format": schema.choice(*HookFormat), "unless": _LINE}, required="flag"
-    ),
-    "turn_end": schema.choice(*TurnEnd),
-    "ready": schema.optional(schema.pattern),
-    "busy": schema.optional(schema.pattern),
-    "waiting": schema.optional(schema.pattern),
-    "trust": schema.optional(schema.pattern),
-    "limit": schema.optional(schema.pattern),
-    "trouble": schema.optional(schema.pattern),
-    "rejected": schema.optional(schema.pattern),
-    "switched": schema.optional(schema.pattern),
-    "probe": {"argv": schema.words, "version": schema.optional(schema.pattern)},
-    "home_env": schema.optional(schema.text(_VARIABLE, "the name of a variable")),
-    "model_bound": schema.flag,
-    "env": schema.Each(_LINE, pattern=_VARIABLE),
-    "unset": schema.words,
-    "keep": schema.words,
-    "screens": schema.optional(
-        {
-            "version": _LINE,
-            "recorded": schema.words,
-            "none": schema.Each(_LINE, pattern="|".join(SCREENS)),
-        },
-        required="version",
-    ),
-    "notes": _prose,
-    "strategies": _strategies,
-}
-"""One entry of the agent registry; `spec.AgentSpec` says what each field means."""
-
-AGENTS: Final = schema.Each(AGENT, pattern=_NAME)
+BUILT_IN_AGENTS: Final = _agents(_prose)
+"""The built-in registry: tests compile its many patterns, so that no command has to."""
 
 _ROLE: Final[Mapping[str, schema.Schema]] = {
     "agent": schema.optional(_LINE),

@@ -12,9 +12,11 @@ from pathlib import Path
 
 import pytest
 
+from agentmux.adapters.config import agent_registry, layers
 from agentmux.adapters.config.agent_registry import Prober, find_program, load_registry, probe
 from agentmux.adapters.config.layers import load_settings
 from agentmux.adapters.system.processes import is_alive
+from agentmux.adapters.yaml import schema
 from agentmux.core.agents.command_lines import launch_argv, resume_argv
 from agentmux.core.agents.screens import ScreenMark, read_screen, switches_shown
 from agentmux.core.agents.spec import (
@@ -105,6 +107,30 @@ def test_the_table_above_has_every_strategy_of_the_registry() -> None:
 
     assert {(name, kind) for name, kind, _, _ in rows()} == there
     assert REGISTRY["demo-none"].strategies == ()
+
+
+def test_the_built_in_registry_is_what_the_checks_of_a_configuration_let_pass() -> None:
+    text = agent_registry.BUILT_IN.read_text("utf-8")
+    node = schema.parse(text, "agents.yaml")
+    assert node is not None
+    assert schema.read(node, layers.AGENTS) == schema.read(node, layers.BUILT_IN_AGENTS)
+
+
+def test_reading_the_built_in_registry_compiles_no_pattern(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    compiled: list[str] = []
+
+    def noted(pattern: str, flags: int = 0) -> re.Pattern[str]:
+        compiled.append(pattern)
+        return re_compile(pattern, flags)
+
+    re_compile = re.compile
+    agent_registry._built_in.cache_clear()
+    monkeypatch.setattr(re, "compile", noted)
+    patterns = {spec.ready for spec in load_registry(Settings()).values()} - {None}
+    assert patterns
+    assert not patterns.intersection(compiled)
 
 
 def test_nothing_that_bypasses_permissions_is_built_in() -> None:
