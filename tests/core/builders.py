@@ -10,7 +10,6 @@ from typing import Any
 from agentmux.core.codec.records import Json
 from agentmux.core.documents.plan import check_execution_plan, check_plan
 from agentmux.core.documents.review import (
-    ROLES,
     Verdict,
     check_nominations,
     check_review,
@@ -31,12 +30,12 @@ from agentmux.core.journal.events import (
     SummaryDone,
 )
 from agentmux.core.journal.state import Seat, SessionState
-from agentmux.core.names.phase import Phase
+from agentmux.core.names.phase import REVIEWERS, Phase
 from agentmux.core.pipeline.artifacts import REVIEW_MD, Artifacts
 from agentmux.core.pipeline.completion import ARCHITECTURE, EXECUTION_PLAN
 from agentmux.core.pipeline.on_disk import state_from_disk
 
-LOGIC, QUALITY, EXPERT = ROLES
+LOGIC, QUALITY, EXPERT = REVIEWERS
 AT = "2026-01-01T10:15:00Z"
 
 
@@ -214,7 +213,9 @@ def at(phase: Phase, *reviewers: str, **values: Any) -> Session:
 
 # -- disks ---------------------------------------------------------------------------------------
 
-_REVIEW_PATHS = {f"07_review/{name}": role for role in ROLES for name in names_of(role, alone=True)}
+_REVIEW_PATHS = {
+    f"07_review/{name}": role for role in REVIEWERS for name in names_of(role, alone=True)
+}
 
 
 def artifacts(files: Mapping[str, str], absent: Iterable[str] = ()) -> Artifacts:

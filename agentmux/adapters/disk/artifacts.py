@@ -18,7 +18,6 @@ from agentmux.adapters.disk import files
 from agentmux.adapters.disk.front_matter import read_front_matter
 from agentmux.core.documents.plan import ExecutionPlan, check_execution_plan
 from agentmux.core.documents.review import (
-    ROLES,
     Verdict,
     check_review,
     review_files,
@@ -26,6 +25,7 @@ from agentmux.core.documents.review import (
 )
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names import layout
+from agentmux.core.names.phase import REVIEWERS
 from agentmux.core.pipeline.architecture import check_architecture
 from agentmux.core.pipeline.artifacts import (
     REVIEW_MD,
@@ -168,7 +168,7 @@ class _Reader:
         """Yield each file that is named like a review, with its reviewer."""
         roles = {
             f"{layout.REVIEW}/{name}": role
-            for role in ROLES
+            for role in REVIEWERS
             for name in review_files(role, alone=nominated == (role,))
         }
         for path in self._sizes:

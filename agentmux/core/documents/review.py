@@ -10,12 +10,12 @@ from typing import Final
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.codec.shape import Fields, Shape, hanging, spell
 from agentmux.core.names.nearest import suggestion
+from agentmux.core.names.phase import REVIEWER_LOGIC, REVIEWERS
 from agentmux.errors import UsageError
 
 PREFIX: Final = "reviewer_"
-SHORT_ROLES: Final = ("logic", "quality", "expert")
-ROLES: Final = tuple(PREFIX + name for name in SHORT_ROLES)
-DEFAULT_NOMINATIONS: Final = (ROLES[0],)
+SHORT_ROLES: Final = tuple(role.removeprefix(PREFIX) for role in REVIEWERS)
+DEFAULT_NOMINATIONS: Final = (REVIEWER_LOGIC,)
 
 _FINDING_FIELDS = ("location", "issue", "severity", "recommendation")
 # Spaces between the words, but no line ends: the search stays linear in a file of empty lines.

@@ -11,17 +11,17 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from agentmux.adapters.disk.artifacts import read_artifacts
-from agentmux.core.documents.review import ROLES, Verdict, review_files
+from agentmux.core.documents.review import Verdict, review_files
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names import layout
-from agentmux.core.names.phase import Phase
+from agentmux.core.names.phase import REVIEWERS, Phase
 from agentmux.core.pipeline.artifacts import kept_fix_request, nominations, verdicts
 from agentmux.core.pipeline.completion import ARCHITECTURE
 from agentmux.core.pipeline.registry import PHASE_REGISTRY
 from agentmux.errors import DataError
 
 PASS = {"verdict": "pass", "summary": "It is right."}
-NAMES = tuple(dict.fromkeys(name for role in ROLES for name in review_files(role, alone=True)))
+NAMES = tuple(dict.fromkeys(name for role in REVIEWERS for name in review_files(role, alone=True)))
 
 
 def leave(session: Path, path: str, content: Any) -> None:
@@ -40,24 +40,24 @@ def said(session: Path, state: SessionState) -> dict[str, Verdict]:
     return dict(verdicts(nominations(state, artifacts), artifacts))
 
 
-@pytest.mark.parametrize("role", ROLES)
+@pytest.mark.parametrize("role", REVIEWERS)
 @pytest.mark.parametrize("at", range(3))
 def test_the_only_reviewer_may_use_each_of_its_names(tmp_path: Path, role: str, at: int) -> None:
     leave(tmp_path, f"{layout.REVIEW}/{review_files(role, alone=True)[at]}", PASS)
     assert said(tmp_path, reviewing(role)) == {role: Verdict.PASS}
 
 
-@pytest.mark.parametrize("role", ROLES)
+@pytest.mark.parametrize("role", REVIEWERS)
 @pytest.mark.parametrize("at", range(2))
 def test_one_of_several_reviewers_uses_a_name_with_its_role(
     tmp_path: Path, role: str, at: int
 ) -> None:
     leave(tmp_path, f"{layout.REVIEW}/{review_files(role, alone=False)[at]}", PASS)
-    assert said(tmp_path, reviewing(*ROLES)) == {role: Verdict.PASS}
+    assert said(tmp_path, reviewing(*REVIEWERS)) == {role: Verdict.PASS}
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("nominated", [ROLES[:1], ROLES[1:], ROLES], ids=len)
+@pytest.mark.parametrize("nominated", [REVIEWERS[:1], REVIEWERS[1:], REVIEWERS], ids=len)
 @pytest.mark.parametrize("content", [PASS, {"verdict": "maybe"}, [], b"", b"\xff", b"a: [", 7])
 def test_no_review_stops_the_reading_of_the_others(
     tmp_path: Path, name: str, nominated: tuple[str, ...], content: Any
@@ -79,9 +79,9 @@ def test_a_key_that_appears_twice_is_no_verdict_in_json_either(tmp_path: Path) -
 def test_a_review_of_nobody_counts_for_nobody(tmp_path: Path) -> None:
     leave(tmp_path, f"{layout.REVIEW}/review.yaml", PASS)
     leave(tmp_path, f"{layout.REVIEW}/review_everything.yaml", PASS)
-    assert said(tmp_path, reviewing(*ROLES)) == {}
+    assert said(tmp_path, reviewing(*REVIEWERS)) == {}
     leave(tmp_path, f"{layout.REVIEW}/review.md", b"Verdict: fail\n")
-    assert said(tmp_path, reviewing(*ROLES)) == dict.fromkeys(ROLES, Verdict.FAIL)
+    assert said(tmp_path, reviewing(*REVIEWERS)) == dict.fromkeys(REVIEWERS, Verdict.FAIL)
 
 
 def test_the_front_matter_nominates_where_the_state_does_not(tmp_path: Path) -> None:
@@ -119,10 +119,10 @@ _contents = st.one_of(
 )
 @given(
     left=st.dictionaries(st.sampled_from(PLACES), _contents, max_size=4),
-    nominated=st.lists(st.sampled_from(ROLES), max_size=3, unique=True),
+    nominated=st.lists(st.sampled_from(REVIEWERS), max_size=3, unique=True),
 )
 @example(left={f"{layout.REVIEW}/review.yaml": b'{"verdict": ["pass"]}'}, nominated=[])
-@example(left={f"{layout.REVIEW}/review.yaml": b"{" * 100_000}, nominated=[ROLES[0]])
+@example(left={f"{layout.REVIEW}/review.yaml": b"{" * 100_000}, nominated=[REVIEWERS[0]])
 def test_anything_can_be_read(tmp_path: Path, left: dict[str, bytes], nominated: list[str]) -> None:
     for path in PLACES:
         (tmp_path / path).unlink(missing_ok=True)
@@ -142,8 +142,8 @@ def test_what_is_no_regular_file_counts_as_missing(tmp_path: Path) -> None:
     (folder / "review.yaml").symlink_to("review_logic.yaml")
     (folder / "review_expert.yaml").mkdir()
     (folder / "review.md").symlink_to("/dev/zero")
-    assert said(tmp_path, reviewing(*ROLES)) == {"reviewer_logic": Verdict.PASS}
-    problems = read_artifacts(tmp_path, reviewing(*ROLES)).problems
+    assert said(tmp_path, reviewing(*REVIEWERS)) == {"reviewer_logic": Verdict.PASS}
+    problems = read_artifacts(tmp_path, reviewing(*REVIEWERS)).problems
     for name in ("review_quality.yaml", "review.yaml", "review_expert.yaml", "review.md"):
         assert problems[f"{layout.REVIEW}/{name}"] == "not a regular file"
 
