@@ -12,7 +12,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from agentmux.app.result import OperationResult, envelope
 from agentmux.core.names import layout
-from agentmux.core.names.status_labels import SessionStatus, status_colour, status_label
+from agentmux.core.names.status_labels import (
+    NATIVE_MARK,
+    SessionStatus,
+    status_colour,
+    status_label,
+)
 from agentmux.core.terminal.text_width import clean, cut, width
 from agentmux.errors import AgentmuxError, DataError, RefusedError, of_system
 
@@ -23,7 +28,7 @@ if TYPE_CHECKING:
 _UNITS: Final = ((86_400, "d"), (3_600, "h"), (60, "m"))
 _CODES: Final[Mapping[str, str]] = {"green": "32", "yellow": "33", "red": "31", "magenta": "35"}
 """Terminal code (SGR) of each colour."""
-_NATIVE: Final = "↻ "
+_NATIVE: Final = f"{NATIVE_MARK} "
 _SUMMARY: Final = f"{layout.COMPLETION}/summary.md"
 
 

@@ -18,7 +18,7 @@ from agentmux.core.fold.acceptance import takes_approval, working_phase
 from agentmux.core.journal.state import Seat, SessionState
 from agentmux.core.names import layout, statuses
 from agentmux.core.names.phase import Phase
-from agentmux.core.names.status_labels import status_label
+from agentmux.core.names.status_labels import NATIVE_MARK, status_label
 from agentmux.core.names.statuses import CAPPED, DELAYED
 from agentmux.core.pipeline.registry import PHASE_REGISTRY, PIPELINE, earlier
 from agentmux.core.terminal.text_width import NARROW, clean, cut, spread, wrap
@@ -28,7 +28,7 @@ DONE: Final = "\u2713"
 CURRENT: Final = "\u25b6"
 LATER: Final = "\u00b7"
 FAILED: Final = "\u2717"
-NATIVE: Final = "\u21bb native"
+NATIVE: Final = f"{NATIVE_MARK} native"
 ATTENTION: Final = "!"
 DETACH: Final = "detach: prefix d"
 

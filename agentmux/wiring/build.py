@@ -16,10 +16,10 @@ from agentmux.adapters.disk import session_folders
 from agentmux.adapters.system.ids import new_id
 from agentmux.app.world import OwnCommands, Site, World
 from agentmux.core.codec.frozen import replace
+from agentmux.core.names import layout
 from agentmux.errors import AgentmuxError
 from agentmux.wiring.machine import (
     PACKAGE,
-    PROJECT_FOLDER,
     cache_dir,
     config_dir,
     now,
@@ -51,7 +51,7 @@ def _project_files(project: Path, config: Path | None, environ: Mapping[str, str
 
     user = config_dir(environ)
     known = _trust_store(project, environ).read
-    places = (user / "config.yaml", project / PROJECT_FOLDER / "config.yaml")
+    places = (user / "config.yaml", project / layout.PROJECT_CONFIG)
     if config is None and not any(os.path.lexists(path) for path in places):
         return ProjectFiles(project, (), known)
     from agentmux.adapters.config.layers import read_layers  # noqa: PLC0415 (loads yaml)

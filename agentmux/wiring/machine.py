@@ -14,7 +14,6 @@ from agentmux.core.names import layout
 from agentmux.errors import UsageError, of_system
 
 PACKAGE: Final = Path(__file__).resolve().parent.parent
-PROJECT_FOLDER: Final = ".agentmux"
 
 
 def environment() -> Mapping[str, str]:
@@ -42,7 +41,7 @@ def project_of(folder: Path) -> Path:
     inside = f"/{layout.SESSIONS_DIR}/"
     if inside in f"{start}/":
         return Path(f"{start}/".partition(inside)[0] or "/")
-    own = (each for each in upwards if (each / PROJECT_FOLDER).is_dir())
+    own = (each for each in upwards if (each / layout.PROJECT_FOLDER).is_dir())
     git = (each for each in upwards if (each / ".git").exists())
     return next(own, None) or next(git, None) or start
 

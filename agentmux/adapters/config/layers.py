@@ -17,6 +17,7 @@ from agentmux.adapters.yaml import schema
 from agentmux.core.agents.spec import SCREENS, HookFormat, PromptBy, StrategyKind, TurnEnd
 from agentmux.core.codec.frozen import dataclass, fields
 from agentmux.core.config.settings import Policy, RoleSettings, Settings
+from agentmux.core.names import layout
 from agentmux.core.names.nearest import meant
 from agentmux.core.names.phase import CODER, REVIEWERS, ROLES
 from agentmux.errors import ConfigError
@@ -281,7 +282,7 @@ def combined(layers: Iterable[Layer]) -> LoadedSettings:
 def _layers(user_dir: Path | None, project_dir: Path, explicit: Path | None) -> Iterator[Path]:
     if user_dir is not None:
         yield user_dir / "config.yaml"
-    yield project_dir / ".agentmux" / "config.yaml"
+    yield project_dir / layout.PROJECT_CONFIG
     if explicit is not None:
         yield explicit
 

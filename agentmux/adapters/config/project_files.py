@@ -9,19 +9,18 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from agentmux.adapters.config import prompt_files
 from agentmux.core.codec.frozen import replace
 from agentmux.core.config import trust
 from agentmux.core.config.settings import Settings
+from agentmux.core.names import layout
 from agentmux.core.names.phase import ROLES
 
 if TYPE_CHECKING:
     from agentmux.adapters.config.layers import Layer
     from agentmux.adapters.disk.trust_store import TrustStore
-
-CONFIG: Final = ".agentmux/config.yaml"
 
 
 class ProjectFiles:
@@ -38,7 +37,8 @@ class ProjectFiles:
         self._project = project
         self._layers = layers
         self._known = functools.cache(known)
-        self._own = next((each for each in layers if each.path == project / CONFIG), None)
+        own = project / layout.PROJECT_CONFIG
+        self._own = next((each for each in layers if each.path == own), None)
         self._configured = trust.parts_of(self._own.values) if self._own is not None else ()
 
     @property

@@ -25,6 +25,7 @@ from agentmux.adapters.git.program import (
     refused,
     split,
 )
+from agentmux.core.names import layout
 from agentmux.errors import AgentmuxError, UsageError
 from agentmux.ports.repository import (
     GitError,
@@ -35,7 +36,6 @@ from agentmux.ports.repository import (
     InProgress,
 )
 
-OWN_FOLDER: Final = ".agentmux"
 _SCRATCH: Final = "agentmux-commit-"
 _MARK: Final = "lock"
 _LOCK: Final = "index.lock"
@@ -322,7 +322,7 @@ class Git:
         )
         found = (entry[3:] for entry in split(reply.out))
         # Git marks a repository inside this one by a slash at the end.
-        return sorted(path for path in found if OWN_FOLDER not in path.split("/"))
+        return sorted(path for path in found if layout.PROJECT_FOLDER not in path.split("/"))
 
     def _in_progress(self) -> InProgress | None:
         git_dir = self._git_dir()

@@ -34,6 +34,7 @@ from agentmux.core.journal.events import AgentLaunched, LaunchChosen
 from agentmux.core.journal.state import AGENT_MODES, SessionState
 from agentmux.core.names import layout
 from agentmux.core.names.phase import ResearchKind
+from agentmux.core.names.status_labels import NATIVE_MARK
 from agentmux.core.names.statuses import STOPPED
 from agentmux.core.pipeline.artifacts import Artifacts
 from agentmux.core.pipeline.registry import PIPELINE
@@ -221,7 +222,7 @@ class Launcher:
     def _gate(self, plan: LaunchPlan) -> dict[str, object]:
         """Return the fields of the launch file that say what a stopped pane offers."""
         fresh, shell = self._as_fresh(plan), self._as_shell(plan)
-        resumes = "↻ native" if plan.rung is Rung.NATIVE else "a fresh start"
+        resumes = f"{NATIVE_MARK} native" if plan.rung is Rung.NATIVE else "a fresh start"
         offers = (
             self._offer(stopped_pane.RESUME, plan, resumes),
             self._offer(stopped_pane.FRESH, fresh, "a new conversation with the full prompt"),

@@ -22,6 +22,8 @@ from agentmux.adapters.config.layers import BUILT_IN, load_settings
 from agentmux.cli import render
 from agentmux.core.agents.spec import StrategyKind, choose_strategy
 from agentmux.core.codec.frozen import dataclass
+from agentmux.core.names import layout
+from agentmux.core.names.status_labels import NATIVE_MARK
 from agentmux.errors import AgentmuxError, ConfigError, DataError
 from agentmux.wiring import machine
 
@@ -32,13 +34,11 @@ if TYPE_CHECKING:
 Ask = Callable[[str], str]
 """Shows a text of one or more lines, and returns what a person typed after the last."""
 
-NATIVE: Final = "↻"
 SHELL: Final = "shell"
 CUSTOM: Final = "custom…"
 OFFLINE: Final = "demo"
 """The offline agent: offered like the others, but never the default answer."""
 
-CONFIG: Final = ".agentmux/config.yaml"
 _VARIANTS: Final = "demo-"
 # How many programs are probed at the same time.
 _AT_ONCE: Final = 4
@@ -162,7 +162,7 @@ def _answer(world: World, choices: Sequence[AgentOffer], ask: Ask, question: str
 
 def _menu(choices: Sequence[AgentOffer]) -> list[str]:
     rows = [
-        (f"  {number}", NATIVE if each.resumes else " ", each.name, each.says)
+        (f"  {number}", NATIVE_MARK if each.resumes else " ", each.name, each.says)
         for number, each in enumerate(choices, start=1)
     ]
     return render.table(rows)
@@ -211,8 +211,8 @@ def _offer_unattended(world: World, spec: AgentSpec, ask: Ask) -> None:
 def _remember(world: World, keys: Sequence[str], value: object) -> None:
     """Write a value into the project's configuration; if that fails, say why and what to write."""
     try:
-        set_value(world.project / CONFIG, keys, value)
+        set_value(world.project / layout.PROJECT_CONFIG, keys, value)
     except (ConfigError, DataError) as error:
         render.failure(error.message, error.hints)
         return
-    render.note(f"wrote {'.'.join(keys)}: {json.dumps(value)} into {CONFIG}")
+    render.note(f"wrote {'.'.join(keys)}: {json.dumps(value)} into {layout.PROJECT_CONFIG}")

@@ -10,8 +10,9 @@ from agentmux.adapters.config.agent_registry import load_registry, probe
 from agentmux.app.commands.agents import envelope, list_agents, probe_agent, show_agent
 from agentmux.app.commands.trust import Effect, spec_of
 from agentmux.cli import render
-from agentmux.cli.commands.agents_text import NATIVE, list_lines, probe_lines, show_lines
+from agentmux.cli.commands.agents_text import list_lines, probe_lines, show_lines
 from agentmux.cli.commands.trust import TrustOpt, trusted_world
+from agentmux.core.names.status_labels import NATIVE_MARK
 from agentmux.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def agents(
     for line in list_lines(shown):
         render.out(line)
     render.note(
-        f"{NATIVE} conversations come back · * default · details: agentmux agents show NAME"
+        f"{NATIVE_MARK} conversations come back · * default · details: agentmux agents show NAME"
     )
     return result.exit_code
 

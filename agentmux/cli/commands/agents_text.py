@@ -17,11 +17,11 @@ from agentmux.app.commands.agents import (
 )
 from agentmux.cli import render
 from agentmux.core.agents.spec import PromptBy, StrategyKind
+from agentmux.core.names.status_labels import NATIVE_MARK
 
 if TYPE_CHECKING:
     from agentmux.core.agents.spec import AgentSpec
 
-NATIVE: Final = "↻"
 """Marks an agent or seat whose conversation comes back."""
 
 EXPLAINED: Final = {
@@ -45,7 +45,7 @@ def list_lines(reports: Sequence[AgentReport]) -> list[str]:
     rows = [("", "NAME", "INSTALLED", "VERSION", "STRATEGY", "PROBE")]
     rows += [
         (
-            NATIVE if each.resumes else "",
+            NATIVE_MARK if each.resumes else "",
             f"{each.spec.name}{' *' if each.is_default else ''}",
             "yes" if each.probe.installed else "no",
             each.version or "-",
@@ -84,7 +84,7 @@ def probe_lines(report: AgentReport) -> Iterator[str]:
         found = [name for name in each.probe if name not in missing]
         said = [f"found: {', '.join(found)}"] if found else []
         said += [f"missing: {', '.join(missing)}"] if missing else []
-        mark = NATIVE if not missing else " "
+        mark = NATIVE_MARK if not missing else " "
         yield f"  {mark} {each.kind.value:<10} {'; '.join(said) or 'nothing to check'}"
     yield from _screens(report)
     yield f"  used: {report.strategy.kind.value}, {EXPLAINED[report.strategy.kind]}"
@@ -109,7 +109,7 @@ def show_lines(found: AgentCommands) -> Iterator[str]:
     yield f"{spec.name}: {report.probe.path or report.probe.problem}"
     if not spec.known:
         yield "  not in the registry: it runs exactly as typed"
-    mark = f"{NATIVE} " if found.used.resume is not None else ""
+    mark = f"{NATIVE_MARK} " if found.used.resume is not None else ""
     yield f"  strategy    {mark}{found.used.kind.value}: {EXPLAINED[found.used.kind]}"
     yield from _command_lines(found.used)
     yield f"  prompt      {_PROMPTS[spec.prompt]}{_at_resume(spec)}"

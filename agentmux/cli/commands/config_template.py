@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from agentmux.adapters.disk import files
+from agentmux.core.names import layout
 from agentmux.errors import UsageError
 
 if TYPE_CHECKING:
     from agentmux.core.agents.spec import AgentSpec
 
-_PATH: Final = ".agentmux/config.yaml"
 _MODE: Final = 0o644
 
 _TEXT: Final = """\
@@ -58,7 +58,7 @@ def require_free(project: Path) -> Path:
     Raises:
         UsageError: It exists; it is never overwritten.
     """
-    path = project / _PATH
+    path = project / layout.PROJECT_CONFIG
     if path.exists() or path.is_symlink():
         raise UsageError(f"{path} exists already", hints=(f"edit it: {path}",))
     return path

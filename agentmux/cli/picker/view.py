@@ -13,13 +13,13 @@ from agentmux.app.views.outlook import Outlook, SeatOutlook
 from agentmux.cli.render import age
 from agentmux.core.codec.frozen import dataclass, field
 from agentmux.core.codec.times import time_of
+from agentmux.core.names.status_labels import NATIVE_MARK
 from agentmux.core.terminal.text_width import ELLIPSIS, clean, width, wrap
 from agentmux.core.terminal.text_width import cut as cut_clean
 
 if TYPE_CHECKING:
     from agentmux.core.terminal.picker import Choice, Picker
 
-NATIVE: Final = "↻"
 # With fewer columns the list has no room for the phase; the details below show it.
 _ROOMY: Final = 60
 _PHASE_COLS: Final = 18
@@ -169,7 +169,7 @@ def _mark(outlook: Outlook | None, *, fresh: bool) -> str:
     modes = [_how(each, fresh=fresh) for each in outlook.seats]
     native = modes.count("native")
     if native:
-        return f"{NATIVE} {native}/{len(modes)}"
+        return f"{NATIVE_MARK} {native}/{len(modes)}"
     return "fresh" if "fresh" in modes else modes[0]
 
 
@@ -234,7 +234,7 @@ def _seats(
         how = _how(each, fresh=fresh)
         reason = "you chose a fresh start" if fresh and each.is_native else each.reason
         about = f"{each.agent}: {reason}" if reason else each.agent
-        mark = NATIVE if how == "native" else " "
+        mark = NATIVE_MARK if how == "native" else " "
         yield PickerLine(cut(f"{mark} {fill(each.seat, names)}  {how}  {about}", cols))
     if len(shown) < len(seats):
         yield PickerLine(cut(f"  and {len(seats) - len(shown)} more seats", cols))

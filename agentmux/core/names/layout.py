@@ -1,4 +1,4 @@
-"""Names of sessions, slugs, and the relative path of each file of a session. Opens no file."""
+"""Names of sessions, slugs, and the relative paths of our files in a project. Opens no file."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from datetime import datetime
 
-SESSIONS_DIR: Final = ".agentmux/.sessions"
+PROJECT_FOLDER: Final = ".agentmux"
+PROJECT_CONFIG: Final = f"{PROJECT_FOLDER}/config.yaml"
+SESSIONS_DIR: Final = f"{PROJECT_FOLDER}/.sessions"
 
 SCHEMA_VERSION: Final = 1
 """The version of the form of `STATE`; a higher one is from a newer AgentMux."""

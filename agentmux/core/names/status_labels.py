@@ -8,6 +8,9 @@ from typing import Final
 
 from agentmux.core.names import statuses
 
+NATIVE_MARK: Final = "↻"
+"""Marks a conversation that comes back, and an agent whose conversations do."""
+
 
 class SessionStatus(StrEnum):
     """The status of a session, which people see beside its phase.
