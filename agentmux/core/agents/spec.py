@@ -403,12 +403,12 @@ def with_resume(spec: AgentSpec, commands: Commands) -> AgentSpec:
     if words is None:
         return spec
     old = spec.strategies[0] if spec.strategies else NO_STRATEGY
-    by_id = any("{session_id}" in word for word in words)
+    by_id = any(SESSION_ID in word for word in words)
     if not words or (by_id and old.kind not in BY_ID):
         return replace(spec, strategies=())
     new = replace(old, resume=words, resume_first=not words[0].startswith("-"))
     if not by_id:
-        launch = () if any("{session_id}" in word for word in old.launch) else old.launch
+        launch = () if any(SESSION_ID in word for word in old.launch) else old.launch
         new = replace(new, kind=StrategyKind.CONTINUE, launch=launch, probe={})
     return replace(spec, strategies=(new,))
 

@@ -35,6 +35,7 @@ from agentmux.core.journal.events import (
     CommitStarted,
     ResearchDone,
 )
+from agentmux.core.journal.state import Options
 from agentmux.core.names.phase import Phase
 from agentmux.errors import DataError, NotFoundError, UsageError
 from tests.app.on_disk import AT, OnDisk, implementing
@@ -506,9 +507,7 @@ def test_after_a_commit_that_failed_the_user_can_approve_again(tmp_path: Path) -
     assert user(session, Approved()).result == "accepted"
 
 
-def _with_commit() -> Any:
-    from agentmux.core.journal.state import Options  # noqa: PLC0415
-
+def _with_commit() -> Options:
     return Options(commit=True)
 
 
