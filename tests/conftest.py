@@ -4,6 +4,7 @@ No test has access to the user's files, and all processes of a test are ended af
 """
 
 import contextlib
+import gc
 import io
 import os
 import shutil
@@ -79,12 +80,32 @@ settings.load_profile(
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
-SLOW = ("tests/app/test_crash_sweep.py", "tests/e2e/")
+SLOW = (
+    "tests/app/test_crash_sweep.py",
+    "tests/app/loop/test_orchestrator.py",
+    "tests/e2e/",
+)
 """The slowest tests, which start first so that all workers are busy until the end."""
+
+_WITH_QUICK_ONES = ("bad_input", "commands", "durability", "tmux_gateway")
+MIXED = tuple(f"tests/e2e/test_{name}.py" for name in _WITH_QUICK_ONES)
+"""Slow files with quick tests in them, which come after the other slow ones. xdist sends a worker
+several more tests for each quick one that it has done. If slow tests followed, that worker would
+have a queue of them when the others have nothing left to do."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    items.sort(key=lambda item: not item.nodeid.startswith(SLOW))
+    items.sort(key=_turn)
+
+
+def _turn(item: pytest.Item) -> int:
+    if item.nodeid.startswith(MIXED):
+        return 1
+    return 0 if item.nodeid.startswith(SLOW) else 2
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()  # all modules and tests stay to the end: no collection has to look at them
 
 
 WaitUntil = Callable[..., None]
