@@ -259,9 +259,10 @@ def _orchestrator(view: SessionView) -> str:
 
 
 def _interruption(fields: Mapping[str, Any]) -> str:
-    places = [str(fields[name]) for name in ("seat", "phase") if fields.get(name)]
-    around = f" ({', '.join(places)})" if places else ""
-    return f"{fields.get('cause', '-')}{around}"
+    cause, seat = str(fields.get("cause") or "-"), str(fields.get("seat") or "")
+    named = seat in cause or seat == "orchestrator"
+    phase = f", in phase {fields['phase']}" if fields.get("phase") else ""
+    return f"{cause}{'' if named else f', at {seat}'}{phase}"
 
 
 def _seat_table(seats: Sequence[SeatView]) -> list[str]:

@@ -261,7 +261,7 @@ def _seats(picture: Picture, cols: int) -> Iterator[_Ranked]:
 _SEEN: Final[Mapping[str, str]] = {
     "screen": "seen on screen",
     "journal": "from the journal",
-    "exit record": "from its exit record",
+    "exit record": "exit recorded",
     "delivery": "from the delivery of its prompt",
 }
 """What the monitor says for each source of a status."""

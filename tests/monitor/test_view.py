@@ -42,7 +42,7 @@ AT_WORK = picture(
     },
     agents={"coder-2": {"agent": "claude"}, "coder-3": {"agent": "codex"}},
     statuses={"coder-2": seen("busy"), "coder-3": seen("waiting_for_user", "10:29:20")},
-    messages=("coder-3: crashed (exit 3)", "coder-3: reminded, it had gone quiet (submitted)"),
+    messages=("coder-3: crashed (exit 3)", "coder-3: reminded, since it had gone quiet"),
 )
 LIMITED = picture(
     seats={"coder-2": seat(), "coder-3": seat()},
@@ -98,8 +98,7 @@ Your turn
 
 Messages
 coder-3: crashed (exit 3)
-coder-3: reminded, it had gone quiet
-  (submitted)
+coder-3: reminded, since it had gone quiet
 
 detach: prefix d""",
     ),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Mapping
 from typing import Any, Final
 
 from agentmux.app.loop.background_tasks import Loop
@@ -27,6 +28,14 @@ _TYPE_S: Final = 30.0
 _FIRST_S: Final = 120.0
 _NOT_NOW: Final = frozenset({DeliveryResult.REFUSED_DRAFT, DeliveryResult.REFUSED_DIALOG})
 _REACHED: Final = frozenset({DeliveryResult.SUBMITTED, DeliveryResult.QUEUED})
+_WHY_NOT: Final[Mapping[DeliveryResult, str]] = {
+    DeliveryResult.TYPED_NOT_SUBMITTED: "it was typed, but Enter did not submit it",
+    DeliveryResult.REFUSED_DRAFT: "there is a draft in its composer",
+    DeliveryResult.REFUSED_DIALOG: "it shows a dialog",
+    DeliveryResult.PANE_GONE: "its pane is gone",
+    DeliveryResult.UNKNOWN: "its screen does not show what happened to it",
+}
+"""Why a message did not reach its agent, for people."""
 
 
 class Messenger:
@@ -56,7 +65,9 @@ class Messenger:
                 PromptReached(evidence=f"typed: {result}"), seat=seat, launch=launch
             )
         else:
-            self._loop.say(f"{seat}: its prompt did not arrive ({result}); look at its pane")
+            self._loop.say(
+                f"{seat}: its prompt did not arrive ({_WHY_NOT[result]}); look at its pane"
+            )
             self._watcher.note(seat, WAITING, "delivery")
 
     async def tell(self, action: Tell) -> None:
@@ -70,7 +81,7 @@ class Messenger:
         self._session.record(told, seat=action.seat, launch=action.launch)
         if result not in _REACHED:
             what = f"the research on `{action.topic}` is done"
-            self._loop.say(f"{action.seat} could not be told that {what} ({result})")
+            self._loop.say(f"{action.seat}: could not be told that {what} ({_WHY_NOT[result]})")
 
     async def nudge(self, seat: str) -> None:
         """Remind an agent that has gone quiet, once; later, if its user is typing there."""
@@ -84,7 +95,8 @@ class Messenger:
         if result in _NOT_NOW and self._watcher.put_off(seat):
             return
         self._session.record(AgentNudged(result=result), seat=seat, launch=held.launch)
-        self._loop.say(f"{seat}: reminded, it had gone quiet ({result})")
+        failed = f"could not be reminded ({_WHY_NOT[result]})" if result in _WHY_NOT else ""
+        self._loop.say(f"{seat}: {failed or 'reminded, since it had gone quiet'}")
 
     def _awaits_prompt(self, seat: str, launch: str) -> bool:
         held = self._session.state.seats.get(seat)

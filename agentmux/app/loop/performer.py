@@ -55,7 +55,16 @@ from agentmux.core.journal.events import (
 )
 from agentmux.core.journal.state import AGENT_MODES, NATIVE
 from agentmux.core.names import layout
-from agentmux.core.names.statuses import DELAYED, LAUNCHED, REJECTED, STARTING, STOPPED
+from agentmux.core.names.statuses import (
+    CLAIM_TAKEN,
+    DELAYED,
+    ENDED_BY_USER,
+    FINISHED,
+    LAUNCHED,
+    REJECTED,
+    STARTING,
+    STOPPED,
+)
 from agentmux.core.pipeline.work import wanted
 from agentmux.errors import AgentmuxError
 from agentmux.ports.repository import IndexBusyError
@@ -74,6 +83,13 @@ _BEGAN: Final[Mapping[str, str]] = {
     Rung.SCREEN: "{} cannot start: its last screen is in its pane",
 }
 """What the log and the monitor say of a launch, by its mode."""
+_ENDED: Final[Mapping[str, str]] = {
+    FINISHED: "ended",
+    ENDED_BY_USER: "was ended by the user",
+    REJECTED: "did not know its conversation",
+    CLAIM_TAKEN: "its conversation is in use by another pane",
+}
+"""What they say of an agent's end, by its cause; ``crashed`` stays."""
 
 
 class Performer:
@@ -241,7 +257,7 @@ class Performer:
     # -- small actions -----------------------------------------------------------------------
 
     async def _settle(self, action: Settle, facts: Facts) -> None:
-        self._loop.say(f"{action.phase}: its outcome was there already")
+        self._loop.say(f"{action.phase}: the artifacts showed its outcome already")
         self._session.record(PhaseSettled(phase=action.phase, found=to_fields(action.found)))
 
     async def _record_exit(self, action: RecordExit, facts: Facts) -> None:
@@ -249,7 +265,9 @@ class Performer:
         self._session.record(fact, seat=action.seat, launch=action.launch)
         self._watcher.note(action.seat, action.cause, "exit record")
         self._watcher.look_at((action.launch,))
-        self._loop.say(f"{action.seat}: {action.cause} ({_ending(action)})")
+        self._loop.say(
+            f"{action.seat}: {_ENDED.get(action.cause, action.cause)} ({_ending(action)})"
+        )
 
     async def _fail(self, action: Fail, facts: Facts) -> None:
         fact = SessionFailed(cause=action.cause, phase=working_phase(self._session.state).value)

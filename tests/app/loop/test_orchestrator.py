@@ -398,7 +398,7 @@ def test_a_pane_that_the_user_ended_is_not_brought_back(stage: Stage) -> None:
     assert [fact.cause for fact in stage.facts("agent_exited")] == ["ended_by_user"]
     assert len(stage.facts("agent_launched")) == 1
     assert stage.state().phase is Phase.ARCHITECTING
-    assert "ended_by_user" in stage.messages()
+    assert "architect: was ended by the user" in stage.messages()
 
 
 def test_an_agent_that_leaves_without_its_artifact_is_reported(stage: Stage) -> None:
@@ -412,7 +412,7 @@ def test_an_agent_that_leaves_without_its_artifact_is_reported(stage: Stage) -> 
     asyncio.run(play())
     assert [fact.cause for fact in stage.facts("agent_exited")] == ["finished"]
     assert len(stage.facts("agent_launched")) == 1
-    assert "architect: finished" in stage.messages()
+    assert "architect: ended (exit 0)" in stage.messages()
     assert (stage.path / layout.snapshot("architect")).exists()
 
 
