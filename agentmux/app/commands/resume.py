@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -114,9 +113,7 @@ def plan_resume(
         added = (*added, *more)
         if more or resumed.pending_archive != state.pending_archive:
             artifacts = overlay(files.artifacts(resumed), added, resumed)
-        # Most of the files that conversations depend on are the same for all seats.
-        digest = functools.cache(files.digest)
-        launcher = Launcher(world, files, resumed, fresh=fresh, digest=digest)
+        launcher = Launcher(world, files, resumed, fresh=fresh)
         panes = tuple(launcher.plan(work, artifacts) for work in wanted(resumed))
     plan = ResumePlan(
         path=files.path,

@@ -6,7 +6,7 @@ The launch folder is written, and the launch recorded in the journal, before the
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Final
 
 from agentmux.app.launch import stopped_pane
@@ -80,21 +80,18 @@ class Launcher:
         state: SessionState,
         *,
         fresh: frozenset[str] = frozenset(),
-        digest: Callable[[str], str] | None = None,
     ) -> None:
         """Take the state for the launches; for planning, it need not be committed.
 
         Args:
             fresh: The seats that are to start afresh; ``*`` is all of them.
-            digest: Returns the digest of a file, by its path in the session; by default, each
-                plan reads the files again.
         """
         self._world = world
         self._files = files
         self._state = state
         self._histories = SeatHistories(state)
         self._players = SeatPlayers(world, files, state, self._histories, fresh)
-        self._texts = LaunchTexts(world, files, state, digest or files.digest)
+        self._texts = LaunchTexts(world, files, state)
         self._recorder = Recorder(world, files)
 
     def plan(self, work: Work, artifacts: Artifacts) -> LaunchPlan:
@@ -136,8 +133,11 @@ class Launcher:
         if not work.topic:
             return paths
         files = self._files
-        lies = {path: files.has_file(str(files.path / path)) for path in paths}
-        return tuple(path for path in paths if artifacts.has_content(path) or lies[path])
+        return tuple(
+            path
+            for path in paths
+            if artifacts.has_content(path) or files.has_file(f"{files.path}/{path}")
+        )
 
     def prepare(
         self, work: Work, attempt: int, artifacts: Artifacts, *, stopped: bool = False

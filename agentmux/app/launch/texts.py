@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Final
 
 from agentmux.app.launch.seat_player import SeatPlayer
@@ -39,22 +39,12 @@ def _research_folder(work: Work) -> str:
 class LaunchTexts:
     """Composes the prompts of one session; writes no file."""
 
-    def __init__(
-        self,
-        world: World,
-        files: SessionFiles,
-        state: SessionState,
-        digest: Callable[[str], str],
-    ) -> None:
-        """Take the state that the launches are in.
-
-        Args:
-            digest: Returns the digest of a file, by its path in the session.
-        """
+    def __init__(self, world: World, files: SessionFiles, state: SessionState) -> None:
+        """Take the state that the launches are in."""
         self._world = world
         self._files = files
         self._state = state
-        self._digest = digest
+        self._digests: dict[str, str] = {}  # most files are the same for all seats
 
     def texts(self, work: Work, inputs: PromptInputs, history: SeatHistory) -> tuple[str, str]:
         """Return the full prompt, and the short message to a conversation that comes back."""
@@ -186,8 +176,10 @@ class LaunchTexts:
     def epoch(self, work: Work, paths: tuple[str, ...]) -> Json:
         """Return what a conversation about ``work`` is about; see `resume_choice.ResumeRecord`."""
         named = (layout.CONTEXT, layout.REQUIREMENTS, *paths)
-        digests = {path: self._digest(path) for path in named}
-        return {**self._place(work), "files": digests}
+        for path in named:
+            if path not in self._digests:
+                self._digests[path] = self._files.digest(path)
+        return {**self._place(work), "files": {path: self._digests[path] for path in named}}
 
     def _place(self, work: Work) -> dict[str, object]:
         state = self._state

@@ -5,6 +5,7 @@ Every word is one element of an argv; no word passes through a shell.
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 import shlex
@@ -144,7 +145,12 @@ def _fill(word: str, places: Mapping[str, str | None]) -> str:
         return filled
 
     # One pass, so that a placeholder inside a value is not replaced.
-    return re.sub("|".join(map(re.escape, places)), value, word)
+    return _any_of(*places).sub(value, word)
+
+
+@functools.lru_cache(maxsize=8)
+def _any_of(*places: str) -> re.Pattern[str]:
+    return re.compile("|".join(map(re.escape, places)))
 
 
 def mcp_words(spec: AgentSpec, server: Sequence[str], mcp_file: str) -> tuple[str, ...]:
