@@ -102,14 +102,17 @@ def test_an_agent_that_updates_itself_keeps_its_conversation(
     project.ok("resume", "--yes", "--detach")
     session.until_seat("architect").settled("architect")
     found = architect(session)
-    assert (found["mode"], found["reason"].partition("hold")[2]) == ("native", " (robot 1.0 → 1.1)")
+    assert (found["mode"], found["reason"].partition("passed")[2]) == (
+        "native",
+        " (robot 1.0 → 1.1)",
+    )
     end(project, wait_until)
 
     os.utime(link, (1, 1))
     project.ok("resume", "--yes", "--detach")
     session.until_seat("architect").settled("architect")
     found = architect(session)
-    assert (found["mode"], found["reason"].partition("hold")[2]) == (
+    assert (found["mode"], found["reason"].partition("passed")[2]) == (
         "native", " (robot was updated)",
     )  # fmt: skip
     assert session.state["agents"]["architect"]["session_ref"] == conversation
