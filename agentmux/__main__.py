@@ -13,9 +13,13 @@ if TYPE_CHECKING:
 INTERRUPTED: Final = 130
 """`errors.ExitCode.INTERRUPTED`."""
 
-_COLLECT_AFTER: Final = 50_000
+_COLLECT_AFTER: Final = 500_000
 """New objects between two runs of the garbage collector. We make many objects and hardly any
 cycles; Python's default of 700 costs a tenth of the time of `list` with many sessions."""
+
+_LASTING: Final = frozenset({"_orchestrate", "mcp"})
+_COLLECT_LASTING: Final = 50_000
+"""The same for what runs for hours: over time, few cycles become many."""
 
 # Each face is imported when it is chosen: imports are most of what a short command costs.
 # ruff: noqa: PLC0415
@@ -27,7 +31,8 @@ def main() -> NoReturn:
     It ends at once: taking the interpreter down costs up to a third of a short command, and
     all that a command writes is on disk or flushed when it returns.
     """
-    gc.set_threshold(_COLLECT_AFTER)
+    lasts = not _LASTING.isdisjoint(sys.argv[1:2])
+    gc.set_threshold(_COLLECT_LASTING if lasts else _COLLECT_AFTER)
     _open_streams()
     try:
         code = dispatch(sys.argv[1:], os.environ)  # noqa: TID251 (read here, and passed down)
