@@ -10,7 +10,6 @@ import fcntl
 import os
 import shutil
 import stat
-import tempfile
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -398,6 +397,8 @@ def _scratch(git_dir: Path) -> Iterator[tuple[Path, int]]:
     A git process that inherits the descriptor may outlive us, and can still commit from the index
     in the folder. So may a process that a hook leaves running: `_sweep` waits for it, too.
     """
+    import tempfile  # noqa: PLC0415 (loads `random`; only a commit needs it)
+
     _sweep(git_dir)
     with _opened(git_dir) as in_use:
         with suppress(OSError):  # without locks on this file system, `_sweep` does nothing either
