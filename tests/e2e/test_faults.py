@@ -1,5 +1,6 @@
 """Faults of the machine: floods of output, hang-ups, lost folders, few file descriptors."""
 
+import json
 import os
 import resource
 import shutil
@@ -78,6 +79,40 @@ def test_where_nothing_can_be_written_looking_works_and_a_resume_is_refused(
     assert str(forbidden.path) in done.stderr
     assert project.tree() == before
     assert not project.processes()
+
+
+def read_only(project: Project, *words: str) -> tuple[str, ...]:
+    """Return the argv of an agentmux command that finds the project mounted read-only."""
+    alone = ("unshare", "-m") if os.geteuid() == 0 else ("unshare", "-rm")
+    mount = 'mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" && cd "$0" && exec "$@"'
+    agentmux = (sys.executable, "-m", "agentmux", *words)
+    return (*alone, "sh", "-c", mount, str(project.path), *agentmux)
+
+
+def test_on_a_read_only_file_system_looking_works_and_the_rest_is_refused(
+    silent: Session, wait_until: WaitUntil
+) -> None:
+    project, name = silent.project, silent.name
+    looked = project.program(*read_only(project, "status", "--json"))
+    if "mount: " in looked.stderr or "unshare: " in looked.stderr:
+        pytest.skip("this user may not mount anything")
+    (seen,) = json.loads(looked.stdout)["sessions"]
+    assert (seen["live"], seen["status"]) == (True, "stalled")
+    assert any("read-only" in problem for problem in seen["problems"])
+    for words in (["list"], ["logs", name], ["show", name]):
+        done = project.program(*read_only(project, *words))
+        assert done.returncode == 0, done.stderr
+    with Client(project, *read_only(project, "attach", name)) as client:
+        wait_until(lambda: project.tmux("list-clients"), 10, lambda: client.said)
+
+    remedy = f"mount -o remount,rw {project.path}"
+    done = project.program(*read_only(project, "approve", name, "--yes"))
+    assert (done.returncode, remedy in done.stderr) == (5, True), done.stderr
+    project.ok("stop", name)
+    before = project.tree()
+    done = project.program(*read_only(project, "resume", name, "--yes", "--detach"))
+    assert (done.returncode, remedy in done.stderr) == (5, True), done.stderr
+    assert project.tree() == before
 
 
 def test_all_that_a_session_leaves_is_private(project: Project) -> None:

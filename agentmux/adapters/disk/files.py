@@ -335,7 +335,7 @@ def explained(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise _unwritable(path, error) from error
+        raise unwritable(path, error) from error
 
 
 def unreadable(path: Path | str, error: OSError) -> DataError:
@@ -491,13 +491,23 @@ def _volume(path: Path) -> Path:
     with suppress(OSError):
         while not folder.is_dir():
             folder = folder.parent
+        while is_read_only(folder) and is_read_only(folder.parent) and folder != folder.parent:
+            folder = folder.parent  # a part of a volume may be mounted read-only
+        if is_read_only(folder):
+            return folder
         device = folder.stat().st_dev
         while folder != folder.parent and folder.parent.stat().st_dev == device:
             folder = folder.parent
     return folder
 
 
-def _unwritable(path: Path, error: OSError) -> DataError:
+def is_read_only(folder: Path) -> bool:
+    """Whether the file system at ``folder`` is mounted read-only."""
+    return bool(os.statvfs(folder).f_flag & os.ST_RDONLY)
+
+
+def unwritable(path: Path, error: OSError) -> DataError:
+    """Return the error for a file that cannot be written, with what to do about it."""
     reason = reason_of(error)
     volume = _volume(path)
     message = f"cannot write `{path}` on the volume `{volume}`: {reason}"

@@ -339,6 +339,8 @@ def _missing(path: Path) -> DataError:
 
 
 def _unusable(path: Path, error: OSError) -> DataError:
+    if error.errno == errno.EROFS:
+        return files.unwritable(path, error)
     reason = reason_of(error)
     return DataError(
         f"cannot open the journal `{path}`: {reason}", hints=(f"see who owns it: ls -l {path}",)

@@ -10,12 +10,13 @@ import fcntl
 import os
 import stat
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from agentmux.adapters.disk import files
 from agentmux.core.names import layout
-from agentmux.errors import BlockedError, DataError
+from agentmux.errors import AgentmuxError, BlockedError, DataError
 
 if TYPE_CHECKING:
     from filelock import FileLock
@@ -59,12 +60,16 @@ class SessionLock:
                 raise
 
     def release(self) -> None:
-        """Release the lock, if we hold it, and remove the note; the lock file stays."""
+        """Release the lock, if we hold it, and remove the note, if possible; the lock file stays.
+
+        This does not fail: whoever releases a lock has something else to end after it.
+        """
         if self._lock is None:
             return
         try:
             if self.still_mine():
-                files.remove(self._holder)
+                with suppress(AgentmuxError, OSError):
+                    files.remove(self._holder)
         finally:
             self._let_go()
 

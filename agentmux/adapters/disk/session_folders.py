@@ -86,8 +86,15 @@ def _has_journal(path: Path, fields: Mapping[str, Any]) -> bool:
 
 
 def runtime(path: Path) -> Mapping[str, Any]:
-    """Return the orchestrator's last ``runtime_state.json``; empty where it is not readable."""
-    return _fields(f"{path}/{layout.RUNTIME}", RUNTIME_MAX) or {}
+    """Return the orchestrator's last ``runtime_state.json``; empty where it is not readable.
+
+    An orchestrator cannot note that its file system has become read-only: that is added here.
+    """
+    noted = _fields(f"{path}/{layout.RUNTIME}", RUNTIME_MAX) or {}
+    with suppress(OSError):
+        if noted and not noted.get("problem") and files.is_read_only(path):
+            return {**noted, "problem": f"`{path}` is on a file system that is mounted read-only"}
+    return noted
 
 
 def starters(path: Path) -> tuple[tuple[int, int], ...]:

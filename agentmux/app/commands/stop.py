@@ -63,13 +63,14 @@ def stop(
     runtime = world.folders.runtime(path)
     pid, started = _number(runtime, "orchestrator_pid"), _number(runtime, "orchestrator_started")
     asked = ask(path)
-    if asked and pid and wait_gone(pid, started, ANSWER_WAIT_S):
-        return Stopped(by="orchestrator", stays=_what_stays(world.folders.runtime(path)))
+    ended = asked and pid > 0 and wait_gone(pid, started, ANSWER_WAIT_S)
+    if ended and (stays := _what_stays(world.folders.runtime(path))):
+        return Stopped(by="orchestrator", stays=stays)
     try:
-        own = tmux()
+        own = tmux()  # also of an orchestrator that failed at its end
     except NotFoundError:
-        # It has released the session, and waits only for such things as a commit hook.
-        if asked and not world.lock(path).is_held():
+        # One that has released the session waits only for such things as a commit hook.
+        if ended or (asked and not world.lock(path).is_held()):
             return Stopped(by="orchestrator")
         raise
     # Nothing can be recorded in a session that is unreadable, or locked by a hung process.

@@ -113,6 +113,17 @@ def test_release_lets_the_next_one_in_and_leaves_the_lock_file(folder: Path) -> 
     assert (folder / "session.lock").stat().st_mode & 0o777 == 0o600
 
 
+def test_it_is_released_where_its_note_cannot_be_removed(
+    held: SessionLock, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unlink(path: Path) -> None:
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS), str(path))
+
+    monkeypatch.setattr(os, "unlink", unlink)
+    held.release()
+    assert not SessionLock(folder).is_held()
+
+
 def test_taking_it_twice_is_a_bug(held: SessionLock) -> None:
     with pytest.raises(RuntimeError):
         held.acquire(0, {})

@@ -10,6 +10,7 @@ from agentmux.adapters.system import processes
 from agentmux.adapters.tmux.server import TmuxTerminal
 from agentmux.app.commands.stop import Stopped, stop
 from agentmux.app.world import World
+from agentmux.core.names import layout
 from agentmux.errors import NotFoundError
 from agentmux.ports.terminal import NewPane, OwnSession
 from agentmux.wiring import build
@@ -60,6 +61,20 @@ def test_without_an_orchestrator_the_agents_end_before_their_tmux_session(
     assert ended == [(True, 1)], "the agent went, while its tmux session was still there"
     assert tmux.sessions() == ()
     assert session.kinds[-1] == "session_interrupted"
+
+
+def test_a_tmux_session_that_the_orchestrator_left_behind_is_ended(
+    world: World, session: OnDisk, tmux: TmuxTerminal
+) -> None:
+    created = tmux.create_session(
+        name="ours", uuid=SESSION_ID, path=str(session.path), cwd=session.path, size=(80, 24),
+        argv=SLEEP,
+    )  # fmt: skip
+    (session.path / layout.RUNTIME).write_text('{"orchestrator_pid": 7, "orchestrator_started": 7}')
+    own = tmux.own(created.target)
+    done = stop(world, session.path, lambda: own, ask=lambda _: True, wait_gone=lambda *_: True)
+    assert done == Stopped(by="stop")
+    assert tmux.sessions() == ()
 
 
 def test_an_orchestrator_that_still_commits_has_stopped_the_session(
