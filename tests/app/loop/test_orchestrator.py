@@ -283,6 +283,14 @@ class Stage:
     def messages(self) -> str:
         return "\n".join(self.display.picture.messages) if self.display.picture else ""
 
+    def drawn(self, seat: str, *, visible: bool = False) -> bool:
+        """Whether the seat's agent has drawn its composer (beside the monitor)."""
+        found = [pane for each in self.terminal.sessions() for pane in self.terminal.panes(each.id)]
+        wanted = [pane.id for pane in found if pane.seat == seat and (pane.visible or not visible)]
+        screens = self.terminal.capture(wanted) if wanted else {}
+        composer = "\N{HEAVY RIGHT-POINTING ANGLE QUOTATION MARK ORNAMENT}"
+        return any(composer in screen.text for screen in screens.values())
+
     def pane(self, seat: str) -> Pane:
         """The pane of the seat's launch."""
         launch = self.state().seats[seat].launch
@@ -495,12 +503,12 @@ def test_a_draft_puts_the_question_off_until_it_is_gone(
     tmp_path: Path, agents: None, tmux: TmuxTerminal
 ) -> None:
     stage = Stage(tmp_path, tmux, stall=TURNS, interval_s=0.1, agent="demo-hook")
-    stage.scenario({"architect": {"think": 1, "submit": "when-told"}, **STAY})
+    stage.scenario({"architect": {"think": 2, "submit": "when-told"}, **STAY})
 
     async def play() -> None:
         async with stage.driven():
-            await stage.until(lambda: "architect" in stage.state().seats)
-            await stage.until(lambda: stage.status("architect") == "busy")
+            # As early as can be: when its turn ends, it is asked.
+            await stage.until(lambda: stage.drawn("architect"))
             pane = stage.pane("architect").id
             stage.terminal.paste(pane, "what if")  # the user begins to type
             await stage.until(lambda: stage.typed)
@@ -664,9 +672,18 @@ def test_a_snapshot_that_cannot_be_written_is_logged_and_stalls_nothing(
 def test_who_is_followed_by_another_leaves_the_place_beside_the_monitor(
     stage: Stage, balky: Balky
 ) -> None:
+    """Each agent goes on when it is shown: a quicker one could end before it has a place."""
+    seats = ("architect", "planner", *CODERS, "reviewer_logic")
+    stage.scenario({}, seats={seat: {"silent": "until-told"} for seat in seats})
+
     async def play() -> None:
         stage.begin()
         async with stage.driven("reattach"):
+            for seat in seats:
+                await stage.until(partial(stage.drawn, seat, visible=True), seat)
+                pane = stage.pane(seat).id
+                balky.paste(pane, "go on")
+                balky.press_enter(pane)
             await stage.until(lambda: stage.state().phase is Phase.COMPLETING)
 
     asyncio.run(play())
