@@ -343,7 +343,7 @@ def _without_new_sessions(project: Project) -> dict[str, str]:
     folder.mkdir()
     (folder / "tmux").write_text(
         "#!/bin/sh\n"
-        'for word; do [ "$word" = new-session ] && { echo "no space" >&2; exit 1; }; done\n'
+        'for word; do [ "$word" = new ] && { echo "no space" >&2; exit 1; }; done\n'
         f'exec {shutil.which("tmux")} "$@"\n'
     )
     (folder / "tmux").chmod(0o755)
