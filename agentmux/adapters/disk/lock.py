@@ -32,9 +32,12 @@ class SessionLock:
     def __init__(self, folder: Path) -> None:
         self._session = folder.name
         self._path = folder / layout.LOCK
-        self._holder = folder / layout.LOCK_HOLDER
         self._lock: FileLock | None = None
         self._witness = -1
+
+    @property
+    def _holder(self) -> Path:
+        return self._path.with_name(layout.LOCK_HOLDER)
 
     def acquire(self, timeout_s: float, holder: Mapping[str, Any]) -> None:
         """Take the lock, and write ``holder`` (``pid``, ``host``, ``since``) to the note.

@@ -58,9 +58,15 @@ class StateStore:
 
     def __init__(self, folder: Path, *, supported: int = layout.SCHEMA_VERSION) -> None:
         self.path = folder / layout.STATE
-        self._backup = folder / layout.STATE_BACKUP
-        self._cursor = folder / layout.CURSOR
         self._supported = supported
+
+    @property
+    def _backup(self) -> Path:
+        return self.path.with_name(layout.STATE_BACKUP)
+
+    @property
+    def _cursor(self) -> Path:
+        return self.path.with_name(layout.CURSOR)
 
     def load(self) -> LoadedState:
         """Return ``state.json``, or the backup where it is corrupt; changes nothing.

@@ -109,7 +109,7 @@ class SeatPlayers:
         spec = self._world.spec(name)
         probe = self._world.programs.probe(spec)
         strategy = _strategy(history, name, spec, probe)
-        folder = str(self._files.path / layout.checkpoint(work.seat))
+        folder = f"{self._files.path}/{layout.checkpoint(work.seat)}"
         env = strategy_env(spec, strategy, checkpoint_dir=folder)
         return SeatPlayer(
             name=name,

@@ -131,6 +131,7 @@ class Liveness:
     error: AgentmuxError | None = None
 
 
+@functools.cache
 def sessions_dir(project: Path) -> Path:
     """Return the directory that contains the sessions of a project."""
     return project / layout.SESSIONS_DIR

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names.phase import Phase, ResearchKind
 from agentmux.core.names.statuses import RESEARCHED
 from agentmux.core.pipeline.registry import PHASE_REGISTRY, PIPELINE
+
+_ORDER: Final = tuple(each.phase for each in PHASE_REGISTRY)
 
 
 def handed_in(state: SessionState) -> tuple[str, ...]:
@@ -16,9 +19,8 @@ def handed_in(state: SessionState) -> tuple[str, ...]:
 
 
 def _handed_in(state: SessionState) -> Iterator[str]:
-    order = [each.phase for each in PHASE_REGISTRY]
-    here = order.index(state.phase) if state.phase in PIPELINE else len(order)
-    for phase in order[: min(here, order.index(Phase.IMPLEMENTING))]:
+    here = _ORDER.index(state.phase) if state.phase in PIPELINE else len(_ORDER)
+    for phase in _ORDER[: min(here, _ORDER.index(Phase.IMPLEMENTING))]:
         if PIPELINE[phase].takes_part(state):
             yield f"phase {phase}"
     for index in state.completed_subplans:
