@@ -110,7 +110,10 @@ def from_fields(record: type[R], values: Json, *, where: str) -> R:
     found: dict[str, Any] = {}
     for name, kind, is_required in _known(record):  # type: ignore[arg-type]  # classes have hashes
         if name in values:
-            found[name] = decode_field(kind, values[name], where, name)
+            try:
+                found[name] = _DECODERS[kind](values[name])
+            except TypeError as error:
+                raise _mistyped(error, where, name) from None
         elif is_required:
             raise FieldError(f"{where}: `{name}` is missing")
     return record(**found)
@@ -134,4 +137,8 @@ def decode_field(kind: str, value: object, where: str, name: str) -> object:
     try:
         return _DECODERS[kind](value)
     except TypeError as error:
-        raise FieldError(f"{where}: `{name}` is not {error}") from None
+        raise _mistyped(error, where, name) from None
+
+
+def _mistyped(error: TypeError, where: str, name: str) -> FieldError:
+    return FieldError(f"{where}: `{name}` is not {error}")
