@@ -1,1 +1,1 @@
-"""Whether an agent's conversation comes back, and its record. A session's resume is in `app`."""
+"""Whether a seat's agent resumes its conversation. The phase a session resumes in: `decisions`."""

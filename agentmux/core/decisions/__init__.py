@@ -1,1 +1,1 @@
-"""What a session does next, and where it resumes. Doing it is `app/loop`."""
+"""What a session does next, and the phase it resumes in. The order of phases is in `pipeline`."""

@@ -1,1 +1,1 @@
-"""What agents write, with its rules: plans and reviews. When it counts is `pipeline`."""
+"""Plans and reviews: the rules of their content, their Markdown. Other artifacts: `pipeline`."""

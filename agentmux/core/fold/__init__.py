@@ -1,1 +1,1 @@
-"""How an event changes the state and which files follow from it. Events are in `journal`."""
+"""What an event changes: state, phase, files. Events: `journal`. Order of phases: `pipeline`."""

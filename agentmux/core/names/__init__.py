@@ -1,1 +1,1 @@
-"""Names: phases, roles, files of a session, labels of statuses. Rules about them are elsewhere."""
+"""Names of phases, roles, files, statuses, turns; typos in names. Rules of phases: `pipeline`."""

@@ -1,4 +1,4 @@
-"""An agent's turn, as its hooks and its screen show it."""
+"""The names of the states of an agent's turn: not begun, under way, ended."""
 
 from __future__ import annotations
 

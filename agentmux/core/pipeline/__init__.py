@@ -1,1 +1,1 @@
-"""The phases: what each leaves, when it is complete, its seats. What comes next is `decisions`."""
+"""The phases: their order, artifacts, checks, seats. What happens on entering one is in `fold`."""
