@@ -34,14 +34,15 @@ def launch_argv(  # noqa: PLR0913 (one word of the command line each)
     checkpoint_dir: str | None = None,
     prompt: str | None = None,
 ) -> tuple[str, ...]:
-    """Return the argv of a first start.
+    """Return the argv that starts an agent with a new conversation.
 
     Its words are, in this order: the command; the model, permission and user words; the strategy's
     launch words; the prompt, if the agent takes it in its argv.
 
     Args:
+        args: The user's extra words.
         session_ref: The id that we chose for the conversation (strategy *assign*).
-        checkpoint_dir: The seat's own folder for checkpoints, absolute.
+        checkpoint_dir: The absolute path of the seat's own folder for checkpoints.
 
     Raises:
         ValueError: The strategy needs a value that was not given, or the id is not valid.
@@ -63,9 +64,16 @@ def resume_argv(  # noqa: PLR0913 (one word of the command line each)
     checkpoint: str | None = None,
     prompt: str | None = None,
 ) -> tuple[str, ...]:
-    """Return the argv that resumes the conversation; it has no launch words.
+    """Return the argv that resumes a conversation.
 
-    If the id is not known yet, pass `SESSION_ID` as ``session_ref``: the words then contain it.
+    The strategy's resume words take the place of its launch words.
+
+    Args:
+        args: The user's extra words.
+        session_ref: The id of the conversation. If it is not known yet, pass the placeholder
+            `SESSION_ID`; the returned words then contain the placeholder.
+        checkpoint_dir: The absolute path of the seat's own folder for checkpoints.
+        checkpoint: The file that holds the conversation (strategy *checkpoint*).
 
     Raises:
         ValueError: The strategy cannot resume, or needs a value that was not given.
@@ -82,7 +90,10 @@ def resume_argv(  # noqa: PLR0913 (one word of the command line each)
 
 
 def prompt_words(spec: AgentSpec, prompt: str | None, *, resuming: bool) -> tuple[str, ...]:
-    """Return the words that contain ``prompt``; none where it is pasted or piped instead."""
+    """Return the argv words that pass ``prompt``; empty if the agent does not take it in its argv.
+
+    ``resuming`` says whether the argv is for a resume or for a first start.
+    """
     if prompt is None or spec.prompt_by(resuming=resuming) is not PromptBy.ARGV:
         return ()
     return (prompt,) if spec.prompt_flag is None else (spec.prompt_flag, prompt)
@@ -95,10 +106,10 @@ def strategy_env(
     session_ref: str | None = None,
     checkpoint_dir: str | None = None,
 ) -> Mapping[str, str]:
-    """Return the variables to add to the agent's environment.
+    """Return the environment variables that the registry entry and the strategy set for the agent.
 
     Raises:
-        ValueError: As in `launch_argv`.
+        ValueError: A variable needs a value that was not given, or the id is not valid.
     """
     places = _places(session_ref, checkpoint_dir, None)
     return {**spec.env, **{name: _fill(word, places) for name, word in strategy.env.items()}}
@@ -107,8 +118,9 @@ def strategy_env(
 def kept_file(strategy: Strategy, session_ref: str | None, checkpoint_dir: str) -> str | None:
     """Return the path of the file below ``checkpoint_dir`` that a resume opens.
 
-    None where the strategy names no such file, or needs an id that is not known. The file may be
-    missing: check that it exists, since some agents then silently start an empty conversation.
+    Return None if the strategy names no such file, or if its name needs an id that is not known.
+    The file may be missing: check that it exists, since some agents silently start an empty
+    conversation without it.
     """
     known = session_ref is not None and is_session_ref(session_ref)
     places = _places(session_ref if known else None, checkpoint_dir, None)
@@ -119,7 +131,7 @@ def kept_file(strategy: Strategy, session_ref: str | None, checkpoint_dir: str) 
 
 
 def _standing(spec: AgentSpec, model: str | None, args: Sequence[str]) -> tuple[str, ...]:
-    """Return the words that are the same at launch and at resume."""
+    """Return the argv words that are the same at launch and at resume."""
     chosen = (spec.model_flag, model) if spec.model_flag and model else ()
     return (*spec.args, *chosen, *spec.permission_args, *args)
 
@@ -154,11 +166,14 @@ def _any_of(*places: str) -> re.Pattern[str]:
 
 
 def mcp_words(spec: AgentSpec, server: Sequence[str], mcp_file: str) -> tuple[str, ...]:
-    """Return the words that tell the agent about our MCP server; the user's words come after them.
+    """Return the argv words that tell the agent about AgentMux's MCP server.
+
+    Empty if the agent cannot be told there. Put the user's own words after them.
 
     Args:
-        server: The argv of our server.
-        mcp_file: The path of the file with `mcp_document` (see `needs_mcp_file`).
+        server: The argv that starts the server.
+        mcp_file: The path of the file with the text of `mcp_document`; `needs_mcp_file` says
+            whether the agent needs this file.
     """
     if spec.mcp is None:
         return ()
@@ -172,12 +187,15 @@ def mcp_words(spec: AgentSpec, server: Sequence[str], mcp_file: str) -> tuple[st
 
 
 def needs_mcp_file(spec: AgentSpec) -> bool:
-    """Whether `mcp_document` must be written before the launch."""
+    """Whether the text of `mcp_document` must be written to a file before the agent starts."""
     return spec.mcp is not None and any("{mcp_file}" in word for word in spec.mcp.args)
 
 
 def mcp_document(server: Sequence[str]) -> str:
-    """Return the JSON that names our MCP server, in claude's form, which other agents read too."""
+    """Return the JSON text that tells an agent how to start AgentMux's MCP server.
+
+    The form is that of claude; other agents read it, too. ``server`` is the argv of the server.
+    """
     entry = {"command": server[0], "args": list(server[1:])}
     return json.dumps({"mcpServers": {"agentmux": entry}})
 
@@ -186,9 +204,10 @@ HOOK_EVENTS: Final = ("SessionStart", "UserPromptSubmit", "Stop")
 
 
 def hook_words(spec: AgentSpec, command: Sequence[str], hook_file: str) -> tuple[str, ...]:
-    """Return the words that make the agent run ``command`` as a hook.
+    """Return the argv words that make the agent run ``command`` as a hook.
 
-    ``hook_file`` is the path of the file with `hook_document` (see `needs_hook_file`).
+    Empty if the agent has no hooks, or takes them by an environment variable (see `hook_env`).
+    ``hook_file`` is the path of the file with the text of `hook_document`.
     """
     if spec.hooks is None or spec.hooks.format is HookFormat.VARIABLE:
         return ()
@@ -198,14 +217,18 @@ def hook_words(spec: AgentSpec, command: Sequence[str], hook_file: str) -> tuple
 
 
 def hook_env(spec: AgentSpec, hook_file: str) -> Mapping[str, str]:
-    """Return the variable that makes the agent run its hooks; see `hook_words`."""
+    """Return the environment variable that makes the agent run its hooks.
+
+    Empty if the agent has no hooks, or takes them in its argv (see `hook_words`). ``hook_file`` is
+    the path of the file with the text of `hook_document`.
+    """
     if spec.hooks is None or spec.hooks.format is not HookFormat.VARIABLE:
         return {}
     return {spec.hooks.flag: hook_file}
 
 
 def needs_hook_file(spec: AgentSpec) -> bool:
-    """Whether `hook_document` must be written before the launch."""
+    """Whether the text of `hook_document` must be written to a file before the agent starts."""
     return spec.hooks is not None and spec.hooks.format is not HookFormat.NOTIFY
 
 

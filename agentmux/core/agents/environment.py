@@ -1,7 +1,7 @@
 """Which of the caller's environment variables a session inherits; pure.
 
-A pane inherits the environment of the tmux server, which may have been started long before by
-another program. A login or a config home that was exported since would be missing there.
+By itself a pane inherits the environment of the tmux server, which another program may have started
+long ago. A variable that the caller has exported since then would be missing.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _OURS: Final = "AGENTMUX_"
 _OF_USERS: Final = "AGENTMUX_DEMO_"
 _LAUNCH: Final = "AGENTMUX_LAUNCH_ID"
 MODE: Final = "AGENTMUX_MODE"
-"""The variable with the mode of a pane's launch: a `resume_choice.Rung`."""
+"""The variable that tells the programs in a pane how its launch came up: a `resume_choice.Rung`."""
 
 SHELL: Final = "shell"
 """The mode of a launch in which a person plays the role."""
@@ -34,13 +34,13 @@ _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """Variables to set, and names of variables to remove."""
+    """A change of an environment: the variables to set, and the names of those to remove."""
 
     values: Mapping[str, str]
     unset: tuple[str, ...]
 
     def __bool__(self) -> bool:
-        """Whether there is anything to do."""
+        """Whether the change sets or removes any variable."""
         return bool(self.values or self.unset)
 
     def applied(self, environ: Mapping[str, str]) -> dict[str, str]:
@@ -50,17 +50,23 @@ class Change:
 
 
 def agent_launch(environ: Mapping[str, str]) -> str:
-    """Return the launch id of the agent that runs with this environment; empty for a person."""
+    """Return the launch id of the agent that runs with this environment.
+
+    Empty if a person works with it, be it in a seat's shell or outside all panes.
+    """
     return "" if environ.get(MODE) == SHELL else environ.get(_LAUNCH, "")
 
 
 def handed_on(environ: Mapping[str, str]) -> dict[str, str]:
-    """Return the variables of a command that its session inherits."""
+    """Return the variables of a command's environment that the command's session inherits."""
     return {name: value for name, value in environ.items() if _is_meant(name)}
 
 
 def change(own: Mapping[str, str], given: Mapping[str, str]) -> Change:
-    """Return the changes that turn ``own`` into ``given``; variables not inherited stay."""
+    """Return the change that turns the environment ``own`` into ``given``.
+
+    Variables of ``own`` that a session never inherits (see `handed_on`) are not removed.
+    """
     return Change(
         values={name: value for name, value in given.items() if own.get(name) != value},
         unset=tuple(sorted(name for name in own if _is_meant(name) and name not in given)),

@@ -30,9 +30,10 @@ class Runtime:
     """The program behind a command.
 
     Attributes:
-        name: Its base name, without a version.
-        version: Empty where it is not known.
-        file: Real path, size and modification time; they only show that it was updated.
+        name: The program's base name, without a version.
+        version: The program's version; empty if it is not known.
+        file: The program's real path, size and modification time, as one text. A new size or time
+            means that the program was updated; it is still the same program.
     """
 
     name: str
@@ -41,7 +42,7 @@ class Runtime:
 
     @property
     def path(self) -> str:
-        """The real path of the program; empty where it is not known."""
+        """The real path of the program; empty if it is not known."""
         found = _FILE.fullmatch(self.file)
         return found["path"] if found is not None else ""
 
@@ -56,8 +57,8 @@ def runtime_of(command: str, version: str, file: str) -> Runtime:
 
     Args:
         command: The program as it is called, with or without a directory.
-        version: As the program reports it; empty where it does not.
-        file: As in `Runtime`.
+        version: The version that the program reports; empty if it reports none.
+        file: The program's real path, size and modification time, as in `Runtime`.
     """
     made = Runtime(name="", file=file)
     shown = version or _version_in(made.path)
@@ -65,12 +66,16 @@ def runtime_of(command: str, version: str, file: str) -> Runtime:
 
 
 def encode_runtime(runtime: Runtime) -> str:
-    """Return the text for a resume record; `decode_runtime` is the inverse."""
+    """Return the text that a resume record keeps of ``runtime``; `decode_runtime` reads it."""
     return f"{runtime.name} {runtime.version or '-'} {runtime.file}"
 
 
 def decode_runtime(text: str, command: str) -> Runtime:
-    """Return the program in a record; ``command`` completes a record of 0.1.0 (file only)."""
+    """Return the program that a resume record describes with ``text``.
+
+    A record of version 0.1.0 has only the program's file; then ``command``, the command that the
+    program was started with, helps to find its name.
+    """
     if _FILE.fullmatch(text):
         return runtime_of(command, "", text)
     name, _, rest = text.partition(" ")
@@ -79,14 +84,17 @@ def decode_runtime(text: str, command: str) -> Runtime:
 
 
 def update_of(then: Runtime, now: Runtime) -> str:
-    """Describe how the same program was updated; empty where it was not."""
+    """Describe how a program was updated from ``then`` to ``now``; empty if it was not updated."""
     if then.version and now.version and then.version != now.version:
         return f"{now.name} {then.version} → {now.version}"
     return f"{now.name} was updated" if then.file != now.file else ""
 
 
 def _behind(command: str, path: str) -> str:
-    """Return the base name of the program at ``path``, else that of ``command``."""
+    """Return the base name of the program at ``path``, without a suffix such as ``.js``.
+
+    If that name does not name a program, return the base name of ``command``.
+    """
     called = _spelled(PurePath(command).name)
     stem = _SUFFIX.sub("", PurePath(path).name)
     if stem in _NAMELESS or _is_versioned(stem, called):
@@ -95,7 +103,7 @@ def _behind(command: str, path: str) -> str:
 
 
 def _is_versioned(stem: str, called: str) -> bool:
-    """Whether ``stem`` is only a version or platform, or ``called`` followed by one."""
+    """Whether the file name ``stem`` is a version or platform, or ``called`` followed by one."""
     parts = (each.strip(".") for each in re.split("[-_@+]", stem.removeprefix(called)))
     return all(_PART.fullmatch(each) for each in parts if each)
 

@@ -10,17 +10,23 @@ from agentmux.core.agents.spec import AgentSpec
 from agentmux.core.codec.frozen import dataclass
 
 LAST_ROWS: Final = 25
-"""Rows with text at the end of a screen that are read: composer, busy mark and dialogs."""
+"""The number of rows with text, from the end of a screen, that are searched for patterns.
+
+They hold the agent's composer, its busy mark and its dialogs.
+"""
 
 _SAID_MAX: Final = 160
-"""The longest text of an agent that is passed on, in characters."""
+"""The greatest number of characters that are kept of a text on an agent's screen."""
 
 _LAST_WORDS: Final = 8
-"""Rows with text at the end of a screen: enough for an error and its hints (copilot: six)."""
+"""The number of rows with text, from the end of a screen, that are searched for a rejection.
+
+They hold the error and its hints; copilot prints six rows.
+"""
 
 
 class ScreenMark(StrEnum):
-    """What an agent's screen says about the agent."""
+    """What an agent's screen shows of the agent: a dialog, work, a wait for input, and so on."""
 
     TRUST = "trust"
     LIMIT = "limit"
@@ -35,8 +41,9 @@ class Reading:
     """What one screen says about its agent.
 
     Attributes:
-        resets: When the usage limit ends, in the agent's words; empty without a limit or unknown.
-        trouble: The last error of the agent's service; empty without one.
+        mark: The state of the agent.
+        resets: When the usage limit ends, in the agent's words; empty if it is not shown.
+        trouble: The last error of the agent's service; empty if none is shown.
     """
 
     mark: ScreenMark
@@ -45,7 +52,7 @@ class Reading:
 
 
 def read(spec: AgentSpec, text: str) -> Reading:
-    """Return what the plain text of a screen says."""
+    """Return what the screen of the agent ``spec`` says; ``text`` is the screen as plain text."""
     mark, end = read_screen(spec, text), last_rows(text)
     return Reading(
         mark=mark,
@@ -55,16 +62,20 @@ def read(spec: AgentSpec, text: str) -> Reading:
 
 
 def _last(pattern: str | None, group: str, text: str) -> str:
-    """Return the group of the last match, on one line; empty without a match."""
+    """Return the named group of the last match of ``pattern`` in ``text``, on one line.
+
+    Empty if nothing matches or the group is missing.
+    """
     found = list(re.finditer(pattern, text, re.MULTILINE)) if pattern is not None else []
     said = found[-1].groupdict().get(group) if found else None
     return " ".join((said or "").split())[:_SAID_MAX]
 
 
 def last_rows(text: str) -> str:
-    """Return the end of a screen, which shows what the agent does now.
+    """Return the end of a screen: its last `LAST_ROWS` rows with text, and the rows between them.
 
-    The rows above may show an earlier part of the conversation.
+    These rows show what the agent does now; those above may show an earlier part of the
+    conversation.
     """
     rows = text.split("\n")
     written = [number for number, row in enumerate(rows) if row.strip()][-LAST_ROWS:]
@@ -72,7 +83,10 @@ def last_rows(text: str) -> str:
 
 
 def read_screen(spec: AgentSpec, text: str) -> ScreenMark:
-    """Return what the plain text of a screen shows; a dialog wins over the text around it."""
+    """Return the state that the screen of the agent ``spec`` shows.
+
+    A dialog counts more than the text around it. ``text`` is the screen as plain text.
+    """
     text = last_rows(text)
     for mark, pattern in (
         (ScreenMark.TRUST, spec.trust),
@@ -89,8 +103,9 @@ def read_screen(spec: AgentSpec, text: str) -> ScreenMark:
 def shows_prompt(spec: AgentSpec, text: str, mark: str) -> bool:
     """Whether an idle agent's screen shows, above its composer, a prompt that contains ``mark``.
 
-    It proves that a prompt arrived whose turn ended before the agent was seen at work. ``mark``
-    must be a word that no other prompt contains; a terminal may wrap it over two rows.
+    This proves that the prompt arrived, even if its turn was over before AgentMux saw the agent at
+    work. ``mark`` must be a word that no other prompt contains; a terminal may wrap it over two
+    rows.
     """
     if spec.ready is None or read_screen(spec, text) is not ScreenMark.READY:
         return False
@@ -99,14 +114,15 @@ def shows_prompt(spec: AgentSpec, text: str, mark: str) -> bool:
 
 
 def is_rejection(spec: AgentSpec, text: str) -> bool:
-    """Whether the screen says that the agent does not know its conversation."""
+    """Whether a screen contains the message that the agent does not know its conversation."""
     return spec.rejected is not None and bool(re.search(spec.rejected, text, re.MULTILINE))
 
 
 def refuses(spec: AgentSpec, text: str) -> bool:
-    """Whether the screen ends with the message that the agent does not know its conversation.
+    """Whether a screen ends with the message that the agent does not know its conversation.
 
-    The same words further up, or above a composer, may be part of a resumed conversation.
+    The same words do not count further up, or on a screen that shows another state of the agent:
+    there they may be part of a resumed conversation.
     """
     written = [row for row in text.split("\n") if row.strip()][-_LAST_WORDS:]
     unmarked = read_screen(spec, text) is ScreenMark.UNKNOWN

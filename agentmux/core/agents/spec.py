@@ -1,7 +1,7 @@
-"""The entries of the agent registry: what is known of each agent CLI, as data.
+"""The form of an entry of the agent registry: what is known of one agent CLI, as data.
 
-The entries are read from ``agents.yaml`` by ``agent_registry``, and used by ``command_lines`` and
-``screens``.
+The adapter ``agent_registry`` reads the entries from ``agents.yaml``; ``command_lines`` and
+``screens`` use them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from agentmux.core.codec.frozen import dataclass, field, replace
 from agentmux.errors import UsageError
 
 PROBE_ANSWER_S: Final = 1.0
-"""Seconds that a launch waits for a probe: a program whose ``--help`` hangs must not delay it."""
+"""The longest time, in seconds, that a launch waits for a probe, whose program may hang."""
 
 NESTED_MARKS: Final = (
     "CLAUDECODE",
@@ -45,18 +45,18 @@ KEPT: Final = (
     "CODEX_HOME",
     "CODEX_API_KEY",
 )
-"""Settings and logins of the user that match `NESTED_MARKS` and are kept."""
+"""Variables with the user's settings and logins: kept, although they match `NESTED_MARKS`."""
 
 SESSION_ID: Final = "{session_id}"
-"""In the words of a command: stands for the id of the conversation."""
+"""The placeholder for the id of a conversation in the words of a command."""
 CHECKPOINT: Final = "{checkpoint}"
-"""Likewise for the file that holds the conversation."""
+"""The placeholder for the path of the file that holds a conversation, in the words of a command."""
 
 _SESSION_REF: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,127}")
 
 
 class PromptBy(StrEnum):
-    """How an agent is given a prompt."""
+    """How AgentMux gives a prompt to an agent: in its argv, by paste, on stdin, or to a person."""
 
     ARGV = "argv"
     PASTE = "paste"
@@ -66,7 +66,7 @@ class PromptBy(StrEnum):
 
 
 class TurnEnd(StrEnum):
-    """How we learn that an agent has finished a turn."""
+    """How AgentMux learns that an agent has finished a turn: by hooks, by notify, by screen."""
 
     HOOK = "hook"
     NOTIFY = "notify"
@@ -74,7 +74,11 @@ class TurnEnd(StrEnum):
 
 
 class StrategyKind(StrEnum):
-    """How a conversation is found again, to resume it."""
+    """How AgentMux finds a conversation again, to resume it.
+
+    *assign*: by the id that AgentMux chose at the launch. *learn*: by the id that the agent told.
+    *continue*: as the latest conversation. *checkpoint*: by the file that holds it. *none*: never.
+    """
 
     ASSIGN = "assign"
     LEARN = "learn"
@@ -87,13 +91,13 @@ class HookFormat(StrEnum):
     """The form in which an agent takes its hooks."""
 
     CLAUDE = "claude"
-    """A settings file with a shell command per event."""
+    """The agent reads a settings file that has a shell command for each event."""
     ARGV = "argv"
-    """A file with an argv per event."""
+    """The agent reads a file that has an argv for each event."""
     NOTIFY = "notify"
-    """codex's setting ``notify``: an argv; codex adds the event, at each turn's end, as JSON."""
+    """The setting ``notify`` of codex: an argv, run at each turn's end with the event as JSON."""
     VARIABLE = "variable"
-    """As `CLAUDE`, but an environment variable has the file's path."""
+    """A settings file as for `CLAUDE`, whose path is in an environment variable."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,14 +108,15 @@ class Strategy:
     ``{checkpoint_dir}`` and ``{checkpoint}``; a value with spaces stays one word.
 
     Attributes:
-        launch: Words added at launch only.
-        resume: Words added at resume only.
-        resume_first: ``resume`` is a subcommand and comes right after the command.
-        probe: A regular expression by feature name; the strategy is usable only if the output of
-            the probe matches all of them.
-        learn: Where the agent tells us its conversation's id: ``hook``, or the name of a variable
-            in the environment of its calls to us; empty for other kinds.
-        env: Variables set at launch and at resume, such as a config home for the seat alone.
+        launch: Argv words that are added at a launch, not at a resume.
+        resume: Argv words that are added at a resume, not at a launch.
+        resume_first: Whether ``resume`` is a subcommand, which comes right after the command.
+        probe: Maps a feature's name to a regular expression. The program supports the strategy if
+            the output of the probe matches every expression.
+        learn: For *learn*: how the agent tells AgentMux the id of its conversation. Either
+            ``hook``, or the name of the variable that the agent sets for the commands it runs.
+            Empty for other kinds.
+        env: Variables set at launch and at resume, such as a config home for this seat alone.
     """
 
     kind: StrategyKind
@@ -124,7 +129,10 @@ class Strategy:
 
     @property
     def private(self) -> bool:
-        """Whether the seat has a store of its own, where "the latest" is always its own."""
+        """Whether the agent stores this seat's conversations apart from those of other seats.
+
+        Then the latest conversation there is always the seat's own.
+        """
         return any("{checkpoint_dir}" in word for word in (*self.launch, *self.env.values()))
 
 
@@ -135,12 +143,12 @@ BY_ID: Final = (StrategyKind.ASSIGN, StrategyKind.LEARN)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Probe:
-    """The call that shows what the installed program can do.
+    """The call of an agent's program whose output shows what the program can do.
 
     Attributes:
         argv: The words after the command.
-        version: A regular expression with one group, searched in the output; None where the
-            output does not show it.
+        version: A regular expression whose one group matches the version in the output; None if
+            the output does not show the version.
     """
 
     argv: tuple[str, ...] = ("--help",)
@@ -149,11 +157,12 @@ class Probe:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mcp:
-    """How an agent is told about our MCP server, for one launch only.
+    """How an agent is told about AgentMux's MCP server, without a change of the user's settings.
 
     Attributes:
-        args: May contain ``{mcp_file}`` (path of a file with `mcp_document`), ``{mcp_json}`` (that
-            document itself), ``{mcp_command}`` and ``{mcp_args}`` (as JSON, which is valid TOML).
+        args: Argv words. They may contain ``{mcp_json}`` (the text of `mcp_document`),
+            ``{mcp_file}`` (the path of a file with that text), ``{mcp_command}`` and
+            ``{mcp_args}`` (the server's program and arguments as JSON, which is valid TOML).
     """
 
     args: tuple[str, ...]
@@ -161,15 +170,15 @@ class Mcp:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hooks:
-    """How an agent is told, for one launch only, to call us when a turn begins or ends.
+    """How an agent is told to call AgentMux at each turn, without a change of the user's settings.
 
     Attributes:
         flag: The option that takes the path of a file with `hook_document`; with
             `HookFormat.NOTIFY` the option that takes the setting itself; with
             `HookFormat.VARIABLE` the name of the variable.
         format: The form of the file or setting.
-        unless: A settings file of the machine that the variable would override: where it exists,
-            or where the user has set the variable, no hooks are set up.
+        unless: The path of a settings file of the machine that the variable would override. If
+            this file exists, or if the user has set the variable, AgentMux sets up no hooks.
     """
 
     flag: str
@@ -189,17 +198,17 @@ SCREENS: Final = (
     "rejected",
     "update",
 )
-"""The kinds of screens that matter: each was recorded from the agent, or it has none."""
+"""The kinds of screens that AgentMux has to recognise; see `KnownScreens`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownScreens:
-    """Which screens were recorded from the real program, to test the entry's patterns.
+    """Which screens were recorded from an agent's real program, to test its patterns.
 
     Attributes:
-        version: The program's version.
+        version: The version of the program that was recorded.
         recorded: The kinds of `SCREENS` that were recorded.
-        none: The kinds that the agent does not have, each with the reason.
+        none: The kinds of `SCREENS` that the agent does not have, each with the reason.
     """
 
     version: str
@@ -208,38 +217,46 @@ class KnownScreens:
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """The kinds that were not recorded and may exist."""
+        """The kinds of `SCREENS` that may exist but were not recorded yet."""
         return tuple(kind for kind in SCREENS if kind not in {*self.recorded, *self.none})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentSpec:
-    """One agent CLI. Patterns are regular expressions (``^`` matches at the start of a line).
+    """What is known of one agent CLI: an entry of the agent registry.
+
+    The patterns are regular expressions for the screen (``^`` matches at the start of a line); None
+    if no pattern is known.
 
     Attributes:
-        name: Its name in the registry; for a command as typed, the base name.
-        known: False for a command that is not in the registry.
+        name: The agent's name in the registry; for a command as typed, its base name.
+        known: False for a command that matches no entry of the registry.
         match: Base names of the programs that this entry describes.
         command: The program, and words that always follow it.
         args: Words for every launch and resume.
-        model_flag: None where the agent takes no model on its command line.
+        model_flag: The option before the model; None if the command line takes no model.
         prompt: How the agent is given its first prompt.
-        prompt_flag: The option before the prompt in argv; None where the prompt is the last word.
-        resume_prompt: The same for the message at a resume; None means as at launch.
-        permission_args: Empty unless the user's configuration fills them.
+        prompt_flag: The option before the prompt in argv; None if the prompt needs no option.
+        resume_prompt: How the agent is given its message at a resume; None means as at launch.
+        permission_args: Words that widen what the agent may do without asking. Empty unless the
+            user's configuration sets them.
         unattended_args: What the user may set as ``permission_args`` for a run without a person.
-        ready: Matches when the composer waits for input.
-        waiting: Matches when it asks its user something.
-        trust: Matches a first-run dialog (trust, login, terms).
-        limit: Matches a usage limit; the group ``resets`` is the time at which it ends.
-        trouble: Matches an error of its service, with the group ``cause``; the last match on the
-            screen counts.
-        rejected: Matches the message for a conversation that it does not know.
-        switched: Matches the message for a switch to another conversation (``/clear``); for
-            agents that cannot tell us which one.
-        home_env: The variable with the path of its config home; None where there is none.
-        model_bound: A conversation can only be resumed with the model that it was started with.
-        unset: Names, or prefixes with ``*``, of variables to remove, except those in ``keep``.
+        turn_end: How AgentMux learns that the agent has finished a turn.
+        ready: Pattern: the composer waits for input.
+        busy: Pattern: the agent is at work.
+        waiting: Pattern: the agent asks its user something.
+        trust: Pattern: a first-run dialog (trust, login, terms).
+        limit: Pattern: a usage limit. The group ``resets`` is the time at which it ends.
+        trouble: Pattern: an error of the agent's service. The group ``cause`` says which; the last
+            match on the screen counts.
+        rejected: Pattern: the message that the agent does not know the conversation to resume.
+        switched: Pattern: the message that the user has switched to another conversation
+            (``/clear``); for agents that do not report its id.
+        home_env: The variable with the path of the agent's config home; None if it has none.
+        model_bound: Whether a conversation can be resumed with no other model than its first.
+        env: Variables to set for the agent.
+        unset: Variables to remove: names, or prefixes with ``*``.
+        keep: Variables that stay although they match ``unset``, in the same form.
         screens: The recorded screens against which the patterns are tested.
         notes: Notes for people.
         strategies: The ways to resume a conversation, best first.
@@ -278,19 +295,19 @@ class AgentSpec:
     strategies: tuple[Strategy, ...] = ()
 
     def prompt_by(self, *, resuming: bool) -> PromptBy:
-        """Return how it is given a prompt at a launch, or at a resume."""
+        """Return how the agent is given a prompt: at a resume if ``resuming``, else at a launch."""
         return (self.resume_prompt or self.prompt) if resuming else self.prompt
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProbeResult:
-    """The result of probing the installed program.
+    """What the probe (`Probe`) has shown of an agent's installed program.
 
     Attributes:
-        path: Absolute; None where the program is not installed.
-        version: Empty where the probe does not show it.
-        strategies: Whether all features of a strategy were found, by kind.
-        missing: The names of the features that were not found, by kind.
+        path: The program's absolute path; None if it is not installed.
+        version: The program's version; empty if the output does not show it.
+        strategies: Maps each kind of strategy to whether all its features were found.
+        missing: Maps a kind of strategy to the names of its features that were not found.
         problem: Why the probe failed; None when it did not.
     """
 
@@ -319,7 +336,8 @@ def is_session_ref(text: str) -> bool:
 def choose_strategy(spec: AgentSpec, probe: ProbeResult | None) -> Strategy:
     """Return the first strategy that the installed program supports.
 
-    Without a probe result it is the first one. A strategy without features is always supported.
+    If there is no probe result, return the entry's first strategy. A strategy without features is
+    always supported. If none is supported, return `NO_STRATEGY`.
     """
     unknown = probe is None or probe.is_open
     shown = {} if probe is None else probe.strategies
@@ -330,11 +348,11 @@ def choose_strategy(spec: AgentSpec, probe: ProbeResult | None) -> Strategy:
 
 
 def assumed_strategy(spec: AgentSpec, last: str | None, *, failed: bool) -> Strategy:
-    """Return the strategy for a program whose probe has not yet shown what it can do.
+    """Return the strategy for a program before its probe has shown what the program can do.
 
     Args:
-        last: The kind with which the seat last started this agent; None if it never did.
-        failed: That start failed at once, so its strategy is not tried again.
+        last: The kind of strategy of the seat's last start of this agent; None if there was none.
+        failed: Whether that start failed at once; then the result is `NO_STRATEGY`.
     """
     if failed:
         return NO_STRATEGY
@@ -349,11 +367,12 @@ def spec_for(
     *,
     resume_commands: Commands | None = None,
 ) -> AgentSpec:
-    """Return the entry of that name, or the one that matches the command's program.
+    """Return the registry entry for an agent's name or for a command as typed.
 
-    A command is always run as typed; everything else comes from the matching entry, if there is
-    one. A shell's entry matches the shell without arguments only: with arguments it runs another
-    program. ``resume.commands`` overrides the entry's way to resume.
+    A command is always run as typed; everything else comes from the entry that matches its program,
+    or from the defaults of `AgentSpec` if none matches. The entry of a shell matches the shell if
+    it has no arguments: with arguments it runs another program. ``resume_commands``, the setting
+    ``resume.commands``, overrides the entry's way to resume (see `with_resume`).
 
     Raises:
         UsageError: The text is empty, or a quote in it is not closed.
@@ -383,7 +402,7 @@ def _typed(words: tuple[str, ...], registry: Registry) -> AgentSpec:
 
 
 def program_name(spec: AgentSpec) -> str:
-    """Return the base name of the agent's program, which is the key in ``resume.commands``."""
+    """Return the base name of the agent's program: its key in the setting ``resume.commands``."""
     return _base_name(spec.command[0])
 
 
@@ -393,11 +412,15 @@ def _base_name(program: str) -> str:
 
 
 def with_resume(spec: AgentSpec, commands: Commands) -> AgentSpec:
-    """Return ``spec`` with the resume words from ``resume.commands`` (by base name), if it has any.
+    """Return ``spec`` with the resume words that ``commands`` has for its program.
 
-    Words without ``{session_id}`` resume the latest conversation: the strategy becomes *continue*.
-    Without words, or with an id for an agent that has none, nothing is resumed. Words that begin
-    with a subcommand come right after the command.
+    Without words for the program, return ``spec`` as it is. Words without ``{session_id}`` resume
+    the latest conversation: the strategy becomes *continue*. If the words are empty, or contain
+    ``{session_id}`` although the agent resumes nothing by its id, nothing is resumed. Words that
+    begin with a subcommand come right after the agent's command.
+
+    Args:
+        commands: The setting ``resume.commands``: resume words by the base name of a program.
     """
     words = commands.get(program_name(spec))
     if words is None:
@@ -414,7 +437,7 @@ def with_resume(spec: AgentSpec, commands: Commands) -> AgentSpec:
 
 
 def unset_names(spec: AgentSpec, names: Iterable[str]) -> tuple[str, ...]:
-    """Return which of ``names`` are removed from the agent's environment, sorted."""
+    """Return those of the variables ``names`` that are removed for the agent, sorted."""
     kept = {spec.home_env, *spec.env}
     return tuple(
         sorted(
@@ -430,6 +453,9 @@ def _in(name: str, patterns: Iterable[str]) -> bool:
 
 
 def home_of(spec: AgentSpec, env: Mapping[str, str]) -> str:
-    """Return the directory that decides where the agent keeps its conversations."""
+    """Return the directory below which the agent keeps its conversations.
+
+    It is the agent's config home in ``env``, else the user's home; empty if neither is set.
+    """
     own = env.get(spec.home_env, "") if spec.home_env else ""
     return own or env.get("HOME", "")
