@@ -1,4 +1,4 @@
-"""SHA-256 and uuids as text, without the imports of the standard modules for them.
+"""SHA-256 and uuids, made without the modules ``hashlib`` and ``uuid``, which are slow to import.
 
 ``hashlib`` loads OpenSSL and ``uuid`` loads ``platform``: together a tenth of the cost of a signal
 (docs/decisions/0006-fast-submit.md). The interpreter has the algorithms built in.
@@ -30,7 +30,7 @@ _BYTES: Final = 16
 
 
 def random_uuid(noise: bytes) -> str:
-    """Return a uuid (version 4) made from 16 random bytes."""
+    """Return a uuid (version 4) made from ``noise``, 16 random bytes."""
     return _as_text(noise, 4)
 
 
@@ -47,7 +47,7 @@ def named_uuid(namespace: str, name: str) -> str:
 
 
 def _as_bytes(text: str) -> bytes:
-    """Return the bytes of a uuid; empty if ``text`` is not one."""
+    """Return the 16 bytes of the uuid in ``text``; empty if ``text`` is not a uuid."""
     digits = text.replace("urn:", "").replace("uuid:", "").strip("{}").replace("-", "")
     try:
         return int(digits, 16).to_bytes(_BYTES, "big") if len(digits) == 2 * _BYTES else b""

@@ -1,10 +1,12 @@
 """Our own ``dataclass(frozen=True, slots=True)``, which creates classes faster.
 
-A signal creates sixty classes. The standard decorator generates and compiles six methods for each,
-and imports ``inspect`` to do so (docs/decisions/0006-fast-submit.md). Here all classes share the
-same methods, which loop over the fields. ``field``, ``fields`` and ``replace`` of this module are
-for these classes. Type checkers see the standard ones, and the standard ``fields`` and ``replace``
-work on these classes, too.
+The command that submits a signal creates sixty classes. The standard decorator compiles six methods
+for each, and imports ``inspect`` to do so (docs/decisions/0006-fast-submit.md). Here all
+classes share the same methods, which loop over the fields.
+
+Declare the fields of these classes with this module's ``field``. Its ``fields`` and ``replace`` are
+for these classes alone; those of ``dataclasses`` work on these classes, too. Type checkers take all
+names here for the standard ones.
 """
 
 from __future__ import annotations
@@ -21,15 +23,15 @@ _MISSING: Final = object()
 _CLASS_VARIABLE: Final = ("ClassVar", "typing.ClassVar")
 _FIELDS: Final = "__frozen_fields__"
 _PLACE: Final = "__frozen_place__"
-"""The attribute of a class that maps each field's name to the function that sets it."""
+"""The name of the attribute in which a class maps each field's name to the field's setter."""
 _STANDARD: Final = ("__dataclass_fields__", "__dataclass_params__")
-"""The attributes by which ``dataclasses`` recognises its classes."""
+"""The names of the attributes by which ``dataclasses`` recognises its classes."""
 
 Place = Callable[[object, object], None]
 
 
 class _Field:
-    """A field of a class: its name, its type, and the arguments of ``dataclasses.field``."""
+    """A field of a class: its name and type, and what the call of ``field`` said about it."""
 
     __slots__ = ("compare", "default", "default_factory", "name", "repr", "type")
 
@@ -49,7 +51,7 @@ class _Field:
 
 
 class _Standard:
-    """A class attribute of ``dataclasses`` (`_STANDARD`), created when it is first read."""
+    """Stands for an attribute in `_STANDARD` of a class, and creates it when it is first read."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -86,7 +88,7 @@ def _made_keyword_only(cls: Any) -> Any:  # noqa: ANN401 (any class)
 
 
 def _made(cls: Any, *, kw_only: bool = False) -> Any:  # noqa: ANN401 (any class)
-    """Return a copy of the class with a slot for each field and the methods that all share."""
+    """Return a copy of ``cls`` with a slot for each field and with the methods in `_SHARED`."""
     inherited: Mapping[str, _Field] = getattr(cls, _FIELDS, {})
     own = _own_fields(cls)
     known = {**inherited, **own}

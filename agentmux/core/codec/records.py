@@ -90,7 +90,10 @@ _DECODERS: Final[Mapping[str, Callable[[object], object]]] = {
 
 
 def to_fields(record: Any) -> dict[str, object]:  # noqa: ANN401 (any dataclass)
-    """Return the record as a mapping that ``json`` can write; tuples become lists."""
+    """Return the fields of a record as a mapping that ``json`` can write; tuples become lists.
+
+    Fields that are declared with ``repr=False`` are left out.
+    """
     return {
         field.name: _plain(getattr(record, field.name)) for field in fields(record) if field.repr
     }
@@ -101,7 +104,12 @@ def _plain(value: object) -> object:
 
 
 def from_fields(record: type[R], values: Json, *, where: str) -> R:
-    """Return the record that ``values`` describe.
+    """Return an instance of the class ``record`` with the fields in ``values``.
+
+    Args:
+        record: The class.
+        values: The fields by name, as read from JSON.
+        where: The place of the values, for messages, such as a file name.
 
     Raises:
         FieldError: A field is missing or has the wrong type; the message names ``where`` and the
@@ -121,7 +129,7 @@ def from_fields(record: type[R], values: Json, *, where: str) -> R:
 
 @functools.cache
 def _known(record: Any) -> tuple[tuple[str, str, bool], ...]:  # noqa: ANN401 (any dataclass)
-    """Return the name and the type of each field of a dataclass, and whether it is required."""
+    """Return, for each field of a dataclass: its name, its type as text, whether it is required."""
     return tuple(
         (each.name, str(each.type), each.default is MISSING and each.default_factory is MISSING)
         for each in fields(record)
@@ -129,10 +137,10 @@ def _known(record: Any) -> tuple[tuple[str, str, bool], ...]:  # noqa: ANN401 (a
 
 
 def decode_field(kind: str, value: object, where: str, name: str) -> object:
-    """Return ``value`` as the type named ``kind`` (a key of ``_DECODERS``).
+    """Return ``value``, as read from JSON, as the type named ``kind`` (a key of ``_DECODERS``).
 
     Raises:
-        FieldError: The value has another type.
+        FieldError: The value has another type; the message names ``where`` and the field ``name``.
     """
     try:
         return _DECODERS[kind](value)

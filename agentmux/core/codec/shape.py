@@ -27,17 +27,17 @@ _KINDS = {
 
 
 def kind(value: object) -> str:
-    """Return the kind of ``value`` in words, for a message."""
+    """Return the type of ``value`` in words for a message, such as ``a list``."""
     return kind_of(type(value))
 
 
 def kind_of(given: type) -> str:
-    """Say in words what a value of this type is, for a problem."""
+    """Return the type ``given`` in words for a message, such as ``a list``."""
     return _KINDS.get(given, f"a value of type {given.__name__}")
 
 
 def spell(value: object) -> str:
-    """Return a short value as it was written, and the kind of any other."""
+    """Return ``value`` for a message: a short text or number itself, else its type in words."""
     if isinstance(value, str) and len(value) <= _SHOWN:
         return f"`{value}`"
     # YAML allows 0x… with thousands of digits, and Python refuses to print such a number.
@@ -47,7 +47,10 @@ def spell(value: object) -> str:
 
 
 def writable(text: str) -> str:
-    """Return the text with `?` for each byte of a command line that was not valid UTF-8."""
+    """Return ``text`` with `?` in place of each character that UTF-8 cannot encode.
+
+    Such a character stands for a byte of a command line that was not valid UTF-8.
+    """
     return text.encode("utf-8", "replace").decode()
 
 
@@ -57,7 +60,7 @@ def hanging(text: str) -> str:
 
 
 def is_control(char: str) -> bool:
-    """Whether a character is a control character, or stands for a byte that is not valid UTF-8."""
+    """Whether ``char`` is a control character, or stands for a byte that is not valid UTF-8."""
     return unicodedata.category(char) in {"Cc", "Cs"}
 
 
@@ -65,8 +68,8 @@ class Shape:
     """Reads the values of one document and collects its problems.
 
     Attributes:
-        name: The name of the document, used for problems that concern all of it.
-        problems: Lines of the form ``<place>: <what is wrong>``, in the order of reading.
+        name: The name of the document, for problems that concern the whole document.
+        problems: A line for each problem, ``<place>: <what is wrong>``, in the order of reading.
     """
 
     __slots__ = ("name", "problems")
@@ -76,7 +79,10 @@ class Shape:
         self.problems: list[str] = []
 
     def note(self, place: str, what: str) -> None:
-        """Add a problem at ``place``; an empty place means the document."""
+        """Add the problem ``what`` at ``place``, such as ``groups[0].mode``.
+
+        If ``place`` is empty, the problem concerns the whole document.
+        """
         self.problems.append(f"{place or self.name}: {what}")
 
     def mapping(
@@ -88,7 +94,10 @@ class Shape:
         optional: Sequence[str] = (),
         closed: bool = True,
     ) -> Fields:
-        """Read a mapping; note missing fields and, if ``closed``, unknown ones."""
+        """Return the fields of a mapping; note missing ones and, if ``closed``, unknown ones.
+
+        If ``value`` is not a mapping, note that and return no fields.
+        """
         if not isinstance(value, dict):
             self.note(place, f"expected a mapping, found {kind(value)}")
             return Fields(self, place, {})
@@ -107,7 +116,7 @@ class Shape:
                 self.note(fields.at(name), f"unknown field{suggestion(name, known)}")
 
     def text(self, value: object, place: str) -> str:
-        """Read a non-empty text, and strip the white space around it."""
+        """Return a text without the white space around it; note anything else or an empty text."""
         if not isinstance(value, str):
             self.note(place, f"expected text, found {kind(value)}")
             return ""
@@ -117,7 +126,7 @@ class Shape:
         return stripped
 
     def number(self, value: object, place: str) -> int:
-        """Read a whole number from 1 to below `LARGEST`; return 0 for anything else."""
+        """Return a whole number from 1 to below `LARGEST`; note anything else and return 0."""
         if type(value) is int and 0 < value < LARGEST:
             return value
         self.note(place, f"expected a whole number from 1, found {spell(value)}")
@@ -125,7 +134,10 @@ class Shape:
 
 
 class Fields:
-    """The fields of one mapping; a missing one is read as empty, since it was noted before."""
+    """Reads the fields of one mapping into types, and notes problems in its `Shape`.
+
+    A missing field is read as empty (or False, or 0) and not noted: `Shape.mapping` has noted it.
+    """
 
     __slots__ = ("place", "shape", "values")
 
@@ -135,15 +147,15 @@ class Fields:
         self.values = values
 
     def at(self, key: str) -> str:
-        """Return the place of a field."""
+        """Return the place of the field ``key`` in the document, for a message."""
         return f"{self.place}.{key}" if self.place else key
 
     def text(self, key: str) -> str:
-        """Read a text field, which must not be empty."""
+        """Return the text in the field ``key``; a wrong one is noted and read as empty."""
         return self.shape.text(self.values[key], self.at(key)) if key in self.values else ""
 
     def flag(self, key: str) -> bool:
-        """Read ``true`` or ``false``."""
+        """Return the field ``key``, true or false; a wrong one is noted and read as False."""
         value = self.values.get(key, False)
         if not isinstance(value, bool):
             self.shape.note(self.at(key), f"expected true or false, found {kind(value)}")
@@ -151,11 +163,14 @@ class Fields:
         return value
 
     def number(self, key: str) -> int:
-        """Read a whole number from 1; 0 when missing or wrong."""
+        """Return the number, from 1, in the field ``key``; a wrong one is noted and read as 0."""
         return self.shape.number(self.values[key], self.at(key)) if key in self.values else 0
 
     def items(self, key: str, *, some: bool = False) -> list[tuple[str, object]]:
-        """Read a list as pairs of place and value; with ``some``, note an empty list."""
+        """Return the entries of the list in the field ``key``, each as its place and its value.
+
+        If ``some``, note an empty list. A value that is no list is noted and read as empty.
+        """
         if key not in self.values:
             return []
         value = self.values[key]
@@ -167,7 +182,10 @@ class Fields:
         return [(f"{self.at(key)}[{position}]", entry) for position, entry in enumerate(value)]
 
     def texts(self, key: str, *, some: bool = False) -> tuple[str, ...]:
-        """Read a list of texts; a single text counts as a list of one."""
+        """Return the texts of the list in the field ``key``; a text alone counts as a list of one.
+
+        If ``some``, note an empty list.
+        """
         if isinstance(self.values.get(key), str):
             text = self.text(key)
             return (text,) if text else ()

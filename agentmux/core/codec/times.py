@@ -1,4 +1,4 @@
-"""Points in time in the files of a session: ISO 8601."""
+"""Reading the points in time (ISO 8601) in the files of a session."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ from datetime import UTC, datetime
 
 
 def time_of(text: object) -> datetime | None:
-    """Return the time, with its zone (UTC where none is given); None for anything else."""
+    """Return the time that an ISO 8601 text means; None for anything else.
+
+    The result always has a time zone: that of the text, else UTC.
+    """
     try:
         found = datetime.fromisoformat(str(text))
     except ValueError:

@@ -1,6 +1,7 @@
-"""The configuration as frozen values; the defaults here are the built-in layer.
+"""The configuration as frozen values.
 
-Durations are seconds as ``float``. ``adapters/config/layers`` reads files and merges layers.
+The defaults of the fields are the built-in defaults, which configuration files override.
+Durations are seconds as ``float``. ``adapters/config/layers`` reads the files and merges them.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ _MINUTE_S: Final = 60.0
 
 
 class Policy(StrEnum):
-    """Whether a resumed pane continues its conversation: never, by choice, or at once."""
+    """Whether a resumed pane continues its conversation: never, after a question, or at once."""
 
     NEVER = "never"
     CONFIRM = "confirm"
@@ -27,9 +28,10 @@ def policy_of(configured: Policy | None, *, asked: bool, yes: bool) -> Policy:
     """Return the policy of one resume.
 
     Args:
-        configured: What the configuration says; None leaves it to the terminal.
-        asked: A person is at the terminal of the command.
-        yes: The command was told to ask nothing; it overrides ``confirm``.
+        configured: The setting ``resume.policy``. None means ``confirm`` if there is a person to
+            ask, else ``auto``.
+        asked: Whether a person is at the terminal of the command.
+        yes: Whether the command was told to ask nothing; then ``confirm`` becomes ``auto``.
     """
     if configured is Policy.CONFIRM and not yes:
         return configured
@@ -45,7 +47,7 @@ class Defaults:
     Attributes:
         agent: A name in the agent registry, or a command as typed.
         model: The model for ``agent``; None leaves the choice to the agent.
-        session_name: The tmux session's name for a state without one.
+        session_name: The name of the tmux session for an older session whose state names none.
     """
 
     agent: str = "claude"
@@ -56,7 +58,10 @@ class Defaults:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Player:
-    """The agent that plays a role, its model (None: the agent's choice) and extra arguments."""
+    """The agent that plays a role, its model, and extra arguments for its command line.
+
+    If ``model`` is None, the agent chooses its model.
+    """
 
     agent: str
     model: str | None
@@ -68,9 +73,10 @@ class RoleSettings:
     """The agent that plays a role, as configured.
 
     Attributes:
-        agent: None means the default agent.
-        args: Added to the agent's command line, at launch and at resume.
-        single: One coder does the whole plan; only used for ``coder``.
+        agent: The agent; None means the default agent.
+        model: The agent's model; see `Settings.model_for` for None.
+        args: Words that are added to the agent's command line, at launch and at resume.
+        single: Whether one coder does the whole plan; without effect for roles but ``coder``.
     """
 
     agent: str | None = None
@@ -84,10 +90,12 @@ class ResumeSettings:
     """How conversations are resumed.
 
     Attributes:
-        policy: None means ``confirm`` with a terminal and ``auto`` without one.
-        max_age_s: An older conversation is not resumed.
-        reject_after_s: A resumed agent that fails within this time has rejected its conversation.
-        commands: Resume arguments, by base name of an agent's program.
+        native: Whether conversations are resumed at all; else every agent starts a new one.
+        policy: None means ``confirm`` if the command has a terminal, else ``auto``.
+        max_age_s: A conversation that was recorded longer ago is not resumed.
+        reject_after_s: An agent that fails within this time after its resume counts as having
+            rejected its conversation.
+        commands: The arguments that resume a conversation, by the base name of an agent's program.
     """
 
     native: bool = True
@@ -99,7 +107,7 @@ class ResumeSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SnapshotSettings:
-    """How often snapshots of busy panes are saved."""
+    """How often a snapshot of a busy pane is saved: every ``interval_s`` seconds."""
 
     interval_s: float = 5.0
 
@@ -109,8 +117,8 @@ class TmuxSettings:
     """The tmux server to use, and the size of a session without clients.
 
     Attributes:
-        socket_name: As in ``tmux -L``; None means the user's default server.
-        size: Columns and rows.
+        socket_name: The socket of the server, as in ``tmux -L``; None means the default server.
+        size: Columns and rows of a session that no client is attached to.
     """
 
     socket_name: str | None = None
@@ -122,7 +130,10 @@ class StallSettings:
     """How long an idle agent that has not handed in is left alone.
 
     Attributes:
-        turn_ended_after_s: The time after its hooks or screen showed that its turn has ended.
+        turn_ended_after_s: The quiet time after which an agent is reminded whose hooks have shown
+            the end of its turn. If just its screen shows it, `stall.SCREEN_FACTOR` times as long.
+        nudge_after_s: The quiet time after which any agent is reminded.
+        report_after_s: The quiet time after which a reminded agent is reported as stalled.
     """
 
     turn_ended_after_s: float = 10.0
@@ -132,7 +143,7 @@ class StallSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompletionSettings:
-    """How a session ends."""
+    """How a session ends: whether the user has to approve, and whether the result is committed."""
 
     require_approval: bool = True
     commit: bool = True
@@ -143,7 +154,7 @@ class Settings:
     """The whole configuration, checked.
 
     Attributes:
-        roles: By role name; a role that is missing has the defaults of `RoleSettings`.
+        roles: Settings by the name of a role; a missing role has the defaults of `RoleSettings`.
         agents: Entries that override or extend the agent registry, as checked plain values for
             ``agent_registry.load_registry``.
     """
@@ -158,7 +169,7 @@ class Settings:
     completion: CompletionSettings = CompletionSettings()
 
     def role(self, role: str) -> RoleSettings:
-        """Return the settings of ``role``; the defaults where it has none."""
+        """Return the settings of ``role``; the defaults of `RoleSettings` if it has none."""
         return self.roles.get(role, _PLAIN_ROLE)
 
     def agent_for(self, role: str) -> str:
@@ -168,8 +179,8 @@ class Settings:
     def model_for(self, role: str) -> str | None:
         """Return the model for ``role``; None leaves the choice to the agent.
 
-        The default model is for the default agent only: another agent does not know its name. A
-        role with another agent has the model of its own settings.
+        A role with the default agent has its own model, else the default model. A role with another
+        agent has just its own model, since that agent does not know the default model's name.
         """
         own = self.role(role)
         if own.model is not None or self.agent_for(role) != self.defaults.agent:
@@ -177,10 +188,15 @@ class Settings:
         return self.defaults.model
 
     def played(self, role: str, agents: Mapping[str, str], models: Mapping[str, str]) -> Player:
-        """Return who plays ``role``, given the options of a start (see `state.Options`).
+        """Return the agent that plays ``role``, given the options of a start.
 
-        Where an option replaces the configured agent, the model and args configured for that
-        agent do not apply.
+        If an option replaces the configured agent, the model and the arguments that are configured
+        for the role do not apply.
+
+        Args:
+            role: The name of the role.
+            agents: Agents by role from the options; ``*`` stands for every other role.
+            models: Models by role from the options.
         """
         configured = self.agent_for(role)
         agent = agents.get(role) or agents.get("*") or configured

@@ -1,4 +1,4 @@
-"""The parts of a project's files that need its user's trust, and which of them are trusted; pure.
+"""The parts of a project's files that need the user's trust, and which of them are trusted; pure.
 
 A *part* is a piece of the project's configuration that makes us run a program or tell an agent
 something, such as ``agents.claude`` or ``roles.coder``, or a prompt that the project adds. Trust
@@ -22,7 +22,7 @@ PARTS: Final = (
     ("agents", "*"),
     ("resume", "commands", "*"),
 )
-"""The keys of the parts in a configuration; ``*`` stands for any key, each being a part."""
+"""The paths of the parts in a configuration; ``*`` stands for every key there, each one a part."""
 
 PROMPTS: Final = "prompts"
 _AGENTS: Final = "agents"
@@ -41,8 +41,8 @@ class Part:
     """One part that needs trust.
 
     Attributes:
-        path: The keys that lead to it.
-        value: Plain values, as the schema returns them; for a prompt its text.
+        path: The keys that lead to the part, from the top of the configuration.
+        value: The part's value as plain values, as the schema returns them; for a prompt its text.
     """
 
     path: tuple[str, ...]
@@ -50,22 +50,22 @@ class Part:
 
     @property
     def key(self) -> str:
-        """The path as a dotted name."""
+        """The path as a dotted name, such as ``agents.claude``."""
         return ".".join(self.path)
 
     @property
     def digest(self) -> str:
-        """The hash of the path and the value."""
+        """The SHA-256 of the path and the value, in hexadecimal; trust is bound to it."""
         text = json.dumps([*self.path, self.value], sort_keys=True, separators=(",", ":"))
         return sha256(text.encode()).hexdigest()
 
 
 TrustedParts = Mapping[str, str]
-"""The digests of the trusted parts, by key."""
+"""Maps the key of each part that the user trusted (`Part.key`) to its digest at that time."""
 
 
 def parts_of(values: Mapping[str, Any]) -> tuple[Part, ...]:
-    """Return the parts of one configuration file, given as checked plain values."""
+    """Return the parts of one configuration file; ``values`` is its checked content."""
     return tuple(part for pattern in PARTS for part in _below(values, pattern, ()))
 
 
@@ -79,7 +79,7 @@ def _below(value: object, pattern: tuple[str, ...], path: tuple[str, ...]) -> It
 
 
 def without(values: Mapping[str, Any], parts: Iterable[Part]) -> dict[str, Any]:
-    """Return the configuration without these parts."""
+    """Return the configuration ``values`` without ``parts``, which must all be in it."""
     made = dict(values)
     for part in parts:
         made = _unset(made, part.path)
@@ -99,16 +99,20 @@ def prompt_part(role: str, text: str) -> Part:
 
 
 def standing(part: Part, known: TrustedParts) -> Standing:
-    """Return whether a part is trusted."""
+    """Return whether ``part`` is trusted, given the trusted digests ``known``."""
     if part.key not in known:
         return Standing.NEW
     return Standing.TRUSTED if known[part.key] == part.digest else Standing.CHANGED
 
 
 def allowed(parts: Iterable[Part], keys: frozenset[str]) -> frozenset[str]:
-    """Return which of ``keys`` may have effect.
+    """Return those of ``keys`` whose parts may have effect.
 
-    An agent with ``like`` may only have effect together with the project's own agent it names.
+    An agent whose ``like`` names another agent of the project has no effect without that one.
+
+    Args:
+        parts: All parts of the project.
+        keys: The keys of the parts to which the user consents.
     """
     found = {part.key: part for part in parts if part.key in keys}
     names = {part.key for part in parts if part.path[0] == _AGENTS}
@@ -124,14 +128,14 @@ def allowed(parts: Iterable[Part], keys: frozenset[str]) -> frozenset[str]:
 
 
 def _base(part: Part) -> str:
-    """Return the key of the agent that ``like`` names; empty without one."""
+    """Return the key of the agent that the ``like`` of ``part`` names; empty if it has none."""
     is_agent = part.path[0] == _AGENTS and isinstance(part.value, Mapping)
     base = part.value.get("like") if is_agent else None  # type: ignore[attr-defined]  # a mapping
     return f"{_AGENTS}.{base}" if base else ""
 
 
 def trusted(parts: Iterable[Part], known: TrustedParts) -> frozenset[str]:
-    """Return the keys of the parts that may have effect, given the trusted digests."""
+    """Return the keys of the parts that may have effect, given the trusted digests ``known``."""
     every = tuple(parts)
     keys = (part.key for part in every if standing(part, known) is Standing.TRUSTED)
     return allowed(every, frozenset(keys))
@@ -140,10 +144,15 @@ def trusted(parts: Iterable[Part], known: TrustedParts) -> frozenset[str]:
 def needed(
     parts: Iterable[Part], kept: frozenset[str], effect: Callable[[frozenset[str]], object]
 ) -> tuple[Part, ...]:
-    """Return the parts outside ``kept`` that would change what a command does.
+    """Return the parts that are not in effect yet and would change what a command does.
+
+    Empty if the command does the same without them.
 
     Args:
-        effect: Returns what the command would do with the parts of these keys in effect.
+        parts: All parts of the project.
+        kept: The keys of the parts that are in effect.
+        effect: Called with the keys of parts; returns what the command would do if these parts
+            were in effect, as a value to compare.
     """
     others = {part.key: part for part in parts if part.key not in kept}
     every = kept | others.keys()

@@ -1,7 +1,8 @@
-"""Decide whether an agent's conversation comes back: the guards, and the ladder.
+"""Decide whether an agent's conversation comes back, and how the agent's pane comes up.
 
-Pure: the input is `ResumeFacts`, and the result is `Native` or `Fresh`, with its reason. It is
-`Native` only if every guard holds; `Fresh` names the first guard that does not.
+Pure. `choose_resume` checks the guards: conditions that must all hold for the conversation to come
+back (`Native`). Otherwise the agent starts a new conversation (`Fresh`), and the result names the
+first guard that does not hold. `plan_rung` then picks the best of four ways to fill the pane.
 Source: docs/explanation/resume.md.
 """
 
@@ -35,7 +36,7 @@ _LONGEST_PATH: Final = 60
 
 
 class Guard(StrEnum):
-    """What can keep a conversation from coming back, in the order in which it is checked."""
+    """The conditions for a conversation to come back, in the order in which they are checked."""
 
     SWITCH = "switch"
     RECORD = "record"
@@ -52,7 +53,7 @@ class Guard(StrEnum):
 
 
 class CheckpointState(StrEnum):
-    """The condition of the file that resuming opens; ``none`` where resuming opens no file."""
+    """The condition of the file that a resume opens; ``none`` if it opens no file or finds none."""
 
     OK = "ok"
     MISSING = "missing"
@@ -62,7 +63,11 @@ class CheckpointState(StrEnum):
 
 
 class Rung(StrEnum):
-    """How a pane comes up, best first."""
+    """How a seat's pane comes up, best first.
+
+    ``native``: the agent with its conversation; ``fresh``: the agent with a new conversation;
+    ``shell``: a shell for a person; ``screen``: just the last screen.
+    """
 
     NATIVE = "native"
     FRESH = "fresh"
@@ -79,23 +84,28 @@ class ResumeFacts:
 
     Attributes:
         agent: The name of the agent that plays the seat now.
-        binds_model: Whether a conversation of this agent only works with the model it began with.
+        home: The path of the agent's config home, or empty.
+        runtime: The agent's program, as text (`runtime.encode_runtime`); empty if none was found.
+        epoch: What the seat works on, in the form of `ResumeRecord.epoch`, with the digests that
+            the files have now.
+        now: The present time, with its zone.
+        max_age_s: The setting ``resume.max_age``.
+        model: The model that the agent would have now; None for the agent's own choice.
+        binds_model: Whether a conversation of this agent works with no other model than its first.
         home_exists: Whether the directory ``home`` exists; ignored if ``home`` is empty.
-        runtime: As in the record; empty where no program answers.
-        strategies: The kinds of strategy that the agent has now; None where that is not known.
-        runtime_resumes: Whether the probe shows that the program can resume; None where it was
-            not probed.
-        runtime_problem: Why the probe shows nothing; None where it worked.
-        epoch: As in the record, with the digests that the files have now.
-        ambiguous: Whether the same agent ran in the same directory and home, meanwhile or later.
+        strategies: The kinds of strategy that the agent has now; None if that is not known.
+        runtime_resumes: Whether the probe shows that the program can resume; None if it was not
+            probed.
+        runtime_problem: Why the probe failed; None if it did not.
+        ambiguous: Whether the same agent ran elsewhere in the same directory and home, beside the
+            conversation or after it.
         claim_held_by: Who holds the conversation on this host, in words; None when nobody does.
-        now: The present time, aware.
         native_enabled: The setting ``resume.native``.
         fresh_flag: Whether the user asked for a fresh start of this seat.
         policy: The setting ``resume.policy``.
         words_off: Why the arguments of ``resume.commands`` cannot resume anything; empty if they
             can, or if there are none.
-        checkpoint: The condition of the file that resuming opens.
+        checkpoint: The condition of the file that a resume opens.
     """
 
     agent: str
@@ -123,7 +133,10 @@ class ResumeFacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Native:
-    """The conversation comes back with this argv (no prompt in it) and these variables."""
+    """The conversation comes back.
+
+    ``argv`` starts the agent and contains no prompt; ``env`` has the variables to set for it.
+    """
 
     argv: tuple[str, ...]
     env: Mapping[str, str]
@@ -132,9 +145,11 @@ class Native:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fresh:
-    """A new conversation with the full prompt; ``guard`` is the first that does not hold.
+    """The agent starts a new conversation with the full prompt.
 
     Attributes:
+        reason: Why, in words.
+        guard: The first guard that does not hold.
         warns: Whether to warn the user that the checkpoint, which should exist, cannot be used.
     """
 
@@ -324,9 +339,9 @@ GUARDS: Final[tuple[tuple[Guard, GuardCheck], ...]] = (
 
 
 def choose_resume(history: SeatHistory, facts: ResumeFacts) -> ResumeChoice:
-    """Decide whether the seat's conversation comes back; never raises, and always gives a reason.
+    """Decide whether the seat's conversation comes back; never raises.
 
-    ``history.standing`` decides, and ``facts`` are about its conversation.
+    The conversation is that of the record ``history.standing``, and ``facts`` are about it.
     """
     found = resolved(history.standing or _UNRECORDED)
     for guard, check in GUARDS:
@@ -342,15 +357,18 @@ def choose_resume(history: SeatHistory, facts: ResumeFacts) -> ResumeChoice:
 
 
 def same_work(recorded: Json, now: Json) -> bool:
-    """Whether two epochs are about the same piece of work, even if its files have changed."""
+    """Whether two epochs (`ResumeRecord.epoch`) are about the same work: phase, cycle and so on.
+
+    The files in the epochs may differ.
+    """
     return all(recorded.get(name) == now.get(name) for name, _ in _EPOCH)
 
 
 def epoch_differences(recorded: Json, now: Json) -> tuple[str, ...]:
-    """Return what has changed since the launch prompt, in words; empty when nothing has.
+    """Return the differences of two epochs (`ResumeRecord.epoch`), each in words.
 
-    If the work itself is another one, only that is returned. If it is the same, the recorded files
-    are compared; a file that the agent was not told to read does not count.
+    Empty if nothing has changed since the launch prompt. If the work is another one, the files are
+    not compared. If it is the same, the files in ``recorded`` are; other files do not count.
     """
     places = tuple(
         f"{word} {_clipped(recorded.get(name))} became {_clipped(now.get(name))}"
@@ -391,10 +409,13 @@ def _file_change(then: object, now: object) -> str:
 def plan_rung(
     choice: ResumeChoice, *, program_found: bool, fresh_failed: bool, shell_found: bool
 ) -> Rung:
-    """Return the best rung that is possible.
+    """Return the best way for a seat's pane to come up.
 
     Args:
-        fresh_failed: The program could not be run at the seat's last fresh start.
+        choice: Whether the conversation comes back.
+        program_found: Whether the agent's program is installed.
+        fresh_failed: Whether the program could not be run at the seat's last fresh start.
+        shell_found: Whether the user's shell is installed.
     """
     if program_found and isinstance(choice, Native):
         return Rung.NATIVE

@@ -1,4 +1,4 @@
-"""The resume record: its form, its decoding, and how its places are filled in."""
+"""The resume record: its form, its decoding, and how the placeholders in it are filled in."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from agentmux.core.codec.records import FieldError, Json, from_fields
 
 _KINDS: Final = {kind.value: kind for kind in StrategyKind}
 RESTART_FRESH: Final = "fresh"
-"""The ``restart`` of a record whose conversation the user does not want back."""
+"""The value of ``restart`` in a record whose conversation the user does not want back."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,27 +20,29 @@ class ResumeRecord:
     """What a launch records so that its conversation can be found again.
 
     Attributes:
-        strategy: A `StrategyKind`.
-        resume_argv: Without a prompt; holds the id, or ``{session_id}`` while that is not known
-            (and ``{checkpoint}`` for the file named in ``checkpoint``). Empty when nothing
-            resumes. See `resolved`.
-        latest_argv: For *learn*: the command that resumes the latest conversation, for use while
-            the id is unknown.
-        session_ref: The conversation's id now; None while it is unknown.
+        agent: The agent's name in the registry; for a command as typed, its base name.
+        strategy: How the conversation is found again: a `StrategyKind`.
+        resume_argv: The argv that resumes the conversation, without a prompt. It contains the id,
+            or ``{session_id}`` while the id is not known; ``{checkpoint}`` stands for the path in
+            ``checkpoint``. Empty if nothing can be resumed. See `resolved`.
+        latest_argv: For *learn*: the argv that resumes the agent's latest conversation, for use
+            while the id is unknown.
+        session_ref: The conversation's present id; None while it is unknown.
         argv_ref: The id in ``resume_argv``; the conversation may have another one since.
         env: The variables that decide which conversation is found, such as a config home.
-        cwd: Real path.
-        home: Path of the config home, or empty.
-        runtime: Which program it was; see `runtime.encode_runtime`.
-        epoch: What the conversation is about: ``phase``, ``cycle``, ``iteration``, ``subplan``,
-            and ``files`` (path named in the launch prompt to SHA-256; empty where it is absent).
-        place: The work of the seat's last launch, whoever plays it: ``phase``, ``cycle``,
-            ``iteration`` and ``subplan``. Empty in a record of 0.1.0, whose epoch holds it.
-        handed_in: The signal of that launch was accepted; absent from a record of 0.1.0.
-        reached: How many of our prompts are proven to have arrived in the conversation.
-        captured_at: UTC, ISO 8601.
-        unsure: The agent may have moved to another conversation, and did not say to which.
-        rejected: The agent refused to resume the conversation.
+        cwd: The real path of the directory that the agent ran in.
+        home: The path of the agent's config home, or empty.
+        runtime: The agent's program; see `runtime.encode_runtime`.
+        epoch: What the conversation is about: ``phase``, ``cycle``, ``iteration``, ``subplan``, and
+            ``files``, which maps each path in the launch prompt to the file's SHA-256 (empty if
+            there was no such file).
+        place: The work of the seat's last launch, by an agent or a person: ``phase``, ``cycle``,
+            ``iteration`` and ``subplan``. Empty in a record of 0.1.0; its ``epoch`` says the same.
+        handed_in: Whether that launch has handed in its work; absent from a record of 0.1.0.
+        reached: How many of AgentMux's prompts are proven to have arrived in the conversation.
+        captured_at: When this was recorded (UTC, ISO 8601).
+        unsure: Whether the agent may have moved to another conversation without telling its id.
+        rejected: Whether the agent refused to resume the conversation.
         restart: What the user chose when the stopped seat was brought back, or empty.
         previous: The seat's last good record, without that record's own ``previous``.
     """
@@ -76,7 +78,8 @@ class ResumeRecord:
 def decode_record(fields: object) -> ResumeRecord | None:
     """Return the record that ``fields`` describe; None if they do not describe one. Never raises.
 
-    An older record may lack fields; for the guards, a missing value differs from every other.
+    An older record may lack fields. They get their defaults, which the guards take for different
+    from any present value.
     """
     if not isinstance(fields, Mapping):
         return None
@@ -87,11 +90,11 @@ def decode_record(fields: object) -> ResumeRecord | None:
 
 
 def resolved(record: ResumeRecord) -> ResumeRecord:
-    """Return the record with ``resume_argv`` as it would run now.
+    """Return the record with the ``resume_argv`` that would run now.
 
-    `SESSION_ID` and `CHECKPOINT` are filled in, and an id that the conversation no longer has is
-    replaced by its present one. A placeholder without a value stays as it is. Resolving a record
-    a second time changes nothing.
+    The placeholders `SESSION_ID` and `CHECKPOINT` are filled in; one without a value stays. If the
+    conversation has a new id, the new id replaces the old one. For *learn* without an id, the argv
+    becomes ``latest_argv``. Resolving a record a second time changes nothing.
     """
     if conversation_kind(record) is StrategyKind.CONTINUE and record.strategy == StrategyKind.LEARN:
         return replace(record, resume_argv=record.latest_argv)
@@ -118,9 +121,10 @@ def _filled(argv: tuple[str, ...], places: Mapping[str, str]) -> tuple[str, ...]
 
 
 def names_conversation(word: str, ref: str) -> bool:
-    """Whether a word holds the id ``ref``, and not only as part of another id.
+    """Whether ``word`` of a command contains the conversation id ``ref`` as a whole.
 
-    The id is the whole word, a value behind ``=``, or the name of a file.
+    The id may be the whole word, a value after ``=``, or the name of a file in a path; not a part
+    of another id.
     """
     return word == ref or (ref in word and _standing_alone(ref).search(word) is not None)
 
@@ -130,7 +134,7 @@ def _standing_alone(ref: str) -> re.Pattern[str]:
 
 
 def conversation_kind(record: ResumeRecord) -> StrategyKind:
-    """Return how the conversation is found: *learn* counts as *continue* while its id is unknown.
+    """Return how a record's conversation is found: *learn* without an id counts as *continue*.
 
     An unknown strategy counts as *none*.
     """

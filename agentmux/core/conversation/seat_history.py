@@ -17,14 +17,16 @@ class SeatHistory:
     Attributes:
         fields: The seat's resume record as the state keeps it, with the fields that this version
             does not know; None before the first launch.
-        record: The same record, decoded; None if there is none, or if it cannot be read.
-        previous: The decoded ``previous`` of the record; None if the record is good by itself.
+        record: ``fields``, decoded; None if there are none, or if they cannot be read.
+        previous: The seat's record before ``record`` (its ``previous``), decoded. None if it is
+            not needed, because a prompt reached the conversation of ``record`` and the agent did
+            not reject it.
         standing: The record that decides whether the conversation comes back: ``record``, or
             ``previous`` if no prompt reached the conversation of ``record``. So a failed launch
             does not lose the conversation before it; but if the agent rejected that conversation,
             it stays rejected. None if ``record`` is None.
         failed_at_once: Whether the last launch was a fresh start that ended in an error before any
-            prompt of ours arrived.
+            prompt of AgentMux arrived.
         never_ran: Whether the program of the last fresh start could not be run at all.
     """
 
@@ -36,7 +38,7 @@ class SeatHistory:
     never_ran: bool = False
 
     def next_previous(self) -> Json | None:
-        """Return the fields that the next launch's record keeps as its ``previous``."""
+        """Return what the record of the next launch keeps as its ``previous``, if anything."""
         record, previous = self.record, self.previous
         if record is None or self.fields is None:
             return None
@@ -51,11 +53,11 @@ class SeatHistory:
     ) -> SeatHistory:
         """Return this history with another command that resumes the conversation.
 
-        Only the standing record changes; without one, nothing changes.
+        The command is that of the standing record; without a standing record nothing changes.
 
         Args:
             kind: The strategy that the command belongs to.
-            argv: Returns the command for the standing record.
+            argv: Called with the standing record; returns the new command.
         """
         standing = self.standing
         if standing is None:
@@ -73,10 +75,10 @@ class SeatHistory:
 def seat_history(
     fields: object, *, failed_at_once: bool = False, never_ran: bool = False
 ) -> SeatHistory:
-    """Return the history of a seat with this resume record; never raises.
+    """Return the history of a seat whose resume record has these ``fields``; never raises.
 
     Args:
-        fields: The record as it stands in the state; None where the seat has none.
+        fields: The record as it is in the state; None if the seat has none.
         failed_at_once: See `SeatHistory`.
         never_ran: See `SeatHistory`.
     """
