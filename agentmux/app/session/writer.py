@@ -11,6 +11,7 @@ from agentmux.core.codec.frozen import replace
 from agentmux.core.codec.records import to_fields
 from agentmux.core.decisions.drafts import without_drafts
 from agentmux.core.decisions.inference import Inference, infer
+from agentmux.core.fold.acceptance import is_signal
 from agentmux.core.fold.apply import advance, counted
 from agentmux.core.fold.implied import implied
 from agentmux.core.fold.loaded_session import LoadedSession
@@ -118,7 +119,10 @@ class Session:
         texts: Callable[[SessionState], Mapping[str, str]],
     ) -> None:
         for event, offset in self._loaded.tail:
-            self._handle(event, offset, commit=False)
+            before, self.state = self.state, advance(self.state, event, offset)
+            self._add_implied(before, event, self.state)
+            if counted(before, self.state):
+                self.notice(event)
         journal = self.new_id()
         taken = replace(
             self.state,
@@ -155,28 +159,34 @@ class Session:
         return not quicker
 
     def catch_up(self) -> tuple[Event, ...]:
-        """Fold and return the events that others appended; each is committed before the next."""
+        """Fold and return the events that others appended; each is committed before the next.
+
+        Signals that do not count change nothing but the offset: any number of them, such as from
+        an agent that repeats itself, is committed at once with what follows them.
+        """
         tail = self.files.tail(self.state.applied_offset)
         for warning in self.files.skipped():
             self.tell(warning)
+        folded = self.state
         for event, offset in tail:
-            self._handle(event, offset)
+            before, folded = folded, advance(folded, event, offset)
+            if not is_signal(event) or counted(before, folded):
+                self._add_implied(before, event, folded)
+                self._commit(folded)
+                if counted(before, folded):
+                    self.notice(event)
+        if folded is not self.state:
+            self._commit(folded)
         return tuple(event for event, _ in tail)
 
     def artifacts(self) -> Artifacts:
         """Return the artifacts that count now."""
         return self.files.artifacts(self.state)
 
-    def _handle(self, event: Event, offset: int, *, commit: bool = True) -> None:
-        """Add the files that the event implies, then commit the state with its new offset."""
-        after = advance(self.state, event, offset)
-        for each in implied(self.state, event, after):
+    def _add_implied(self, before: SessionState, event: Event, after: SessionState) -> None:
+        """Add the files that an event implies; they come before the state that relies on them."""
+        for each in implied(before, event, after):
             self.files.add(each)
-        if commit:
-            self._commit(after)
-        before, self.state = self.state, after
-        if counted(before, after):
-            self.notice(event)
 
     def _commit(self, after: SessionState) -> None:
         """Save the state; adopt it, too, if only a step after writing ``state.json`` failed.
@@ -191,6 +201,7 @@ class Session:
                 if self.files.load().state == after:
                     self.state = after
             raise
+        self.state = after
 
     def _event(self, fact: Fact, *, seat: str = ORCHESTRATOR, launch: str = "") -> Event:
         return Event(

@@ -88,6 +88,23 @@ def test_a_disk_that_is_full_at_any_operation_only_delays(
     assert cursor["applied_offset"] == (files.path / layout.JOURNAL).stat().st_size
 
 
+def test_an_agent_that_repeats_itself_does_not_keep_a_resume_waiting(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = OnDisk(tmp_path / "s")
+    session = opened(here.files)
+    session.take_over()
+    for _ in range(200):
+        here.tell(CodeDone(subplan_index=1), seat="coder-1", launch="nobody")
+    disk = Disk()
+    with monkeypatch.context() as context:
+        Operations(tmp_path, disk.before).install(context.setattr)
+        assert len(session.catch_up()) == 200
+    assert disk.count < 20, "one commit for all that does not count"
+    assert session.state == here.files.load().state == history(here.files.tail(0))[-1].after
+    assert session.state.applied_offset == (here.path / layout.JOURNAL).stat().st_size
+
+
 def opened(files: FileSession) -> Session:
     return Session(files, now=lambda: datetime.now(UTC), new_id=lambda: uuid.uuid4().hex)
 
