@@ -1,1 +1,1 @@
-"""The outside world, one package for each thing; the classes implement ``agentmux.ports``."""
+"""Access to files, git, tmux and the system, a room each; classes implement `agentmux.ports`."""

@@ -1,1 +1,1 @@
-"""Read and edit the configuration: its files, agents and prompts; its values: `core/config`."""
+"""Read and edit configuration files, agents, prompt files. Their values are in `core/config`."""

@@ -1,8 +1,8 @@
-"""Build the agent registry of a configuration, and probe what the installed programs can do.
+"""Build the agent registry of a configuration, and probe what the installed agent programs can do.
 
-A probe runs the program with ``--help`` at most once, and keeps the output until the program
-changes. What only an error or an actual probe needs is imported where it is used, so that commands
-that only read stay fast.
+A probe runs the program with ``--help`` at most once, and caches the output until the program
+changes. Modules that only an error or an actual probe needs are imported inside functions, so that
+commands that only read stay fast.
 """
 
 from __future__ import annotations
@@ -75,10 +75,16 @@ def _built_in() -> Mapping[str, Any]:
 
 
 def _whole(name: str, table: Values, seen: tuple[str, ...]) -> Values:
-    """Return the entry merged over the one that its ``like`` names.
+    """Return the entry ``name`` of ``table``, merged over the entry that its ``like`` names.
 
-    ``match`` is never taken over: if the command is, no program matches the entry; if the entry
-    has a command of its own, that program does.
+    ``match`` is not inherited: an entry with an inherited command has an empty ``match``, and one
+    with a command of its own has its own ``match`` or the default, the command's base name.
+
+    Args:
+        seen: The entries whose ``like`` led here; naming one of them again is an error.
+
+    Raises:
+        ConfigError: A ``like`` names no other agent, or leads back to an entry in ``seen``.
     """
     own = table[name]
     base = own.get("like")
@@ -122,7 +128,7 @@ def _or_none(make: Any, value: object) -> Any:  # noqa: ANN401 (any of the parts
 
 
 def find_program(command: str, path: str) -> Path | None:
-    """Search ``path`` (in the form of ``$PATH``) for ``command``; None if it is not there."""
+    """Search ``path`` (in the form of ``$PATH``) for ``command``; None if it is not found."""
     found = shutil.which(command, path=path)
     return Path(found).absolute() if found else None
 
@@ -138,16 +144,17 @@ def probe(
     """Return what the program that is installed under the agent's command can do.
 
     The program runs at most once, without a terminal and with an empty standard input. It is not
-    run at all if the agent has no features to look for. An output is valid for the program's path,
-    size and time of change.
+    run at all if the agent has no features to look for. A cached output is current as long as the
+    program's path, size and modification time are the same.
 
     Args:
-        cache_dir: Where outputs are kept; None: nowhere. A cache that cannot be read or written is
-            ignored.
-        keep: False: read the cache, but write nothing.
-        timeout_s: How long to wait for the output; 0: do not run the program. After that, the
-            output of an earlier version under the same path counts; without one, nothing is known
-            of the program's features.
+        path_env: The ``PATH`` on which the program is searched, and with which it runs.
+        cache_dir: Where outputs are cached; None: nowhere. A cache that cannot be read or written
+            is ignored.
+        keep: False: read the cache, but write nothing to it.
+        timeout_s: How long to wait for the output; 0: do not run the program. On a timeout, the
+            cached output of an earlier version at the same path is used; if there is none, the
+            result says nothing about the program's features.
     """
     program = find_program(spec.command[0], path_env)
     if program is None:
@@ -179,7 +186,7 @@ class Prober:
     def __init__(
         self, *, path_env: str, cache_dir: Path, keep: bool = True, runs: bool = True
     ) -> None:
-        """Take the arguments of `probe`; without ``runs``, only the cache is read."""
+        """Take the arguments of `probe`; unless ``runs``, read the cache and run nothing."""
         self._runs = runs
         self._look = functools.partial(probe, path_env=path_env, cache_dir=cache_dir, keep=keep)
         self._answers: dict[object, ProbeResult] = {}
@@ -187,13 +194,19 @@ class Prober:
         self._changed = threading.Condition()
 
     def ask(self, spec: AgentSpec) -> ProbeResult:
-        """Return what the program can do; wait at most `PROBE_TIMEOUT_S`."""
+        """Return what the program can do; wait for its output for at most `PROBE_TIMEOUT_S`.
+
+        If another thread is probing the program already, the time counts from the start of its
+        probe.
+        """
         return self._answer(spec, PROBE_TIMEOUT_S)
 
     def probe(self, spec: AgentSpec) -> ProbeResult:
-        """Return what is known of the program after at most `PROBE_ANSWER_S`.
+        """Return what the program can do; wait for its output for at most `PROBE_ANSWER_S`.
 
-        If another thread is probing it already, the time counts from when that one began.
+        If another thread is probing the program already, the time counts from the start of its
+        probe. After that time the result may come from an earlier version, or say nothing about
+        features.
         """
         return self._answer(spec, PROBE_ANSWER_S)
 
@@ -213,9 +226,11 @@ class Prober:
                 self._changed.notify_all()
 
     def _is_ours(self, key: object, patience_s: float) -> bool:
-        """Whether this thread is to probe the program: no answer is known, and no thread probes.
+        """Return True if this thread must probe the program, and note that it has begun.
 
-        If another thread probes it, wait for that one first.
+        If another thread is probing the program, first wait for the end of that probe, at most
+        until ``patience_s`` seconds after its start. Return False if there is a result by then, or
+        if the other probe is still running.
         """
         with self._changed:
             if key not in self._answers and key in self._asked_at:
@@ -248,12 +263,12 @@ def _judged(spec: AgentSpec, program: Path, output: str, problem: str | None = N
 
 
 def _ask(argv: Sequence[str], path_env: str, timeout_s: float) -> str:
-    """Return what the program prints to both streams, without colours.
+    """Run ``argv``; return what it prints to stdout and stderr, without colours.
 
     Afterwards its whole process group is killed, since some programs leave children behind.
 
     Raises:
-        TimeoutError: The program did not end in time.
+        TimeoutError: The program did not end in time, or ``timeout_s`` is 0.
     """
     if timeout_s <= 0:
         raise TimeoutError
@@ -282,7 +297,7 @@ def _ask(argv: Sequence[str], path_env: str, timeout_s: float) -> str:
 
 
 def _key(program: Path, argv: Sequence[str]) -> dict[str, object]:
-    """Return the key of a kept output; size and time are those of the file behind a link."""
+    """Return the cache key for the output of ``argv``, with size and time of the program file."""
     facts = program.stat()
     return {
         "v": 1,
@@ -299,7 +314,10 @@ def _kept_at(cache_dir: Path, key: Mapping[str, object]) -> Path:
 
 
 def _recall(cache_dir: Path | None, key: Mapping[str, object]) -> tuple[str | None, bool]:
-    """Return the kept output of this command, and whether it is that of the present program."""
+    """Return the cached output of the command in ``key``, and whether it is still current.
+
+    The output is None if none is cached; it is current if the program has not changed since.
+    """
     if cache_dir is None:
         return None, False
     try:

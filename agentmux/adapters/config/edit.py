@@ -1,7 +1,7 @@
 """Set one value in a configuration file that a person wrote, and change no other byte.
 
 The text is edited, not generated. The result is parsed again, and unless it has the same content as
-before plus the new value, the file is left as it is.
+before plus the new value, the file is not written.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ _BOM: Final = "\ufeff"
 
 
 def set_value(path: Path, keys: Sequence[str], value: object) -> None:
-    """Make ``keys`` lead to ``value`` in the file; create the file and its folder if need be.
+    """Set the value at the key path ``keys``; create the file and its folder if missing.
 
     Raises:
-        ConfigError: That would change something else in the file; the hint is the line to add by
-            hand.
-        DataError: The file cannot be written. In both cases nothing was changed.
+        ConfigError: The file cannot be edited without changing something else in it. The hint is
+            the line to add by hand.
+        DataError: The file cannot be written. After either error the file is unchanged.
     """
     hint = f"add to it by hand: {as_line(keys, value)}"
     try:
@@ -45,16 +45,16 @@ def set_value(path: Path, keys: Sequence[str], value: object) -> None:
 
 
 def as_line(keys: Sequence[str], value: object) -> str:
-    """Return the value with its keys as one line of YAML."""
+    """Return ``value`` below its ``keys`` as one line of YAML: ``roles: {coder: {model: x}}``."""
     first, *rest = keys
     return f"{_flow(first)}: {_nested(rest, value)}"
 
 
 def with_value(text: str, keys: Sequence[str], value: object) -> str:
-    """Return the YAML ``text``, changed so that ``keys`` lead to ``value``.
+    """Return the YAML ``text`` with ``value`` set at the key path ``keys``.
 
     Raises:
-        ValueError: That would change something else, too; the message says why.
+        ValueError: The text cannot be edited without changing something else; the message says why.
     """
     bom, text = (_BOM, text[1:]) if text.startswith(_BOM) else ("", text)
     try:
@@ -69,10 +69,11 @@ def with_value(text: str, keys: Sequence[str], value: object) -> str:
 
 
 def _mode(path: Path) -> int:
-    """Return the file's permissions.
+    """Return the permissions of the file at ``path``, or those for a new file if it is missing.
 
     Raises:
-        ValueError: It is a link or has several names, which a new file would separate from it.
+        ValueError: It is a link, has several hard links, or is not regular; replacing it would
+            leave the other names with the old content.
     """
     try:
         found = path.lstat()
@@ -109,7 +110,7 @@ def _edited(text: str, root: yaml.Node | None, keys: Sequence[str], value: objec
 def _added(
     text: str, node: yaml.MappingNode, keys: Sequence[str], value: object, *, is_root: bool
 ) -> str:
-    """Add the keys to a mapping that does not have the first one."""
+    """Return ``text`` with ``keys`` added to the mapping ``node``, which lacks the first one."""
     if node.flow_style:
         comma = ", " if node.value else ""
         return _spliced(text, node.start_mark.index + 1, f"{as_line(keys, value)}{comma}")
@@ -122,7 +123,11 @@ def _added(
 def _replaced(
     text: str, key: yaml.Node, node: yaml.Node, keys: Sequence[str], value: object
 ) -> str:
-    """Replace a node by the value, or by the mapping in which ``keys`` lead to it."""
+    """Return ``text`` with ``node``, the value of ``key``, replaced by ``value`` below ``keys``.
+
+    Raises:
+        ValueError: The old value cannot be replaced without losing something.
+    """
     start, end = node.start_mark.index, node.end_mark.index
     if start == end:  # there is nothing after the colon
         if keys:
@@ -137,7 +142,7 @@ def _replaced(
 
 
 def _end(node: yaml.Node) -> int:
-    """Return where the last value in ``node`` ends, before any comment that follows it."""
+    """Return the offset of the end of the last value in ``node``, before any comment after it."""
     while isinstance(node, yaml.CollectionNode) and not node.flow_style and node.value:
         last = node.value[-1]
         node = last[1] if isinstance(last, tuple) else last
@@ -149,7 +154,7 @@ def _spliced(text: str, place: int, new: str) -> str:
 
 
 def _below(text: str, place: int, block: str) -> str:
-    """Insert whole lines below the line of ``place``."""
+    """Return ``text`` with the lines ``block`` inserted below the line at offset ``place``."""
     if place and text[place - 1] == "\n":
         return _spliced(text, place, block)
     line_end = text.find("\n", place)
@@ -164,7 +169,10 @@ def _appended(text: str, block: str) -> str:
 
 
 def _block(text: str, keys: Sequence[str], value: object, column: int) -> str:
-    """Return one line for each key, the first one indented by ``column``."""
+    """Return ``value`` below its ``keys``, one line for each key, the first indented by ``column``.
+
+    Line ends are those of ``text``.
+    """
     newline = _newline(text)
     lines = [f"{' ' * (column + _STEP * level)}{_flow(key)}:" for level, key in enumerate(keys)]
     lines[-1] += f" {_flow(value)}"
@@ -183,7 +191,7 @@ def _nested(keys: Sequence[str], value: object) -> str:
 
 
 def _flow(value: object) -> str:
-    """Return a value in one line of YAML that is valid in any place."""
+    """Return ``value`` as one line of YAML that is valid both in block and in flow style."""
     dumped = yaml.safe_dump(
         [value], default_flow_style=True, width=float("inf"), allow_unicode=True, sort_keys=False
     )

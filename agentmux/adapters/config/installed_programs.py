@@ -1,4 +1,4 @@
-"""Find the programs on this machine, and probe those of agents."""
+"""Find programs on this machine, and probe the programs of agents."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 
 class InstalledPrograms:
-    """The programs on one ``PATH``; each is looked for, and probed, when a method asks for it."""
+    """The programs on one ``PATH``; a program is searched or probed when a method needs it."""
 
     def __init__(
         self, *, path: str, shell: str, cache_dir: Path, keep: bool = True, runs: bool = True
     ) -> None:
-        """Take the ``keep`` and ``runs`` of `Prober`."""
+        """Take the user's ``PATH`` and shell; the other arguments are those of `Prober`."""
         self.path = path
         self.shell = shell
         self._cache_dir = cache_dir
@@ -26,17 +26,17 @@ class InstalledPrograms:
         self._runs = runs
 
     def find(self, command: str) -> Path | None:
-        """Return the path of a command on ``path``; None if it is not found."""
+        """Return the absolute path of ``command`` on this ``PATH``; None if it is not found."""
         from agentmux.adapters.config.agent_registry import find_program  # noqa: PLC0415 (not every command)
 
         return find_program(command, self.path)
 
     def probe(self, spec: AgentSpec) -> ProbeResult:
-        """Return what the agent's program can do; see `Prober.probe`."""
+        """Return what the agent's program can do; wait at most `PROBE_ANSWER_S` for its output."""
         return self._prober.probe(spec)
 
     def ask(self, spec: AgentSpec) -> ProbeResult:
-        """Return what the agent's program can do; see `Prober.ask`."""
+        """Return what the agent's program can do; wait at most `PROBE_TIMEOUT_S` for its output."""
         return self._prober.ask(spec)
 
     @functools.cached_property
@@ -48,7 +48,10 @@ class InstalledPrograms:
         )
 
     def identity(self, path: str) -> str:
-        """Return the real path, size and modification time of the program at ``path``."""
+        """Return the real path, size and modification time of the program at ``path`` as one text.
+
+        The text is empty if nothing is there. Two equal texts mean the same, unchanged program.
+        """
         try:
             facts = Path(path).stat()
         except OSError:
@@ -56,5 +59,5 @@ class InstalledPrograms:
         return f"{os.path.realpath(path)}:{facts.st_size}:{facts.st_mtime_ns}"
 
     def exists(self, path: str) -> bool:
-        """Whether anything is at ``path``."""
+        """Return whether anything is at ``path``; False also if the system does not let us look."""
         return os.path.exists(path)  # noqa: PTH110 (`Path.exists` raises where it may not look)

@@ -1,6 +1,6 @@
 """Read the configuration: built-in values, then the files of user, project and ``--config``.
 
-`SCHEMA` below lists every key; ``docs/reference/configuration.md`` explains each.
+`SCHEMA` below lists every key; ``docs/reference/configuration.md`` explains the keys.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from agentmux.errors import ConfigError
 
 BUILT_IN: Final = "built-in"
 LARGEST: Final = 1_000_000
-"""In bytes; a larger configuration file is refused."""
+"""The size limit in bytes; a larger configuration file is refused."""
 
 _NAME: Final = r"[A-Za-z0-9][A-Za-z0-9_.-]*"
 _VARIABLE: Final = r"[A-Za-z_][A-Za-z0-9_]*"
@@ -34,7 +34,10 @@ _LINE: Final = schema.text()
 
 
 def _template(*places: str) -> schema.Reader:
-    """Return a reader of words that may contain these placeholders (in braces), and no others."""
+    """Return a reader of a list of words, in which only the placeholders ``places`` may be used.
+
+    A placeholder is written in braces (``{session_id}``); any other one is a `ConfigError`.
+    """
 
     def reader(node: schema.Node, path: str) -> object:
         for item in node.value if isinstance(node.value, list) else ():
@@ -56,14 +59,14 @@ def _known_places(node: schema.Node, places: tuple[str, ...]) -> None:
 
 
 def _command(node: schema.Node, path: str) -> object:
-    """One program, or a list of words that begins with one."""
+    """Read one program, or a list of words that begins with a program; return a tuple of words."""
     if not isinstance(node.value, list):
         return (_LINE(node, path),)
     return schema.words(node, path) or schema.wrong(node, path, "a program, or a list with one")
 
 
 def _prose(node: schema.Node, path: str) -> object:
-    """Text of any number of lines."""
+    """Read text of any number of lines."""
     return node.value if isinstance(node.value, str) else schema.wrong(node, path, "text")
 
 
@@ -73,7 +76,7 @@ def _place_text(node: schema.Node, path: str) -> object:
 
 
 def _agents(pattern: schema.Reader) -> schema.Each:
-    """Return the schema of an agent registry, whose regular expressions ``pattern`` reads."""
+    """Return the schema of an agent registry; ``pattern`` reads its regular expressions."""
     pattern_or_none = schema.optional(pattern)
     agent: schema.Schema = {
         "like": schema.text(_NAME, "the name of another agent"),
@@ -120,7 +123,10 @@ def _agents(pattern: schema.Reader) -> schema.Each:
 
 
 def _strategies(pattern: schema.Reader) -> schema.Reader:
-    """Return a reader of a list of strategies; each has the keys that its kind needs."""
+    """Return a reader of a list of resume strategies; ``pattern`` reads the regular expressions.
+
+    Each strategy must have the keys that its kind needs.
+    """
     strategy: schema.Schema = {
         "kind": schema.choice(*StrategyKind),
         "launch": _template(*_CONVERSATION),
@@ -147,10 +153,11 @@ def _strategies(pattern: schema.Reader) -> schema.Reader:
 
 
 AGENTS: Final = _agents(schema.pattern)
-"""The agent registry of a configuration; `spec.AgentSpec` says what each field means."""
+"""The schema of the agent registry in a configuration; see `spec.AgentSpec` for the fields."""
 
 BUILT_IN_AGENTS: Final = _agents(_prose)
-"""The built-in registry: tests compile its many patterns, so that no command has to."""
+"""The schema of the built-in registry. It does not compile the regular expressions, to save time;
+tests do."""
 
 _ROLE: Final[Mapping[str, schema.Schema]] = {
     "agent": schema.optional(_LINE),
@@ -210,7 +217,7 @@ class LoadedSettings:
 
     Attributes:
         sources: Maps a dotted key (``roles.coder.model``) to ``file:line`` or ``built-in``.
-        files: The files that exist, lowest layer first.
+        files: The configuration files that exist, lowest layer first.
     """
 
     settings: Settings
@@ -224,7 +231,7 @@ class Layer:
 
     Attributes:
         values: The values that the file sets, checked, as plain data.
-        sources: As in `LoadedSettings`.
+        sources: Maps the dotted key of each of these values to ``file:line``.
     """
 
     path: Path
@@ -235,13 +242,14 @@ class Layer:
 def load_settings(
     user_dir: Path | None, project_dir: Path, explicit: Path | None
 ) -> LoadedSettings:
-    """Return the configuration that all layers make: mappings are merged, other values replaced.
+    """Return the configuration from all layers: mappings are merged, other values are replaced.
 
     A missing file is no error, unless it is ``explicit``.
 
     Args:
-        user_dir: ``$XDG_CONFIG_HOME/agentmux``.
-        explicit: The file of ``--config``.
+        user_dir: The folder of the user's ``config.yaml``: ``$XDG_CONFIG_HOME/agentmux``.
+        project_dir: The project.
+        explicit: The file given with ``--config``.
 
     Raises:
         ConfigError: A file has a mistake; the message names file and line.
@@ -252,7 +260,10 @@ def load_settings(
 def read_layers(
     user_dir: Path | None, project_dir: Path, explicit: Path | None
 ) -> tuple[Layer, ...]:
-    """Read the files that exist, lowest layer first; arguments and errors as in `load_settings`."""
+    """Read the configuration files that exist: of user, project and ``--config``, in this order.
+
+    Arguments and errors are those of `load_settings`.
+    """
     found: list[Layer] = []
     for path in _layers(user_dir, project_dir, explicit):
         content = read_text(path, name := _shown(path, project_dir))
@@ -268,7 +279,7 @@ def read_layers(
 
 
 def combined(layers: Iterable[Layer]) -> LoadedSettings:
-    """Return the configuration that these layers make."""
+    """Return the configuration from these layers, lowest first, merged over the built-in values."""
     merged: dict[str, object] = {}
     sources = dict.fromkeys((key for key in schema.keys(SCHEMA) if "*" not in key), BUILT_IN)
     found = tuple(layers)
@@ -292,7 +303,9 @@ def _shown(path: Path, project_dir: Path) -> str:
 
 
 def read_text(path: Path, name: str) -> str | None:
-    """Return the text of a regular file of at most `LARGEST` bytes; None if there is no file.
+    """Return the text of a regular file of at most `LARGEST` bytes; None if the file is missing.
+
+    ``name`` names the file in messages.
 
     Raises:
         ConfigError: The file is not regular, too large, unreadable or not UTF-8.
@@ -318,7 +331,7 @@ def read_text(path: Path, name: str) -> str | None:
 
 
 def merge(lower: Mapping[str, object], upper: Mapping[str, object]) -> dict[str, object]:
-    """Merge ``upper`` over ``lower``: mappings are merged, other values are replaced."""
+    """Return ``upper`` merged over ``lower``: mappings are merged, other values are replaced."""
     merged = dict(lower)
     for key, value in upper.items():
         old = merged.get(key)
@@ -332,7 +345,7 @@ def _mapping(value: object) -> dict[str, Any]:
 
 
 def _settings(values: Mapping[str, object]) -> Settings:
-    """Return the built-in settings, overridden by these checked values."""
+    """Return the built-in settings, overridden by ``values``, which are checked already."""
     roles = {
         role: RoleSettings(**_mapping(given))
         for role, given in _mapping(values.get("roles")).items()

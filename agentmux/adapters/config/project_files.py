@@ -1,7 +1,7 @@
 """The files of a project that configure AgentMux; each is read once.
 
-The parts that need trust have an effect only if they are allowed. The content that is used is the
-content that was hashed.
+Some parts of them need the user's trust, and have an effect only if they are allowed. What was
+hashed to check the trust is also what is used: no file is read a second time.
 """
 
 from __future__ import annotations
@@ -24,16 +24,19 @@ if TYPE_CHECKING:
 
 
 class ProjectFiles:
-    """The content of one project's files, as it was read, with the user's own configuration files.
+    """The configuration of one project, as read from its files and the user's own files.
 
-    Where a method takes ``keys``, these are the keys of the parts that are allowed; None allows the
-    trusted parts.
+    ``keys`` in the methods are the keys of the parts (see `trust.Part`) that are allowed to have an
+    effect; None allows exactly the trusted parts.
     """
 
     def __init__(
         self, project: Path, layers: tuple[Layer, ...], known: Callable[[], trust.TrustedParts]
     ) -> None:
-        """Take the layers of the configuration, lowest first; ``known`` is called at most once."""
+        """Take the layers of the configuration, lowest first.
+
+        ``known`` returns the trusted parts; it is called at most once.
+        """
         self._project = project
         self._layers = layers
         self._known = functools.cache(known)
@@ -43,7 +46,7 @@ class ProjectFiles:
 
     @property
     def known(self) -> trust.TrustedParts:
-        """The trusted parts, as recorded at the first access."""
+        """The trusted parts: digests by key, as recorded when this was first read."""
         return self._known()
 
     @functools.cached_property
@@ -62,11 +65,15 @@ class ProjectFiles:
         return {role: text for role, text in found.items() if text is not None}
 
     def trusted_and(self, keys: frozenset[str]) -> frozenset[str]:
-        """Return the keys of the trusted parts, and of the parts that ``keys`` allow."""
+        """Return the keys of the parts that have an effect if the trusted and ``keys`` are allowed.
+
+        An agent whose ``like`` names an agent of the project is left out if that agent is not
+        allowed.
+        """
         return trust.allowed(self.parts, keys | trust.trusted(self.parts, self.known))
 
     def settings(self, keys: frozenset[str] | None) -> Settings:
-        """Return the configuration without the project's parts that are not allowed."""
+        """Return the configuration without those parts of the project that are not allowed."""
         if not self._layers:
             return Settings()
         from agentmux.adapters.config.layers import combined  # noqa: PLC0415 (loads yaml)
@@ -81,11 +88,14 @@ class ProjectFiles:
         return combined(layers).settings
 
     def templates(self, keys: frozenset[str] | None) -> ProjectTemplates:
-        """Return the texts of prompts, with the project's extensions that are allowed."""
+        """Return the texts from which prompts are made, with the project's allowed extensions."""
         return ProjectTemplates(self, keys)
 
     def extension(self, role: str, keys: frozenset[str] | None) -> str | None:
-        """Return the project's extension of the prompts of ``role`` if it is allowed, else None."""
+        """Return the project's extension of the prompts for ``role``.
+
+        The result is None if there is no extension, or if it is not allowed.
+        """
         text = self._prompts.get(role)
         if text is None:
             return None
@@ -99,39 +109,49 @@ class ProjectFiles:
 
 
 class ProjectTemplates:
-    """The texts that prompts are made of, with the project's extensions that are allowed."""
+    """The texts from which prompts are made, with the project's extensions that are allowed."""
 
     def __init__(self, project: ProjectFiles, keys: frozenset[str] | None) -> None:
-        """Take the project, and the ``keys`` for `ProjectFiles.extension`."""
+        """Take the project, and the keys of the allowed parts (None: the trusted parts)."""
         self._project = project
         self._keys = keys
 
     def template(self, name: str, *, again: bool = False) -> str:
-        """Return the text of the template ``name``; see `prompt_files.template`."""
+        """Return the text of the built-in template ``name``.
+
+        ``again`` adds the warning about unfinished work, for a fresh start of a seat on resume.
+        """
         return prompt_files.template(name, again=again)
 
     def extension(self, role: str) -> str | None:
-        """Return the project's extension of the prompts of ``role`` if it is allowed, else None."""
+        """Return the project's extension of the prompts for ``role``.
+
+        The result is None if there is no extension, or if it is not allowed.
+        """
         return self._project.extension(role, self._keys)
 
 
 class ProjectTrust:
-    """The parts of the files that need trust, and the record of those that the user trusts."""
+    """The parts of a project's files that need trust, and the record of the trusted parts."""
 
     def __init__(self, project: ProjectFiles, store: TrustStore) -> None:
         self._project = project
         self._store = store
 
     def parts(self) -> tuple[trust.Part, ...]:
-        """Return everything that needs trust; see `ProjectFiles.parts`."""
+        """Return all parts of the project's files that need trust.
+
+        Raises:
+            ConfigError: A prompt extension cannot be used.
+        """
         return self._project.parts
 
     def known(self) -> trust.TrustedParts:
-        """Return the trusted parts, as recorded at the first access."""
+        """Return the trusted parts (digests by key), as recorded when they were first read."""
         return self._project.known
 
     def keep(self, parts: trust.TrustedParts, *, only: bool = False) -> None:
-        """Trust these parts, too; with ``only``, trust nothing else any more."""
+        """Add ``parts`` (digests by key) to the trusted parts; with ``only``, replace them."""
         # Read again: another command may have trusted or revoked parts meanwhile.
         known = self._store.read()
         wanted = dict(parts) if only else {**known, **parts}
@@ -139,5 +159,5 @@ class ProjectTrust:
             self._store.write(wanted)
 
     def revoke(self) -> None:
-        """Trust nothing any more."""
+        """Remove the record, so that no part of this project is trusted any more."""
         self._store.forget()

@@ -1,4 +1,4 @@
-"""The files that prompts are made of: the built-in templates and a project's extensions."""
+"""The files from which prompts are made: the built-in templates and a project's extensions."""
 
 from __future__ import annotations
 
@@ -12,21 +12,24 @@ from agentmux.errors import ConfigError
 BUILT_IN: Final = Path(__file__).resolve().parent.parent.parent / "prompts"
 EXTENSIONS: Final = ".agentmux/prompts"
 EXTENSION_MAX: Final = 256 * 1024
-"""In bytes; an agent reads all of it at each start."""
+"""The size limit of an extension in bytes; an agent reads all of it at each start."""
 
 
 @functools.cache
 def template(name: str, *, again: bool = False) -> str:
-    """Return the text of the template ``name``, joined from its parts (see `parts`)."""
+    """Return the text of the built-in template ``name``, joined from its files.
+
+    ``again`` adds the warning about unfinished work, for a fresh start of a seat on resume.
+    """
     texts = ((BUILT_IN / f"{part}.md").read_text("utf-8") for part in parts(name, again=again))
     return "".join(texts)
 
 
 def extension(project_dir: Path, role: str) -> str | None:
-    """Return the project's extension of the prompts of ``role``; None if there is none.
+    """Return the project's extension of the prompts for ``role``; None if there is none.
 
     Raises:
-        ConfigError: The file exists, but cannot be used.
+        ConfigError: The file is not regular, is larger than `EXTENSION_MAX`, or cannot be read.
     """
     path = project_dir / EXTENSIONS / f"{role}.md"
     if not path.exists():

@@ -1,1 +1,1 @@
-"""Files of sessions, written durably and under locks. The configuration's files are `config`."""
+"""Files of sessions, written durably and under locks. Configuration files are in `config`."""

@@ -1,1 +1,1 @@
-"""What runs in an agent's pane, and typing into it. Making and closing panes is `tmux`."""
+"""The program in an agent's pane, typing text into panes, claims. Opening panes is in `tmux`."""

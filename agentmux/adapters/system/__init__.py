@@ -1,1 +1,1 @@
-"""The machine: processes, clock, ids, mounts, terminals. What wakes the orchestrator is `wake`."""
+"""Processes, clock, ids, mounts, terminals. Named pipes and file events are in `wake`."""

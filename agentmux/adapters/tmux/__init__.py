@@ -1,1 +1,1 @@
-"""All calls of tmux. What runs in a pane, and typing into it, is `pane`."""
+"""All calls of tmux. The program in an agent's pane, and typing text into panes, are in `pane`."""

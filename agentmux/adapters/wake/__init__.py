@@ -1,1 +1,1 @@
-"""What wakes the orchestrator: a named pipe and file changes. Ends of processes are `system`."""
+"""Wake the orchestrator: named pipe, file changes. Noticing that a process ended is in `system`."""

@@ -1,7 +1,7 @@
-"""File-system events below some directories, as hints to look again.
+"""Events of the file system below some directories, as hints to look again.
 
 The kernel's interface misses files in a directory that was just made, so an event is only a hint:
-whoever waits for a file must look for it at every hint.
+code that waits for a file must look for the file at every hint.
 """
 
 from __future__ import annotations
@@ -23,19 +23,21 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 STEP_MS: Final = 500
-"""How often the watching thread wakes. At 100 ms it used a third of an idle orchestrator's
-processor time (0.06 % over an hour). Signals need no shorter time: they come through the pipe."""
+"""The interval in which the watching thread wakes. At 100 ms it used a third of an idle
+orchestrator's processor time (0.06 % over an hour). Signals need no shorter interval: they come
+through the pipe."""
 
 DEBOUNCE_MS: Final = 1000
 
 _LOOK_MS: Final = 500
-"""The delay after which a change during the set-up of a watch is noticed."""
+"""The longest time between two looks: a change while a watch is set up causes no event."""
 
 _NO_TIMEOUT: Final = 0
-"""No timeout: by default the thread would wake the loop every five seconds for nothing."""
+"""No timeout: by default the watching thread would wake the event loop every five seconds, for
+nothing."""
 
 _UNWATCHABLE: Final = (OSError, RuntimeError)
-"""The library raises a RuntimeError at the kernel's limits."""
+"""What watchfiles raises for paths that cannot be watched (RuntimeError at the kernel's limits)."""
 
 _OURS: Final = frozenset({
     layout.STATE, layout.STATE_BACKUP, layout.CURSOR, layout.RUNTIME, layout.LOCK,
@@ -44,10 +46,10 @@ _OURS: Final = frozenset({
 
 
 def follow(path: Path, timeout_s: float) -> Generator[None, None, None]:
-    """Yield at every change directly in a directory, and also from time to time without one.
+    """Yield at every change directly in the directory ``path``, and from time to time without one.
 
-    The time between two yields is at most ``timeout_s``, and at most half a second, also for a
-    directory that cannot be watched.
+    The time between two yields is at most ``timeout_s`` and at most half a second, even if the
+    directory cannot be watched. This never ends: the caller stops iterating.
     """
     from watchfiles import watch  # noqa: PLC0415 (only waiting needs it)
 
@@ -101,7 +103,7 @@ async def changes(paths: Iterable[Path], stop: asyncio.Event) -> AsyncIterator[N
 
 
 async def gone(path: Path) -> None:
-    """Return once nothing exists at ``path``; its parent directory is watched."""
+    """Return once nothing exists at ``path``; look at every change in its parent directory."""
     while os.path.lexists(path):
         with suppress(*_UNWATCHABLE):
             await _gone(path)
@@ -134,7 +136,10 @@ def _is_news(_change: Change, path: str) -> bool:
 
 
 class _Halt:
-    """Stops the watching thread; unlike the caller's event it is also set on a cancel."""
+    """The stop event for watchfiles: set if the caller's event is set, or on a cancel.
+
+    A cancel sets only this object, not the caller's event.
+    """
 
     def __init__(self, stop: asyncio.Event) -> None:
         self._stop = stop

@@ -1,6 +1,6 @@
-"""Waking the orchestrator through a named pipe, without ever waiting.
+"""Wake the orchestrator through a named pipe, without ever waiting.
 
-A wake says only that something happened; the orchestrator reads the journal to see what.
+A wake-up says only that something happened; the orchestrator reads the journal to see what.
 """
 
 from __future__ import annotations
@@ -16,20 +16,21 @@ from agentmux.core.names import layout
 from agentmux.errors import DataError
 
 WAKE: Final = b"w\n"
-"""Asks the orchestrator to read everything again."""
+"""The line that asks the orchestrator to read everything again."""
 
 STOP: Final = b"s\n"
-"""Asks the orchestrator to stop."""
+"""The line that asks the orchestrator to stop."""
 
 _PIPE: Final = os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
 _CHUNK: Final = 1 << 16
 
 
 def poke(folder: Path, line: bytes = WAKE) -> bool:
-    """Wake the orchestrator of the session in ``folder``; never waits and never raises.
+    """Write ``line`` to the wake-up pipe of the session in ``folder``; never wait and never raise.
 
     Returns:
-        Whether an orchestrator listens. True for a full pipe, which has a wake in it already.
+        Whether an orchestrator has the pipe open. True also if the pipe is full, since the
+        orchestrator wakes for the lines that are already in it.
     """
     try:
         fd = os.open(folder / layout.WAKE, os.O_WRONLY | _PIPE)
@@ -49,7 +50,9 @@ def poke(folder: Path, line: bytes = WAKE) -> bool:
 
 
 class WakeFifo:
-    """The orchestrator's end of the pipe, open until `close`. The pipe's file stays.
+    """The orchestrator's end of the wake-up pipe in ``folder``; creates the pipe if it is missing.
+
+    `close` leaves the pipe's file in place.
 
     Raises:
         DataError: The path is not a pipe, or the pipe cannot be made.
@@ -69,11 +72,11 @@ class WakeFifo:
         self._rest = b""
 
     def fileno(self) -> int:
-        """Return the descriptor to wait on until it is readable."""
+        """Return the descriptor, which is readable as soon as something was written to the pipe."""
         return self._fd
 
     def drain(self) -> set[bytes]:
-        """Take everything out of the pipe, as lines with their newline; never waits."""
+        """Read everything from the pipe; return its complete lines with newlines. Never waits."""
         data = self._rest
         with suppress(BlockingIOError):
             while piece := os.read(self._fd, _CHUNK):
@@ -84,7 +87,7 @@ class WakeFifo:
         return set(lines)
 
     def close(self) -> None:
-        """Stop listening; from here on `poke` returns False."""
+        """Close this end; from then on `poke` returns False."""
         if self._fd >= 0:
             os.close(self._fd)
             self._fd = -1

@@ -1,1 +1,1 @@
-"""Reads YAML: documents of agents, texts with a schema. What a key of ours means is `config`."""
+"""Parse YAML strictly: artifacts, and files checked by a schema. The schemas are in `config`."""

@@ -1,4 +1,4 @@
-"""Read what agents leave as plain values: strict YAML, and the front matter of Markdown.
+"""Parse the files that agents write into plain values: strict YAML, and Markdown's front matter.
 
 An agent's file is untrusted. Nothing in it can make an object, take much more memory than its own
 size, or mean something else than it says: `no` stays the word ``no``, `0123` the word ``0123``.
@@ -16,12 +16,13 @@ from agentmux.adapters.yaml.walker import Limits, YamlProblem, walk
 from agentmux.core.codec.frozen import dataclass
 
 Value: TypeAlias = "str | int | list[Value] | dict[str, Value] | None"
-"""What a document can hold; booleans are among the ints."""
+"""A plain value of a document; booleans are among the ints."""
 
 DEPTH_MAX: Final = 40
 NODES_MAX: Final = 20_000
 PROBLEMS_MAX: Final = 50
-"""Nobody fixes more at once; an alias bomb has thousands."""
+"""Parsing stops after this many problems: nobody fixes more at once, and a hostile file (an alias
+bomb) has thousands."""
 
 _LIMITS: Final = Limits(
     depth=DEPTH_MAX,
@@ -42,11 +43,11 @@ _FRONT_MATTER = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Loaded:
-    """One YAML document.
+    """The result of parsing one YAML document.
 
     Attributes:
-        value: None where there are problems.
-        problems: Each with its line, from 1; empty where there are none.
+        value: The document's value; None if there are problems.
+        problems: A sentence for each, with its line (from 1) where known; empty for a valid text.
     """
 
     value: Value
@@ -54,9 +55,9 @@ class Loaded:
 
 
 def load_yaml(data: bytes) -> Loaded:
-    """Decode one YAML document strictly.
+    """Parse one YAML document strictly; mistakes are returned as problems, not raised.
 
-    Plain words are null (``null``, ``~``, nothing), a boolean (``true``, ``false``), a decimal
+    An unquoted word is null (``null``, ``~``, nothing), a boolean (``true``, ``false``), a decimal
     whole number without leading zeros, or else text. Anchors, aliases, tags, keys that appear
     twice, a second document, over 40 levels and over 20000 nodes are problems.
     """
@@ -68,10 +69,11 @@ def load_yaml(data: bytes) -> Loaded:
 
 
 def front_matter(text: str) -> tuple[dict[str, Value], str, tuple[str, ...]]:
-    """Split a Markdown text into the mapping at its head, the rest, and problems of the head.
+    """Return the front matter of a Markdown text as a mapping, the text after it, and the problems.
 
-    A text that does not begin with a ``---`` line, or has no second one, has no head; then, and
-    where the head has problems, the mapping is empty.
+    The front matter is YAML between two ``---`` lines at the very beginning. If a line is missing,
+    the mapping is empty and the text is returned whole, without a problem. The mapping is also
+    empty if there are problems; each names its line in ``text``.
     """
     match = _FRONT_MATTER.match(text)
     if match is None:
@@ -94,7 +96,7 @@ def _in_words(problem: YamlProblem) -> str:
 
 
 class _PlainValues:
-    """Makes plain values, without their lines."""
+    """Builds plain values for `walk`, without line numbers."""
 
     def scalar(self, event: yaml.ScalarEvent, _line: int) -> Value:
         return _scalar(event)

@@ -1,8 +1,9 @@
 """Check a YAML text against a schema that is data; every error names file and line.
 
-A schema is a mapping of keys to schemas (a closed record), `Each` (free keys), `Renamed` (a closed
-record with other spellings), or a `Reader` (one value). Artifacts are checked by `core/codec/shape`
-instead; docs/decisions/0009-two-validators.md says why.
+A schema is a mapping of keys to schemas (a closed record: other keys are errors), `Each` (a mapping
+with any keys), `Renamed` (a closed record whose keys have other spellings), or a `Reader` (a
+function that checks one value). Artifacts are checked by `core/codec/shape` instead;
+docs/decisions/0009-two-validators.md says why.
 """
 
 from __future__ import annotations
@@ -33,12 +34,12 @@ _NOT_TEXT: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A value and its place.
+    """A value of a YAML file, and its place in the file.
 
     Attributes:
         value: A text, a list of nodes, or a dict of `Entry`.
         at: ``file:line``; lines count from 1.
-        tag: The type that YAML gives a text (``tag:yaml.org,2002:int``); empty for other values.
+        tag: The type that YAML gives a text (``tag:yaml.org,2002:int``); empty for lists and dicts.
     """
 
     value: str | list[Node] | dict[str, Entry]
@@ -48,7 +49,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """The place of a key, ``file:line``, and its value."""
+    """The value of a key in a mapping, and the place ``file:line`` of the key."""
 
     at: str
     node: Node
@@ -59,10 +60,11 @@ Reader = Callable[[Node, str], object]
 
 @dataclass(frozen=True, slots=True)
 class Each:
-    """A mapping whose keys are free.
+    """The schema of a mapping that may have any keys, all with the same schema for their values.
 
     Attributes:
-        pattern: What a key must look like.
+        schema: The schema of each value.
+        pattern: A regular expression that each key must match as a whole.
     """
 
     schema: Schema
@@ -71,7 +73,12 @@ class Each:
 
 @dataclass(frozen=True, slots=True)
 class Renamed:
-    """A closed record some of whose keys have other spellings too (other spelling to key)."""
+    """A closed record, some of whose keys may also be spelled in another way.
+
+    Attributes:
+        record: The keys and the schemas of their values.
+        spellings: Maps another spelling to the key in ``record``.
+    """
 
     record: Mapping[str, Schema]
     spellings: Mapping[str, str]
@@ -83,15 +90,17 @@ _NESTED: Final = (Each, Renamed, Mapping)
 
 
 def fail(at: str, what: str, *hints: str) -> NoReturn:
-    """Refuse the configuration at ``file:line``."""
+    """Raise a `ConfigError` with the message ``what`` for the place ``at`` (``file:line``)."""
     raise ConfigError(f"{at}: {what}", hints=hints)
 
 
 def parse(text: str, name: str) -> Node | None:
-    """Return the one document of ``text``; None when it is empty.
+    """Parse the one YAML document in ``text``; return None if it is empty.
+
+    ``name`` is the file's name in messages.
 
     Raises:
-        ConfigError: It is not YAML, or uses what is refused here.
+        ConfigError: The text is not YAML, or uses anchors, aliases, tags or the same key twice.
     """
     builder: Builder[Node] = _Nodes(name)
     walked = walk(text, builder, _LIMITS)
@@ -103,7 +112,7 @@ def parse(text: str, name: str) -> Node | None:
 
 
 class _Nodes:
-    """Makes nodes, which know where they are; ``name`` is the file's."""
+    """Builds a `Node` for each value for `walk`; ``name`` is the file's name in each place."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -124,10 +133,13 @@ class _Nodes:
 
 
 def read(node: Node, schema: Schema, path: str = "") -> object:
-    """Return the plain value of ``node``, checked; a record holds the keys that were given.
+    """Check ``node`` against ``schema``; return its plain value.
+
+    A record in the result has only the keys that are in ``node``. ``path`` is the dotted key of
+    ``node`` for messages; empty for the whole file.
 
     Raises:
-        ConfigError: At the first thing that is wrong.
+        ConfigError: The first mistake that was found.
     """
     if isinstance(schema, _NESTED):
         return {
@@ -137,7 +149,10 @@ def read(node: Node, schema: Schema, path: str = "") -> object:
 
 
 def leaves(node: Node, schema: Schema, path: str = "") -> Iterator[tuple[str, str]]:
-    """Yield the dotted key and the ``file:line`` of every value that ``node`` (checked) sets."""
+    """Yield the dotted key and the place (``file:line``) of every value that ``node`` sets.
+
+    ``node`` must have passed `read`. Keys have the spelling of the schema.
+    """
     if not isinstance(schema, _NESTED):
         yield path, node.at
         return
@@ -149,7 +164,7 @@ def leaves(node: Node, schema: Schema, path: str = "") -> Iterator[tuple[str, st
 
 
 def keys(schema: Schema, path: str = "") -> Iterator[str]:
-    """Yield the dotted key of every value in the schema; ``*`` stands for a free key."""
+    """Yield the dotted keys of all values in the schema; ``*`` stands for any key of an `Each`."""
     if not isinstance(schema, _NESTED):
         yield path
     elif isinstance(schema, Each):
@@ -214,7 +229,7 @@ def _kind(node: Node) -> str:
 
 
 def wrong(node: Node, path: str, wanted: str, *hints: str) -> NoReturn:
-    """Refuse the value of ``path``; ``wanted`` says what it must be."""
+    """Raise a `ConfigError`: the value ``node`` of ``path`` must be ``wanted``."""
     found = _kind(node)
     if isinstance(node.value, str) and not _is_null(node):
         found = f"`{node.value[:40]}`"
@@ -222,7 +237,7 @@ def wrong(node: Node, path: str, wanted: str, *hints: str) -> NoReturn:
 
 
 def text(pattern: str = r"[^\x00-\x1f\x7f]+", wanted: str = "text on one line") -> Reader:
-    """Return a reader of a text that matches ``pattern`` as a whole."""
+    """Return a reader of a text that matches ``pattern`` whole; errors call it ``wanted``."""
     whole = re.compile(pattern)
 
     def reader(node: Node, path: str) -> object:
@@ -238,7 +253,7 @@ def text(pattern: str = r"[^\x00-\x1f\x7f]+", wanted: str = "text on one line") 
 
 
 def choice(*values: str) -> Reader:
-    """Return a reader of one of these words."""
+    """Return a reader that accepts exactly these words."""
 
     def reader(node: Node, path: str) -> object:
         if not isinstance(node.value, str) or node.value not in values:
@@ -251,9 +266,10 @@ def choice(*values: str) -> Reader:
 
 
 def optional(schema: Schema, *, required: str = "") -> Reader:
-    """Return a reader of a value of ``schema`` or null; both replace the value of a lower layer.
+    """Return a reader that accepts a value of ``schema``, or null, which becomes None.
 
-    ``required`` is the key that must be in a record.
+    In a merge of layers, None replaces the value of a lower layer as any other value does.
+    ``required`` is a key that the value must have if it is a record; empty for no such key.
     """
 
     def reader(node: Node, path: str) -> object:
@@ -289,7 +305,10 @@ def whole(least: int, most: int) -> Reader:
 
 
 def duration(least_s: float = 0.0) -> Reader:
-    """Return a reader of a number with its unit (``500ms``, ``2h``); the value is in seconds."""
+    """Return a reader of a duration such as ``500ms`` or ``2h``, which becomes a number of seconds.
+
+    ``least_s`` is the shortest duration that the reader accepts.
+    """
 
     def reader(node: Node, path: str) -> object:
         wanted = "a duration such as `500ms`, `15s`, `10m`, `2h` or `7d`"
@@ -307,7 +326,7 @@ def duration(least_s: float = 0.0) -> Reader:
 
 
 def words(node: Node, path: str) -> object:
-    """Read a list of command-line words; each is kept as it is written."""
+    """Read a list of command-line words; return them as a tuple of texts, exactly as written."""
     if not isinstance(node.value, list):
         wrong(node, path, 'a list of words such as ["--flag", "value"]')
     for item in node.value:
@@ -317,7 +336,7 @@ def words(node: Node, path: str) -> object:
 
 
 def pattern(node: Node, path: str) -> object:
-    """Read a regular expression whose ``^`` and ``$`` match at every line."""
+    """Read a regular expression (``re.MULTILINE``) and return its text."""
     if not isinstance(node.value, str) or _is_null(node) or not node.value:
         wrong(node, path, "a regular expression")
     try:
@@ -328,7 +347,7 @@ def pattern(node: Node, path: str) -> object:
 
 
 def pair(first: Reader, second: Reader) -> Reader:
-    """Return a reader of a list of exactly two values."""
+    """Return a reader of a list of exactly two values, read by ``first`` and ``second``."""
 
     def reader(node: Node, path: str) -> object:
         if not isinstance(node.value, list) or len(node.value) != 2:
@@ -339,7 +358,7 @@ def pair(first: Reader, second: Reader) -> Reader:
 
 
 def listing(schema: Schema, *, unique: str) -> Callable[[Node, str], tuple[dict[str, Any], ...]]:
-    """Return a reader of a list of records that differ in their value of the key ``unique``."""
+    """Return a reader of a list of records, each with another value of the key ``unique``."""
 
     def reader(node: Node, path: str) -> tuple[dict[str, Any], ...]:
         if not isinstance(node.value, list):

@@ -1,6 +1,6 @@
-"""The one walker over a YAML text; what it builds, and how much it allows, its callers say.
+"""Walk over a YAML text: check it, and build values with a `Builder` that the caller passes.
 
-It works on the parser's events, so that no constructor of YAML ever runs. Anchors, aliases, tags,
+`walk` uses the parser's events, so that no constructor of YAML ever runs. Anchors, aliases, tags,
 keys that appear twice and deep nesting are problems: no file can cost more than its size, or mean
 something else than it says.
 """
@@ -27,13 +27,13 @@ Built = TypeVar("Built")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """How much of YAML a text may use.
+    """How much of YAML a text may use; anything beyond a limit is a problem.
 
     Attributes:
         depth: Levels of nesting; the document's own value is the first.
-        nodes: Values and keys in all; None for as many as the text has.
-        problems: After so many the text is not read any further.
-        tags: Tags that a scalar may have.
+        nodes: The number of all values and keys; None: no limit.
+        problems: The walk ends after this many problems.
+        tags: The explicit tags that a scalar may have.
     """
 
     depth: int
@@ -44,12 +44,12 @@ class Limits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class YamlProblem:
-    """Something that is wrong with a text.
+    """One mistake in a text.
 
     Attributes:
-        line: From 1; None where the parser does not tell it.
-        what: In words, without the place.
-        is_syntax: The text is not YAML.
+        line: From 1; None if the parser does not tell it.
+        what: The mistake in words, without the line.
+        is_syntax: The text is not valid YAML; False: it uses something that is not allowed here.
     """
 
     line: int | None
@@ -58,7 +58,7 @@ class YamlProblem:
 
 
 class Builder(Protocol[Built]):
-    """Makes the values; lines count from 1."""
+    """Makes the values of a document for `walk`, innermost first; lines count from 1."""
 
     def scalar(self, event: yaml.ScalarEvent, line: int, /) -> Built:
         """Make the value of a scalar."""
@@ -67,22 +67,22 @@ class Builder(Protocol[Built]):
         """Make the value of a sequence."""
 
     def mapping(self, entries: Mapping[str, tuple[int, Built]], line: int, /) -> Built:
-        """Make the value of a mapping; each entry has the line of its key."""
+        """Make the value of a mapping; each entry is the line of its key, and its value."""
 
 
 def walk(
     text: str, builder: Builder[Built], limits: Limits, *, first_line: int = 1
 ) -> tuple[Built | None, tuple[YamlProblem, ...]]:
-    """Return what ``builder`` makes of the one document of ``text``, and all problems.
+    """Build the value of the one document in ``text`` with ``builder``; return it and all problems.
 
-    The value is None where there are problems, or no document. ``first_line`` is the line that the
-    text begins with in its file.
+    The value is None if there are problems or the text has no document. ``first_line`` is the line
+    of its file at which ``text`` begins.
     """
     return _Walk(builder, limits, first_line).document(text)
 
 
 class _RefusedError(Exception):
-    """The text is not read any further."""
+    """The walk ends here, because the limit of problems is reached."""
 
 
 class _Walk(Generic[Built]):
