@@ -1,8 +1,9 @@
-"""Reading the artifacts in the phase folders, once, as `Artifacts`.
+"""Read the artifacts in the phase folders, all at once, as `Artifacts`.
 
-No link is followed, no pipe blocks, and no file is read beyond its limit. A file that is not
-regular, is too large or does not parse counts as missing, with the reason. A file that the system
-does not let us read is a `DataError`: if it counted as missing, its work would be done again.
+No link is followed, no pipe blocks, and no file is read beyond its size limit. A file that is not
+regular, is too large or does not parse counts as missing, and `Artifacts.problems` says why. A file
+that the system does not let us read is a `DataError`: if it counted as missing, the agent's work
+would be done again.
 """
 
 from __future__ import annotations
@@ -43,16 +44,18 @@ _FOLDERS: Final = tuple(dict.fromkeys(each.folder for each in PHASE_REGISTRY))
 
 
 def read_artifacts(session: Path, state: SessionState) -> Artifacts:
-    """Read the artifacts of ``session`` that count; those still to be archived do not.
+    """Read the artifacts of the session in the folder ``session``; leave out those to be archived.
+
+    A file is to be archived if an unfinished move in ``state`` takes it to the history.
 
     Raises:
-        DataError: The system does not let us read one of them.
+        DataError: The system does not let us read one of the files.
     """
     return _Reader(session, state).read()
 
 
 class _Reader:
-    """One pass over a session's phase folders."""
+    """Reads a session's phase folders once, and collects sizes and problems of the files."""
 
     def __init__(self, session: Path, state: SessionState) -> None:
         self._session = session
@@ -125,7 +128,10 @@ class _Reader:
         return plan
 
     def _parsed(self, path: str, data: bytes) -> Any:  # noqa: ANN401 (plain values)
-        """Parse YAML; our own files are JSON, which is valid YAML and faster to parse."""
+        """Return the value of a YAML document; on a mistake, note the problem and return None.
+
+        Files that AgentMux writes itself are JSON, which is valid YAML and faster to parse.
+        """
         if data.startswith(b"{"):
             with suppress(ValueError):
                 return files.json_fields(data)
@@ -165,7 +171,7 @@ class _Reader:
         return verdicts, reviews
 
     def _review_files(self, nominated: tuple[str, ...]) -> Iterator[tuple[str, str]]:
-        """Yield each file that is named like a review, with its reviewer."""
+        """Yield the path of each file with the name of a review, and its reviewer."""
         roles = {
             f"{layout.REVIEW}/{name}": role
             for role in REVIEWERS

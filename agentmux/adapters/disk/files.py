@@ -2,7 +2,7 @@
 
 Durable means: written to a temporary file in the same directory, flushed to the disk, renamed, and
 the directory flushed too. A reader sees either the old or the new content, even after a kill at any
-moment or a power loss. A failed write raises `DataError` and leaves the old file.
+moment or a power loss. A write that fails raises `DataError` and leaves the old file.
 """
 
 # Durable steps call functions of `os` directly, so that tests can make them fail or kill there.
@@ -32,7 +32,7 @@ if sys.platform == "darwin":
 FILE_MODE: Final = 0o600
 DIR_MODE: Final = 0o700
 SWEEP_AGE_S: Final = 60.0
-"""A temporary file of this age has no writer any more: a write takes milliseconds."""
+"""A temporary file of this age was left by a killed writer: a write takes milliseconds."""
 
 _CHUNK: Final = 1 << 18
 _TEMPORARY = re.compile(r"\.tmp-[0-9a-f]{16}")
@@ -44,7 +44,9 @@ _DENIED: Final = frozenset({errno.EACCES, errno.EPERM})
 
 
 def replace(path: Path, data: bytes, mode: int = FILE_MODE) -> None:
-    """Write ``data`` to ``path`` durably and atomically; a link there is replaced, not followed.
+    """Write ``data`` to ``path`` durably and atomically.
+
+    A link at ``path`` is replaced, not followed. ``mode`` are the permissions of the new file.
 
     Raises:
         DataError: The write failed. The old file is unchanged, unless only the flush of the
@@ -61,12 +63,13 @@ def replace(path: Path, data: bytes, mode: int = FILE_MODE) -> None:
 
 
 def write_over(path: Path, data: bytes) -> None:
-    """Overwrite an existing file with ``data``, padded to its size; needs no space on the disk.
+    """Overwrite an existing file in place with ``data``, padded with blanks to the file's old size.
 
-    This is for advisory data: it is not durable, and a reader may see a part of it.
+    It needs no free disk space, but is not durable, and a reader may see half of it: for files
+    whose loss does no harm.
 
     Raises:
-        DataError: The file does not exist, or is smaller than ``data``.
+        DataError: The file does not exist, is not regular, or is smaller than ``data``.
     """
     with explained(path):
         fd = os.open(path, os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -80,13 +83,14 @@ def write_over(path: Path, data: bytes) -> None:
 
 
 def put(path: Path, data: bytes, *, keep: bool = False) -> bool:
-    """Make sure that ``path`` contains ``data``; make its directories; safe to repeat.
+    """Make sure that ``path`` contains ``data``, durably; make missing directories. Safe to repeat.
 
     Args:
-        keep: Rename another file there, as `move` does, instead of replacing it.
+        keep: If another file has this name, rename that file to a free name (``-2``, ``-3``, …)
+            instead of replacing it.
 
     Returns:
-        Whether anything had to be written.
+        True if the file was written; False if it had this content already.
     """
     if read_limited(path, len(data)) == data:
         sync_dir(path.parent)
@@ -103,7 +107,8 @@ def move(source: Path, target: Path) -> Path | None:
     """Rename ``source`` to ``target``, never over another file; safe to repeat.
 
     A missing source counts as moved before. A directory is merged into an existing one. If another
-    file has the name, the moved one gets ``-2``, ``-3``, … before its extension.
+    file has the target's name, the moved one gets ``-2``, ``-3``, … before its extension; if that
+    file has the same content, the source is only removed.
 
     Returns:
         The new path; None if there was nothing to move.
@@ -142,10 +147,11 @@ def remove(path: Path) -> bool:
 
 
 def is_folder(path: Path) -> bool:
-    """Whether ``path`` is a directory, or a link to one.
+    """Return whether ``path`` is a directory, or a link to one; False if it does not exist.
 
     Raises:
-        OSError: The system does not let us look (``Path.is_dir`` of Python 3.14 returns False).
+        OSError: The system does not let us look (``Path.is_dir`` of Python 3.14 returns False
+            then).
     """
     try:
         return stat.S_ISDIR(path.stat().st_mode)
@@ -154,7 +160,7 @@ def is_folder(path: Path) -> bool:
 
 
 def make_dir(path: Path) -> None:
-    """Make the directory and its missing parents, each with mode 0700, unless it exists."""
+    """Make a directory and its missing parents with mode 0700; do not change existing ones."""
     if path.is_dir():
         return
     make_dir(path.parent)
@@ -168,12 +174,12 @@ def make_dir(path: Path) -> None:
 
 
 def inside(root: Path, path: str, *, whole: bool = False) -> Path:
-    """Return ``root / path`` for writing, after a check that no folder below ``root`` is a link.
+    """Return ``root / path`` for writing; refuse if a folder below ``root`` on the way is a link.
 
-    The last part may be a link, because a write replaces it by renaming.
+    The last part of ``path`` may be a link, because a write replaces the link by renaming.
 
     Args:
-        whole: The last part must not be a link either.
+        whole: Refuse a link as the last part, too.
 
     Raises:
         DataError: A part is a link; the message names it.
@@ -187,7 +193,7 @@ def inside(root: Path, path: str, *, whole: bool = False) -> Path:
 
 
 def a_link(place: Path) -> DataError:
-    """Return the error for a link at ``place`` in a session's directory."""
+    """Return the error for a link ``place``, which is not allowed in a session's directory."""
     return DataError(
         f"`{place}` is a link, which is not allowed in a session's directory",
         hints=(f"replace it with what it points to: ls -l {shlex.quote(str(place))}",),
@@ -195,16 +201,16 @@ def a_link(place: Path) -> DataError:
 
 
 def move_away(path: Path) -> str:
-    """Return the hint to rename what is at ``path``."""
+    """Return a hint with the command that renames the file at ``path``."""
     place = shlex.quote(str(path))
     return f"move it away: mv {place} {place}.old"
 
 
 def append_only(path: Path) -> int:
-    """Open a file for appending, or make it; a link is not followed.
+    """Open a file for appending, made if missing; return the descriptor. A link is not followed.
 
     Raises:
-        DataError: It is not a regular file, or cannot be written.
+        DataError: It is a link or not a regular file, or cannot be written.
     """
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     if path.is_symlink():
@@ -218,7 +224,10 @@ def append_only(path: Path) -> int:
 
 
 def sweep_named(folder: Path, pattern: str, *, older_than_s: float) -> None:
-    """Remove the files in ``folder`` that match ``pattern`` and are older than this."""
+    """Remove the files below ``folder`` that match the glob ``pattern`` and are old enough.
+
+    ``older_than_s`` is the least age in seconds. A file that cannot be removed stays.
+    """
     newest = time.time() - older_than_s
     for path in folder.glob(pattern):
         with suppress(OSError):
@@ -229,8 +238,8 @@ def sweep_named(folder: Path, pattern: str, *, older_than_s: float) -> None:
 def sweep(folder: Path, *, older_than_s: float = SWEEP_AGE_S) -> int:
     """Remove the temporary files that killed writers left anywhere below ``folder``.
 
-    Call it under the session's lock. Only files with a name from `temporary` are removed; links
-    are not followed, and a file that cannot be removed stays.
+    Call it under the session's lock. Only files with a name from `temporary` that are at least
+    ``older_than_s`` old are removed. Links are not followed; a file that cannot be removed stays.
 
     Returns:
         The number of removed files.
@@ -249,9 +258,9 @@ def sweep(folder: Path, *, older_than_s: float = SWEEP_AGE_S) -> int:
 
 
 def read_limited(path: Path | str, limit: int) -> bytes | None:
-    """Return the content of a regular file of at most ``limit`` bytes, else None.
+    """Return the content of a regular file; None if it cannot be read or has over ``limit`` bytes.
 
-    Links are not followed; pipes, devices and sockets are not read, and do not block.
+    Links are not followed. Pipes, devices and sockets are not read, and cannot block this call.
     """
     try:
         return read_strict(path, limit)
@@ -260,7 +269,9 @@ def read_limited(path: Path | str, limit: int) -> bytes | None:
 
 
 def read_strict(path: Path | str, limit: int) -> bytes | None:
-    """Return the content of a regular file; None only where nothing exists there.
+    """Return the content of a regular file.
+
+    The result is None if nothing exists at ``path``. No link is followed.
 
     Raises:
         ValueError: It is not a regular file, or larger than ``limit`` bytes.
@@ -283,7 +294,10 @@ def read_strict(path: Path | str, limit: int) -> bytes | None:
 
 
 def end_of_lines(fd: int, size: int) -> int:
-    """Return the offset after the last newline; 0 without one."""
+    """Return the offset after the last newline in the first ``size`` bytes.
+
+    The result is 0 if there is no newline.
+    """
     end = size
     while end:
         start = max(0, end - _CHUNK)
@@ -295,7 +309,9 @@ def end_of_lines(fd: int, size: int) -> int:
 
 
 def json_bytes(fields: Mapping[str, Any], *, indent: int | None = 2) -> bytes:
-    r"""Encode as JSON with sorted keys, in ASCII, ending in ``\n``; equal fields give equal bytes.
+    r"""Encode ``fields`` as JSON in ASCII with sorted keys and a final ``\n``.
+
+    Equal fields give equal bytes. ``indent`` None writes a single line.
 
     Raises:
         ValueError: A number is NaN or infinite.
@@ -311,7 +327,7 @@ def json_fields(data: bytes) -> dict[str, Any]:
     """Decode one JSON object strictly: UTF-8, no duplicate keys, no NaN, no number out of range.
 
     Raises:
-        ValueError: The data is not such an object, or is nested too deeply; with the reason.
+        ValueError: The data is not such an object, or is nested too deeply; the message says why.
     """
     try:
         fields = json.loads(
@@ -339,7 +355,7 @@ def explained(path: Path) -> Iterator[None]:
 
 
 def unreadable(path: Path | str, error: OSError) -> DataError:
-    """Return the error for a file that the system does not let us read."""
+    """Return the `DataError` for a file that the system does not let us read, with a hint."""
     reason = reason_of(error)
     return DataError(
         f"cannot read `{path}`: {reason}",
@@ -348,7 +364,7 @@ def unreadable(path: Path | str, error: OSError) -> DataError:
 
 
 def sync(fd: int) -> None:
-    """Flush a file to the disk itself."""
+    """Flush a file to the disk, also out of the drive's own cache where the system can do that."""
     if sys.platform == "darwin":
         # On macOS fsync leaves the data in the drive's cache: man 2 fsync.
         with suppress(OSError):
@@ -358,7 +374,7 @@ def sync(fd: int) -> None:
 
 
 def sync_dir(folder: Path) -> None:
-    """Flush a directory, so that the names in it survive a power loss."""
+    """Flush a directory to the disk, so that renames and new files in it survive a power loss."""
     with explained(folder):
         fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
@@ -368,19 +384,22 @@ def sync_dir(folder: Path) -> None:
 
 
 def write_all(fd: int, data: bytes) -> None:
-    """Write all bytes; one call of ``os.write`` may write fewer."""
+    """Write all bytes to ``fd``; a single call of ``os.write`` may write fewer."""
     rest = memoryview(data)
     while rest:
         rest = rest[os.write(fd, rest) :]
 
 
 def temporary(folder: Path) -> Path:
-    """Return a new random name that `sweep` recognises."""
+    """Return a new path in ``folder`` with a random name that `sweep` recognises."""
     return folder / f".tmp-{os.urandom(8).hex()}"
 
 
 def free_name(path: Path) -> Path:
-    """Return ``path``, or the first free name with ``-2``, ``-3``, … before its extension."""
+    """Return ``path`` if nothing is there, else the first free name (``-2``, ``-3``, …).
+
+    The number is put before the extension.
+    """
     count, free = 1, path
     # The last dot of ``state.json.corrupt-20260101T101500Z`` does not begin an extension.
     stem, suffix = (path.name, "") if "-" in path.suffix else (path.stem, path.suffix)
@@ -443,7 +462,7 @@ def _merge(source: Path, target: Path) -> Path:
 
 
 def _equal(source: Path, target: Path) -> bool:
-    """Whether both are the same file, or regular files with the same content."""
+    """Return whether both are names of one file, or regular files with the same content."""
     if not _is_regular(source) or not _is_regular(target):
         return False
     first, second = os.lstat(source), os.lstat(target)
@@ -486,7 +505,7 @@ def _finite(text: str) -> float:
 
 
 def _volume(path: Path) -> Path:
-    """Return the mount point of the volume with ``path``, as far as it can be found."""
+    """Return the mount point of the file system with ``path``, as far as it can be found."""
     folder = path.absolute()
     with suppress(OSError):
         while not folder.is_dir():
@@ -502,12 +521,15 @@ def _volume(path: Path) -> Path:
 
 
 def is_read_only(folder: Path) -> bool:
-    """Whether the file system at ``folder`` is mounted read-only."""
+    """Return whether the file system that contains ``folder`` is mounted read-only."""
     return bool(os.statvfs(folder).f_flag & os.ST_RDONLY)
 
 
 def unwritable(path: Path, error: OSError) -> DataError:
-    """Return the error for a file that cannot be written, with what to do about it."""
+    """Return the `DataError` for a file that cannot be written.
+
+    Its hint suits the cause in ``error``.
+    """
     reason = reason_of(error)
     volume = _volume(path)
     message = f"cannot write `{path}` on the volume `{volume}`: {reason}"

@@ -1,4 +1,4 @@
-"""Reading the front matter of an ``architecture.md``; the usual form needs no YAML parser."""
+"""Read the front matter of an ``architecture.md``; the usual form needs no YAML parser."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ _NO_TEXT: Final = frozenset({"null", "true", "false"})
 
 
 def read_front_matter(text: str) -> tuple[Mapping[str, object], tuple[str, ...]]:
-    """Return the front matter of a text as a mapping, and its problems."""
+    """Return the front matter of a Markdown text as a mapping, and its problems as sentences.
+
+    The mapping is empty if there is no front matter, or if there are problems.
+    """
     if not text.startswith(("---", "\ufeff---")):
         return {}, ()
     plain = _PLAIN.match(text)

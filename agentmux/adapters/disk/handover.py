@@ -1,4 +1,7 @@
-"""What a command and the orchestrator that it starts exchange: an environment, and a report."""
+"""What a command passes to the orchestrator that it starts (its environment), and gets back.
+
+The orchestrator sends back one report, through a named pipe: whether it has started.
+"""
 
 from __future__ import annotations
 
@@ -18,22 +21,23 @@ from agentmux.errors import BlockedError
 
 _REPORT_MAX: Final = 1 << 16
 _STEP_S: Final = 0.5
-"""The interval between checks of the process where the system has no pidfd (macOS)."""
+"""The interval between checks of the orchestrator on systems without pidfds (macOS)."""
 
 
 class ReadyPipe:
-    """The named pipe in a session's directory on which a command waits for the report.
+    """The named pipe in a session's directory, on which a command waits for the orchestrator.
 
-    Its name contains the command's pid: while that process lives, the session counts as starting
-    (`session_folders.starters`). The command holds a kernel lock on the directory, so that only one
-    command at a time starts an orchestrator; other pipes there belong to killed commands.
+    The pipe's name contains the command's pid: while that process lives, the session counts as
+    starting (`session_folders.starters`). The command holds a kernel lock on the directory, so that
+    only one command at a time starts an orchestrator; any other pipe there was left by a killed
+    command.
     """
 
     def __init__(self, folder: Path, environ: Mapping[str, str]) -> None:
-        """Make the pipe, and a private file with ``environ`` for the orchestrator.
+        """Make the pipe in ``folder``, and a private file with ``environ`` for the orchestrator.
 
-        The environment may contain keys, so it goes into a file that is removed once read, and
-        not into a program's arguments.
+        The environment may contain secret keys. So it goes into a file, which is removed when it is
+        read, and not into a program's arguments, which everybody can see.
 
         Raises:
             BlockedError: Another command is starting an orchestrator (reason ``locked``).
@@ -55,11 +59,14 @@ class ReadyPipe:
 
     @property
     def path(self) -> Path:
-        """The path of the pipe, for the orchestrator."""
+        """The path of the pipe, to be passed to the orchestrator."""
         return self._path
 
     def wait(self, timeout_s: float, pid: int) -> bytes | None:
-        """Return the report; None after ``timeout_s``, or if process ``pid`` ended without one."""
+        """Wait for the report of the orchestrator ``pid``, and return it.
+
+        The result is None after ``timeout_s`` seconds, or if the process ended without a report.
+        """
         deadline = time.monotonic() + timeout_s
         try:
             gone = open_descriptor(pid)
@@ -80,11 +87,11 @@ class ReadyPipe:
         return None
 
     def moved(self, folder: Path) -> None:
-        """Note that the directory of the pipe was renamed to ``folder``."""
+        """Take over the new path of the pipe, after its directory was renamed to ``folder``."""
         self._path = folder / self._path.name
 
     def close(self) -> None:
-        """Remove the pipe; safe to repeat."""
+        """Remove the pipe and the environment's file, and release the lock; safe to repeat."""
         if self._fd >= 0:
             os.close(self._fd)
             self._fd = -1
@@ -103,7 +110,11 @@ class ReadyPipe:
 
 
 def _take_turn(folder: Path) -> int:
-    """Lock the directory for this command; return a descriptor that keeps the lock until closed."""
+    """Lock the directory for this command; return a descriptor that keeps the lock until closed.
+
+    Raises:
+        BlockedError: Another command has locked it (reason ``locked``).
+    """
     turn = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         fcntl.flock(turn, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -120,7 +131,10 @@ def _take_turn(folder: Path) -> int:
 
 
 def discard_pipes(folder: Path) -> None:
-    """Remove the pipes of killed commands, unless a command is starting an orchestrator now."""
+    """Remove the pipes that killed commands left in ``folder``.
+
+    Nothing is removed while a command is starting an orchestrator there.
+    """
     with suppress(BlockedError, OSError):
         turn = _take_turn(folder)
         try:
@@ -136,9 +150,9 @@ def _sweep(folder: Path) -> None:
 
 
 def take_environment(path: Path) -> dict[str, str] | None:
-    """Return the environment from the command that waits at ``path``, and remove its file.
+    """Return the environment that the command with the pipe ``path`` left, and remove its file.
 
-    None where there is no such file.
+    The result is None if there is no such file.
     """
     try:
         text = _beside(path).read_text("ascii")
@@ -150,12 +164,15 @@ def take_environment(path: Path) -> dict[str, str] | None:
 
 
 def _beside(path: Path) -> Path:
-    """Return the path of the environment's file; `files.sweep` knows it as a temporary one."""
+    """Return the path of a pipe's environment file; `files.sweep` removes a forgotten one."""
     return path.with_name(f".tmp-{path.stem.rpartition('-')[2]}")
 
 
 def report(path: Path, data: bytes) -> None:
-    """Send the report; does nothing if nobody waits for it any more."""
+    """Send ``data`` to the command that waits on the pipe ``path``.
+
+    Do nothing if none waits any more.
+    """
     with suppress(OSError):
         fd = os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
         try:

@@ -1,8 +1,8 @@
-"""The journal of a session: append-only lines, each a JSON object.
+"""The journal of a session: a file to which lines are only added, each a JSON object.
 
-A line counts once its newline is written. Bytes after the last newline were never acknowledged:
-readers ignore them, and the next writer moves them to a file of their own. Offsets count bytes
-from the start of the file; a valid offset is always between two lines.
+A line counts once its newline is written. Bytes after the last newline belong to an append that
+never finished: readers ignore them, and the next writer moves them to a file of their own. Offsets
+count bytes from the start of the file; a valid offset is always the start or the end of a line.
 """
 
 from __future__ import annotations
@@ -23,10 +23,12 @@ from agentmux.core.codec.frozen import dataclass
 from agentmux.errors import BlockedError, DataError, reason_of
 
 LINE_MAX: Final = 8 << 20
-"""Bytes of one line with its newline: a request of 1 MB may take six bytes for each of its own."""
+"""The most bytes of a line, with its newline: JSON may write a request of 1 MB in six bytes for
+each of its own."""
 
 LOCK_WAIT_S: Final = 10.0
-"""The lock is held for milliseconds: after this time, its holder was probably stopped."""
+"""How long to wait for the journal's lock. Writers hold it for milliseconds: after this time,
+its holder was probably stopped (SIGSTOP)."""
 
 _POLL_S: Final = 0.002
 _CHUNK: Final = 1 << 18
@@ -35,13 +37,13 @@ _SHARED: Final = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 
 @dataclass(frozen=True, slots=True)
 class JournalLine:
-    """One complete line.
+    """One complete line of a journal.
 
     Attributes:
         start: The offset of its first byte.
         end: The offset after its newline.
-        raw: The line without its newline; of a line over `LINE_MAX` only as much as `parse_line`
-            needs to reject it.
+        raw: The line without its newline; of a longer line than `LINE_MAX` only the beginning,
+            which `parse_line` rejects.
     """
 
     start: int
@@ -54,8 +56,9 @@ class Tail:
     """The content of a journal after an offset.
 
     Attributes:
+        lines: The complete lines.
         end: The offset after the last complete line.
-        torn: The incomplete line after ``end``, at most `LINE_MAX` bytes of it.
+        torn: The bytes of an incomplete line after ``end``, at most `LINE_MAX`; usually empty.
     """
 
     lines: tuple[JournalLine, ...]
@@ -64,7 +67,7 @@ class Tail:
 
 
 def parse_line(raw: bytes) -> dict[str, Any] | None:
-    """Decode one line; None if it is too long or not a strict JSON object."""
+    """Decode a line (without its newline); None if it is too long or not a strict JSON object."""
     if len(raw) >= LINE_MAX:
         return None
     try:
@@ -74,20 +77,20 @@ def parse_line(raw: bytes) -> dict[str, Any] | None:
 
 
 class FileJournal:
-    """The journal at one path; no file stays open between calls."""
+    """The journal at one path; each method opens the file anew."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
 
     def exists(self) -> bool:
-        """Whether anything exists at the path."""
+        """Return whether anything exists at the path, also a broken link."""
         return os.path.lexists(self.path)
 
     def create(self, *lines: Mapping[str, Any]) -> int:
         """Create the journal with its first lines, atomically.
 
         Returns:
-            The offset after them.
+            The offset after these lines.
 
         Raises:
             DataError: A journal exists already, or it cannot be written.
@@ -99,12 +102,14 @@ class FileJournal:
         return len(data)
 
     def read(self, offset: int = 0) -> Tail:
-        """Return the content after ``offset``, without a lock; a missing journal is empty at 0.
+        """Return the content after ``offset``, without a lock; a missing journal counts as empty.
 
-        A line that is read here may not be on the disk yet: apply only lines read in `exclusive`.
+        A line that is read here may not be on the disk yet, and a power loss may undo it: apply
+        only lines that were read under the lock, in `exclusive`.
 
         Raises:
-            DataError: It is shorter than ``offset``, has no line end there, or is not readable.
+            DataError: The journal is shorter than ``offset``, has no line end there, or cannot be
+                read.
         """
         try:
             fd = self._open(os.O_RDONLY)
@@ -118,7 +123,10 @@ class FileJournal:
             os.close(fd)
 
     def first(self) -> JournalLine | None:
-        """Return only the first line, which identifies the journal; None without one."""
+        """Return the first line, which identifies the journal.
+
+        The result is None if there is no complete line.
+        """
         try:
             fd = self._open(os.O_RDONLY)
         except FileNotFoundError:
@@ -137,11 +145,14 @@ class FileJournal:
 
     @contextmanager
     def exclusive(self, *, wait_s: float = LOCK_WAIT_S) -> Iterator[HeldJournal]:
-        """Lock the journal against other writers; keep it for milliseconds only, and do not nest.
+        """Lock the journal against all other writers while the ``with`` block runs.
+
+        Keep it for milliseconds only. Do not call it again inside the block: it would wait for
+        itself.
 
         Raises:
             DataError: There is no journal, or it cannot be opened for writing.
-            BlockedError: Another process had it locked for ``wait_s`` seconds.
+            BlockedError: Another process kept it locked for ``wait_s`` seconds.
         """
         fd = self._open_locked(wait_s)
         try:
@@ -150,10 +161,12 @@ class FileJournal:
             os.close(fd)  # frees the lock
 
     def append(self, fields: Mapping[str, Any]) -> tuple[int, int]:
-        """Append one line, durably.
+        """Lock the journal and append one line, durably.
+
+        Errors are those of `exclusive` and `HeldJournal.append`.
 
         Returns:
-            The offsets of its start and after its end.
+            The offset of the line's first byte, and the offset after its newline.
         """
         with self.exclusive() as held:
             return held.append(fields)
@@ -194,27 +207,28 @@ class FileJournal:
 
 
 class HeldJournal:
-    """The journal while its lock is held."""
+    """A journal that this process has locked; from `FileJournal.exclusive`."""
 
     def __init__(self, path: Path, fd: int) -> None:
         self._path = path
         self._fd = fd
 
     def read(self, offset: int = 0) -> Tail:
-        """Return the content after ``offset``; all of it is on the disk.
+        """Return the content after ``offset``, once all of it is on the disk.
 
         Raises:
-            DataError: It is shorter than ``offset``, has no line end there, or is not readable.
+            DataError: The journal is shorter than ``offset``, has no line end there, or cannot be
+                read.
         """
         with files.explained(self._path):
             files.sync(self._fd)  # a writer may have been killed between its write and its flush
         return _read(self._path, self._fd, offset)
 
     def append(self, fields: Mapping[str, Any]) -> tuple[int, int]:
-        """Append one line; when this returns, it is on the disk.
+        """Append one line; when this returns, the line is on the disk.
 
         Returns:
-            The offsets of its start and after its end.
+            The offset of the line's first byte, and the offset after its newline.
 
         Raises:
             DataError: The line is too long, or cannot be written; the journal is unchanged.
@@ -233,10 +247,11 @@ class HeldJournal:
         return start, start + len(data)
 
     def cut_torn(self) -> Path | None:
-        """Move the bytes after the last newline to a file of their own.
+        """Move the bytes after the last newline, if any, to a file of their own.
 
         Returns:
-            That file (``tool_events.torn-<UTC time>``); None if there were none.
+            The path of that file (``tool_events.torn-<UTC time>``); None if there were no such
+            bytes.
         """
         with files.explained(self._path):
             size = os.fstat(self._fd).st_size
@@ -267,7 +282,7 @@ def encode_line(fields: Mapping[str, Any]) -> bytes:
     """Encode one line with its newline, in ASCII, with the keys in the given order.
 
     Raises:
-        DataError: It is longer than `LINE_MAX`.
+        DataError: The line is longer than `LINE_MAX`.
     """
     text = json.dumps(dict(fields), allow_nan=False, separators=(",", ":"))
     data = text.encode("ascii") + b"\n"
@@ -277,7 +292,11 @@ def encode_line(fields: Mapping[str, Any]) -> bytes:
 
 
 def _write_whole(fd: int, data: bytes) -> None:
-    """Write in a single call, so that no other writer's line comes in between."""
+    """Write all bytes in a single call, so that no other writer's line comes in between.
+
+    Raises:
+        OSError: The write failed, or wrote only a part.
+    """
     if os.write(fd, data) != len(data):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
@@ -311,7 +330,7 @@ def _read(path: Path, fd: int, offset: int) -> Tail:
 
 
 def _scan(path: Path, fd: int, offset: int) -> Tail:
-    """Split at newlines, in pieces; of an endless line at most `LINE_MAX` bytes are kept."""
+    """Read all lines after ``offset``; of a line over `LINE_MAX` keep only the beginning."""
     lines: list[JournalLine] = []
     start = at = offset
     head = b""

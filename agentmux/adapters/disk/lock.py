@@ -1,7 +1,8 @@
-"""The session lock: a kernel lock, which ends with its holder, and a note of who holds it.
+"""The session lock: a kernel lock, which ends with the process that holds it, and a note about it.
 
-The lock file is never removed, since a second process could then lock a new one. The note is a
-file of its own, for messages only, and may be out of date: only the lock counts.
+The lock file is never removed: otherwise a second process could make and lock a new one. The note
+says which process has the lock. It is a file of its own, for messages only, and may be out of date:
+only the lock counts.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ _OPEN: Final = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 
 
 class SessionLock:
-    """The lock of one session's directory; use one object per process. Not locked at first."""
+    """The lock of the session in one directory; not locked at first. Use one object per process."""
 
     def __init__(self, folder: Path) -> None:
         self._session = folder.name
@@ -40,11 +41,11 @@ class SessionLock:
         return self._path.with_name(layout.LOCK_HOLDER)
 
     def acquire(self, timeout_s: float, holder: Mapping[str, Any]) -> None:
-        """Take the lock, and write ``holder`` (``pid``, ``host``, ``since``) to the note.
+        """Take the lock, and write ``holder`` to the note.
 
         Args:
-            timeout_s: How long to wait for another holder; 0 means a single attempt.
-            holder: JSON-compatible values.
+            timeout_s: How long to wait if another process has the lock; 0 means a single attempt.
+            holder: JSON-compatible values: ``pid``, ``host`` and ``since`` of this process.
 
         Raises:
             BlockedError: Another process holds the lock (reason ``locked``).
@@ -63,9 +64,10 @@ class SessionLock:
                 raise
 
     def release(self) -> None:
-        """Release the lock, if we hold it, and remove the note, if possible; the lock file stays.
+        """Release the lock and remove the note; do nothing if this object does not hold the lock.
 
-        This does not fail: whoever releases a lock has something else to end after it.
+        The lock file stays. A note that cannot be removed is no error, since the caller is ending
+        and has more to release.
         """
         if self._lock is None:
             return
@@ -77,7 +79,10 @@ class SessionLock:
             self._let_go()
 
     def still_mine(self) -> bool:
-        """Whether we hold the lock, and its file is still at the path; else others can lock it."""
+        """Return whether this object holds the lock, and the locked file is still at its path.
+
+        If the file was deleted or replaced, another process can lock a new file at the path.
+        """
         if self._lock is None or not self._lock.is_locked:
             return False
         try:
@@ -86,13 +91,16 @@ class SessionLock:
             return False
 
     def is_deleted(self) -> bool:
-        """Whether our lock file was deleted, and no other one is at its path."""
+        """Return whether the locked file was deleted, and no other file is at its path."""
         if self._witness < 0 or os.path.lexists(self._path):
             return False
         return os.fstat(self._witness).st_nlink == 0
 
     def holder(self) -> dict[str, Any] | None:
-        """Return the note of the last holder; None without a readable one."""
+        """Return the note of the process that took the lock last.
+
+        The result is None if there is no readable note.
+        """
         data = files.read_limited(self._holder, _HOLDER_MAX)
         try:
             return files.json_fields(data) if data is not None else None
@@ -100,9 +108,10 @@ class SessionLock:
             return None
 
     def is_held(self) -> bool:
-        """Whether any process holds the lock now; makes no file.
+        """Return whether any process holds the lock now; this creates no file.
 
-        An `acquire` at this very moment fails its first attempt: give it a timeout of a second.
+        The check takes the lock for a moment, so that the first attempt of an `acquire` may fail:
+        give that call a timeout of a second.
 
         Raises:
             DataError: The lock file exists but cannot be opened.

@@ -1,4 +1,4 @@
-"""Reading a log that another process writes: its last lines, then new ones."""
+"""Read a log that another process writes: its last lines, then new ones."""
 
 from __future__ import annotations
 
@@ -11,20 +11,26 @@ from agentmux.adapters.disk import files
 
 _CHUNK: Final = 1 << 16
 _MOST: Final = 64 << 20
-"""The most bytes, from the end, in which the last lines are searched."""
+"""`LogFile.last` looks for its lines in at most this many bytes at the end."""
 
 _LOOK: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 class LogFile:
-    """A log at one path; it may be missing, and may be created or truncated later."""
+    """A log at one path; it may be missing, and be created or truncated between two calls."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._offset = 0
 
     def last(self, count: int) -> list[str]:
-        """Return the last ``count`` complete lines; `more` continues after them."""
+        """Return the last ``count`` complete lines; `more` continues after them.
+
+        The result is empty if there is no file.
+
+        Raises:
+            DataError: The system does not let us read the file.
+        """
         fd = self._open()
         if fd < 0:
             return []
@@ -36,7 +42,13 @@ class LogFile:
             os.close(fd)
 
     def more(self) -> list[str]:
-        """Return the complete lines added since the last call; all lines after a truncation."""
+        """Return the complete lines added since the last call of `last` or `more`.
+
+        If the file has become shorter, it was truncated: return all of its lines.
+
+        Raises:
+            DataError: The system does not let us read the file.
+        """
         fd = self._open()
         if fd < 0:
             return []
@@ -50,7 +62,7 @@ class LogFile:
             os.close(fd)
 
     def _open(self) -> int:
-        """Return a descriptor; -1 where there is no regular file."""
+        """Return a descriptor for reading; -1 if there is no regular file at the path."""
         try:
             fd = os.open(self._path, _LOOK)
         except FileNotFoundError:
@@ -64,7 +76,7 @@ class LogFile:
 
 
 def _last_lines(fd: int, end: int, count: int) -> bytes:
-    """Return the bytes of the last ``count`` lines before ``end``."""
+    """Return the last ``count`` lines before the offset ``end``, which is the end of a line."""
     start, data = end, b""
     while start and data.count(b"\n") <= count and len(data) < _MOST:
         begin = max(0, start - _CHUNK)

@@ -38,7 +38,8 @@ _DIGEST_MAX: Final = 64 << 20
 _IGNORE: Final = ".gitignore"
 
 _WRAPPER_S: Final = 60.0
-"""A wrapper writes a small file in less time than this."""
+"""A temporary file of this age was left by a killed wrapper: writing a small file takes less
+time."""
 
 
 class FileSession(FileSignals):
@@ -52,7 +53,10 @@ class FileSession(FileSignals):
     # -- reading -----------------------------------------------------------------------------
 
     def tail(self, offset: int) -> tuple[tuple[Event, int], ...]:
-        """Return the acknowledged events after ``offset``; see `ports.session_files`."""
+        """Return the events after ``offset`` that are on the disk, each with the offset of its end.
+
+        Lines that cannot be read as events are skipped; see `skipped`.
+        """
         with self.journal.exclusive() as held:
             lines = held.read(offset).lines
         events, skipped = self._sorted_out(lines)
@@ -61,21 +65,24 @@ class FileSession(FileSignals):
         return events
 
     def skipped(self) -> tuple[str, ...]:
-        """Return the lines that `tail` skipped; see `ports.session_files`."""
+        """Return a sentence for each line that `tail` has skipped since the last call."""
         untold, self._untold = tuple(self._untold), []
         return untold
 
     def artifacts(self, state: SessionState) -> Artifacts:
-        """Read the artifacts in the phase folders; see `ports.session_files`."""
+        """Read the artifacts in the phase folders, without those that ``state`` wants archived."""
         return read_artifacts(self._path, state)
 
     def digest(self, path: str) -> str:
-        """Return the SHA-256 of a file in hex; see `ports.session_files`."""
+        """Return the SHA-256 of the session's file ``path`` in hex.
+
+        The result is empty if it is missing, not regular or too large.
+        """
         data = files.read_limited(f"{self._path}/{path}", _DIGEST_MAX)
         return "" if data is None else sha256(data).hexdigest()
 
     def launch_record(self, launch: str) -> LaunchRecord:
-        """Read the files that a launch left; see `ports.session_files`."""
+        """Return what a launch left in its folder: start, exit record, the user's choice."""
         folder = self._path / layout.launch(launch)
         data = files.read_limited(folder / "exit.json", 1 << 16)
         stopped = os.path.lexists(folder / "stopped")
@@ -88,7 +95,10 @@ class FileSession(FileSignals):
         )
 
     def checkpoint_state(self, path: str, model: str | None) -> CheckpointState:
-        """Check an agent's checkpoint file; see `ports.session_files`."""
+        """Return the state of an agent's checkpoint: usable, missing, corrupt, or of another model.
+
+        ``path`` is absolute; ``model`` None accepts any model.
+        """
         if not os.path.lexists(path):
             return CheckpointState.MISSING
         data = files.read_limited(Path(path), _DIGEST_MAX)
@@ -102,7 +112,7 @@ class FileSession(FileSignals):
         return CheckpointState.OK
 
     def has_file(self, path: str) -> bool:
-        """Whether a regular file with content exists; see `ports.session_files`."""
+        """Return whether a non-empty regular file is at the absolute ``path``."""
         try:
             facts = os.lstat(path)
         except OSError:
@@ -118,7 +128,16 @@ class FileSession(FileSignals):
         *,
         last: Callable[[Path], object] = lambda _: None,
     ) -> None:
-        """Make the complete directory, then rename it to its place; see `ports.session_files`."""
+        """Create the session's directory with all files under a temporary name, then rename it.
+
+        Args:
+            events: The first events of the journal; the first state is made from them.
+            texts: The content of further files, by path relative to the session.
+            last: Called with the directory just before the rename; if it raises, all is removed.
+
+        Raises:
+            BlockedError: Another process has just taken the name (reason `NAME_TAKEN`).
+        """
         sessions = self._path.parent
         around = (sessions.parent, sessions, sessions / _IGNORE)
         self._made_around = tuple(each for each in around if not os.path.lexists(each))
@@ -141,12 +160,15 @@ class FileSession(FileSignals):
         files.sync_dir(sessions)
 
     def discard(self) -> None:
-        """Remove a session that never began; see `ports.session_files`."""
+        """Remove the directory of a session that never began, and what `make` made around it.
+
+        What cannot be removed stays, without an error.
+        """
         shutil.rmtree(self._path, ignore_errors=True)
         self._discard_around()
 
     def _discard_around(self) -> None:
-        """Remove what `make` made around the session, unless it is in use."""
+        """Remove the parent folders and ``.gitignore`` that `make` made, unless others use them."""
         with suppress(OSError):
             for path in reversed(self._made_around):
                 if path.name != _IGNORE:
@@ -157,11 +179,17 @@ class FileSession(FileSignals):
     # -- writing -----------------------------------------------------------------------------
 
     def append(self, event: Event) -> None:
-        """Append one line to the journal, durably."""
+        """Append the event to the journal as one line, durably."""
         self.journal.append(encode(event))
 
     def save(self, state: SessionState, *, after: int | None) -> None:
-        """Commit ``state``, then mirror the cursor; see `ports.session_files`."""
+        """Write ``state`` to ``state.json`` durably, then copy its offset to the cursor file.
+
+        ``after`` is the revision of the state that it replaces; None skips the check.
+
+        Raises:
+            SupersededError: ``state.json`` has another revision: another process has written it.
+        """
         self._store.save(encode_state(state), after=after)
         self._store.save_cursor(
             applied_offset=state.applied_offset,
@@ -170,11 +198,14 @@ class FileSession(FileSignals):
         )
 
     def set_aside_corrupt_state(self, now: datetime) -> None:
-        """Rename a corrupt ``state.json``, before the next commit overwrites it."""
+        """Rename a corrupt ``state.json`` so that the next `save` does not overwrite it."""
         self._store.set_aside_corrupt(now)
 
     def import_session(self, state: SessionState, events: Sequence[Event]) -> SessionState:
-        """Begin a new journal with ``events``; the old one is kept under another name."""
+        """Replace the journal of an older session by one with ``events``; return the new state.
+
+        The old journal is kept under another name (``tool_events.imported-…``).
+        """
         path = self.journal.path
         if self.journal.exists():
             kept = path.with_name(f"tool_events.imported-{new_id()[:8]}.jsonl")
@@ -187,7 +218,7 @@ class FileSession(FileSignals):
         return replace(imported, revision=state.revision + 1)
 
     def add(self, implied: Implied) -> None:
-        """Add a file durably; see `ports.session_files`."""
+        """Write a file that follows from an event, durably, unless it exists with this content."""
         target = self._place(implied.path)
         data = self._content(implied)
         if data is None:
@@ -206,43 +237,52 @@ class FileSession(FileSignals):
         return (implied.text or "").encode("utf-8", "surrogatepass")
 
     def to_archive(self, archive: Archive) -> tuple[str, ...]:
-        """Return the files to move; see `ports.session_files`."""
+        """Return the files that `archive` would move, as paths relative to the session."""
         return tuple(name for path in archive.paths for name in _files_below(self._path, path))
 
     def archive(self, archive: Archive) -> None:
-        """Move files one by one into history; see `ports.session_files`."""
+        """Move files one by one into the history.
+
+        Files that are moved already or missing are no error.
+        """
         for name in self.to_archive(archive):
             source = files.inside(self._path, name)
             files.move(source, self._place(f"{archive.to}/{name}"))
 
     def write(self, path: str, data: str) -> Path:
-        """Write a private file; see `ports.session_files`."""
+        """Write a private file at ``path`` in the session durably; return its absolute path."""
         target = self._place(path)
         files.make_dir(target.parent)
         files.replace(target, data.encode("utf-8", "surrogatepass"))
         return target
 
     def write_over(self, path: str, data: str) -> None:
-        """Overwrite a file in place; see `ports.session_files`."""
+        """Overwrite the session's file ``path`` in place, not durably; this needs no disk space."""
         target = files.inside(self._path, path)
         files.write_over(target, data.encode("utf-8", "surrogatepass"))
 
     def make_folder(self, path: str) -> None:
-        """Make a private folder; see `ports.session_files`."""
+        """Make a private folder at ``path`` in the session, unless it exists."""
         files.make_dir(self._place(path, whole=True))
 
     def _place(self, path: str, *, whole: bool = False) -> Path:
-        """Return the absolute form of a path to write to.
+        """Return the absolute form of a path in the session, for writing.
+
+        ``whole``: the last part must not be a link either.
 
         Raises:
-            DataError: The session's directory does not exist any more.
+            DataError: The session's directory is gone, or a folder on the way is a link.
         """
         if not self._path.is_dir():
             raise DataError(f"the session's directory `{self._path}` is gone")
         return files.inside(self._path, path, whole=whole)
 
     def sweep(self, *, all_ended: bool = False) -> None:
-        """Remove temporary files; see `ports.session_files`."""
+        """Remove files that killed writers left half-written; call it under the session's lock.
+
+        ``all_ended`` says that every agent has ended: then all such files of launches are removed,
+        and pipes that killed commands left.
+        """
         # Only the lock's holder makes them, and hooks, which do not mind the loss of theirs.
         files.sweep(self._path, older_than_s=0)
         # Wrappers may still be alive and writing theirs.
@@ -253,7 +293,11 @@ class FileSession(FileSignals):
 
 
 def _rename_to_free(made: Path, path: Path) -> None:
-    """Rename a folder; never replace a folder that is not empty."""
+    """Rename the folder ``made`` to ``path``, where no folder with content may be.
+
+    Raises:
+        BlockedError: There is a folder with content at ``path`` (reason `NAME_TAKEN`).
+    """
     try:
         made.rename(path)
     except OSError as error:
@@ -267,7 +311,10 @@ def _rename_to_free(made: Path, path: Path) -> None:
 
 
 def _files_below(session: Path, path: str) -> list[str]:
-    """Return each file, link or other entry at or below ``path``, but no folders."""
+    """Return all files, links and other entries at or below ``path``, but no folders; sorted.
+
+    ``path`` and the results are relative to ``session``.
+    """
     top = session / path
     if not top.is_dir() or top.is_symlink():
         return [path] if os.path.lexists(top) else []
@@ -279,7 +326,10 @@ def _files_below(session: Path, path: str) -> list[str]:
 
 
 def _choice(data: bytes) -> LaunchChosen | None:
-    """Read the choice that the wrapper wrote; None where it is not valid."""
+    """Parse the user's choice in a stopped pane, as the wrapper wrote it.
+
+    The result is None if it is not valid.
+    """
     try:
         return from_fields(LaunchChosen, json.loads(data), where="choice")
     except (ValueError, TypeError, FieldError, RecursionError):

@@ -1,7 +1,7 @@
 """The directories of sessions: finding them, reading their state quickly, removing them.
 
-A quick read accepts only a valid, complete file. Otherwise it returns None or nothing, and
-`session_files` must read the session in full.
+A quick read accepts only a valid, complete file. Otherwise it returns None or an empty mapping, and
+the caller must read the session in full with `session_files`.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from agentmux.core.names.phase import Phase
 from agentmux.errors import BlockedError
 
 STATE_MAX: Final = 8 << 20
-"""Bytes of a state file that is read quickly."""
+"""The most bytes of a state file for a quick read; a larger one is read in full."""
 
 RUNTIME_MAX: Final = 1 << 20
 STARTING_S: Final = 180.0
-"""A command that waits for an orchestrator gives up long before this: tmux has half a minute to
-make the session, and the orchestrator another."""
+"""How long a session may count as starting. A command that waits for an orchestrator gives up
+long before: tmux has half a minute to make the session, and the orchestrator another."""
 
 BEGIN_WAIT_S: Final = 10.0
-"""How long a start waits for another start in the project, which takes at most a second."""
+"""How long a start waits for another start in the same project, which takes at most a second."""
 
 _POLL_S: Final = 0.02
 BURIED: Final = ".removing-"
@@ -40,7 +40,13 @@ _SIGNS: Final = (layout.STATE, layout.JOURNAL, layout.STATE_BACKUP)
 
 
 def names(folder: Path) -> tuple[str, ...]:
-    """Return the names of the directories with a state or a journal, in no order."""
+    """Return the names of the sessions in ``folder``: directories with a state or a journal.
+
+    They are in no order. A missing folder has no sessions.
+
+    Raises:
+        DataError: The system does not let us read the folder.
+    """
     try:
         with os.scandir(folder) as entries:
             return tuple(
@@ -59,12 +65,15 @@ def _is_session(path: str) -> bool:
 
 
 def leftovers(folder: Path) -> tuple[Path, ...]:
-    """Return the directories whose removal was not finished."""
+    """Return the directories in ``folder`` that `bury` renamed and that were not fully deleted."""
     return tuple(sorted(folder.glob(f"{BURIED}*")))
 
 
 def glance(path: Path) -> Mapping[str, Any] | None:
-    """Return the fields of a valid ``state.json``; None where it must be read in full."""
+    """Return the fields of the session's ``state.json``.
+
+    The result is None if the session must be read in full.
+    """
     fields = _fields(f"{path}/{layout.STATE}", STATE_MAX)
     if fields is None or fields.get("phase") not in _KNOWN:
         return None
@@ -74,7 +83,10 @@ def glance(path: Path) -> Mapping[str, Any] | None:
 
 
 def _has_journal(path: Path, fields: Mapping[str, Any]) -> bool:
-    """Whether the journal is as long as the applied offset; an older state needs no journal."""
+    """Return whether the journal is at least as long as the offset in ``fields`` says.
+
+    The state of an older session names no journal: then the result is True.
+    """
     offset = fields.get("applied_offset", 0)
     if not fields.get("journal_id"):
         return True
@@ -86,9 +98,10 @@ def _has_journal(path: Path, fields: Mapping[str, Any]) -> bool:
 
 
 def runtime(path: Path) -> Mapping[str, Any]:
-    """Return the orchestrator's last ``runtime_state.json``; empty where it is not readable.
+    """Return the last ``runtime_state.json`` of the session's orchestrator; empty if not readable.
 
-    An orchestrator cannot note that its file system has become read-only: that is added here.
+    An orchestrator whose file system has become read-only cannot write that down, so this function
+    adds it as ``problem``.
     """
     noted = _fields(f"{path}/{layout.RUNTIME}", RUNTIME_MAX) or {}
     with suppress(OSError):
@@ -98,9 +111,10 @@ def runtime(path: Path) -> Mapping[str, Any]:
 
 
 def starters(path: Path) -> tuple[tuple[int, int], ...]:
-    """Return pid and start time of the commands that are starting an orchestrator.
+    """Return pid and start time of each command that is starting an orchestrator for this session.
 
-    They may have been killed: check whether they are alive.
+    A command that was killed while it did so is included: check whether the process is alive. If
+    the session's directory has not changed for `STARTING_S` seconds, there are none.
     """
     with suppress(OSError):
         if abs(time.time() - os.stat(path).st_mtime) < STARTING_S:  # noqa: PTH116 (quick)
@@ -111,12 +125,12 @@ def starters(path: Path) -> tuple[tuple[int, int], ...]:
 
 @contextmanager
 def one_at_a_time(project: Path, *, wait_s: float = BEGIN_WAIT_S) -> Iterator[None]:
-    """Lock the project's directory, while a session begins in it.
+    """Lock the project's directory while the ``with`` block begins a session in it.
 
     On a file system without locks this does nothing.
 
     Raises:
-        BlockedError: Another process had it locked for ``wait_s`` seconds.
+        BlockedError: Another process kept the directory locked for ``wait_s`` seconds.
     """
     folder = os.open(project, os.O_RDONLY | os.O_CLOEXEC)
     try:
@@ -157,7 +171,7 @@ def _fields(path: str, limit: int) -> dict[str, Any] | None:
 
 
 def changed_at(path: Path) -> float:
-    """Return the Unix time of the last change of state, journal or directory; 0: unknown."""
+    """Return the Unix time of the last change of state, journal or directory; 0 if unknown."""
     latest = 0.0
     for name in (layout.STATE, layout.JOURNAL, ""):
         with suppress(OSError):
@@ -166,10 +180,10 @@ def changed_at(path: Path) -> float:
 
 
 def bury(path: Path) -> Path:
-    """Rename the directory, so that it does not count as a session; return its new path.
+    """Rename a session's directory so that it does not count as a session; return the new path.
 
     Raises:
-        DataError: It cannot be renamed; nothing was changed.
+        DataError: The directory cannot be renamed; nothing was changed.
     """
     target = files.free_name(path.with_name(BURIED + path.name))
     with files.explained(path):
@@ -179,11 +193,11 @@ def bury(path: Path) -> Path:
 
 
 def delete(buried: Path) -> None:
-    """Delete a directory that `bury` returned, if it still exists.
+    """Delete a directory that `bury` has renamed; one that is gone already is no error.
 
     Raises:
-        DataError: A file in it cannot be deleted; another attempt continues from there.
-        ValueError: It was not renamed by `bury`.
+        DataError: A file in it cannot be deleted; another call continues from there.
+        ValueError: The directory does not have a name from `bury`.
     """
     import shutil  # noqa: PLC0415 (only removing needs it)
 

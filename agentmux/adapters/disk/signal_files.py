@@ -1,7 +1,7 @@
-"""The part of a session's directory that a signal needs: judge and append it under one lock.
+"""The part of a session's directory that a signal needs: reading it and appending, under one lock.
 
-`session_files.FileSession` adds the rest. This module is separate because every ``agentmux submit``
-pays for what is imported here.
+`session_files.FileSession` adds the rest. This module is separate so that ``agentmux submit`` does
+not import more than it needs.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from agentmux.core.names.turn import Turn
 from agentmux.errors import DataError, NotFoundError
 
 BLANK: Final = SessionState(phase=Phase.FAILED)
-"""The state from which a journal is folded."""
+"""The state before the first event: events of a journal are applied to it."""
 
 _FEATURE_MAX: Final = 1 << 20
 _PHASES: Final = tuple(Phase)  # not a set: a corrupt state may hold anything
@@ -50,11 +50,11 @@ class FileTransaction:
 
     @property
     def loaded(self) -> LoadedSession:
-        """The session as it was read when the lock was taken."""
+        """The session as it was read when the journal was locked."""
         return self._loaded
 
     def append(self, event: Event) -> None:
-        """Append one line; when this returns, it is on the disk."""
+        """Append the event to the journal; when this returns, its line is on the disk."""
         self._held.append(encode(event))
 
 
@@ -69,17 +69,20 @@ class FileSignals:
 
     @property
     def path(self) -> Path:
-        """The directory, absolute."""
+        """The absolute path of the session's directory."""
         return self._path
 
     @contextmanager
     def transact(self) -> Iterator[FileTransaction]:
-        """Read state and journal under the journal's lock; keep it for milliseconds only.
+        """Lock the journal and read the session, so that the ``with`` block can append to it.
+
+        Keep the block to milliseconds.
 
         Raises:
-            NotFoundError: There is no such session.
-            DataError: As `load`; also for a session of an older version that was not resumed yet.
-            BlockedError: Another process has the journal locked for too long.
+            NotFoundError: There is no session at the path.
+            DataError: State or journal cannot be used (see `load`), or the session is from an older
+                version and was not resumed yet.
+            BlockedError: Another process kept the journal locked for too long.
         """
         if not files.is_folder(self._path):
             raise NotFoundError(
@@ -95,7 +98,10 @@ class FileSignals:
             yield FileTransaction(held, loaded)
 
     def read_artifact(self, path: str, limit: int) -> tuple[bytes | None, str]:
-        """Return a regular file's content, or None and the reason."""
+        """Return the content of a session's regular file and ``""``, or None and the reason.
+
+        A file with more than ``limit`` bytes is not read.
+        """
         try:
             data = files.read_strict(f"{self._path}/{path}", limit)
         except (ValueError, DataError) as error:
@@ -103,18 +109,22 @@ class FileSignals:
         return data, "" if data is not None else "missing"
 
     def read_yaml(self, data: bytes) -> tuple[object, tuple[str, ...]]:
-        """Parse one YAML document strictly; return its value, and all problems with their lines."""
+        """Parse one YAML document strictly.
+
+        Return its value, and a sentence with line for each problem. The value is None if there are
+        problems.
+        """
         from agentmux.adapters.yaml.documents import load_yaml  # noqa: PLC0415 (yaml costs 20 ms)
 
         loaded = load_yaml(data)
         return loaded.value, loaded.problems
 
     def read_front_matter(self, text: str) -> tuple[Mapping[str, object], tuple[str, ...]]:
-        """Return the front matter of a Markdown text, and all problems with their lines."""
+        """Return a Markdown text's front matter as a mapping, and a sentence for each problem."""
         return read_front_matter(text)
 
     def turn(self, launch: str) -> Turn:
-        """Return the turn that a launch's hooks reported; see `ports.session_files`."""
+        """Return the turn that the launch's hooks reported last; `Turn.UNKNOWN` if none did."""
         said = files.read_limited(self._path / layout.turn(launch), 64) or b""
         try:
             return Turn(said.decode("ascii", "replace").strip())
@@ -122,13 +132,17 @@ class FileSignals:
             return Turn.UNKNOWN
 
     def note_turn(self, launch: str, turn: Turn) -> None:
-        """Write down the turn that a hook reported; see `ports.session_files`."""
+        """Write down the turn that a hook reported; do nothing if the launch has no folder."""
         path = files.inside(self._path, layout.turn(launch))
         if layout.is_launch(launch) and path.parent.is_dir():
             files.put(path, f"{turn}\n".encode())
 
     def load(self) -> LoadedSession:
-        """Read state and journal; see `ports.session_files`."""
+        """Read state and journal, and change nothing.
+
+        Raises:
+            DataError: They cannot be read, are from a newer version, or do not belong together.
+        """
         return self._load(self.journal)
 
     def _load(self, journal: FileJournal | HeldJournal) -> LoadedSession:
@@ -169,7 +183,11 @@ class FileSignals:
     def _from_journal(
         self, journal: FileJournal | HeldJournal, first: JournalLine | None, warnings: list[str]
     ) -> LoadedSession:
-        """Load without a readable state: fold the whole journal, or leave it to the artifacts."""
+        """Load a session without a readable state: apply its whole journal to `BLANK`.
+
+        If the journal has no events of ours, the session counts as foreign, and its phase must be
+        found from its artifacts.
+        """
         lines = journal.read().lines if first is not None else ()
         events = self._events(lines, warnings, older=not _is_header(first))
         if not events or not isinstance(events[0][0].fact, JournalCreated):
@@ -192,14 +210,17 @@ class FileSignals:
         )
 
     def _lies(self, path: str, state: SessionState) -> bool:
-        """Whether anything exists at ``path``, or at the place an unfinished move takes it to."""
+        """Return whether ``path`` exists, also where an unfinished move in ``state`` has put it."""
         moved = (f"{each.to}/{path}" for each in state.pending_archive if each.takes(path))
         return any(os.path.lexists(self._path / place) for place in (path, *moved))
 
     def _foreign(
         self, state: SessionState, fields: dict[str, object], *, known: bool, warnings: list[str]
     ) -> LoadedSession:
-        """Load an older session; its cursor file says how far the journal was applied."""
+        """Load a session of an older version; ``fields`` are those of its ``state.json``.
+
+        Without an offset in ``fields``, the cursor file says up to where the journal was applied.
+        """
         cursor = self._store.load_cursor()
         offset = state.applied_offset
         if "applied_offset" not in fields and cursor is not None:
@@ -216,14 +237,18 @@ class FileSignals:
         )
 
     def _with_feature(self, state: SessionState) -> SessionState:
-        """Return the state with its feature; in an older session only the requirements have it."""
+        """Return ``state`` with its feature, which an older session has only in a file."""
         data = None if state.feature else self.read_artifact(layout.REQUIREMENTS, _FEATURE_MAX)[0]
         return replace(state, feature=data.decode("utf-8", "replace").strip()) if data else state
 
     def _events(
         self, lines: Iterable[JournalLine], warnings: list[str], *, older: bool = False
     ) -> tuple[tuple[Event, int], ...]:
-        """Return the events of the lines, and add the skipped lines to ``warnings``."""
+        """Return the events of the lines with the offsets of their ends.
+
+        A sentence for each skipped line is added to ``warnings``. ``older`` reads lines of an older
+        session.
+        """
         found, skipped = self._sorted_out(lines, older=older)
         warnings += skipped.values()
         self._told.update(skipped)
@@ -232,7 +257,10 @@ class FileSignals:
     def _sorted_out(
         self, lines: Iterable[JournalLine], *, older: bool = False
     ) -> tuple[tuple[tuple[Event, int], ...], dict[int, str]]:
-        """Return the events, and the reason for each skipped line, by the line's offset."""
+        """Return the events of the lines with their end offsets, and why lines were skipped.
+
+        The reasons are sentences, by the offset at which the skipped line starts.
+        """
         read = _older_event if older else _event
         found: list[tuple[Event, int]] = []
         skipped: dict[int, str] = {}
@@ -253,10 +281,10 @@ def _event(line: JournalLine) -> Event:
 
 
 def _older_event(line: JournalLine) -> Event:
-    """Read a line of an older session, which may have no version.
+    """Read a line of an older session as an event; the line may lack a version.
 
     Raises:
-        FieldError: It has no version, and is not one of our events.
+        FieldError: It is not a JSON object, or has no version and is not one of our events.
         UnknownEventError: It has a version, and an unknown kind or a newer version.
     """
     fields = parse_line(line.raw)
@@ -269,6 +297,6 @@ def _older_event(line: JournalLine) -> Event:
 
 
 def _is_header(first: JournalLine | None) -> bool:
-    """Whether a journal begins with our header; journals of older sessions do not."""
+    """Return whether a journal's first line is our header; journals of older sessions have none."""
     fields = parse_line(first.raw) if first is not None else None
     return fields is not None and fields.get("event") == JournalCreated.kind

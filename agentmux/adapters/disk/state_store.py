@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from datetime import datetime
 
 SIZE_MAX: Final = 16 << 20
-"""Bytes of a state or cursor file, twice those of a journal line; a larger one is corrupt."""
+"""The most bytes of a state or cursor file, twice those of a journal line; a larger one is
+corrupt."""
 
 
 StateSource = Literal["state.json", "backup", "none"]
@@ -32,11 +33,12 @@ StateSource = Literal["state.json", "backup", "none"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadedState:
-    """The state as it was read.
+    """The content of ``state.json``, or of its backup.
 
     Attributes:
-        fields: All fields, with unknown ones; None where neither file is readable.
-        problem: Why ``state.json`` was not used, for people; None where it was, or is missing.
+        fields: All fields, also unknown ones; None if neither file can be used.
+        source: The file that was used.
+        problem: Why ``state.json`` is corrupt, for people; None if it is valid or missing.
     """
 
     fields: dict[str, Any] | None
@@ -46,7 +48,7 @@ class LoadedState:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cursor:
-    """The applied offset of the journal in bytes, the last event's id and the state's revision."""
+    """How far the journal was applied: offset in bytes, last event's id, the state's revision."""
 
     applied_offset: int
     last_event_id: str | None
@@ -69,7 +71,7 @@ class StateStore:
         return self.path.with_name(layout.CURSOR)
 
     def load(self) -> LoadedState:
-        """Return ``state.json``, or the backup where it is corrupt; changes nothing.
+        """Return the content of ``state.json``, or of the backup if it is corrupt; change no file.
 
         Raises:
             DataError: The state is from a newer agentmux, or the system does not let us read it.
@@ -81,7 +83,7 @@ class StateStore:
         return LoadedState(fields=fields, source="none" if fields is None else "state.json")
 
     def save(self, fields: Mapping[str, Any], *, after: int | None = None) -> None:
-        """Write ``fields`` as the state, durably; the previous valid state becomes the backup.
+        """Write ``fields`` as the state, durably; a valid previous state becomes the backup.
 
         Args:
             fields: The whole state, JSON-compatible.
@@ -105,7 +107,7 @@ class StateStore:
         files.replace(self.path, data)
 
     def save_cursor(self, *, applied_offset: int, last_event_id: str | None, revision: int) -> None:
-        """Write the cursor file for other tools; only the offset in the state counts."""
+        """Write the cursor file, for other tools; AgentMux itself uses the offset in the state."""
         fields = {
             "applied_offset": applied_offset,
             "last_event_id": last_event_id,
@@ -114,7 +116,7 @@ class StateStore:
         files.replace(self._cursor, files.json_bytes(fields))
 
     def load_cursor(self) -> Cursor | None:
-        """Return the content of the cursor file; None where it is missing or not valid."""
+        """Return the content of the cursor file; None if it is missing or not valid."""
         data = files.read_limited(self._cursor, SIZE_MAX)
         try:
             fields = files.json_fields(data) if data is not None else {}
@@ -131,10 +133,10 @@ class StateStore:
         )
 
     def set_aside_corrupt(self, now: datetime) -> Path | None:
-        """Rename a corrupt ``state.json``, so that the next save does not overwrite it.
+        """Rename ``state.json`` if it is corrupt, so that the next `save` does not overwrite it.
 
         Returns:
-            ``state.json.corrupt-<UTC time>``; None if it is missing or valid.
+            The new path (``state.json.corrupt-<UTC time>``); None if the file is missing or valid.
         """
         try:
             self._read(self.path)
@@ -155,7 +157,12 @@ class StateStore:
         return LoadedState(fields=fields, source=source, problem=problem)
 
     def _read(self, path: Path) -> dict[str, Any] | None:
-        """Return the fields of a state file; None if missing, `ValueError` if corrupt."""
+        """Return the fields of a state file; None if it is missing.
+
+        Raises:
+            ValueError: The file is corrupt.
+            DataError: It is from a newer agentmux, or the system does not let us read it.
+        """
         data = files.read_strict(path, SIZE_MAX)
         if data is None:
             return None
@@ -179,7 +186,7 @@ class StateStore:
             return None
 
     def _keep_backup(self) -> None:
-        """Make the current state the backup; both names always have a file."""
+        """Make ``state.json`` the backup, too, so that both names have a file at every moment."""
         temp = files.temporary(self.path.parent)
         with files.explained(self._backup):
             try:
@@ -197,5 +204,5 @@ class StateStore:
 
 
 def _count(value: object) -> int | None:
-    """Return ``value`` if it is an integer from 0, else None; a boolean is not an integer."""
+    """Return ``value`` if it is an integer of at least 0, else None; a boolean is not one."""
     return value if type(value) is int and value >= 0 else None

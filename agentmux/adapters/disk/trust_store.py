@@ -1,7 +1,7 @@
 """The user's trust in a project: a private file below ``$XDG_STATE_HOME/agentmux/trust``.
 
-The file belongs to the project's real path, so a copy of the project is not trusted. It contains
-only hashes, since a configuration may be private.
+The file belongs to the project's real path, so a copy of the project is not trusted. Of the trusted
+parts it contains only hashes, since a configuration may be private.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ _MOST: Final = 1 << 20
 
 
 class TrustStore:
-    """The trust in one project; no file is made before `write`."""
+    """The record of the user's trust in one project; its file is made by `write`, not before."""
 
     def __init__(self, folder: Path, project: Path) -> None:
-        """``folder`` has the files of all projects; ``project`` is the real path of this one."""
+        """Take the folder with the files of all projects, and the real path of this project."""
         self._project = os.fsencode(project).decode(errors="backslashreplace")
         name = sha256(os.fsencode(project)).hexdigest()[:32]
         self.path = folder / f"{name}.json"
@@ -41,15 +41,15 @@ class TrustStore:
         return {key: digest for key, digest in parts.items() if isinstance(digest, str)}
 
     def write(self, parts: Mapping[str, str]) -> None:
-        """Trust exactly these parts.
+        """Record exactly these parts (digests by key) as trusted, and no others.
 
         Raises:
-            DataError: The file cannot be written; the old trust stays.
+            DataError: The file cannot be written; the old record stays.
         """
         fields = {"v": VERSION, "project": self._project, "parts": dict(parts)}
         files.make_dir(self.path.parent)
         files.replace(self.path, files.json_bytes(fields))
 
     def forget(self) -> bool:
-        """Remove all trust in the project; return whether there was any."""
+        """Remove the record, so that nothing is trusted any more; return whether there was one."""
         return files.remove(self.path)

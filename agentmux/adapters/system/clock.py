@@ -1,4 +1,4 @@
-"""The wall clock, for records only; time is measured with the monotonic clock."""
+"""The wall clock, for timestamps in records; durations are measured with the monotonic clock."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import time
 
 
 def utc_now() -> str:
-    """Return the current time as in the journal: UTC, ISO 8601, milliseconds, ``Z``.
+    """Return the current UTC time as text in the journal's form: ``2026-01-02T03:04:05.678Z``.
 
     It does without ``datetime``, whose import would slow down every signal.
     """

@@ -1,4 +1,4 @@
-"""Running a program in the foreground of this terminal."""
+"""Run a program in the foreground of this process's terminal."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ _PASSED_ON: Final = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUI
 
 
 def run(argv: tuple[str, ...], environ: Mapping[str, str]) -> int:
-    """Run a program in the foreground; return its exit status, as a shell reports it.
+    """Run a program in the foreground.
 
-    If the program stops (as a tmux client does at ``suspend-client``), this process stops with it;
-    a shell's ``fg`` continues both.
+    Return its exit status as a shell does (128 + N for signal N). TERM, HUP, INT and QUIT are
+    passed on to the program. If the program stops (as a tmux client does at ``suspend-client``),
+    this process stops with it; a shell's ``fg`` continues both.
 
     Raises:
         MissingError: The program cannot be started.
@@ -43,7 +44,10 @@ def run(argv: tuple[str, ...], environ: Mapping[str, str]) -> int:
 
 
 def _status(pid: int) -> int:
-    """Wait for the program's end."""
+    """Wait until the program ends, and return its exit status; 128 + N if signal N ended it.
+
+    While the program is stopped, this process is stopped too.
+    """
     while True:
         _, status = os.waitpid(pid, os.WUNTRACED)
         if not os.WIFSTOPPED(status):

@@ -1,4 +1,4 @@
-"""New unique ids."""
+"""Create unique ids."""
 
 from __future__ import annotations
 

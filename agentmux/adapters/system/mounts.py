@@ -1,4 +1,4 @@
-"""The type of the file system of a path, from the kernel's mount table (proc(5))."""
+"""Find out which type of file system a path is on, from the kernel's mount table (proc(5))."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ NETWORK: Final = frozenset(
     {"9p", "afs", "cifs", "davfs", "fuse.davfs2", "fuse.rclone", "fuse.sshfs", "nfs", "nfs4",
      "smb3", "smbfs"}
 )  # fmt: skip
-"""File systems that another machine may serve: locks may be local or missing, and appends may
-interleave (flock(2), open(2): O_APPEND on NFS)."""
+"""Types of file systems that another machine may serve. On them, locks may be local or missing,
+and appends may interleave (flock(2), open(2): O_APPEND on NFS)."""
 
 _MOUNTS: Final = Path("/proc/self/mountinfo")
 _OCTAL: Final = re.compile(r"\\([0-7]{3})")
 
 
 def network_type(path: Path, mounts: Path = _MOUNTS) -> str:
-    """Return the type of the network file system that contains ``path``.
+    """Return the type of the network file system that contains ``path``, such as ``nfs4``.
 
     Args:
         path: Absolute, without links; it need not exist.
-        mounts: A table in the form of ``mountinfo``.
+        mounts: A file in the format of ``/proc/self/mountinfo``.
 
     Returns:
-        The type; empty on a local disk, or where the system has no mount table.
+        One of `NETWORK`; empty on a local disk, or if the system has no mount table.
     """
     try:
         lines = mounts.read_text(errors="surrogateescape").splitlines()
@@ -39,7 +39,7 @@ def network_type(path: Path, mounts: Path = _MOUNTS) -> str:
 
 
 def _parse(line: str) -> tuple[Path, str] | None:
-    """Return the mount point and the file system's type of one line."""
+    """Return the mount point and file system type in a line of ``mountinfo``; None if invalid."""
     mount, dash, device = line.partition(" - ")
     fields = mount.split(" ")
     if not dash or len(fields) < 5:

@@ -1,4 +1,4 @@
-"""Other processes: whether they are alive, which have survived tmux, and how to end them."""
+"""Other processes: whether they are alive, which of them have outlived tmux, how to end them."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
 
 _PROC: Final = Path("/proc")
 _POLL_S: Final = 0.5
-"""The interval between checks where the system has no pidfd (macOS)."""
+"""The interval between checks of a process on systems without pidfds (macOS)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Survivor:
-    """A process with the id of a session in its environment.
+    """A process whose environment has the id of a session.
 
     Attributes:
         session: The session's id.
-        started: Its start time, which tells it from a later process with the same pid.
+        started: The process's start time; tells it from a later process with the same pid.
         launch: The launch id in its environment; empty without one.
         seat: The seat in its environment; empty without one.
         argv0: The first word of its command line.
@@ -48,7 +48,7 @@ class Survivor:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Carrier:
-    """A process with the launch of an agent in its environment."""
+    """A process whose environment has the id of an agent's launch, and the agent's seat."""
 
     pid: int
     launch: str
@@ -56,23 +56,27 @@ class Carrier:
 
 
 def start_time(pid: int) -> int:
-    """Return when the process started, in ticks since boot (macOS: Unix time); 0: unknown."""
+    """Return when a process started, in ticks since boot (macOS: Unix time); 0 if unknown.
+
+    It is meant for comparison only: with the pid it identifies a process.
+    """
     return _state_and_start(pid)[1]
 
 
 def is_alive(pid: int, started: int = 0) -> bool:
-    """Whether the process runs; a zombie does not, nor does another process with the same pid.
+    """Return whether the process runs; a zombie does not.
 
     Args:
-        pid: No process has a pid below 1.
-        started: An earlier result of `start_time`; 0 allows any process with this pid.
+        pid: The result is False for any number below 1.
+        started: The process's `start_time`, so that a later process with the same pid does not
+            count; 0 accepts any process with this pid.
     """
     state, now = _state_and_start(pid)
     return state not in {"", "Z", "X"} and started in {0, now}
 
 
 def _state_and_start(pid: int) -> tuple[str, int]:
-    """Return state letter and start time; the state is empty without such a process."""
+    """Return a process's state letter (proc(5)) and start time; ``("", 0)`` if there is none."""
     if pid < 1:
         return "", 0
     if sys.platform != "linux":
@@ -86,7 +90,10 @@ def _state_and_start(pid: int) -> tuple[str, int]:
 
 
 def _ps(pid: int) -> tuple[str, int]:
-    """Do the same as `_state_and_start` on systems without ``/proc``."""
+    """Return a process's state letter and start time (0: unknown) on systems without ``/proc``.
+
+    The letter is empty if the process does not exist.
+    """
     reply = subprocess.run(
         ["ps", "-o", "state=,lstart=", "-p", str(pid)],
         capture_output=True,
@@ -102,9 +109,10 @@ def _ps(pid: int) -> tuple[str, int]:
 
 
 class PidWatch:
-    """Calls back once when a process has ended, whoever its parent is.
+    """Calls a function once when a process has ended; the process need not be a child of this one.
 
-    A pidfd reported all of 300 ends of panes' programs; tmux's own hook missed 2 to 42 in 100.
+    It uses pidfds: they reported all of 300 ends of panes' programs, and tmux's own hook missed 2
+    to 42 in 100.
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
@@ -113,9 +121,10 @@ class PidWatch:
         self._timers: dict[int, asyncio.TimerHandle] = {}
 
     def watch(self, pid: int, ended: Callable[[int], object]) -> None:
-        """Call ``ended(pid)`` from the loop once the process has ended, also if it has already.
+        """Call ``ended(pid)`` once, from the event loop, after the process has ended.
 
-        A pid that is watched already keeps its first callback.
+        The process may have ended already. If the pid is watched already, this does nothing: the
+        first callback stays.
         """
         if pid in self._descriptors or pid in self._timers:
             return
@@ -131,7 +140,7 @@ class PidWatch:
         self._loop.add_reader(descriptor, self._gone, pid, ended)
 
     def start_time(self, pid: int) -> int:
-        """Return when the process started; see the function of this name."""
+        """Return when a process started, for comparison only; 0 if unknown."""
         return start_time(pid)
 
     def _forget(self, pid: int) -> None:
@@ -163,10 +172,11 @@ class PidWatch:
 def open_descriptor(pid: int) -> int | None:
     """Open a descriptor that becomes readable when the process ends (a pidfd).
 
-    None where there are no pidfds: on macOS, on old kernels and in some containers.
+    Return None if the system has no pidfds: on macOS, on old kernels and in some containers.
 
     Raises:
-        ProcessLookupError: It has ended, or ``pid`` is below 1, as for a dead pane in tmux 3.8.
+        ProcessLookupError: The process has ended, or ``pid`` is below 1 (tmux 3.8 reports such a
+            pid for a dead pane).
     """
     if pid < 1:
         raise ProcessLookupError
@@ -181,7 +191,7 @@ def open_descriptor(pid: int) -> int | None:
 
 
 def survivors(*session_ids: str) -> tuple[Survivor, ...]:
-    """Return our user's processes with the id of one of the sessions, oldest first.
+    """Return the user's processes whose environment has one of these session ids, oldest first.
 
     This process and its ancestors are left out; so are tmux servers, which an agent may have
     started for other work. On systems without ``/proc`` the result is empty.
@@ -195,7 +205,7 @@ def survivors(*session_ids: str) -> tuple[Survivor, ...]:
 
 
 def carriers(word: str) -> tuple[tuple[int, int], ...]:
-    """Return pid and start time of our user's processes with ``word`` in their environment.
+    """Return pid and start time of each process of the user with ``word`` in its environment.
 
     ``word`` is ``NAME=value``. Tmux servers are included; this process and its ancestors are not.
     On systems without ``/proc`` the result is empty.
@@ -206,10 +216,14 @@ def carriers(word: str) -> tuple[tuple[int, int], ...]:
 
 
 def agent_above(environ: Mapping[str, str]) -> Carrier | None:
-    """Return the process with an agent's launch: this one, or its nearest ancestor; else None.
+    """Return this process or its nearest ancestor that has an agent's launch in its environment.
 
-    The search ends at a tmux server: what runs in it does not belong to whoever started it.
-    Without ``/proc`` only this process is checked, by its environment ``environ``.
+    The result is None if no process has one. The search ends at a tmux server, since the programs
+    in tmux do not belong to the process that started the server. Without ``/proc`` only this
+    process is checked.
+
+    Args:
+        environ: The environment of this process.
     """
     launch = agent_launch(environ)
     if launch:
@@ -258,7 +272,7 @@ def _own_pids() -> Iterator[int]:
 
 
 def _line_of(pid: int) -> Iterator[int]:
-    """Yield the process and its ancestors."""
+    """Yield ``pid`` and the pids of its ancestors, nearest first, without process 1."""
     while pid > 1:
         yield pid
         try:
@@ -300,15 +314,15 @@ def _value(environ: Iterable[bytes], name: bytes) -> str:
 
 
 def end(processes: Iterable[tuple[int, int]], *, grace_s: float) -> tuple[int, ...]:
-    """End processes with TERM, and with KILL those that are still alive after ``grace_s``.
+    """End processes with TERM, and with KILL those that are still alive after ``grace_s`` seconds.
 
     Args:
-        processes: Pairs of pid and start time (0: unknown); a later process with the same pid is
-            left alone.
+        processes: Pairs of pid and start time (0: unknown). With a known start time, a later
+            process with the same pid is not touched.
         grace_s: At least 0.
 
     Returns:
-        The pids that were still alive one second after KILL.
+        The pids of the processes that were still alive one second after KILL.
     """
     left = [(pid, started) for pid, started in processes if is_alive(pid, started)]
     left = _signal_and_wait(left, signal.SIGTERM, grace_s)
@@ -319,7 +333,10 @@ def end(processes: Iterable[tuple[int, int]], *, grace_s: float) -> tuple[int, .
 def _signal_and_wait(
     processes: list[tuple[int, int]], number: signal.Signals, wait_s: float
 ) -> list[tuple[int, int]]:
-    """Signal all processes, wait for all, and return those that are still alive."""
+    """Send a signal to all processes, wait for their end, and return those that are still alive.
+
+    ``wait_s`` is the longest time to wait for all of them together.
+    """
     for pid, started in processes:
         if is_alive(pid, started):
             _signal(pid, number)
@@ -329,7 +346,10 @@ def _signal_and_wait(
 def left_after(
     processes: Iterable[tuple[int, int]], *, wait_s: float
 ) -> tuple[tuple[int, int], ...]:
-    """Wait at most ``wait_s`` seconds for processes to end; return those still alive."""
+    """Wait at most ``wait_s`` seconds for all these processes to end; return those still alive.
+
+    Each is a pair of pid and start time (0: unknown).
+    """
     waited = tuple(processes)
     deadline = time.monotonic() + wait_s
     for pid, started in waited:
@@ -343,7 +363,7 @@ def _signal(pid: int, number: signal.Signals) -> None:
 
 
 def _wait(pid: int, started: int, deadline: float) -> None:
-    """Wait until the process has ended or the (monotonic) deadline has passed."""
+    """Wait until the process has ended, at most until ``deadline`` on the monotonic clock."""
     try:
         descriptor = open_descriptor(pid)
     except ProcessLookupError:
@@ -362,12 +382,13 @@ def _wait(pid: int, started: int, deadline: float) -> None:
 
 
 def wait_child(child: subprocess.Popen[bytes], timeout_s: float) -> int:
-    """Wait for a child of ours to end; return its exit status.
+    """Wait for a child of this process to end; return its exit status.
 
-    ``Popen.wait`` with a timeout polls: it looks again after 1, 2, 4 and at last every 50 ms.
+    With pidfds this returns as soon as the child ends; ``Popen.wait`` with a timeout looks again
+    only every 50 ms.
 
     Raises:
-        subprocess.TimeoutExpired: It is still running.
+        subprocess.TimeoutExpired: The child is still running after ``timeout_s`` seconds.
     """
     deadline = time.monotonic() + timeout_s
     if child.poll() is None:
@@ -376,7 +397,10 @@ def wait_child(child: subprocess.Popen[bytes], timeout_s: float) -> int:
 
 
 def wait_gone(processes: Iterable[tuple[int, int]], *, timeout_s: float) -> frozenset[int]:
-    """Wait for processes (pid, start time) to end; return the pids of those still alive."""
+    """Wait at most ``timeout_s`` seconds for all these processes to end.
+
+    Return the pids still alive. Each process is a pair of pid and start time (0: unknown).
+    """
     deadline = time.monotonic() + timeout_s
     known = tuple(processes)
     for pid, started in known:

@@ -1,6 +1,6 @@
-"""A terminal on file descriptors: its mode, its size, and bytes from it and to it.
+"""A terminal on file descriptors: its mode, its size, reading bytes and writing text.
 
-It needs the standard library alone: the program in a stopped pane runs without any other. A signal
+It needs the standard library alone, since the program in a stopped pane has nothing else. A signal
 during a read or write is handled, and then the read or write continues.
 """
 
@@ -14,7 +14,7 @@ import tty
 from typing import Final, TypeAlias
 
 FALLBACK_SIZE: Final = (80, 24)
-"""Columns and rows where the terminal does not tell its size."""
+"""Columns and rows that are assumed if the terminal does not tell its size."""
 
 _READ_BYTES: Final = 4096
 
@@ -23,7 +23,7 @@ Mode: TypeAlias = "list[int | list[bytes | int]]"
 
 
 def size(fd: int) -> tuple[int, int]:
-    """Return columns and rows as they are now."""
+    """Return the terminal's present columns and rows, or `FALLBACK_SIZE` if they are unknown."""
     try:
         cols, rows = os.get_terminal_size(fd)
     except OSError:
@@ -32,9 +32,9 @@ def size(fd: int) -> tuple[int, int]:
 
 
 def read(fd: int) -> bytes:
-    """Return up to 4096 bytes that are waiting; none if the terminal is gone.
+    """Wait for input; return up to 4096 bytes of it. No bytes means that the terminal is gone.
 
-    A terminal that is gone stays readable for ever.
+    ``select`` reports a terminal that is gone as readable for ever, so stop reading it then.
     """
     try:
         return os.read(fd, _READ_BYTES)
@@ -43,7 +43,10 @@ def read(fd: int) -> bytes:
 
 
 def read_within(fd: int, wait_s: float) -> bytes | None:
-    """Return what `read` returns within ``wait_s`` seconds; None if nothing comes."""
+    """Wait at most ``wait_s`` seconds for input; return up to 4096 bytes, or None if there is none.
+
+    No bytes (``b""``) means that the terminal is gone.
+    """
     try:
         if not select.select([fd], [], [], wait_s)[0]:
             return None
@@ -53,7 +56,7 @@ def read_within(fd: int, wait_s: float) -> bytes | None:
 
 
 def write(fd: int, text: str) -> None:
-    """Write all of the text; wait while the terminal accepts none.
+    """Write all of the text; wait as long as the terminal accepts nothing.
 
     Raises:
         OSError: The terminal is gone.
@@ -64,9 +67,9 @@ def write(fd: int, text: str) -> None:
 
 
 def write_within(fd: int, text: str, patience_s: float) -> bool:
-    """Write to a descriptor that never blocks; return whether all was written.
+    """Write text to a non-blocking descriptor; return whether all of it was written.
 
-    Give up if nothing is accepted for ``patience_s`` seconds, or if the terminal is gone.
+    Give up if the terminal accepts nothing for ``patience_s`` seconds, or if it is gone.
     """
     data = text.encode("utf-8", "replace")
     try:
@@ -81,9 +84,10 @@ def write_within(fd: int, text: str, patience_s: float) -> bool:
 
 
 def own_description(fd: int) -> int:
-    """Open the terminal of ``fd`` once more, so that only writes to the new descriptor never block.
+    """Open the terminal of ``fd`` once more, without blocking; return the new descriptor.
 
-    If it cannot be opened, return a duplicate of ``fd``.
+    Writes to it never block, and writes to ``fd`` still do. If the terminal cannot be opened,
+    return a duplicate of ``fd``, which blocks as ``fd`` does.
     """
     flags = os.O_RDWR | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC
     try:
@@ -93,7 +97,7 @@ def own_description(fd: int) -> int:
 
 
 def mode(fd: int) -> Mode:
-    """Return the mode, to be restored later.
+    """Return the terminal's mode, for `restore`.
 
     Raises:
         termios.error: It is not a terminal, or it is gone.
@@ -102,10 +106,10 @@ def mode(fd: int) -> Mode:
 
 
 def make_raw(fd: int, *, drops_typed: bool) -> None:
-    """Deliver each key at once, without echo or signals, and show output unchanged.
+    """Make the terminal deliver each key at once, without echo or signals; output is unchanged.
 
     Args:
-        drops_typed: Whether keys that were typed before are lost.
+        drops_typed: Whether to drop keys that were typed before and not read yet.
 
     Raises:
         termios.error: It is not a terminal, or it is gone.
@@ -114,12 +118,13 @@ def make_raw(fd: int, *, drops_typed: bool) -> None:
 
 
 def keys_only(fd: int) -> Mode | None:
-    """Deliver each key at once, as `make_raw` does, but write line ends as before.
+    """Make the terminal deliver each key at once, without echo; line ends in output still work.
 
-    Ctrl-S and Ctrl-C are ordinary keys: one would stop the drawing, the other end the program.
+    Ctrl-S and Ctrl-C arrive as ordinary keys, because Ctrl-S would stop the output and Ctrl-C would
+    end the program.
 
     Returns:
-        The mode to be restored; None where it could not be changed.
+        The mode before, for `restore`; None if the mode could not be changed.
     """
     try:
         before = termios.tcgetattr(fd)
@@ -135,11 +140,14 @@ def keys_only(fd: int) -> Mode | None:
 
 
 def restore(fd: int, mode: Mode, *, drops_typed: bool = False, waits: bool = True) -> None:
-    """Restore the terminal's former mode; a terminal that is gone is no error.
+    """Set the terminal to ``mode`` (from `mode` or `keys_only`).
+
+    A terminal that is gone is no error.
 
     Args:
-        drops_typed: Whether keys that nobody has read are lost.
-        waits: Whether to wait until all output is shown, which may take long if it hangs.
+        drops_typed: Whether to drop keys that were typed and not read yet.
+        waits: Whether to wait until the terminal has shown all output; if the terminal hangs, this
+            takes long.
     """
     when = termios.TCSADRAIN if waits else termios.TCSANOW
     with contextlib.suppress(OSError, termios.error):

@@ -82,7 +82,7 @@ def walk(
 
 
 class _RefusedError(Exception):
-    """The walk ends here, because the limit of problems is reached."""
+    """Ends the walk; the problem that caused it is noted already."""
 
 
 class _Walk(Generic[Built]):
