@@ -68,9 +68,11 @@ def stop(
         return Stopped(by="orchestrator", stays=stays)
     try:
         own = tmux()  # also of an orchestrator that failed at its end
-    except NotFoundError:
+    except AgentmuxError as error:
+        if ended:  # with its server, as a rule, which may be ending at this moment
+            return Stopped(by="orchestrator")
         # One that has released the session waits only for such things as a commit hook.
-        if ended or (asked and not world.lock(path).is_held()):
+        if isinstance(error, NotFoundError) and asked and not world.lock(path).is_held():
             return Stopped(by="orchestrator")
         raise
     # Nothing can be recorded in a session that is unreadable, or locked by a hung process.

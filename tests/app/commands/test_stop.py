@@ -12,7 +12,7 @@ from agentmux.app.commands.stop import Stopped, stop
 from agentmux.app.world import World
 from agentmux.core.names import layout
 from agentmux.errors import NotFoundError
-from agentmux.ports.terminal import NewPane, OwnSession
+from agentmux.ports.terminal import NewPane, OwnSession, TerminalUnreachableError
 from agentmux.wiring import build
 from tests.app.on_disk import SESSION_ID, OnDisk
 
@@ -75,6 +75,18 @@ def test_a_tmux_session_that_the_orchestrator_left_behind_is_ended(
     done = stop(world, session.path, lambda: own, ask=lambda _: True, wait_gone=lambda *_: True)
     assert done == Stopped(by="stop")
     assert tmux.sessions() == ()
+
+
+def test_an_orchestrator_that_ended_with_its_server_has_stopped_the_session(
+    world: World, session: OnDisk
+) -> None:
+    (session.path / layout.RUNTIME).write_text('{"orchestrator_pid": 7, "orchestrator_started": 7}')
+
+    def ending() -> OwnSession:
+        raise TerminalUnreachableError("server exited unexpectedly")
+
+    done = stop(world, session.path, ending, ask=lambda _: True, wait_gone=lambda *_: True)
+    assert done == Stopped(by="orchestrator")
 
 
 def test_an_orchestrator_that_still_commits_has_stopped_the_session(
