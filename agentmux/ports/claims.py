@@ -1,4 +1,4 @@
-"""Claims: which launch of this host holds which conversation."""
+"""Claims: file locks that show which launch on this host uses which conversation."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Protocol
 
 
 class Claims(Protocol):
-    """Where the launches of this host say which conversation they hold."""
+    """The claim files of this host; a launch locks the file of the conversation that it uses."""
 
     def require_writable(self) -> None:
-        """Check that claims can be made; changes nothing.
+        """Check that claim files can be written here; changes nothing.
 
         Raises:
-            DataError: Claims cannot be made, so no agent could be launched.
+            DataError: They cannot be written, so no agent could be launched.
         """
 
     def path(self, program: str, home: str, conversation: str) -> Path:
@@ -22,27 +22,34 @@ class Claims(Protocol):
         Args:
             program: Base name of the program that owns the conversation.
             home: The program's config home, or empty.
+            conversation: The id of the conversation; of the launch, if that id is not known.
         """
 
     def is_held(self, path: Path) -> bool:
-        """Whether a process holds the claim file at ``path``."""
+        """Whether a running process has locked the claim file at ``path``."""
 
     def holder(self, path: Path) -> str | None:
-        """Return who holds the claim file at ``path``, in words; None where nobody does.
+        """Say in words who has locked the claim file at ``path``; None if nobody has.
 
         Slower than `is_held`.
         """
 
     def latest(self, program: str, home: str, cwd: str) -> tuple[str, ...]:
-        """Return who may own "the latest conversation" of a program, home and directory.
+        """Return the ids of what may be a program's latest conversation.
 
-        These are the last launch there and the launches that ran beside it, each with the id of
-        its conversation where that is known; empty where nothing was noted.
+        Some programs can only resume the latest conversation of a config home and a directory. The
+        ids are those of the last launch there and of the launches that ran beside it, and the ids
+        of their conversations as far as they are known; empty if nothing was noted.
+
+        Args:
+            program: Base name of the program.
+            home: The program's config home, or empty.
+            cwd: The directory that the program runs in.
         """
 
     def note_latest(self, program: str, home: str, cwd: str, owners: tuple[str, ...]) -> None:
-        """Replace what `latest` returns.
+        """Store the ids that `latest` returns for this program, home and directory from now on.
 
         Raises:
-            DataError: It cannot be written.
+            DataError: They cannot be written.
         """

@@ -15,17 +15,18 @@ if TYPE_CHECKING:  # who only needs tmux must not import the core
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeatStatus:
-    """What one seat does, as far as we see it.
+    """What the agent of one seat is doing, as far as the orchestrator can see.
 
     Attributes:
         status: ``starting``, ``busy``, ``idle``, ``waiting_for_user``, ``usage_limit``,
-            ``stalled`` or ``unknown``; else the seat's mode, or its status in the state.
+            ``stalled`` or ``unknown``. If no agent runs in the seat's pane, the mode of the launch
+            (such as ``shell``), or the seat's status in the session's state.
         source: Where the status comes from: ``screen``, ``journal``, ``exit record`` or
-            ``delivery``.
+            ``delivery`` (typing into the pane).
         since: When the status began: UTC, ISO 8601.
         resets: When a usage limit ends, in the agent's words; empty where unknown.
-        trouble: The agent's last message about its service (an error, another try); empty for
-            none.
+        trouble: The agent's last message about trouble with its own service (an error, another
+            try); empty for none.
     """
 
     status: str
@@ -40,7 +41,7 @@ class Picture:
     """What the monitor shows.
 
     Attributes:
-        problem: The last failure that still stands, for the user to fix; None for none.
+        problem: The last problem that is not solved yet, as a text for the user; None for none.
         messages: What happened, oldest first.
         now: The current time, with its zone.
         draft: The request for changes that the user is writing; None while they write none.
@@ -57,19 +58,19 @@ class Picture:
 
 
 class Display(Protocol):
-    """Where the orchestrator shows what it does, and gets keys."""
+    """The monitor: the orchestrator shows pictures on it, and reads the keys pressed there."""
 
     def show(self, picture: Picture) -> None:
         """Draw the picture; never raises."""
 
     def fileno(self) -> int | None:
-        """Return the file descriptor that keys come from; None without a terminal."""
+        """Return the file descriptor that keys are read from; None without a keyboard."""
 
     def keys(self) -> tuple[Pressed, ...]:
-        """Return the keys that were pressed since the last call."""
+        """Return the keys that were pressed since the last call, in their order."""
 
     def resized(self) -> None:
-        """Take note that the size of the terminal has changed."""
+        """Draw the last picture again, since the size of the terminal has changed."""
 
     def close(self) -> None:
         """Leave the last picture on the screen, and restore the terminal's modes."""

@@ -1,4 +1,4 @@
-"""Other processes: the lock that keeps them out, how they wake us, how we learn of their end."""
+"""Other processes: the session's lock, pipes between processes, how we learn that one has ended."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ class ProcessWatch(Protocol):
 
 
 class WakePipe(Protocol):
-    """The pipe through which signals wake the orchestrator."""
+    """The orchestrator's end of the pipe through which other processes wake or stop it."""
 
     def fileno(self) -> int:
-        """Return the file descriptor for the event loop; readable when somebody has written."""
+        """Return the pipe's descriptor for the event loop; readable when somebody has written."""
 
     def drain(self) -> set[bytes]:
-        """Read and return what was written: ``w`` lines wake, ``s`` lines stop."""
+        """Empty the pipe; return the lines: ``w`` asks to look again, ``s`` to stop."""
 
     def close(self) -> None:
         """Close the pipe: nobody can wake us any more."""
 
 
 LOCK_WAIT_S: Final = 1.0
-"""Seconds that a command of a person waits for the session's lock."""
+"""How many seconds a command that a person runs waits for the session's lock."""
 
 
 class Lock(Protocol):
@@ -51,7 +51,7 @@ class Lock(Protocol):
         """Release the lock."""
 
     def still_mine(self) -> bool:
-        """Return whether the file that we locked is still the one at its path."""
+        """Return whether we hold the lock, and the locked file is still the one at its path."""
 
     def is_deleted(self) -> bool:
         """Return whether the file that we locked was deleted, and no other one is at its path."""
@@ -60,18 +60,21 @@ class Lock(Protocol):
         """Return whether any process has the lock; changes nothing."""
 
     def holder(self) -> Mapping[str, object] | None:
-        """Return what the holder noted about itself; None where nothing is noted."""
+        """Return the note that the holder gave to `acquire`; None if there is none."""
 
 
 class Handover(Protocol):
-    """The pipe in which an orchestrator reports that it is ready, or why it is not."""
+    """The pipe in which a new orchestrator tells the command that started it: ready, or why not."""
 
     @property
     def path(self) -> Path:
         """Path of the pipe, for the orchestrator."""
 
     def wait(self, timeout_s: float, pid: int) -> bytes | None:
-        """Return the report; None after ``timeout_s``, or if process ``pid`` ended without one."""
+        """Return the orchestrator's report.
+
+        None if there is none after ``timeout_s`` seconds, or if process ``pid`` ended without one.
+        """
 
     def moved(self, folder: Path) -> None:
         """Take note that the directory of the pipe was renamed to ``folder``."""

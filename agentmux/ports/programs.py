@@ -10,27 +10,34 @@ if TYPE_CHECKING:  # who only needs tmux must not import the core
 
 
 class Programs(Protocol):
-    """The programs that are installed here, and what those of agents can do."""
+    """The programs on this machine: where they are, and what the programs of agents can do."""
 
     @property
     def path(self) -> str:
-        """``PATH`` for agents, with the folder of our own scripts first."""
+        """The ``PATH`` that agents get; the folder of our own scripts comes first."""
 
     @property
     def shell(self) -> str:
-        """The user's shell."""
+        """The path of the user's shell: ``$SHELL``, else ``/bin/sh``."""
 
     def find(self, command: str, /) -> Path | None:
-        """Return the path of a command on `path`; None where it is not found."""
+        """Return the path of ``command`` in the first folder of `path` that has it, else None."""
 
     def probe(self, spec: AgentSpec, /) -> ProbeResult:
-        """Return what an agent's program can do, as far as it answers within a second; cached."""
+        """Return what an agent's program can do; the answer is cached.
+
+        A program that is asked for the first time gets a second to answer. The ``problem`` of the
+        result says so if it did not answer.
+        """
 
     def ask(self, spec: AgentSpec, /) -> ProbeResult:
-        """Like `probe`, but wait longer for the answer."""
+        """Return what `probe` returns, but give the program ten seconds to answer."""
 
     def identity(self, path: str, /) -> str:
-        """Return what identifies the program at ``path``; empty where there is none."""
+        """Return a text that changes when the program at ``path`` is replaced.
+
+        Empty if there is none.
+        """
 
     def exists(self, path: str, /) -> bool:
         """Whether anything is at ``path``."""

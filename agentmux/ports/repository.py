@@ -47,12 +47,14 @@ class HeadMovedError(GitError):
 
 
 class IndexBusyError(GitError):
-    """The user's index cannot be updated to a commit now; until it is, the commit does not count.
+    """The user's index cannot be updated to a new commit now.
 
-    With an index that is behind HEAD, the user's next commit would undo ours.
+    The commit does not count until then: with an index that still has the old files, the user's
+    next commit would undo it.
 
     Attributes:
-        lock: The file to wait for until it is gone; None where git has another reason.
+        lock: The lock file of another git process, to wait for until it is gone; None if git has
+            another reason.
     """
 
     def __init__(self, lock: Path | None, *, said: str = "") -> None:
@@ -72,9 +74,10 @@ class Head:
     """Where HEAD is.
 
     Attributes:
-        commit: None before the first commit.
+        commit: The id of the commit; None before the first commit.
         branch: Short name; None when detached.
-        in_progress: The operation that the user has to finish first; None for none.
+        in_progress: The operation, such as a merge, that the user has to finish first; None for
+            none.
     """
 
     commit: str | None
@@ -82,49 +85,76 @@ class Head:
     in_progress: InProgress | None = None
 
     def describe(self) -> str:
-        """Return it as text for messages: ``1a2b3c4d5e6f on main``."""
+        """Return the place as text for messages: ``1a2b3c4d5e6f on main``."""
         commit = self.commit[:12] if self.commit else "no commit"
         return f"{commit} on {self.branch}" if self.branch else f"{commit}, detached"
 
 
 class Repository(Protocol):
-    """The git repository of one project. Paths are relative to the top level."""
+    """The git repository of one project. Paths are relative to the top level.
+
+    Methods raise `GitError` if git fails, and `MissingError` if it is missing or does not answer.
+    """
 
     def top_level(self) -> Path | None:
-        """Return the top of the work tree; None outside a repository."""
+        """Return the root folder of the working tree; None outside of one."""
 
     def head(self) -> Head:
-        """Return where HEAD is."""
+        """Return HEAD's commit and branch, and the operation that is in progress."""
 
     def index_lock(self) -> Path | None:
-        """Return the lock file of the user's index while it exists, else None."""
+        """Return the path of the lock file of the user's index while it exists, else None."""
 
     def changes(self) -> tuple[str, ...]:
-        """Return what `dirty` and `nested` return, in this order, with one call of git."""
+        """Return the files of `dirty`, then the folders of `nested`, with one call of git."""
 
     def dirty(self) -> tuple[str, ...]:
         """Return the files that differ from HEAD or are untracked, without ``.agentmux``."""
 
     def nested(self) -> tuple[str, ...]:
-        """Return folders (``name/``) that are repositories themselves; no commit includes them."""
+        """Return the untracked folders that are repositories themselves, ending in ``/``.
+
+        Git adds none of their files to a commit of this repository.
+        """
 
     def changed_since(self, dirty_at_start: Collection[str]) -> tuple[str, ...]:
-        """Return the dirty files that are not in ``dirty_at_start``."""
+        """Return the files of `dirty` that are not in ``dirty_at_start``."""
 
     def find_commit(self, trailer: tuple[str, str], *, since: str | None) -> str | None:
-        """Return the commit after ``since`` that has the trailer; None for none."""
+        """Return the id of the newest commit with this trailer in HEAD's history; None for none.
+
+        Args:
+            trailer: Key and value of a line at the end of the commit message.
+            since: Only commits after this one count; None for all.
+        """
 
     def settle_index(self, commit: str) -> None:
-        """Update the user's index to a commit; safe to repeat. Raises `IndexBusyError`."""
+        """Update the user's index to HEAD for the files that ``commit`` changed; safe to repeat.
+
+        Raises:
+            IndexBusyError: The index is locked, or git cannot write it.
+        """
 
     def require_new_branch(self, name: str) -> None:
-        """Check that a branch of this name can be created."""
+        """Check that a branch of this name can be created.
+
+        Raises:
+            UsageError: The name is invalid, or a branch has it already.
+        """
 
     def create_branch(self, name: str) -> None:
-        """Create a branch at HEAD and switch to it."""
+        """Create a branch at HEAD and switch to it.
+
+        Raises:
+            UsageError: As in `require_new_branch`.
+            GitRefusedError: Git refuses to switch.
+        """
 
     def take_back_branch(self, name: str, before: Head) -> None:
-        """Undo `create_branch`, unless the branch was used since; ignores errors of git."""
+        """Switch back to ``before``, and delete the branch ``name`` that `create_branch` created.
+
+        The branch stays if it has moved since then, or if git refuses; that is no error.
+        """
 
     def commit(
         self,
@@ -134,7 +164,20 @@ class Repository(Protocol):
         trailer: tuple[str, str],
         onto: Head | None = None,
     ) -> str:
-        """Commit exactly these files, and return the commit; what the user has staged stays staged.
+        """Commit exactly these files as they are on the disk, and return the commit's id.
 
-        `IndexBusyError` may be raised before the commit is made or after it: ask `find_commit`.
+        What the user has staged stays staged.
+
+        Args:
+            message: Must not be blank.
+            paths: The files; one that is not on the disk is committed as deleted.
+            trailer: Key and value of a line to add to the message, for `find_commit`.
+            onto: Where HEAD must be; None allows any place.
+
+        Raises:
+            IndexBusyError: The user's index cannot be updated. The commit may have been made all
+                the same: ask `find_commit`.
+            HeadMovedError: HEAD is not at ``onto``.
+            GitRefusedError: There is nothing to commit, no author is configured, or git or a hook
+                refused.
         """

@@ -23,12 +23,12 @@ if TYPE_CHECKING:  # who only needs tmux must not import the core
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LaunchRecord:
-    """What a launch left in its folder.
+    """What the files in a launch's folder say about the launch.
 
     Attributes:
-        started: Its wrapper has started.
+        started: The wrapper, which runs the agent in the pane, has started.
         exit: Its exit record; None while there is none.
-        choice: What the user chose in its stopped pane; None for nothing.
+        choice: What the user chose in the pane that waited for a choice; None for nothing.
     """
 
     started: bool
@@ -48,7 +48,7 @@ class Transaction(Protocol):
 
 
 class SignalFiles(Protocol):
-    """What a signal needs of a session's directory."""
+    """What accepting a signal needs of a session's directory; `SessionFiles` has the rest."""
 
     @property
     def path(self) -> Path:
@@ -58,12 +58,14 @@ class SignalFiles(Protocol):
         """Read state and journal; changes nothing.
 
         Raises:
-            DataError: They are unreadable, from a newer version, or the journal is another
-                session's.
+            DataError: They are unreadable, were written by a newer version, or the journal belongs
+                to another session.
         """
 
     def transact(self) -> AbstractContextManager[Transaction]:
-        """Read state and journal, and keep every other writer out; for milliseconds only.
+        """Lock the journal for a ``with`` block that gets the session as it is then.
+
+        Every other writer waits until the block ends, so it may take only milliseconds.
 
         Raises:
             NotFoundError: There is no such session.
@@ -72,19 +74,27 @@ class SignalFiles(Protocol):
         """
 
     def read_artifact(self, path: str, limit: int) -> tuple[bytes | None, str]:
-        """Return a regular file's content, or None and why there is none."""
+        """Return a regular file's content and an empty text; else None and the reason in words.
+
+        Args:
+            path: Relative to the session.
+            limit: A file with more bytes is not read.
+        """
 
     def read_yaml(self, data: bytes) -> tuple[object, tuple[str, ...]]:
-        """Decode one YAML document strictly; return the value, and every problem with its line."""
+        """Decode one YAML document strictly; return its value, and a sentence for each problem."""
 
     def turn(self, launch: str) -> Turn:
-        """Return what a launch's hooks last reported about its turn."""
+        """Return what the hooks of a launch's agent last reported about its turn.
+
+        `Turn.UNKNOWN` if they have reported nothing.
+        """
 
     def note_turn(self, launch: str, turn: Turn) -> None:
-        """Write what a hook reported; does nothing where the launch has no folder."""
+        """Write the turn that a hook reported; does nothing if the launch has no folder."""
 
     def read_front_matter(self, text: str) -> tuple[Mapping[str, object], tuple[str, ...]]:
-        """Return the front matter of a Markdown text, and every problem with its line."""
+        """Return the front matter of a Markdown text, and a sentence for each problem."""
 
 
 class SessionFiles(SignalFiles, Protocol):
@@ -110,10 +120,10 @@ class SessionFiles(SignalFiles, Protocol):
         """
 
     def discard(self) -> None:
-        """Remove a session that never started."""
+        """Remove the directory of a session that never started."""
 
     def tail(self, offset: int) -> tuple[tuple[Event, int], ...]:
-        """Return the complete events after ``offset``, each with the offset of its end.
+        """Return the complete events after the byte ``offset``, each with the offset of its end.
 
         Waits for a writer that is appending.
 
@@ -131,29 +141,40 @@ class SessionFiles(SignalFiles, Protocol):
         """Append one line to the journal, durably."""
 
     def save(self, state: SessionState, *, after: int | None) -> None:
-        """Commit ``state``, then mirror the cursor; ``after`` is the revision that it replaces.
+        """Write ``state`` to ``state.json``, then its cursor to the cursor file.
+
+        Args:
+            state: The new state.
+            after: The revision that the state replaces; None replaces whatever is there.
 
         Raises:
-            SupersededError: Another process has committed since.
+            SupersededError: Another process has saved a state since that revision.
         """
 
     def set_aside_corrupt_state(self, now: datetime) -> None:
         """Move a corrupt state file aside, before the next commit replaces it."""
 
     def import_session(self, state: SessionState, events: Sequence[Event]) -> SessionState:
-        """Start a new journal with ``events`` for an older session; keep the old one aside."""
+        """Start a new journal with ``events`` for an older session; keep the old one aside.
+
+        Returns:
+            The state that the new journal gives, already saved.
+        """
 
     def artifacts(self, state: SessionState) -> Artifacts:
-        """Read the phase folders, without the files that ``state`` wants archived."""
+        """Read the artifacts, except those that ``state`` wants moved to history."""
 
     def add(self, implied: Implied) -> None:
-        """Write a file whole, unless it exists with this content."""
+        """Write a file that an event implies; does nothing if it exists with this content."""
 
     def to_archive(self, archive: Archive) -> tuple[str, ...]:
         """Return the files that `archive` would move, as paths relative to the session."""
 
     def archive(self, archive: Archive) -> None:
-        """Move files one by one; files already moved, or never there, are no error."""
+        """Move the files of ``archive`` to history, one by one.
+
+        Files that were moved already, or never were there, are no error.
+        """
 
     def write(self, path: str, data: str) -> Path:
         """Write a private file at a path relative to the session; return its absolute path."""
@@ -172,8 +193,8 @@ class SessionFiles(SignalFiles, Protocol):
         """Remove files that killed writers left half-written; call it under the session's lock.
 
         Args:
-            all_ended: Every agent has ended: also remove half-written files of their launches, and
-                pipes of commands.
+            all_ended: Whether every agent has ended. If so, half-written files of their launches
+                and pipes of commands are removed, too.
         """
 
     def digest(self, path: str) -> str:
@@ -186,7 +207,12 @@ class SessionFiles(SignalFiles, Protocol):
         """Read what a launch left in its folder."""
 
     def checkpoint_state(self, path: str, model: str | None) -> CheckpointState:
-        """Return the state of an agent's checkpoint file (absolute path, inside the session)."""
+        """Return the state of an agent's checkpoint file.
+
+        Args:
+            path: Absolute, inside the session.
+            model: The model that would resume; a checkpoint of another model has its own state.
+        """
 
     def has_file(self, path: str) -> bool:
         """Return whether a non-empty regular file is at an absolute path; does not open it."""

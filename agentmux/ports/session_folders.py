@@ -1,4 +1,4 @@
-"""The directories of sessions, seen from outside: quick looks, and their removal."""
+"""The directories of sessions: which there are, quick looks into one, and removing one."""
 
 from __future__ import annotations
 
@@ -9,13 +9,15 @@ from typing import Any, Protocol
 
 
 class SessionFolders(Protocol):
-    """The directories of sessions, seen from outside; `SessionFiles` is what is inside one."""
+    """The directories of sessions, read quickly; `SessionFiles` reads and writes one session."""
 
     def names(self, folder: Path, /) -> tuple[str, ...]:
-        """Return the names of the directories that hold a state or a journal, in no order.
+        """Return the names of the directories in ``folder`` that hold a state or a journal.
+
+        They are in no order; there are none if ``folder`` does not exist.
 
         Raises:
-            DataError: ``folder`` cannot be read; one that does not exist holds none.
+            DataError: ``folder`` cannot be read.
         """
 
     def leftovers(self, folder: Path, /) -> tuple[Path, ...]:
@@ -24,13 +26,13 @@ class SessionFolders(Protocol):
     def glance(self, path: Path, /) -> Mapping[str, Any] | None:
         """Return the fields of a session's state, quickly.
 
-        None where the state is missing or not good, and `SessionFiles` has to look closely.
+        None if the state is missing or damaged; `SessionFiles.load` then tells more.
         """
 
     def runtime(self, path: Path, /) -> Mapping[str, Any]:
-        """Return what the orchestrator last noted about panes and server.
+        """Return the runtime note: what the orchestrator last wrote about panes and tmux server.
 
-        Only advice: it may be out of date, and is empty where there is no readable note.
+        It may be out of date; it is empty if there is no readable note.
         """
 
     def starters(self, path: Path, /) -> tuple[tuple[int, int], ...]:
@@ -40,19 +42,20 @@ class SessionFolders(Protocol):
         """
 
     def one_at_a_time(self, project: Path, /) -> AbstractContextManager[None]:
-        """Keep other starts and resumes in ``project`` waiting while the block runs.
+        """Return a lock for a ``with`` block: other starts and resumes in ``project`` wait.
 
         Raises:
-            BlockedError: Another process did not let go of the project in time.
+            BlockedError: Another process kept this lock for too long.
         """
 
     def changed_at(self, path: Path, /) -> float:
         """Return when a session's files last changed, in Unix time; 0 where that is unknown."""
 
     def bury(self, path: Path, /) -> Path:
-        """Rename a session's directory out of sight, the first step of removing it.
+        """Rename a session's directory so that no command finds it: the first step of removing.
 
-        Returns its new path.
+        Returns:
+            The new path, for `delete`.
 
         Raises:
             DataError: It cannot be renamed; nothing was changed.

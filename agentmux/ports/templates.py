@@ -16,7 +16,9 @@ class Templates(Protocol):
         """
 
     def extension(self, role: str) -> str | None:
-        """Return the project's extension of the prompts of ``role``; None without a trusted one.
+        """Return the text that the project adds to the prompts of ``role``.
+
+        None if there is none, or the user has not trusted it.
 
         Raises:
             ConfigError: The file of the extension cannot be used.

@@ -21,7 +21,7 @@ class TerminalError(MissingError):
 
 
 class TerminalUnreachableError(TerminalError):
-    """The tmux server does not answer: what is live there is unknown, and callers must refuse."""
+    """The tmux server does not answer: what is live there is unknown, so callers must not go on."""
 
 
 class ScreensUnreadableError(TerminalUnreachableError):
@@ -46,7 +46,14 @@ class HiddenServerError(TerminalUnreachableError):
 
 
 def way_back(socket: str, pid: int, *, taken: int) -> tuple[str, ...]:
-    """Return hints that bring back a server's socket; another server there gets a new path."""
+    """Return hints: the shell commands that bring back the lost socket of a running tmux server.
+
+    Args:
+        socket: Path of the lost socket.
+        pid: Of the server that lost it.
+        taken: Pid of another server that answers at ``socket`` now, and is moved to a new path; 0
+            for none.
+    """
     word, folder = shlex.quote(socket), shlex.quote(os.path.dirname(socket))  # noqa: PTH120 (a text)
     aside = shlex.quote(f"{socket}.{taken}")
     room = f"mv {word} {aside}" if taken else f"mkdir -p -m 700 {folder}"
@@ -95,7 +102,7 @@ class Listing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """One tmux session of ours; every call to it checks server, id and uuid.
+    """The address of one tmux session of ours; every call checks server, id and uuid.
 
     Attributes:
         session: Its id (``$3``), unique within its server only.
@@ -185,7 +192,7 @@ class Screen:
 
 
 class Terminal(Protocol):
-    """A tmux server: its sessions, and creating a session of ours.
+    """A tmux server: lists its sessions, and creates and finds ours.
 
     Every method raises `TerminalUnreachableError` when the server does not answer in time, and
     `TerminalError` when it refuses. A change that timed out may have happened: look again.
@@ -239,9 +246,10 @@ class Panes(Protocol):
         """Set the text in the border of panes (pane id to label)."""
 
     def capture(self, panes: Sequence[str], *, colours: bool = True) -> Mapping[str, Screen]:
-        """Return the screens of these panes, by one call of tmux; without panes that are gone.
+        """Return the screen of each pane by pane id, by one call of tmux.
 
-        Without ``colours`` the ``ansi`` of each screen is its plain text, at half the cost.
+        Panes that are gone are left out. Without ``colours`` the ``ansi`` of each screen is its
+        plain text, at half the cost.
 
         Raises:
             ScreensUnreadableError: The server's answer cannot be read.
@@ -274,7 +282,7 @@ class OwnSession(Panes, Protocol):
 
     @property
     def target(self) -> Target:
-        """Which session of which server this is."""
+        """The tmux session that this object gives access to."""
 
     def attached(self) -> int:
         """Return how many clients are attached."""
@@ -333,7 +341,7 @@ class Delivery:
 
 
 class Typist(Protocol):
-    """Types into panes, and proves that the text arrived."""
+    """A function that types a text into a pane, and proves that it arrived."""
 
     async def __call__(
         self,

@@ -19,14 +19,18 @@ class Trust(Protocol):
         """
 
     def known(self) -> TrustedParts:
-        """Return the trusted parts, as recorded at the first access."""
+        """Return the parts that the user trusts, as recorded when they were first read."""
 
     def keep(self, parts: TrustedParts, /, *, only: bool = False) -> None:
-        """Trust these parts, too; with ``only``, trust nothing else any more.
+        """Record that the user trusts these parts, beside those trusted before.
+
+        Args:
+            parts: Key to digest.
+            only: Whether to trust nothing else any more.
 
         Raises:
             DataError: The trust cannot be written; the old trust stays.
         """
 
     def revoke(self) -> None:
-        """Trust nothing any more."""
+        """Record that the user trusts no part any more."""

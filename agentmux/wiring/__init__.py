@@ -1,1 +1,1 @@
-"""Builds the world in which operations work, for every face. No operation, no output."""
+"""Builds the outside world (`app/world`) from adapters, for every face. No operation, no output."""

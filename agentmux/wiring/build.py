@@ -42,7 +42,12 @@ _BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")
 
 
 def _project_files(project: Path, config: Path | None, environ: Mapping[str, str]) -> ProjectFiles:
-    """Read the configuration.
+    """Read the configuration files of the user and the project.
+
+    Args:
+        project: The project's directory.
+        config: A further file, which the user named; None for none.
+        environ: Says where the user's files are.
 
     Raises:
         ConfigError: The configuration is wrong.
@@ -66,7 +71,11 @@ def _trust_store(project: Path, environ: Mapping[str, str]) -> TrustStore:
 
 
 def site(project: Path, *, config: Path | None, environ: Mapping[str, str]) -> Site:
-    """Build what it takes to look at sessions; read the configuration only if it is needed."""
+    """Build the part of the outside world that looking at sessions needs.
+
+    The configuration is read only when something in it is needed; ``config`` is a further file that
+    the user named.
+    """
 
     @functools.cache
     def chosen() -> Settings:
@@ -95,9 +104,13 @@ def world(
     environ: Mapping[str, str],
     read_only: bool = False,
 ) -> World:
-    """Build the outside world for one operation on ``project`` (absolute, without links).
+    """Build the outside world for one operation.
 
-    With ``read_only`` the world writes nothing, not even the cached probes of agents.
+    Args:
+        project: The project's directory, absolute, without links.
+        config: A further configuration file, which the user named; None for none.
+        environ: The environment of the operation.
+        read_only: Write nothing, not even the cached probes of agents.
 
     Raises:
         ConfigError: The configuration is wrong.
@@ -221,7 +234,7 @@ def _nested(project: Path, environ: Mapping[str, str]) -> tuple[str, ...]:
 def _specs(
     chosen: Settings,
 ) -> tuple[Callable[[str], AgentSpec], Callable[[], tuple[str, ...]]]:
-    """Return a function that finds an agent, and one that names the agents of the registry."""
+    """Return a function that finds an agent by name, and one that returns all registered names."""
 
     @functools.cache
     def registry() -> Mapping[str, AgentSpec]:

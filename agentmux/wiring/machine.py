@@ -1,4 +1,4 @@
-"""Reads the environment and the clock, as the only module: folders, programs, version."""
+"""Reads the environment and the clock: folders, programs, version. No other module reads these."""
 
 from __future__ import annotations
 
@@ -76,7 +76,8 @@ def now() -> datetime:
 def program() -> tuple[str, ...]:
     """Return the argv that runs this program from any directory.
 
-    Without ``-P``, Python would import a project's own ``json.py`` instead of its library's.
+    It contains ``-P``: without it, Python would import a project's own ``json.py`` instead of its
+    library's.
     """
     return (sys.executable, "-P", "-m", "agentmux")
 
@@ -91,7 +92,7 @@ def scripts() -> Path:
 
 
 def crash_report(trace: str, environ: Mapping[str, str]) -> Path:
-    """Write the traceback of a bug into a private file, and return its path.
+    """Write the traceback ``trace`` of a bug into a private file, and return its path.
 
     The command line is not written, because it may contain private text.
     """
