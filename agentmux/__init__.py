@@ -1,3 +1,7 @@
-"""AgentMux: run a feature through a pipeline of coding agents in tmux, and resume it."""
+"""AgentMux: run a feature through a pipeline of coding agents in tmux, and resume it.
+
+The faces are the packages through which a person or a program uses AgentMux: `cli`, `demo`, `mcp`
+and `monitor`. They draw and parse; what they show and do is in `app`.
+"""
 
 __version__ = "0.1.0"

@@ -1,1 +1,1 @@
-"""Start an agent once: who plays, prompt, argv and record. `core/decisions` decides when."""
+"""Prepare one launch: which agent, prompt, command line, record. `core/decisions` decides when."""

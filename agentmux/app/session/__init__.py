@@ -1,1 +1,1 @@
-"""One session: find it, write it, keep its screens. What acts on it is in `commands` and `loop`."""
+"""Find a session, write its journal, save its last screens. `commands` and `loop` act on it."""

@@ -1,1 +1,1 @@
-"""Accept a signal: check it, and append it to the journal. On the fast path: import little."""
+"""Check a signal and append it to the journal. `submit` must start fast, so import little here."""
