@@ -60,7 +60,10 @@ def problem_of(session: str, error: AgentmuxError) -> Problem:
 
 
 def worst(codes: Iterable[ExitCode]) -> ExitCode:
-    """Return the exit code for several codes: the first of 1, 5, 6, 3, else the highest."""
+    """Return the exit code of a command that met ``codes``: OK if there are none.
+
+    Of several codes the first of 1, 5, 6 and 3 counts, else the highest.
+    """
     met = set(codes)
     ranked = (code for code in _WORST_FIRST if code in met)
     other = max(met, default=ExitCode.OK)

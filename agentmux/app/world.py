@@ -33,14 +33,16 @@ class Site:
         now: Returns the current time, aware UTC.
         folders: The directories of sessions.
         files: Returns the files of a session's directory.
-        network: The type of the network file system that a path is on; empty on a local disk.
+        network: Returns the type of the network file system that a path is on; empty on a local
+            disk.
         follow: Yields at every change directly in a directory, and at the latest after so many
             seconds, until the caller stops.
-        terminal: Returns the tmux server at a socket path; None is the configured one.
+        terminal: Returns the tmux server at a socket path; at the configured socket for None.
         lock: Returns the lock of a session's directory.
         is_alive: Returns whether the process with this pid and start time (0: any) runs.
         default_name: Returns the tmux session's name for a state that has none.
-        nested: Like `Repository.nested`; empty where git fails.
+        nested: Returns the repositories inside the project, as `Repository.nested` does; empty if
+            git fails.
     """
 
     project: Path

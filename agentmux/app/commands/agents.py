@@ -38,7 +38,7 @@ SESSION: Final = "SESSION"
 SEAT: Final = "SEAT"
 LAUNCH: Final = "LAUNCH"
 CONVERSATION: Final = "CONVERSATION"
-"""Placeholders in shown command lines, for values that only a session has."""
+"""These four stand, in command lines that are shown, for values that only a session has."""
 
 _VERSION: Final = Probe(argv=("--version",), version=r"(?<![\w.])v?(\d+\.\d+(?:[\w.+-]*\w)?)")
 # How many programs are asked at the same time; the slowest one needs seconds to print its help.
@@ -89,7 +89,10 @@ class AgentReport:
         }
 
     def _screens_json(self) -> dict[str, object] | None:
-        """Return which screens were recorded from the real program, and which are missing."""
+        """Return which screens were recorded from the real program, and which are missing.
+
+        None if the registry says nothing about the agent's screens.
+        """
         known = self.spec.screens
         if known is None:
             return None
@@ -119,7 +122,7 @@ class AgentReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StrategyCommands:
-    """The command lines of one strategy.
+    """The command lines that launch an agent and resume its conversation with one strategy.
 
     Attributes:
         used: Whether this strategy would be used now.
@@ -211,9 +214,14 @@ def _typed(world: World, registry: Registry) -> Sequence[str]:
 def probe_agent(
     world: World, name: str, look: Callable[[AgentSpec], ProbeResult]
 ) -> OperationResult[AgentReport]:
-    """Ask the installed program of an agent, with ``look``, what it can do.
+    """Report what the installed program of an agent can do.
 
     The exit code is `ExitCode.MISSING` where no program is installed, or it could not be asked.
+
+    Args:
+        world: The outside world.
+        name: The agent: a name of the registry, or a command.
+        look: Returns what the program can do; it may run the program.
     """
     spec = world.spec(name)
     report = _report(world, spec, look(spec))
@@ -262,7 +270,10 @@ def _report(world: World, spec: AgentSpec, probe: ProbeResult | None = None) -> 
 
 
 def _version(world: World, spec: AgentSpec, probe: ProbeResult) -> str:
-    """Return the version of a program in the registry; other commands are never run for it."""
+    """Return the version that a program of the registry reports; empty for any other.
+
+    Other programs are not run for it.
+    """
     asked = any(each.probe for each in spec.strategies) and not probe.problem
     if not probe.installed or not asked:
         return ""

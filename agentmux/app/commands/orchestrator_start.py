@@ -73,15 +73,15 @@ def hand_over(
     *,
     pipe: Handover | None = None,
 ) -> StartedSession:
-    """Create the tmux session with its uuid, run the orchestrator in it, wait for its report.
+    """Create the tmux session, run the orchestrator in it, and wait for its report.
 
-    If anything fails after the tmux session was created, it is killed again.
+    If anything fails after the tmux session was created, the tmux session is killed again.
 
     Args:
         world: The outside world.
         starter: How an orchestrator is started.
         path: The session's directory.
-        state: Names the session and its uuid.
+        state: Has the tmux session's name and the uuid that marks it as ours.
         request: What the orchestrator is asked to do.
         pipe: The pipe for the report, if it exists already; closed in any case.
 
@@ -150,7 +150,11 @@ def reattach(
 
 
 def _ready(own: OwnSession, pipe: Handover) -> OrchestratorReport:
-    """Wait for the report; raise the error of an orchestrator that could not start."""
+    """Wait for the orchestrator's report, and return it if the orchestrator is ready.
+
+    Raises:
+        OrchestratorFailedError: The orchestrator could not start.
+    """
     report = _report(own, pipe)
     if not report.ok:
         raise OrchestratorFailedError(

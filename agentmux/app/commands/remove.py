@@ -18,10 +18,11 @@ if TYPE_CHECKING:
 
 
 def require_removable(site: Site, entry: SessionEntry) -> None:
-    """Refuse while anything of the session runs, or may run.
+    """Check that nothing of the session runs, or may run.
 
     Raises:
-        BlockedError: Its tmux session is live, or an orchestrator holds its lock.
+        BlockedError: Its tmux session is live, an orchestrator holds its lock, its directory is a
+            copy of a live session, or a tmux session that is not ours has its name.
         AgentmuxError: Nobody can tell, since its tmux server does not answer.
     """
     found = live(site, (entry,))[entry.path]
@@ -67,7 +68,10 @@ def remove_session(site: Site, entry: SessionEntry) -> None:
 
 
 def finish_removals(site: Site) -> None:
-    """Delete what interrupted removals left; the next call tries again what cannot be deleted."""
+    """Delete the directories that interrupted removals left.
+
+    What cannot be deleted stays for the next call; that is no error.
+    """
     for buried in site.folders.leftovers(sessions_dir(site.project)):
         with suppress(DataError):
             site.folders.delete(buried)

@@ -28,11 +28,12 @@ def restart(
         world: The outside world.
         files: The session.
         seat: Such as ``coder-2``.
-        fresh: True starts a new conversation, False resumes the old one; None: the guards decide.
+        fresh: True starts a new conversation, False resumes the old one; None decides by the same
+            checks as a resume.
         poke: Wakes the orchestrator; returns whether one is running.
 
     Raises:
-        NotFoundError: No orchestrator runs, or it has no such seat.
+        NotFoundError: No orchestrator runs, or the session has no such seat now.
         BlockedError: The seat's agent runs.
     """
     name = files.path.name

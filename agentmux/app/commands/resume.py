@@ -54,9 +54,12 @@ class ResumePlan:
 
     Attributes:
         phase: The phase in which work goes on.
-        entered: The inferred phase, or an earlier one that the user asked for. If its outcome is
-            there already, it is settled at once, and work goes on in the next phase.
+        entered: The inferred phase, or an earlier one that the user asked for. If the artifacts
+            show its outcome already, the resume records that, and work goes on in the next phase.
         state: The committed state with every unapplied event folded into it.
+        state_phase: The phase in the committed state; None where it cannot be read.
+        source: Where the state comes from, such as ``state.json``.
+        inference: The phase that state and artifacts show, and the evidence.
         resumed: The state in which agents would be launched.
         unapplied: How many unapplied events there were.
         panes: One launch per seat that the phase wants now.
@@ -76,7 +79,7 @@ class ResumePlan:
 
     @property
     def because(self) -> str:
-        """Why this phase was chosen."""
+        """Why work goes on in `phase`, in words."""
         found, because = self.inference, self.inference.because
         if self.entered is not found.phase:
             because = f"chosen by --phase; otherwise it would be {found.phase}: {because}"
@@ -93,6 +96,12 @@ def plan_resume(
     phase: str | None = None,
 ) -> ResumePlan:
     """Return what a resume of the session at ``files`` would do; reads only.
+
+    Args:
+        world: The outside world.
+        files: The session.
+        fresh: Seats that would start a new conversation; ``*`` means all of them.
+        phase: An earlier phase to go back to; None goes on in the inferred one.
 
     Raises:
         DataError: The session cannot be read.
@@ -153,7 +162,7 @@ def _warnings(world: World, plan: ResumePlan, artifacts: Artifacts) -> Iterator[
 
 
 def _lacks_commit(world: World, state: SessionState) -> bool:
-    """Whether no commit is made although git and the configuration would allow one."""
+    """Whether the session ends without a commit, although git and the configuration allow one."""
     if state.options.commit or not world.settings.completion.commit or state.phase is Phase.DONE:
         return False
     with suppress(AgentmuxError, OSError):  # without git nobody expects a commit
@@ -164,7 +173,11 @@ def _lacks_commit(world: World, state: SessionState) -> bool:
 def _folded(
     state: SessionState, tail: tuple[tuple[Event, int], ...]
 ) -> tuple[SessionState, tuple[Implied, ...]]:
-    """Fold the events; return the new state, and the files that the events would add."""
+    """Fold events, each with the offset of its end, into ``state``.
+
+    Returns:
+        The new state, and the files that the events imply.
+    """
     added: list[Implied] = []
     for event, offset in tail:
         after = advance(state, event, offset)
@@ -182,7 +195,7 @@ def _resumed(
 ) -> tuple[SessionState, tuple[Implied, ...]]:
     """Return the state in which agents would be launched, and the files added until then.
 
-    The orchestrator will reach the same state.
+    The orchestrator will reach the same state. ``chosen`` is the phase to enter.
     """
     fact = Resumed(
         phase=chosen.value,
@@ -201,7 +214,12 @@ def _resumed(
 def settled_state(
     world: World, state: SessionState, artifacts: Artifacts
 ) -> tuple[SessionState, tuple[Implied, ...]]:
-    """Return the state in which work goes on after a resume, and the files added until then."""
+    """Apply the outcome of the phase, if the artifacts show it already.
+
+    Returns:
+        The state in which work goes on (``state`` itself without an outcome), and the files that
+        the outcome implies.
+    """
     settled = settlement(state, artifacts)
     if settled is None:
         return state, ()
@@ -231,7 +249,9 @@ def _event(world: World, fact: Fact, state: SessionState) -> Event:
 def resume(
     world: World, starter: OrchestratorStart, plan: ResumePlan, request: OrchestratorRequest
 ) -> StartedSession:
-    """Start an orchestrator for the session; it probes again, then goes on.
+    """Start an orchestrator that resumes the session, and wait until it is ready.
+
+    It reads the session again and decides itself where to go on.
 
     Raises:
         BlockedError: By now the session is live or locked, or another one is live in the checkout.
@@ -251,7 +271,9 @@ def resume(
 
 
 def require_unfinished(plan: ResumePlan) -> None:
-    """Refuse a session that is done; not one that only an unapplied event would end.
+    """Check that the session is not done.
+
+    One that only an unapplied event would end passes: the resume applies that event.
 
     Raises:
         NotFoundError: The session is done.
@@ -261,14 +283,14 @@ def require_unfinished(plan: ResumePlan) -> None:
 
 
 def _named(world: World, plan: ResumePlan) -> SessionState:
-    """Return the state with a name and an id; an older session has none."""
+    """Return the plan's state; one of an older session gets a name and an id, which it lacks."""
     state = plan.state
     name = state.session_name or world.default_name()
     return replace(state, session_name=name, session_id=state.session_id or world.new_id())
 
 
 def pane_fields(plan: LaunchPlan, world: World) -> Mapping[str, object]:
-    """Return one pane of a dry run as JSON answers contain it."""
+    """Return the launch of one pane as the JSON answer of a dry run contains it."""
     return {
         "seat": plan.work.seat,
         "role": plan.work.role,
@@ -285,7 +307,7 @@ def pane_fields(plan: LaunchPlan, world: World) -> Mapping[str, object]:
 
 
 def plan_fields(plan: ResumePlan, world: World) -> dict[str, object]:
-    """Return one session of a dry run as JSON answers contain it, without ``blocked``."""
+    """Return one session as the JSON answer of a dry run contains it, without ``blocked``."""
     return {
         "session": plan.path.name,
         "path": shown_path(plan.path, world.project),
@@ -362,7 +384,7 @@ def blocked(site: Site, entry: SessionEntry, liveness: Liveness) -> BlockedError
 
 
 def starting(entry: SessionEntry, starter: int) -> BlockedError:
-    """Return the error for a session that another command is starting."""
+    """Return the error for a session that the command with the pid ``starter`` is starting."""
     return BlockedError(
         f"session {entry.name} is starting: process {starter} waits for its orchestrator",
         reason="starting",
@@ -382,7 +404,7 @@ def _live_hints(entry: SessionEntry, liveness: Liveness) -> tuple[str, ...]:
 
 
 def _twin(site: Site, entry: SessionEntry) -> BlockedError | None:
-    """Return the error for a copy of a session that still exists; None for any other.
+    """Return the error if the directory is a copy and the original still exists, else None.
 
     Both would share ids, panes and conversations.
     """

@@ -31,7 +31,7 @@ from agentmux.ports.processes import Handover
 from agentmux.ports.repository import Head
 
 FEATURE_MAX: Final = 1_000_000
-"""Bytes of a request read from a file; the system limits an argument to 128 kB."""
+"""Maximum bytes of a request. Only a file can have as many: arguments are limited to 128 kB."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +79,12 @@ class StartPlan:
 
 
 def plan_start(world: World, request: StartRequest, taken: Mapping[str, str]) -> StartPlan:
-    """Check by reading only whether a session can start; ``taken`` maps session names to phases.
+    """Check whether a session can start, and return what a start would do; reads only.
+
+    Args:
+        world: The outside world.
+        request: What the user asked for.
+        taken: The names of the project's sessions, with their phases.
 
     Raises:
         AgentmuxError: tmux or an agent is missing, another session is live in this checkout, a
@@ -134,8 +139,8 @@ def start(world: World, starter: OrchestratorStart, plan: StartPlan) -> StartedS
     """Create the session and its tmux session, and wait until its orchestrator is ready.
 
     If the orchestrator does not start, the directory and the branch are removed again. If another
-    start has just taken the name, this one takes the next free name, or is refused where the user
-    gave the name.
+    start has just taken the name, the next free name is used, or, if the user gave the name, the
+    start is refused.
 
     Raises:
         AgentmuxError: As in `plan_start`; or something could not be created.
@@ -154,10 +159,19 @@ def start(world: World, starter: OrchestratorStart, plan: StartPlan) -> StartedS
 def _made(
     world: World, starter: OrchestratorStart, plan: StartPlan, undo: ExitStack
 ) -> tuple[StartPlan, SessionState, Handover]:
-    """Create the directory of a session, and its branch; return the plan that was carried out.
+    """Create the session's branch, the pipe for the report, and the directory.
 
     Branch and pipe are created before the directory gets its name. So if this process is killed,
     no session names a missing branch, and other commands see that the session is being started.
+
+    Args:
+        world: The outside world.
+        starter: How an orchestrator is started.
+        plan: What to create; planned again if another start has just taken the name.
+        undo: Gets the callbacks that remove everything again.
+
+    Returns:
+        The plan that was carried out, the session's state, and the pipe.
     """
     while True:
         state = replace(plan.state, branch=plan.branch or plan.state.branch)
@@ -191,14 +205,17 @@ def _finish(
     pipes: list[Handover],
     folder: Path,
 ) -> None:
-    """Create branch and pipe, before the directory gets its name; add the pipe to ``pipes``."""
+    """Create branch and pipe while the directory still has the temporary name ``folder``.
+
+    ``pipes`` gets the pipe, and ``undo`` the callbacks that remove both again.
+    """
     _make_branch(world, plan, undo)
     pipes.append(starter.pipe(folder))
     undo.callback(pipes[0].close)
 
 
 def _make_branch(world: World, plan: StartPlan, undo: ExitStack) -> None:
-    """Create the branch that the user asked for, if any.
+    """Create the branch that the user asked for, if any; ``undo`` gets what removes it again.
 
     Raises:
         BlockedError: Another start has just created it; the reason is `NAME_TAKEN`.
@@ -228,7 +245,11 @@ def _first_events(world: World, state: SessionState) -> tuple[Event, ...]:
 
 
 def _check_path(project: Path) -> None:
-    """Refuse a path that no prompt can contain."""
+    """Check that prompts can contain the project's path.
+
+    Raises:
+        UsageError: It has control characters, or bytes that are not UTF-8.
+    """
     if any(map(is_control, str(project))):
         raise UsageError(
             f"the project's path {str(project)!r} cannot stand in a prompt: it contains control"
@@ -253,7 +274,18 @@ def _name(
     taken: Mapping[str, str],
     live: Collection[str],
 ) -> str:
-    """Return the directory's name; ``live`` are the names of the tmux sessions."""
+    """Return the name for the session's directory.
+
+    Args:
+        world: The outside world.
+        request: May give a name; else it is derived from ``feature``.
+        feature: The request in words.
+        taken: The session names that exist.
+        live: The names of the tmux sessions.
+
+    Raises:
+        UsageError: The name in the request is invalid, or a session has it.
+    """
     now = world.now().astimezone()
     if request.name is None:
         return _derived(now, layout.slug(feature), taken, live)
@@ -272,7 +304,7 @@ def _name(
 
 
 def _derived(now: datetime, slug: str, taken: Iterable[str], live: Collection[str]) -> str:
-    """Return the first name that no session and no tmux session has."""
+    """Return the first name from the time and the slug that no session or tmux session has."""
     passed = set(taken)
     while layout.tmux_name(name := layout.session_name(now, slug, passed)) in live:
         passed.add(name)
@@ -280,7 +312,14 @@ def _derived(now: datetime, slug: str, taken: Iterable[str], live: Collection[st
 
 
 def _not_ours(world: World, request: StartRequest, top: Path | None) -> tuple[str, ...]:
-    """Return what a commit leaves out: dirty files, and repositories inside this one."""
+    """Return what the session's commit will leave out, as it was not made by the session.
+
+    That is every file that is dirty now and not in ``request.include``, and every repository
+    inside this one.
+
+    Raises:
+        UsageError: A file to include is not dirty, or this is no git repository.
+    """
     if top is None:
         if request.include:
             raise UsageError("--include needs a git repository", hints=("git init",))
@@ -297,7 +336,7 @@ def _not_ours(world: World, request: StartRequest, top: Path | None) -> tuple[st
 
 
 def _within(path: str, top: Path) -> str | None:
-    """Return a path relative to the top level; None for one outside."""
+    """Return ``path`` relative to the folder ``top``; None if it is outside of it."""
     return str(Path(path).relative_to(top)) if Path(path).is_relative_to(top) else None
 
 
@@ -320,7 +359,11 @@ def _options(
 def flags(
     agent: str | None, roles: Mapping[str, tuple[str, str | None]]
 ) -> tuple[dict[str, str], dict[str, str]]:
-    """Return agents and models by role, as `state.Options` stores them.
+    """Return the agents and the models that the user chose, each by role.
+
+    Args:
+        agent: The agent of all other roles, returned under ``*``; None for none.
+        roles: Role to (agent, model).
 
     Raises:
         UsageError: A role does not exist.
@@ -337,7 +380,7 @@ def flags(
 
 
 def _agents(world: World, options: Options, *, product_manager: bool) -> Mapping[str, str]:
-    """Return the agent of each role.
+    """Return the name of each role's agent.
 
     Raises:
         MissingError: The program of one is not installed.
@@ -395,7 +438,7 @@ def _warnings(head: Head | None, options: Options, taken: Mapping[str, str]) -> 
 
 
 def _unattended(world: World, options: Options, agents: Mapping[str, str]) -> Iterator[str]:
-    """Warn of each agent that would ask its user before it acts."""
+    """Yield a warning for each agent that would ask its user before it acts."""
     asking: dict[str, AgentSpec] = {}
     for role, agent in agents.items():
         spec = world.spec(agent)

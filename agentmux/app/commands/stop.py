@@ -51,7 +51,8 @@ def stop(
     Args:
         world: The outside world.
         path: The session's directory.
-        tmux: Returns the live tmux session; raises where there is none, or none of ours.
+        tmux: Returns access to the live tmux session; raises `NotFoundError` if the session has
+            none.
         ask: Asks the orchestrator to stop; returns whether one was running.
         wait_gone: Waits for the end of a process (pid, start time, seconds); returns whether it
             ended.
@@ -111,7 +112,10 @@ def _end_agents(
 
 
 def _what_stays(runtime: object) -> str:
-    """Return what the orchestrator noted about a tmux server that it could not reach any more."""
+    """Return the orchestrator's note about a tmux server that it could not reach; empty if none.
+
+    ``runtime`` are the fields of the runtime note.
+    """
     if not isinstance(runtime, dict) or runtime.get("server_pid") != 0:
         return ""
     return str(runtime.get("problem") or "")

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from agentmux.core.journal.state import SessionState
 
 Effect = Callable[["World"], object]
-"""Returns what a command would do in a world; equal results mean the same actions."""
+"""A function that returns what a command would do in a world; equal results mean equal actions."""
 
 _NAMED: Final = 5
 
@@ -42,7 +42,7 @@ def named(parts: Iterable[Part]) -> str:
 
 
 def untrusted(world: World, effect: Effect) -> tuple[Part, ...]:
-    """Return the parts of the project's files that would be used and are not trusted."""
+    """Return the parts of the project's files that are not trusted and would change ``effect``."""
     parts = world.trust.parts()
     if not parts:
         return ()
@@ -51,7 +51,7 @@ def untrusted(world: World, effect: Effect) -> tuple[Part, ...]:
 
 
 def require_trusted(world: World, effect: Effect) -> None:
-    """Refuse to use parts that are not trusted; nobody is asked.
+    """Check that the command would use no part that is not trusted; the user is not asked.
 
     Raises:
         NotTrustedError: The command would use such a part.
@@ -62,7 +62,7 @@ def require_trusted(world: World, effect: Effect) -> None:
 
 
 def keep(world: World, parts: Iterable[Part]) -> World:
-    """Trust these parts, too, and return the world in which they have effect.
+    """Record that the user trusts these parts, too; return the world in which they have effect.
 
     Raises:
         DataError: The trust cannot be written.
@@ -73,17 +73,29 @@ def keep(world: World, parts: Iterable[Part]) -> World:
 
 
 def keep_all(world: World) -> World:
-    """Trust everything that the files contain now, and nothing else; otherwise like `keep`."""
+    """Record that the user trusts everything that the files contain now, and nothing else.
+
+    Returns:
+        The world in which it has effect.
+
+    Raises:
+        DataError: The trust cannot be written.
+    """
     parts = world.trust.parts()
     world.trust.keep({part.key: part.digest for part in parts}, only=True)
     return world.allow(frozenset(part.key for part in parts))
 
 
 def keep_written(before: World, after: World, keys: Collection[str]) -> None:
-    """Trust the parts ``keys``, which a command of ours has just written for the user.
+    """Record trust in the parts ``keys``, which a command has just written for the user.
 
     A part that was there before and was not trusted stays untrusted; so does one that somebody
     else wrote meanwhile.
+
+    Args:
+        before: The world before the command wrote.
+        after: The world with what it wrote.
+        keys: The keys of the parts.
     """
     held = {part.key: part for part in before.trust.parts()}
     known = before.trust.known()
@@ -99,7 +111,13 @@ def keep_written(before: World, after: World, keys: Collection[str]) -> None:
 def playing(
     agents: Mapping[str, str], models: Mapping[str, str], *, product_manager: bool
 ) -> Effect:
-    """Return the effect of a session: what its seats would run and be told, under these flags."""
+    """Return the `Effect` of a session with these flags: what its seats would run and be told.
+
+    Args:
+        agents: Agents by role, as flags of the command line set them.
+        models: Models by role, likewise.
+        product_manager: Whether a product manager takes part.
+    """
     roles = [role for role in ROLES if product_manager or role != PRODUCT_MANAGER]
 
     def effect(world: World) -> object:
@@ -110,7 +128,7 @@ def playing(
 
 
 def played_in(state: SessionState) -> Effect:
-    """Return the effect of this session: what its seats would run and be told."""
+    """Return the `Effect` of the session with this state: what its seats would run and be told."""
     options = state.options
     return playing(options.agents, options.models, product_manager=state.product_manager)
 
@@ -123,7 +141,7 @@ def _played(
 
 
 def spec_of(world: World, agent: str) -> object:
-    """Return how an agent would be run; the error message where it cannot be."""
+    """Return the specification of an agent; the error message if there is none."""
     try:
         return world.spec(agent)
     except AgentmuxError as error:

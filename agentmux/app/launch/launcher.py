@@ -81,10 +81,13 @@ class Launcher:
         *,
         fresh: frozenset[str] = frozenset(),
     ) -> None:
-        """Take the state for the launches; for planning, it need not be committed.
+        """Take the session and the state in which it launches; for plans it need not be committed.
 
         Args:
-            fresh: The seats that are to start afresh; ``*`` is all of them.
+            world: The outside world.
+            files: The session's directory.
+            state: The state.
+            fresh: The seats that are to start a new conversation; ``*`` is all of them.
         """
         self._world = world
         self._files = files
@@ -127,7 +130,8 @@ class Launcher:
     def _reading(self, work: Work, artifacts: Artifacts) -> tuple[str, ...]:
         """Return the files that the agent is to read, relative to the session.
 
-        For a research, only those that exist: an older session may not have kept the question.
+        For research, files that do not exist are left out: an older session may not have kept the
+        question in a file.
         """
         paths = reading(self._state, work, artifacts)
         if not work.topic:
@@ -178,7 +182,10 @@ class Launcher:
     def _rung(
         self, player: SeatPlayer, history: SeatHistory, choice: ResumeChoice
     ) -> tuple[Rung, str]:
-        """Return the rung on which the seat comes up, and the reason for it."""
+        """Return how the seat's pane comes up, and why.
+
+        With the agent's conversation, with a new one, with a shell, or with the last screen only.
+        """
         if player.spec.prompt is PromptBy.SHOWN:
             return Rung.SHELL, "you play this role"
         programs, failed = self._world.programs, history.never_ran
@@ -210,7 +217,7 @@ class Launcher:
         return replace(made, argv=self._recorder.argv(made))
 
     def _as_shell(self, plan: LaunchPlan) -> LaunchPlan:
-        """Return the same launch with the user in the agent's place."""
+        """Return the same launch with a shell for the user instead of the agent."""
         return replace(
             self._as_fresh(plan),
             rung=Rung.SHELL,
@@ -220,7 +227,7 @@ class Launcher:
         )
 
     def _gate(self, plan: LaunchPlan) -> dict[str, object]:
-        """Return the fields of the launch file that say what a stopped pane offers."""
+        """Return the fields of ``launch.json`` that say which choices a waiting pane offers."""
         fresh, shell = self._as_fresh(plan), self._as_shell(plan)
         resumes = f"{NATIVE_MARK} native" if plan.rung is Rung.NATIVE else "a fresh start"
         offers = (
@@ -252,7 +259,7 @@ class Launcher:
         return stopped_pane.PaneOffer(says=says, runs=self._runs(plan), fact=fact)
 
     def _runs(self, plan: LaunchPlan) -> dict[str, object]:
-        """Return the fields of the launch file that depend on the rung."""
+        """Return the fields of ``launch.json`` that say what the pane runs, and its claim file."""
         # Without a known id the launch claims its own id, so that others see that it runs.
         nameless = plan.launch if self._uses_latest(plan) else None
         claim = self._players.claim(plan.player, plan.session_ref or nameless)
@@ -319,9 +326,9 @@ class Launcher:
         return {**fields, "gate": self._gate(plan)} if stopped else fields
 
     def _hook_env(self, plan: LaunchPlan) -> Mapping[str, str]:
-        """Return the variable that tells the agent of our hook, unless the user has set it up.
+        """Return the variable that tells the agent to run our hook, unless the user has set it up.
 
-        It is for this launch only: the conversation's record does not have it.
+        The variable is for this launch only: it is not in the resume record.
         """
         folder = self._files.path / layout.launch(plan.launch)
         spec = plan.player.spec

@@ -1,4 +1,4 @@
-"""The plan of a launch, as a value; `launcher` makes and carries out plans."""
+"""The plan of a launch, as a value; `launcher` makes plans and carries them out."""
 
 from __future__ import annotations
 
@@ -22,8 +22,9 @@ class LaunchPlan:
     """How one launch would be made; nothing is written yet.
 
     Attributes:
-        choice: Whether the conversation comes back.
-        rung: How the pane comes up.
+        choice: Whether the conversation comes back, and why.
+        rung: How the pane comes up: with the conversation, with a new one, with a shell, or with
+            the last screen only.
         why: The reason for the rung.
         launch: The id of the launch.
         history: The records of the seat's earlier launches, with the resume arguments that
@@ -32,7 +33,8 @@ class LaunchPlan:
         full_prompt: The text that a fresh start is sent.
         prompt_file: The file in the launch folder that the agent is told to read.
         session_ref: The conversation's id; None if it is not known beforehand.
-        epoch: As in `ResumeRecord`.
+        epoch: What the work depends on: phase, cycle, iteration, sub-plan, and the digests of the
+            files to read.
         signals: The commands that hand in the work.
     """
 
@@ -65,5 +67,5 @@ class LaunchPlan:
 
     @property
     def plays(self) -> bool:
-        """Whether an agent plays; otherwise the user does, or nobody."""
+        """Whether the pane runs an agent, and not a shell or nothing."""
         return self.mode in AGENT_MODES

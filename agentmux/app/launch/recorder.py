@@ -39,7 +39,11 @@ class Recorder:
         self._files = files
 
     def restated(self, history: SeatHistory, player: SeatPlayer) -> SeatHistory:
-        """Return a seat's history, with the resume arguments that ``resume.commands`` sets."""
+        """Return the history with resume arguments made anew from the setting ``resume.commands``.
+
+        The history stays as it is if the setting does not name the agent's program, or if another
+        agent played last.
+        """
         record, commands = history.record, self._world.settings.resume.commands
         if record is None or program_name(player.spec) not in commands:
             return history
@@ -62,7 +66,10 @@ class Recorder:
         return self._world.new_id() if player.strategy.kind is StrategyKind.ASSIGN else None
 
     def _args(self, player: SeatPlayer, launch: str) -> tuple[str, ...]:
-        """Return the arguments of every command line of a launch: ours, then the user's."""
+        """Return the arguments that every command line of a launch has.
+
+        First those for our MCP server and hooks, then the user's own.
+        """
         folder = f"{self._files.path}/{layout.launch(launch)}"
         server = self._world.own.mcp_server
         return (
@@ -90,7 +97,7 @@ class Recorder:
         )
 
     def record_fields(self, plan: LaunchPlan) -> Json:
-        """Return the fields of a launch's record.
+        """Return the fields of a launch's resume record.
 
         If the launch starts no agent, the seat's present record is kept; only its ``place`` and
         ``handed_in`` are those of this launch.
@@ -100,7 +107,7 @@ class Recorder:
         return {**kept, "place": made["place"], "handed_in": False} if kept else made
 
     def record(self, plan: LaunchPlan) -> ResumeRecord:
-        """Return the record that finds the launch's conversation again."""
+        """Return the resume record that finds the launch's conversation again."""
         player, strategy = plan.player, plan.player.strategy
         kept = plan.history.standing if isinstance(plan.choice, Native) else None
         made = ResumeRecord(

@@ -1,4 +1,4 @@
-"""The histories of a session's seats in one state."""
+"""The histories of a session's seats, as one state records them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who plays a seat, and whether the seat's conversation comes back."""
+"""Which agent plays a seat, and whether the seat's conversation comes back."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from agentmux.ports.session_files import SessionFiles
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeatPlayer:
-    """Who plays a seat: the agent, the model, and how its conversation is found again.
+    """The agent that plays a seat, its model, and how its conversation is found again.
 
     Attributes:
         name: The agent as it was chosen: a name of the registry, or a command as typed.
@@ -48,8 +48,8 @@ class SeatPlayer:
         probe: What the installed program can do.
         strategy: How its conversation is found again.
         env: The variables that the agent gets on top of its environment.
-        home: The config home, which decides where it keeps its conversations; may be empty.
-        runtime: Which program answers, in which version; empty where none does.
+        home: The agent's config home, where it keeps its conversations; may be empty.
+        runtime: Version and identity of the installed program; empty if there is none.
         checkpoint_dir: The seat's own folder for checkpoints, absolute; it need not exist.
     """
 
@@ -79,7 +79,7 @@ class SeatPlayer:
 
 
 class SeatPlayers:
-    """Finds out who plays each seat of one session, and whether its conversation comes back."""
+    """Finds out which agent plays each seat of a session, and if its conversation comes back."""
 
     def __init__(
         self,
@@ -89,11 +89,14 @@ class SeatPlayers:
         histories: SeatHistories,
         fresh: frozenset[str] = frozenset(),
     ) -> None:
-        """Take the state that the launches are in.
+        """Take the session and the state in which it launches.
 
         Args:
+            world: The outside world.
+            files: The session's directory.
+            state: The state.
             histories: The histories of the seats of ``state``.
-            fresh: The seats that are to start afresh; ``*`` is all of them.
+            fresh: The seats that are to start a new conversation; ``*`` is all of them.
         """
         self._world = world
         self._files = files
@@ -102,7 +105,7 @@ class SeatPlayers:
         self._fresh = fresh
 
     def player_of(self, work: Work, history: SeatHistory) -> SeatPlayer:
-        """Return who plays by the flags of the start, the configuration and its defaults."""
+        """Return the agent for ``work``, by the flags of the start, else the configuration."""
         options = self._state.options
         played = self._world.settings.played(work.role, options.agents, options.models)
         name = played.agent
@@ -177,7 +180,10 @@ class SeatPlayers:
         return f"`resume.commands.{name}` is empty, so nothing is resumed"
 
     def _is_ambiguous(self, work: Work, player: SeatPlayer, standing: ResumeRecord) -> bool:
-        """Whether "the latest conversation" may be another launch's, now or in a moment."""
+        """Whether the agent's "latest conversation" may be another launch's, now or soon.
+
+        False for an agent that resumes conversations by id.
+        """
         if conversation_kind(standing) is not StrategyKind.CONTINUE:
             return False
         if set(self._latest(player)) - {standing.launch, standing.session_ref}:
@@ -191,10 +197,10 @@ class SeatPlayers:
         return self._world.claims.latest(player.program, player.home, cwd)
 
     def note_latest(self, player: SeatPlayer, launch: str, conversation: str | None) -> None:
-        """Note that a launch may own "the latest conversation" of its program, home and directory.
+        """Record that a launch may own the latest conversation of its program, home and directory.
 
-        So may each launch that already runs there, whatever its agent is called and however it is
-        resumed.
+        Launches that run there already stay recorded: each may own it, whatever its agent is called
+        and however it is resumed.
         """
         if player.strategy.private:
             return
@@ -218,7 +224,7 @@ class SeatPlayers:
         return claim is not None and self._world.claims.is_held(claim)
 
     def _held(self) -> Iterator[tuple[str, str | None]]:
-        """Yield, for each seat that is held, its launch and the id of its conversation."""
+        """Yield, for each seat with an agent or a waiting pane, its launch and conversation id."""
         for name, seat in self._state.seats.items():
             if seat.status in {LAUNCHED, STOPPED}:
                 record = self._histories.of(name).record
@@ -243,7 +249,10 @@ class SeatPlayers:
 
 
 def _strategy(history: SeatHistory, name: str, spec: AgentSpec, probe: ProbeResult) -> Strategy:
-    """Return how the conversation will be found; a guess until the program has answered."""
+    """Return how the conversation will be found again.
+
+    It is a guess until the program has answered what it can do.
+    """
     if not probe.is_open:
         return choose_strategy(spec, probe)
     record = history.record
@@ -253,12 +262,12 @@ def _strategy(history: SeatHistory, name: str, spec: AgentSpec, probe: ProbeResu
 
 
 def _shares_latest(one: SeatPlayer, other: SeatPlayer) -> bool:
-    """Whether the latest conversation of ``one`` may be one of ``other``."""
+    """Whether "the latest conversation" of ``one`` may be a conversation of ``other``."""
     if one.home != other.home or other.strategy.private:
         return False
     return one.program == other.program or _path(one) == _path(other) != ""
 
 
 def _path(player: SeatPlayer) -> str:
-    """Return the real path of the agent's program."""
+    """Return the real path of the agent's program; empty if unknown."""
     return decode_runtime(player.runtime, player.program).path

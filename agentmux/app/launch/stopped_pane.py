@@ -34,8 +34,8 @@ class PaneManner:
     """How the panes of a session come up.
 
     Attributes:
-        fresh: The seats that are to start afresh; ``*`` is all of them.
-        stopped: Each pane that a resume opens waits for the user's choice.
+        fresh: The seats that are to start a new conversation; ``*`` is all of them.
+        stopped: Whether each pane that a resume opens waits for the user's choice.
     """
 
     fresh: frozenset[str] = frozenset()
@@ -47,8 +47,8 @@ class PaneOffer:
     """One choice in a stopped pane.
 
     Attributes:
-        says: What it would run, in a few words.
-        runs: The fields of the launch file that depend on it.
+        says: What the choice would run, in a few words.
+        runs: The fields of the launch file that depend on the choice.
         fact: What is recorded when it is chosen.
     """
 
@@ -60,7 +60,15 @@ class PaneOffer:
 def gate_fields(
     session: Path, seat: str, *, title: str, says: str, offers: Iterable[PaneOffer] = ()
 ) -> dict[str, object]:
-    """Return the fields for a pane that waits: the seat's last screen, and below it the choices."""
+    """Return the fields for a pane that waits: the seat's last screen, and below it the choices.
+
+    Args:
+        session: The session's directory.
+        seat: The seat.
+        title: Seat, agent and mode, as in the border of a pane.
+        says: Why the seat comes up like this.
+        offers: The choices; none for a pane that only shows the screen.
+    """
     return {
         "title": title,
         "says": says,
@@ -82,7 +90,10 @@ def _choice(offer: PaneOffer) -> dict[str, object]:
 
 
 def unheard(state: SessionState, files: SessionFiles) -> Iterator[tuple[str, str, LaunchChosen]]:
-    """Yield seat, launch and choice for each choice made while no orchestrator was running."""
+    """Yield seat, launch and choice for each choice that no orchestrator has recorded yet.
+
+    The user made it in a pane while no orchestrator was running.
+    """
     for name, seat in state.seats.items():
         choice = files.launch_record(seat.launch).choice if seat.status == STOPPED else None
         if choice is not None:
@@ -90,7 +101,7 @@ def unheard(state: SessionState, files: SessionFiles) -> Iterator[tuple[str, str
 
 
 def fresh_notice(why: str) -> tuple[str, ...]:
-    """Return the lines above an agent whose conversation does not come back."""
+    """Return the lines above an agent that starts a new conversation instead of its old one."""
     return (f"a fresh start: {why}",)
 
 

@@ -40,7 +40,7 @@ class LaunchTexts:
     """Composes the prompts of one session; writes no file."""
 
     def __init__(self, world: World, files: SessionFiles, state: SessionState) -> None:
-        """Take the state that the launches are in."""
+        """Take the session and the state in which it launches."""
         self._world = world
         self._files = files
         self._state = state
@@ -58,9 +58,10 @@ class LaunchTexts:
         return full, prompt.render(text(prompt.CONTINUE), inputs)
 
     def _kept_prompt(self, work: Work, history: SeatHistory) -> str:
-        """Return the prompt in the folder of a research, which the user may have changed.
+        """Return the prompt that a researcher was given before, which the user may have changed.
 
-        If the project was moved since, its paths are updated.
+        It is kept in the folder of the topic; empty if there is none, or for other work. If the
+        project was moved since, its paths are updated.
         """
         if not work.topic:
             return ""
@@ -72,7 +73,7 @@ class LaunchTexts:
         return text.replace(f"{record.cwd}/", f"{self._world.project}/")
 
     def _around(self, kept: str, inputs: PromptInputs, *, again: bool) -> str:
-        """Return an unchanged prompt, with what the agent must also know before and after it."""
+        """Return the prompt ``kept`` unchanged, with what this launch needs before and after it."""
         text = self._world.templates.template
         hello = inputs.hello and prompt.HELLO not in kept
         before = [text("opening"), *([text("fresh-again")] if again else [])]
@@ -94,7 +95,14 @@ class LaunchTexts:
     def inputs(
         self, work: Work, player: SeatPlayer, paths: tuple[str, ...], launch: str
     ) -> PromptInputs:
-        """Return everything that the prompt of a launch can say; ``paths`` as in `reading`."""
+        """Return everything that the prompt of a launch can say.
+
+        Args:
+            work: What the seat is to do.
+            player: Who plays the seat.
+            paths: The files that the agent is to read, relative to the session.
+            launch: The id of the launch.
+        """
         state, base = self._state, str(self._files.path)
         request = state.change_request
         learns = player.strategy.kind is StrategyKind.LEARN
@@ -124,7 +132,7 @@ class LaunchTexts:
         return replace(made, open_items=open_items, drafts=self._drafts(made))
 
     def _drafts(self, inputs: PromptInputs) -> tuple[str, ...]:
-        """Return the artifacts of the seat that exist already.
+        """Return the absolute paths of the seat's artifacts that exist already.
 
         They are drafts: if they were complete, the seat would not be started.
         """
@@ -139,7 +147,7 @@ class LaunchTexts:
         )
 
     def _reviews(self, inputs: PromptInputs) -> tuple[str, ...]:
-        """Return the other paths at which a reviewer's review may be."""
+        """Return the other paths, relative to the session, at which a reviewer's review may be."""
         if self._state.phase is not Phase.REVIEWING or inputs.role not in REVIEWERS:
             return ()
         alone = self._state.reviewer_nominations == (inputs.role,)
@@ -174,7 +182,10 @@ class LaunchTexts:
         return data.decode("utf-8", "replace").removeprefix(f"# {work.topic}").strip()
 
     def epoch(self, work: Work, paths: tuple[str, ...]) -> Json:
-        """Return what a conversation about ``work`` is about; see `resume_choice.ResumeRecord`."""
+        """Return what a conversation about ``work`` depends on; if it changes, that one is old.
+
+        That is phase, cycle, iteration and sub-plan, and the digests of the files to read.
+        """
         named = (layout.CONTEXT, layout.REQUIREMENTS, *paths)
         for path in named:
             if path not in self._digests:

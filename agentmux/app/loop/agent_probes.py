@@ -28,9 +28,10 @@ class AgentProbes:
         self._answered: set[str] = set()
 
     def holds_up(self, works: Iterable[Work]) -> bool:
-        """Return whether the launch of ``works`` has to wait; if so, wake the loop when it is over.
+        """Return whether the launch of ``works`` has to wait for what their programs answer.
 
-        When it need not wait, the programs of all other roles are asked, before they are needed.
+        The loop is woken when the wait is over. If there is nothing to wait for, the programs of
+        all other roles are asked, too, before they are needed.
         """
         found = tuple(works)
         needed = {self._agent(each.role) for each in found}
@@ -57,7 +58,7 @@ class AgentProbes:
             self._background.run(f"ask {name}", self._ask(name))
 
     async def _ask(self, name: str) -> None:
-        """Ask a program what it can do; its launch waits only a moment for the answer."""
+        """Ask an agent's program what it can do; a launch waits only a moment for the answer."""
         try:
             spec, programs = self._world.spec(name), self._world.programs
             loop = asyncio.get_running_loop()

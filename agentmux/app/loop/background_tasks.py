@@ -16,13 +16,13 @@ AGAIN_S: Final = 1.0
 
 
 class Loop(Protocol):
-    """The loop that the work belongs to."""
+    """The part of the orchestrator's loop that background work calls."""
 
     def wake(self) -> None:
-        """Look again soon."""
+        """Make the loop look again soon."""
 
     def say(self, message: str) -> None:
-        """Tell the user."""
+        """Show the user a message."""
 
 
 class BackgroundTasks:

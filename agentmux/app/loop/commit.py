@@ -87,10 +87,12 @@ def reason(error: AgentmuxError | OSError) -> str:
 
 
 def commit(world: World, state: SessionState, approval: str) -> tuple[str | None, bool]:
-    """Make the commit for ``approval``, or adopt the commit that has its id already.
+    """Make the commit for the approval with the id ``approval``.
+
+    If an earlier process has made that commit already, it is adopted.
 
     Returns:
-        The commit (None where there was nothing to commit), and whether it was adopted.
+        The commit's id (None where there was nothing to commit), and whether it was adopted.
 
     Raises:
         IndexBusyError: The commit cannot be made or completed until the user's index is free.
@@ -124,7 +126,10 @@ def commit(world: World, state: SessionState, approval: str) -> tuple[str | None
 
 
 def _adopted(repository: Repository, state: SessionState, trailer: tuple[str, str]) -> str | None:
-    """Return the commit that has the trailer, if any, after updating the index to it."""
+    """Return the id of the commit with this trailer, after updating the user's index to it.
+
+    None if there is no such commit.
+    """
     found = repository.find_commit(trailer, since=state.options.base)
     if found is not None:
         repository.settle_index(found)

@@ -52,7 +52,14 @@ class Messenger:
         self._typing: dict[str, asyncio.Lock] = {}
 
     async def prompt(self, seat: str, launch: str, pane: str, prompt: str) -> None:
-        """Type the path of a launch's prompt (``prompt``, relative to the session), only once."""
+        """Type the line that names a launch's prompt into its pane, unless it is there already.
+
+        Args:
+            seat: The seat.
+            launch: The id of the launch.
+            pane: The id of the launch's pane.
+            prompt: Path of the prompt, relative to the session.
+        """
         if not self._awaits_prompt(seat, launch):
             return
         path = self._session.files.path / prompt
@@ -84,7 +91,10 @@ class Messenger:
             self._loop.say(f"{action.seat}: could not be told that {what} ({_WHY_NOT[result]})")
 
     async def nudge(self, seat: str) -> None:
-        """Remind an agent that has gone quiet, once; later, if its user is typing there."""
+        """Remind an agent that has gone quiet of its work, once.
+
+        If its pane shows a draft of the user or a dialog, the reminder is put off.
+        """
         held = self._session.state.seats.get(seat)
         if held is None or held.nudged:
             return
@@ -105,7 +115,10 @@ class Messenger:
         return held.status == LAUNCHED and not held.reached
 
     async def _type(self, seat: str, pane: str, text: str, *, once: bool = False) -> DeliveryResult:
-        """Type into a pane; only one message per seat at a time."""
+        """Type ``text`` to the agent of a seat, and return what happened to it.
+
+        A second message to the same seat waits for the first. ``once`` is as in `Typist`.
+        """
         async with self._typing.setdefault(seat, asyncio.Lock()):
             delivery = await self._tools.type_into(
                 self._tools.terminal,

@@ -100,23 +100,26 @@ class Orchestrator:
             await self._close()
 
     def wake(self) -> None:
-        """Look again soon."""
+        """Make the loop look again soon."""
         self._again.set()
 
     def say(self, message: str) -> None:
-        """Tell the user at the monitor, and the log."""
+        """Show the user a message at the monitor, and log it."""
         logger.info("%s", message, extra={"phase": self._session.state.phase.value})
         self._messages = [*self._messages[-_MESSAGES:], message]
 
     def end(self, cause: str, *, kill_session: bool = False) -> None:
-        """Stop driving the session; ``cause`` is recorded."""
+        """Stop driving the session; ``cause`` is recorded.
+
+        With ``kill_session`` the tmux session is killed at the end, too.
+        """
         self._cause = self._cause or cause
         self._kill_session = self._kill_session or kill_session
         self._ending.set()
         self.wake()
 
     async def _step(self) -> None:
-        """Do everything that there is to do; an exception is shown and logged."""
+        """Perform all actions that are due; an exception is shown and logged, not raised."""
         if self._has_lost_session():
             return
         with self._reporting(_STEP):
@@ -129,9 +132,10 @@ class Orchestrator:
                 self._ending.set()
 
     def _has_lost_session(self) -> bool:
-        """Return whether the session no longer belongs to this process, and end the work if so.
+        """Return whether the session no longer belongs to this process.
 
-        If its directory was deleted, its tmux session is ended, too.
+        If so, this process stops driving it; if the session's directory was deleted, the tmux
+        session is ended, too.
         """
         if self._tools.lock.still_mine():
             return False
@@ -157,7 +161,10 @@ class Orchestrator:
 
     @contextmanager
     def _reporting(self, what: str) -> Iterator[None]:
-        """Report an error in the block, and go on; it is shown until the same block succeeds."""
+        """Show an error in the ``with`` block instead of raising it.
+
+        It is shown until a block with the same ``what`` (the name of the work) succeeds.
+        """
         try:
             yield
         except (AgentmuxError, OSError) as error:

@@ -89,7 +89,7 @@ _ENDED: Final[Mapping[str, str]] = {
     REJECTED: "did not know its conversation",
     CLAIM_TAKEN: "its conversation is in use by another pane",
 }
-"""What they say of an agent's end, by its cause; ``crashed`` stays."""
+"""What the log and the monitor say of an agent's end, by its cause; a missing cause says itself."""
 
 
 class Performer:
@@ -155,13 +155,13 @@ class Performer:
         return again
 
     def _go_on_as_usual(self) -> None:
-        """Drop the options of the resume: its launches are done."""
+        """Drop what a resume asked of its launches (such as waiting panes): they are done."""
         self._manner = _ORDINARY
 
     # -- launches ----------------------------------------------------------------------------
 
     def _launcher(self) -> Launcher:
-        """Return what prepares launches in the state as it is now."""
+        """Return a launcher for the current state."""
         session = self._session
         return Launcher(self._world, session.files, session.state, fresh=self._manner.fresh)
 
@@ -180,7 +180,10 @@ class Performer:
             self._bring_up(seat, spec, plan.mode, pane, f"{layout.launch(plan.launch)}/prompt.md")
 
     def _prepare(self, launches: Sequence[Launch], facts: Facts) -> list[PreparedLaunch]:
-        """Write and record the launches; return those that have a seat: their phase goes on."""
+        """Write the launch folders and record the launches; return those that still have a seat.
+
+        It ends early if an event has changed the phase meanwhile.
+        """
         prepared: list[PreparedLaunch] = []
         phase = working_phase(self._session.state)
         for each in launches:
@@ -205,7 +208,7 @@ class Performer:
         self._see_prompted(seat, launch, mode, pane, prompt)
 
     def _see_prompted(self, seat: str, launch: str, mode: str, pane: str, prompt: str) -> None:
-        """Type the prompt, or look for proof that a prompt in argv arrived."""
+        """Type the prompt; if it was in the command line, look for proof that it arrived."""
         self._prompted.add(launch)
         spec = self._watcher.spec(seat)
         by_argv = spec.prompt_by(resuming=mode == NATIVE) is PromptBy.ARGV
@@ -275,7 +278,7 @@ class Performer:
         self._loop.say(f"failed: {action.cause}")
 
     async def _approve(self, action: ApproveByItself, facts: Facts) -> None:
-        """Approve if the commit leaves nothing out; else the user decides."""
+        """Approve the result without the user if the commit leaves nothing out."""
         loop, state = asyncio.get_running_loop(), self._session.state
         found = await loop.run_in_executor(None, left_out, self._world, state)
         if not found:
@@ -296,7 +299,7 @@ class Performer:
             self._watcher.panes.pop(launch, None)
 
     def skip_empty_archive(self) -> None:
-        """Record a pending archive that moves nothing, without reading the artifacts again."""
+        """Record a pending archive as done if it moves nothing, without reading the artifacts."""
         state, files = self._session.state, self._session.files
         if state.pending_archive and not any(map(files.to_archive, state.pending_archive)):
             self._session.record(ArtifactsArchived(moved=len(state.pending_archive)))
@@ -313,7 +316,7 @@ class Performer:
         self._session.record(ArtifactsArchived(moved=len(state.pending_archive)))
 
     async def _gone(self, launches: tuple[str, ...]) -> None:
-        """Wait until the agents of these launches have left their exit records."""
+        """Wait, but only some seconds, until the agents of these launches left exit records."""
         deadline = asyncio.get_running_loop().time() + _END_S
         for launch in launches:
             while asyncio.get_running_loop().time() < deadline:
@@ -341,7 +344,7 @@ class Performer:
         self._loop.say("nothing to commit" if made is None else f"committed {made[:12]}")
 
     async def _committed(self, approval: str) -> tuple[str | None, bool]:
-        """Commit like `commit`, as soon as the user's index can be updated."""
+        """Call `commit` as soon as the user's index can be updated, and return its result."""
         loop, state = asyncio.get_running_loop(), self._session.state
         while True:
             try:
@@ -350,7 +353,7 @@ class Performer:
                 await self._until_free(error)
 
     async def _until_free(self, error: IndexBusyError) -> None:
-        """Wait until no other git has the index; after a while tell the user."""
+        """Wait until no other git process has the user's index; after a while tell the user."""
         committed = self._session.state.commit
         if committed is None or committed.reason != reason(error):
             if await self._is_gone_soon(error.lock):

@@ -52,6 +52,17 @@ async def drive(
 ) -> ExitCode:
     """Drive the session at ``files`` until this process has to stop.
 
+    Args:
+        world: The outside world.
+        files: The session's directory.
+        request: What the command that started this process asks for.
+        tools: What only the loop needs of the outside world.
+        identity: Fields that describe this process, for the lock and the runtime note.
+        report: Tells the waiting command that the orchestrator is ready.
+
+    Returns:
+        OK if the session is done, else FAILED.
+
     Raises:
         AgentmuxError: The orchestrator could not start, or go on; the caller reports that.
     """
@@ -88,7 +99,10 @@ async def drive(
 
 
 def _note_what_stays(tools: Tools, watcher: Watcher) -> None:
-    """Note a tmux session that cannot be killed since its server is hidden; its agents ended."""
+    """Note for the user if the tmux session cannot be killed, since its server lost its socket.
+
+    Its agents have ended; the tmux session stays there empty.
+    """
     try:
         tools.terminal.attached()
     except HiddenServerError as error:
@@ -100,7 +114,11 @@ def _note_what_stays(tools: Tools, watcher: Watcher) -> None:
 
 
 def _require_own(tools: Tools, session: Session) -> None:
-    """Check that the tmux session around this process has our uuid."""
+    """Check that the tmux session around this process has the session's uuid.
+
+    Raises:
+        SessionGoneError: It has another one.
+    """
     uuid = session.state.session_id
     if tools.terminal.target.uuid != uuid:
         raise SessionGoneError(f"the tmux session does not carry the id {uuid}")
@@ -108,6 +126,8 @@ def _require_own(tools: Tools, session: Session) -> None:
 
 def begin(world: World, session: Session, request: OrchestratorRequest, socket: str) -> None:
     """Fold the pending events; on a resume, record where the session goes on.
+
+    ``socket`` is the path of the tmux server's socket, which a resume records.
 
     Raises:
         SessionDoneError: The session to be resumed is done.
@@ -124,7 +144,10 @@ def begin(world: World, session: Session, request: OrchestratorRequest, socket: 
 
 
 def _is_resumed(session: Session, request: OrchestratorRequest, socket: str) -> bool:
-    """Record where the session goes on; False where that must be decided again."""
+    """Record where the session goes on, and return True.
+
+    False if nothing was recorded, since new events came meanwhile: call it again.
+    """
     for seat, launch, choice in tuple(unheard(session.state, session.files)):
         session.record(choice, seat=seat, launch=launch)
     inference = session.infer()

@@ -20,7 +20,8 @@ class Tools:
     Attributes:
         terminal: The tmux session of the orchestrator and its agents.
         end: Ends processes (pid and start time each), by force if they do not end otherwise.
-        hints: Yields when something changed in the session's directory, until the event is set.
+        hints: Yields when something changed in the session's directory, until the given event is
+            set.
         gone: Returns once nothing exists at a path any more.
         index_wait_s: How long a commit waits for git's index before the user is told.
     """

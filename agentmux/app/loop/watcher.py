@@ -71,7 +71,7 @@ _NOTHING_READ: Final = Reading(mark=ScreenMark.UNKNOWN)
 
 @dataclass(slots=True)
 class _LastLook:
-    """The last look at a pane; ``still_since`` is in monotonic seconds."""
+    """Digest of a pane's last screen, and since when it is unchanged, in monotonic seconds."""
 
     digest: str
     still_since: float
@@ -82,7 +82,7 @@ def _nobody() -> None:
 
 
 class Watcher:
-    """Reads panes, records what it sees, and asks for a nudge where one is due."""
+    """Reads the panes, records what they show, and lists the quiet agents to remind."""
 
     def __init__(
         self,
@@ -116,7 +116,7 @@ class Watcher:
     # -- who lives ---------------------------------------------------------------------------
 
     def probe(self) -> Facts:
-        """Read the panes and the exit records, once.
+        """Read panes, exit records and artifacts once, and return what they say.
 
         Raises:
             TerminalGoneError: The tmux session is gone.
@@ -274,7 +274,7 @@ class Watcher:
         self.note(name, status, source, resets=reading.resets, trouble=reading.trouble)
 
     def _note_refusal(self, pane: Pane, screen: Screen, now: float) -> None:
-        """Notice a running agent whose screen says that it does not know its conversation."""
+        """Notice that an agent's screen says that it does not know the conversation to resume."""
         name, seat = self._seat_of(pane.launch)
         if seat is None or seat.mode != NATIVE or seat.reached or pane.launch in self._refused:
             return
@@ -284,7 +284,10 @@ class Watcher:
             self.wake()
 
     def _note_switch(self, name: str, seat: Seat, screen: Screen) -> None:
-        """Notice that the user changed the conversation, where the agent cannot report that."""
+        """Record that the user changed the conversation, if the screen shows it.
+
+        Not for an agent that reports its conversation itself.
+        """
         spec = self.spec(name)
         shown, before = switches_shown(spec, screen.text), self._switches.get(seat.launch, 0)
         self._switches[seat.launch] = shown
@@ -310,7 +313,10 @@ class Watcher:
     def note(
         self, seat: str, status: str, source: str, *, resets: str = "", trouble: str = ""
     ) -> None:
-        """Set the status of a seat; ``since`` stays unless the status changes."""
+        """Set the status of a seat; its ``since`` stays unless ``status`` changes.
+
+        The arguments are the fields of `SeatStatus`.
+        """
         known = self.statuses.get(seat)
         if known is None or known.status != status:
             since = stamp(self._world.now())
@@ -388,16 +394,16 @@ class Watcher:
         return Turn.LOOKS_ENDED if rests and seat.launch in self._worked else Turn.UNKNOWN
 
     def _is_put_off(self, seat: Seat) -> bool:
-        """Return whether a reminder was put off, and the screen is still the same."""
+        """Return whether the seat's reminder was put off, and its screen is still the same."""
         pane = self.panes.get(seat.launch)
         last_look = None if pane is None else self._last_looks.get(pane.id)
         return last_look is not None and self._put_off.get(seat.launch) == last_look.digest
 
     def put_off(self, seat: str) -> bool:
-        """Put off a reminder that could not be typed until the screen has changed.
+        """Put off the reminder of a seat, which could not be typed, until its screen changes.
 
         Returns:
-            False where the reminder is overdue, and counts as given.
+            False if the seat has been quiet for too long: the reminder then counts as given.
         """
         held = self._session.state.seats.get(seat)
         pane = None if held is None else self.panes.get(held.launch)
@@ -462,7 +468,10 @@ class Watcher:
         return tuple((pid, started) for pid, started in found if started)
 
     def leave_behind(self, problem: str) -> None:
-        """Note that nothing of the session runs any more, but its hidden server does."""
+        """Note that all agents ended, but their tmux server still runs and cannot be reached.
+
+        ``problem`` tells the user what to do.
+        """
         self._identity = {**self._identity, "server_pid": 0, "server_started": 0}
         self.panes, self.problem = {}, problem
         self.write_runtime()
@@ -482,7 +491,7 @@ class Watcher:
             self._session.files.write_over(layout.RUNTIME, json.dumps(fields))
 
     def _start_of(self, pane: Pane) -> int:
-        """Return when the program of a pane started; the system is asked once."""
+        """Return when the program of a pane started, or 0 if unknown; the system is asked once."""
         key = (pane.id, pane.pid)
         if key not in self._started:
             self._started[key] = self._tools.deaths.start_time(pane.pid)

@@ -1,4 +1,7 @@
-"""The rule that only one session at a time is live in a checkout."""
+"""The rule that only one session at a time is live in a checkout.
+
+A checkout is the working copy that the project's directory is.
+"""
 
 from __future__ import annotations
 
@@ -31,14 +34,24 @@ def require_free(site: Site, *, but: Path | None = None) -> None:
 def busy(
     lives: Mapping[Path, Liveness], entries: Iterable[SessionEntry]
 ) -> tuple[SessionEntry, ...]:
-    """Return the sessions that are live in this checkout, or may be."""
+    """Return the sessions that are live in the checkout, or may be, and are not done.
+
+    Args:
+        lives: Path of each session to what runs of it, as `live` returns it.
+        entries: The sessions to look at.
+    """
     return tuple(each for each in entries if _is_busy(each, lives[each.path]))
 
 
 def taken(
     lives: Mapping[Path, Liveness], busy: Iterable[SessionEntry], *, but: Path | None
 ) -> BlockedError | None:
-    """Return why no session can start while one in ``busy``, except ``but``, is live; else None.
+    """Return why no session can start while a session in ``busy`` is live; None if none is.
+
+    Args:
+        lives: As in `busy`.
+        busy: The sessions that are live, or may be.
+        but: Path of a session that does not count; None for none.
 
     Raises:
         MissingError: A tmux server does not answer, so that nobody can tell.

@@ -86,11 +86,11 @@ class SessionEntry:
 
     @property
     def is_done(self) -> bool:
-        """Whether there is nothing to resume."""
+        """Whether the session is done, so that nothing is left to resume."""
         return self.phase == DONE
 
     def text(self, name: str) -> str:
-        """Return a field that is a text; empty where there is none."""
+        """Return the field ``name`` of the state; empty if it is missing or no text."""
         value = self.fields.get(name)
         return value if isinstance(value, str) else ""
 
@@ -143,9 +143,9 @@ def list_sessions(site: Site) -> tuple[SessionEntry, ...]:
 
 
 def newest_sessions(site: Site, most: int) -> tuple[tuple[SessionEntry, ...], int]:
-    """Return the ``most`` newest sessions, as `list_sessions` does, and how many there are.
+    """Return the ``most`` newest sessions, as `list_sessions` does, and how many there are in all.
 
-    Only these are held in memory: to hold a thousand takes as long as to read them.
+    Only the returned ones are held in memory: to hold a thousand takes as long as to read them.
     """
     names = _names(site)
     return tuple(nlargest(most, _entries(site, names), key=_newest)), len(names)
@@ -218,7 +218,7 @@ def _updated(site: Site, path: Path, fields: Json) -> datetime:
 # -- by name -----------------------------------------------------------------------------------
 
 STATUS: Final = "status SESSION"
-"""The command in hints, where they do not repeat the one that the user typed."""
+"""The command that hints suggest, unless the caller passes the one that the user typed."""
 
 
 def resolve(site: Site, name: str, *, command: str = STATUS) -> SessionEntry:
@@ -252,7 +252,7 @@ def resolve(site: Site, name: str, *, command: str = STATUS) -> SessionEntry:
 
 
 def _meant(name: str, names: Sequence[str], command: str) -> Iterator[str]:
-    """Return hints for a mistyped name: it may be a slug, a word of one, or a whole name."""
+    """Yield hints for a mistyped name: sessions whose name, slug or a word of it is close to it."""
     slugs = {each: layout.slug_of(each) for each in names}
     spellings = {each: (each, slug, *slug.split("-")) for each, slug in slugs.items()}
     for each in nearest_of(name, spellings)[:_MEANT_MAX]:
@@ -281,7 +281,7 @@ def shown_path(path: Path, project: Path) -> str:
 
 
 def network_warnings(site: Site) -> tuple[str, ...]:
-    """Return a warning where the sessions are on a network file system."""
+    """Return a warning if the sessions are on a network file system, else nothing."""
     kind = site.network(sessions_dir(site.project))
     if not kind:
         return ()
@@ -293,7 +293,7 @@ def network_warnings(site: Site) -> tuple[str, ...]:
 
 
 def home_of(site: Site, entry: SessionEntry) -> Path:
-    """Return the project that a session belongs to, by the session's path.
+    """Return the directory of the project that a session belongs to, by the session's path.
 
     A session outside of any project's sessions directory belongs to the project of ``site``.
     """
@@ -305,9 +305,10 @@ def home_of(site: Site, entry: SessionEntry) -> Path:
 
 
 def select_session(entries: Sequence[SessionEntry], *, command: str = STATUS) -> SessionEntry:
-    """Return the session, if it is the only one.
+    """Return the only session of ``entries``.
 
     Args:
+        entries: The sessions to choose from.
         command: The command in hints, with ``SESSION`` where the name goes.
 
     Raises:
@@ -355,6 +356,8 @@ def live(site: Site, entries: Iterable[SessionEntry]) -> Mapping[Path, Liveness]
 def own_tmux(entry: SessionEntry, liveness: Liveness) -> Target | None:
     """Return the session's own tmux session, to attach to it, take it over or kill it.
 
+    None if there is no tmux session.
+
     Raises:
         BlockedError: The directory is a copy of a live session; or the tmux session only has the
             same name.
@@ -372,14 +375,17 @@ def own_tmux(entry: SessionEntry, liveness: Liveness) -> Target | None:
 
 
 def stranger_hints(liveness: Liveness) -> tuple[str, ...]:
-    """Return hints for the owner of a foreign tmux session with our name; we never touch it."""
+    """Return a hint: how to kill a tmux session that has our name, but is not ours.
+
+    Only the user may do so.
+    """
     name = liveness.tmux.name if liveness.tmux is not None else ""
     words = ("tmux", "-S", liveness.socket, "kill-session", "-t", f"={name}")
     return (f"if it is yours, end or rename it: {shlex.join(words)}",)
 
 
 def copy_blocked(entry: SessionEntry, original: Path) -> BlockedError:
-    """Return why a copy of a live session is left alone."""
+    """Return the error for a directory that is a copy of the live session at ``original``."""
     return BlockedError(
         copy_said(entry, original),
         reason="copy",
@@ -388,12 +394,14 @@ def copy_blocked(entry: SessionEntry, original: Path) -> BlockedError:
 
 
 def copy_said(entry: SessionEntry, original: Path) -> str:
-    """Say which session the directory is a copy of."""
+    """Return the sentence that the directory is a copy of the live session at ``original``."""
     return f"{entry.path} is a copy of the live session at {original}"
 
 
 def require_no_copy(site: Site, entry: SessionEntry) -> None:
-    """Refuse a copy of a live session; asks tmux only where the directory may be a copy.
+    """Check that the directory is not a copy of a live session.
+
+    tmux is asked only if the runtime note names another directory.
 
     Raises:
         BlockedError: It is a copy.
@@ -407,7 +415,7 @@ def require_no_copy(site: Site, entry: SessionEntry) -> None:
 
 
 def tmux_name(site: Site, entry: SessionEntry) -> str:
-    """Return the name of the session's tmux session; older states do not have it."""
+    """Return the name of the session's tmux session; the configured one for an older state."""
     if not entry.fields:
         return layout.tmux_name(entry.name)
     return entry.text("session_name") or site.default_name()
@@ -423,7 +431,10 @@ class _Servers:
         self._said: dict[str, Listing | AgentmuxError] = {}
 
     def listing(self, socket: str) -> tuple[str, Listing | AgentmuxError]:
-        """Return the socket's path and its listing; an empty ``socket`` is the configured one."""
+        """Return the path of a tmux server's socket, and the server's listing or its error.
+
+        An empty ``socket`` is the configured one.
+        """
         if socket not in self._at:
             self._at[socket] = self._site.terminal(socket or None)
         terminal = self._at[socket]
@@ -458,7 +469,7 @@ def _liveness(site: Site, servers: _Servers, entry: SessionEntry) -> Liveness:
 
 
 def _match(site: Site, entry: SessionEntry, sessions: Iterable[TmuxSession]) -> TmuxSession | None:
-    """Return the tmux session with our uuid, else the one with our name."""
+    """Return the tmux session with the session's uuid, else the one with its name, else None."""
     name, uuid = tmux_name(site, entry), entry.text("session_id")
     marked = (each for each in sessions if each.uuid == uuid and uuid)
     return next(marked, None) or next((each for each in sessions if each.name == name), None)
@@ -467,7 +478,15 @@ def _match(site: Site, entry: SessionEntry, sessions: Iterable[TmuxSession]) -> 
 def _seen(
     site: Site, entry: SessionEntry, known: Liveness, server: Server, match: TmuxSession
 ) -> Liveness:
-    """Tell whether the tmux session with our uuid or name is ours."""
+    """Return what runs, if the tmux session ``match`` has the session's uuid or only its name.
+
+    Args:
+        site: How to look.
+        entry: The session.
+        known: What is known so far.
+        server: The tmux server of ``match``.
+        match: As from `_match`.
+    """
     uuid = entry.text("session_id")
     found = replace(
         known, live=True, because=f"tmux session {match.name} at {known.socket}", tmux=match
@@ -484,7 +503,10 @@ def _seen(
 def _unseen(
     site: Site, servers: _Servers, entry: SessionEntry, known: Liveness, answering: Server
 ) -> Liveness:
-    """Tell whether the recorded server still runs although its socket was removed or replaced."""
+    """Return what runs, if the server that answers has no tmux session of ours.
+
+    The server in the runtime note may still run, although its socket was removed or replaced.
+    """
     noted = site.folders.runtime(entry.path)
     pid, started = noted.get("server_pid"), noted.get("server_started")
     if not isinstance(pid, int) or not isinstance(started, int) or not started:
@@ -503,7 +525,7 @@ def _unseen(
 
 
 def _elsewhere(entry: SessionEntry, noted: object) -> Path | None:
-    """Return the noted directory where it is another one; None without a note."""
+    """Return the directory ``noted``, if it is not the session's own; None without a note."""
     if not isinstance(noted, str) or not noted or noted == str(entry.path.resolve()):
         return None
     with suppress(OSError):
@@ -513,7 +535,7 @@ def _elsewhere(entry: SessionEntry, noted: object) -> Path | None:
 
 
 def _is_session(site: Site, path: Path, uuid: str) -> bool:
-    """Return whether the session with this id is at ``path``."""
+    """Return whether a session with the id ``uuid`` is at ``path``."""
     try:
         if path.name not in site.folders.names(path.parent):
             return False
@@ -523,7 +545,7 @@ def _is_session(site: Site, path: Path, uuid: str) -> bool:
 
 
 def _starter(site: Site, servers: _Servers, entry: SessionEntry) -> int | None:
-    """Return the pid of the command that waits for the orchestrator; None for none."""
+    """Return the pid of the command that waits for the session's orchestrator; None for none."""
     begun = site.folders.starters(entry.path)
     return next((pid for pid, started in begun if servers.is_alive(pid, started)), None)
 

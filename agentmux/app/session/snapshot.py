@@ -19,7 +19,10 @@ _STANDING_STILL: Final = frozenset({STOPPED, "screen"})
 
 
 def snapshot(session: Session, pane: Pane, screen: Screen) -> str | None:
-    """Return the snapshot of a pane's screen; None where the pane only shows an older screen."""
+    """Return the snapshot of a pane's screen, as JSON text.
+
+    None if the pane is of no seat, or only shows an older screen.
+    """
     state = session.state
     seat = state.seats.get(pane.seat)
     if seat is None or seat.launch != pane.launch:
@@ -42,7 +45,7 @@ def snapshot(session: Session, pane: Pane, screen: Screen) -> str | None:
 
 
 def keep(files: SessionFiles, seat: str, text: str) -> None:
-    """Write a snapshot; a failure is logged, not raised."""
+    """Write the snapshot ``text`` of a seat; a failure is logged, not raised."""
     try:
         files.write(layout.snapshot(seat), text)
     except (AgentmuxError, OSError) as error:

@@ -189,10 +189,13 @@ class Session:
             self.files.add(each)
 
     def _commit(self, after: SessionState) -> None:
-        """Save the state; adopt it, too, if only a step after writing ``state.json`` failed.
+        """Save the state ``after``, and adopt it.
 
-        Otherwise, after a moment with a full disk, our own commit would look like that of another
-        process.
+        It is also adopted if ``state.json`` was written and only a later step failed. Otherwise,
+        after a moment with a full disk, our own state would look like that of another process.
+
+        Raises:
+            DataError: A step failed.
         """
         try:
             self.files.save(after, after=self.state.revision)
@@ -215,7 +218,10 @@ class Session:
 
 
 def resumed_values(state: SessionState, artifacts: Artifacts, phase: Phase) -> dict[str, object]:
-    """Return the absolute values that a ``resumed`` event records for ``phase``."""
+    """Return the values of a ``resumed`` event: the state's fields as the artifacts show them.
+
+    ``phase`` is the phase in which the session resumes.
+    """
     values = to_fields(state_from_disk(state, without_drafts(state, artifacts)))
     if phase is not Phase.REVIEWING and state.reviews:
         values["reviews"] = dict(state.reviews)

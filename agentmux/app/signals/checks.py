@@ -28,7 +28,7 @@ if TYPE_CHECKING:  # importing `ports` costs time, and a signal needs little of 
     from agentmux.ports.session_files import SignalFiles
 
 YAML_MAX: Final = 1 << 18
-"""Bytes. Even if each byte takes three bytes of JSON, the line fits into the journal."""
+"""In bytes. Even if each byte of the YAML takes three bytes of JSON, a journal line can hold it."""
 
 QUESTION_MAX: Final = 1 << 16
 CHANGES_MAX: Final = 1 << 17
@@ -36,7 +36,7 @@ CHANGES_MAX: Final = 1 << 17
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Identity:
-    """The caller, as the environment of its pane describes it.
+    """The agent that calls, as the environment of its pane describes it.
 
     Attributes:
         subplan: None where the seat has no sub-plan of its own.
@@ -111,12 +111,17 @@ class _Checker:
         return sha256("".join(self._digests).encode()).hexdigest()
 
     def note(self, problems: tuple[str, ...]) -> bool:
-        """Add problems; return whether there were none."""
+        """Add problems to those found so far; return True if there were none to add."""
         self.problems += problems
         return not problems
 
     def data(self, path: str, limit: int) -> bytes | None:
-        """Return the content of an artifact; None, and note a problem, where there is none."""
+        """Return the content of an artifact; None, with a problem noted, if it cannot be read.
+
+        Args:
+            path: Relative to the session.
+            limit: Maximum size in bytes.
+        """
         self.place = self.place or path
         data, why = self.files.read_artifact(path, limit)
         if data is not None and not data.strip():
@@ -128,7 +133,7 @@ class _Checker:
         return data
 
     def text(self, path: str) -> str | None:
-        """Return the text of an artifact; None, and note a problem, where there is none."""
+        """Return the text of an artifact; None, with a problem noted, if it cannot be read."""
         data = self.data(path, TEXT_MAX)
         try:
             return None if data is None else data.decode("utf-8")
@@ -137,7 +142,7 @@ class _Checker:
             return None
 
     def yaml(self, path: str) -> object:
-        """Return the value of a YAML artifact; None, and note problems, where there is none."""
+        """Return the value of a YAML artifact; None, with problems noted, if it cannot be read."""
         data = self.data(path, YAML_MAX)
         if data is None:
             return None
@@ -146,7 +151,7 @@ class _Checker:
         return value
 
     def first_of(self, paths: tuple[str, ...]) -> str:
-        """Return the first path that exists; the first of all where none does."""
+        """Return the first of ``paths`` that exists; ``paths[0]`` if none does."""
         there = (path for path in paths if self.files.read_artifact(path, 0)[1] != "missing")
         return next(there, paths[0])
 
@@ -171,7 +176,7 @@ def check(files: SignalFiles, identity: Identity, submission: Submission) -> Che
 
 
 def check_question(topic: str, question: str) -> tuple[str, ...]:
-    """Return the problems of a request for research."""
+    """Return a sentence for each problem of a request for research; empty for none."""
     problems = []
     if not layout.is_topic(topic):
         shown = f"`{topic[:60]}`" if topic else "empty"
@@ -184,7 +189,7 @@ def check_question(topic: str, question: str) -> tuple[str, ...]:
 
 
 def check_changes(text: str) -> tuple[str, ...]:
-    """Return the problems of a user's request for changes."""
+    """Return a sentence for each problem of a user's request for changes; empty for none."""
     if not text.strip():
         return ("text: empty",)
     return (f"text: longer than {CHANGES_MAX} characters",) if len(text) > CHANGES_MAX else ()

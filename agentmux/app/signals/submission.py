@@ -72,7 +72,7 @@ class SubmitAnswer:
 
 
 def identity_from(environ: Mapping[str, str], *, command: str) -> Identity:
-    """Return the caller, from the environment of its pane.
+    """Return who calls, from the environment variables of the caller's pane.
 
     Raises:
         UsageError: The caller is not in a pane of a session; the message names ``command``.
@@ -115,7 +115,8 @@ def submit(
         identity: Who calls.
         submission: What is handed in, or asked for.
         at: Now, as the journal writes it.
-        new_id: Returns an id for an event that has none of its own.
+        new_id: Returns an id for an event that is recorded beside the signal; a signal's own id
+            is computed by `event_id`.
         poke: Wakes the orchestrator; returns whether one is running.
 
     Raises:
@@ -150,7 +151,11 @@ def submit(
 def decide(
     files: SignalFiles, fact: UserDecision, *, at: str, new_id: Callable[[], str], poke: Poke
 ) -> SubmitAnswer:
-    """Accept a decision of the user, like `submit`; also while the session is stopped."""
+    """Accept a decision of the user; also while the session is stopped.
+
+    An invalid request for changes is refused. A decision that was made already is a duplicate, and
+    not journaled again. The arguments are as in `submit`.
+    """
     problems: tuple[str, ...] = ()
     if isinstance(fact, ChangesRequested):
         fact = replace(fact, text=writable(fact.text))
@@ -212,7 +217,8 @@ def note_turn(files: SignalFiles, identity: Identity, turn: Turn, *, known: bool
         files: The session that ``identity`` names.
         identity: Who calls.
         turn: What the hook reports.
-        known: The agent's hooks also report other conversations: only the recorded one counts.
+        known: Whether to ignore the report unless it is about the conversation on record: the
+            hooks of this agent report other conversations, too.
     """
     if known:
         loaded = files.load()
@@ -264,7 +270,10 @@ def _answer(judgement: Judgement, event: str, reason: str, *, listening: bool) -
 
 
 def _research_so_far(state: SessionState, event: Event, path: Path, judgement: Judgement) -> str:
-    """Return the state of research on a topic that somebody asked for before; else empty."""
+    """Return in words how far the research on a topic is that somebody asked for before.
+
+    Empty for a new topic, and for every other signal.
+    """
     fact = event.fact
     if not isinstance(fact, (CodeResearchDispatched, WebResearchDispatched)):
         return ""
@@ -293,7 +302,7 @@ def _learn(
 
 
 def _news(state: SessionState, identity: Identity, evidence: str) -> tuple[Fact, ...]:
-    """Return the facts that a hook reports and the state does not have."""
+    """Return the facts that a hook reports, except those that the state has already."""
     facts: list[Fact] = []
     seat = state.seats.get(identity.seat)
     if _is_news(state, identity):
@@ -326,7 +335,7 @@ def _number(text: str) -> int | None:
 
 
 def _conversation(environ: Mapping[str, str]) -> str:
-    """Return the conversation's id, as the agent's environment gives it to its commands."""
+    """Return the id of the agent's conversation, if its environment contains it, else empty."""
     name = environ.get("AGENTMUX_LEARN", "")
     said = environ.get(name, "") if name not in {"", "hook"} else ""
     return said if is_conversation(said) else ""

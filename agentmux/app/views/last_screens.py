@@ -42,13 +42,23 @@ class LastScreen:
     exit_status: int | None
 
     def painted(self, cols: int | None = None, *, cells: Cells = cell_width) -> tuple[str, ...]:
-        """Return the rows in colour, without empty ones at the end."""
+        """Return the rows with colours, without empty ones at the end.
+
+        Args:
+            cols: Rows are cut after so many columns; None keeps them whole.
+            cells: Returns the width of a character.
+        """
         rows = len(self.text(cols, cells=cells))
         width = min(cols or self.cols, self.cols)
         return paint(self.ansi, width, self.rows, dim=False, cells=cells)[:rows]
 
     def text(self, cols: int | None = None, *, cells: Cells = cell_width) -> tuple[str, ...]:
-        """Return the rows as text, without empty ones at the end."""
+        """Return the rows as plain text, without empty ones at the end.
+
+        Args:
+            cols: Rows are cut after so many columns; None keeps them whole.
+            cells: Returns the width of a character.
+        """
         rows = list(plain(self.ansi, min(cols or self.cols, self.cols), self.rows, cells=cells))
         while rows and not rows[-1]:
             rows.pop()
@@ -79,6 +89,11 @@ class LastScreens:
 def last_screens(entry: SessionEntry, read: ReadFile, *, seat: str | None = None) -> LastScreens:
     """Return the last screens of a session, its seats in the order of the pipeline.
 
+    Args:
+        entry: The session.
+        read: Reads a snapshot.
+        seat: The only seat to return; None for all.
+
     Raises:
         NotFoundError: The session has no snapshot, or no such seat.
     """
@@ -100,9 +115,12 @@ def last_screens(entry: SessionEntry, read: ReadFile, *, seat: str | None = None
 
 
 def readable_screens(path: Path, seats: Iterable[str], read: ReadFile) -> tuple[LastScreen, ...]:
-    """Return the last screens of these seats; those that are not there, or damaged, are left out.
+    """Return the last screens of these seats, without those that are missing or damaged.
 
-    ``path`` is the directory of the session.
+    Args:
+        path: The directory of the session.
+        seats: The seats, in the order of the result.
+        read: Reads a snapshot.
     """
     found = (_screen(seat, _data(path, seat, read)) for seat in seats)
     return tuple(each for each in found if each is not None)

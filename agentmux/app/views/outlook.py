@@ -21,10 +21,10 @@ LIVE: Final = "live"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeatOutlook:
-    """How one seat would be resumed; in a live session, what it does now.
+    """How one seat would be resumed; in a live session, what its agent does now.
 
     Attributes:
-        mode: ``native``, ``fresh``, ``shell`` or ``screen``; in a live session the status.
+        mode: ``native``, ``fresh``, ``shell`` or ``screen``; in a live session the agent's status.
     """
 
     seat: str
@@ -34,7 +34,7 @@ class SeatOutlook:
 
     @property
     def is_native(self) -> bool:
-        """Whether its conversation is resumed."""
+        """Whether the seat's conversation is resumed."""
         return self.mode == "native"
 
 
@@ -63,7 +63,7 @@ class Outlook:
 
     @property
     def is_live(self) -> bool:
-        """Whether it can be attached to."""
+        """Whether the session is live, and can be attached to."""
         return self.kind == LIVE and not self.refused
 
 
@@ -142,7 +142,7 @@ def _refusal(
 
 
 def _because(plan: ResumePlan) -> str:
-    """Return the rule that chose the phase, and where the walk over the artifacts ended."""
+    """Say in words which rule chose the phase, and what was found in the last phase examined."""
     last = plan.inference.evidence[-1]
     same = last.phase is plan.inference.phase
     found = last.because if same else f"{last.phase.value}: {last.because}"

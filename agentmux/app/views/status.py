@@ -113,7 +113,7 @@ class SessionView:
 
     @property
     def has_lost_orchestrator(self) -> bool:
-        """Whether its panes are there, but no orchestrator drives them."""
+        """Whether the session's panes are there, but no orchestrator drives them."""
         return ORCHESTRATOR_GONE in self.problems
 
     def as_json(self) -> dict[str, object]:
@@ -129,7 +129,10 @@ class SessionView:
 
 
 def look(site: Site, entries: Sequence[SessionEntry]) -> OperationResult[tuple[SessionView, ...]]:
-    """Return a view of each session; ``problems`` are those that a script must not overlook."""
+    """Return a view of each session.
+
+    The ``problems`` of the result are those that a script must not overlook.
+    """
     now, nested = site.now(), cache(site.nested)
     found = live(site, entries)
     views: list[SessionView] = []
@@ -187,7 +190,11 @@ def session_view(
     """Return everything that is known about one session.
 
     Args:
-        runtime: What its orchestrator noted; ignored unless the orchestrator runs.
+        entry: The session.
+        liveness: What runs of it.
+        runtime: The runtime note of its orchestrator; ignored unless the orchestrator runs.
+        project: The directory that shown paths are relative to.
+        now: The current time.
         decided: The user's decision is in the journal, and is not applied yet.
     """
     noted = runtime if liveness.locked else _NOTHING
@@ -223,7 +230,10 @@ def session_view(
 
 
 def _warnings(fields: Json, nested: Callable[[], tuple[str, ...]]) -> Iterator[str]:
-    """Warn of what an approval would leave out of the commit."""
+    """Yield a warning for each folder that the commit leaves out, if the user has to decide.
+
+    ``nested`` returns the repositories inside the project.
+    """
     options = _mapping(fields, "options")
     if not wants_decision(fields) or not options.get("commit"):
         return
@@ -234,7 +244,11 @@ def _warnings(fields: Json, nested: Callable[[], tuple[str, ...]]) -> Iterator[s
 
 
 def wants_decision(fields: Json) -> bool:
-    """Return whether the user has to decide: no summary is due, and nothing is decided."""
+    """Return whether the user has to approve or to request changes.
+
+    That is the case in the last phase, once the summary is handed in or its agent has left, and
+    until the result is approved.
+    """
     if fields.get("phase") != "completing" or fields.get("approval"):
         return False
     if fields.get("summary_submitted"):
@@ -267,7 +281,10 @@ def _status(
 
 
 def _at_work(entry: SessionEntry, noted: Json, seats: tuple[SeatView, ...]) -> SessionStatus:
-    """Return the status of a session with an orchestrator: what a person should know first."""
+    """Return the status of a session with an orchestrator: the most urgent thing for a person.
+
+    In this order: somebody waits for the user, something is stalled, a usage limit; else running.
+    """
     seen = {seat.status for seat in seats}
     if wants_decision(entry.fields) or _waits_for_choice(entry.fields):
         seen.add(WAITING)
@@ -282,7 +299,7 @@ def _at_work(entry: SessionEntry, noted: Json, seats: tuple[SeatView, ...]) -> S
 
 
 def _at_rest(entry: SessionEntry, liveness: Liveness) -> SessionStatus:
-    """Return the status without an orchestrator: its user stopped it, or it was interrupted."""
+    """Return the status without an orchestrator: stopped by its user, else interrupted."""
     cause = _mapping(entry.fields, "interruption").get("cause", "")
     stopped = str(cause).startswith("stopped") and not liveness.live
     return SessionStatus.STOPPED if stopped else SessionStatus.INTERRUPTED
@@ -317,7 +334,13 @@ def _seats(
 
 
 def _doing(seat: Mapping[str, Any], seen: Mapping[str, Any], *, runs: bool) -> tuple[str, str, str]:
-    """Return status, source and since when: as recorded, unless the orchestrator saw more."""
+    """Return status, source and since when of one seat.
+
+    Args:
+        seat: The seat's fields in the state.
+        seen: What the orchestrator noted about it, which counts more; may be empty.
+        runs: Whether anything of the session runs.
+    """
     recorded = _text(seat, "status")
     if recorded != LAUNCHED:
         return recorded, "journal", ""
