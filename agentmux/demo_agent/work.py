@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from agentmux.demo_agent import coding
+from agentmux.demo_agent import code_files
 from agentmux.demo_agent.commands import Ran, kill
 from agentmux.demo_agent.drafts import draft, finding
 from agentmux.demo_agent.errors import QuitError
@@ -85,7 +85,7 @@ class SeatWork:
             text = draft(path, self._seat, self._with_finding(), wrong=wrong)
             if how == "half" and not fixed:
                 text = text[: len(text) // 2]
-            coding.write_whole(Path(path), text)
+            code_files.write_whole(Path(path), text)
             self._trace.did("wrote", path)
 
     def _with_finding(self) -> Life:
@@ -93,7 +93,7 @@ class SeatWork:
         life = self._life
         if life.verdict == "pass" or life.findings is not None:
             return life
-        return life._replace(findings=[finding(self._seat, coding.first_file(self._plan()))])
+        return life._replace(findings=[finding(self._seat, code_files.first_file(self._plan()))])
 
     def _code(self, asked: Instructions) -> str:
         refused = []
@@ -115,9 +115,9 @@ class SeatWork:
         files = self._life.files or {}
         if is_fixing and request and request.is_file():
             text = request.read_text(encoding="utf-8", errors="replace")
-            names = coding.fix(root, text, f"{seat.cycle}.{seat.iteration}", files)
+            names = code_files.fix(root, text, f"{seat.cycle}.{seat.iteration}", files)
         else:
-            names = coding.build(root, self._plan(), subplan or seat.subplan or 1, files)
+            names = code_files.build(root, self._plan(), subplan or seat.subplan or 1, files)
         self._changed += names
         self._trace.did("wrote", " ".join(names))
 

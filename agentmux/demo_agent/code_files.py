@@ -1,4 +1,4 @@
-"""A coder's work on the project; repeating it gives the same tree."""
+"""The files of the project that a coder writes; writing them again changes nothing."""
 
 from __future__ import annotations
 
