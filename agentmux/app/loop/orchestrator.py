@@ -31,6 +31,7 @@ from agentmux.core.journal.events import (
     SessionInterrupted,
     UserDecision,
 )
+from agentmux.core.journal.signal_messages import words_for
 from agentmux.core.names.phase import Phase
 from agentmux.core.names.status_labels import left_out_label
 from agentmux.core.terminal.console import ANSWER_S, Console, Wish, ask, press
@@ -307,7 +308,7 @@ class Orchestrator:
         )
         if made.result == Answer.ACCEPTED:
             return True
-        self.say(f"{decision.kind}: {made.result}, {made.reason}")
+        self.say(f"user: {words_for(decision)} ({made.result}: {made.reason})")
         return False
 
     async def _hints(self) -> None:

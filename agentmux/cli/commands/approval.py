@@ -146,7 +146,8 @@ def _decide(world: World, entry: SessionEntry, fact: UserDecision, *, json: bool
         render.as_json(made.to_fields())
     error = _error(made, entry)
     if error is None and not json:
-        render.out(f"{fact.kind}: {made.result}" + (f", {made.reason}" if made.reason else ""))
+        command = fact.kind.replace("_", "-")
+        render.out(f"{command}: {made.result}" + (f", {made.reason}" if made.reason else ""))
     # JSON was written already; the error goes to stderr, for people.
     return ExitCode.OK if error is None else render.error(error)
 

@@ -13,6 +13,7 @@ from agentmux.core.journal.events import (
     CodeResearchDispatched,
     DesignDone,
     Event,
+    Fact,
     PlanDone,
     PmDone,
     ResearchDone,
@@ -35,12 +36,13 @@ _HANDED_IN: Final[Mapping[type, str]] = {
 
 def signal_message(event: Event) -> str:
     """Return the line; empty for a signal that is not shown."""
-    said = _said(event)
+    said = words_for(event.fact)
     return f"{event.seat}: {said}" if said else ""
 
 
-def _said(event: Event) -> str:
-    match event.fact:
+def words_for(fact: Fact) -> str:
+    """Return what the seat or the user did, such as ``asked for changes``; may be empty."""
+    match fact:
         case CodeDone(subplan_index=int(index)):
             return f"handed in sub-plan {index}"
         case ReviewDone(verdict=verdict):
@@ -49,5 +51,5 @@ def _said(event: Event) -> str:
             return f"handed in the research `{topic}`"
         case CodeResearchDispatched(topic=topic) | WebResearchDispatched(topic=topic):
             return f"asked for the research `{topic}`"
-        case fact:
+        case _:
             return _HANDED_IN.get(type(fact), "")

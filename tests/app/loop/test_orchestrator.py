@@ -948,7 +948,7 @@ def test_changes_that_come_too_late_stay_in_the_composer(stage: Stage, keyboard:
             now = "2026-01-01T00:00:00.000Z"
             decide(files, Approved(), at=now, new_id=stage.world.new_id, poke=lambda _: True)
             keyboard.press(Key.ENTER, Key.ENTER)
-            await stage.until(lambda: "request_changes: ignored" in stage.messages())
+            await stage.until(lambda: "user: asked for changes (ignored: " in stage.messages())
             assert draft(stage) == "more"
 
     asyncio.run(play())

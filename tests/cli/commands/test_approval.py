@@ -59,6 +59,13 @@ def run(*words: str) -> int:
     return main(words, os.environ)
 
 
+@pytest.mark.usefixtures("project")
+def test_the_answer_names_the_command_as_it_is_typed(session: OnDisk, capsys: Capture) -> None:
+    assert run("request-changes", "More.") == ExitCode.OK
+    assert capsys.readouterr().out.startswith("request-changes: accepted")
+    assert "request_changes" in session.kinds
+
+
 # -- nested repositories -------------------------------------------------------------------------
 
 

@@ -4,6 +4,7 @@ import pytest
 
 from agentmux.core.journal.events import (
     Approved,
+    ChangesRequested,
     CodeDone,
     CodeResearchDispatched,
     Fact,
@@ -26,6 +27,7 @@ from tests.core.builders import event
         (CodeResearchDispatched(topic="t", question="?"), "x: asked for the research `t`"),
         (ResearchDone(research="web", topic="t"), "x: handed in the research `t`"),
         (Approved(), "x: approved"),
+        (ChangesRequested(text="more"), "x: asked for changes"),
         (Hello(), ""),
     ],
 )
