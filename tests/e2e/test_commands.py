@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from agentmux.adapters.system.processes import is_alive
 from tests.conftest import WaitUntil
 from tests.e2e.conftest import QUICK, Client, Project, Session, make_root
 from tests.e2e.pair import child_of
@@ -495,11 +496,12 @@ def test_going_back_to_an_earlier_phase(project: Project) -> None:
     assert list((session.path / "history").rglob("plan.yaml"))
 
 
-def test_an_orchestrator_that_died_over_live_panes(project: Project) -> None:
+def test_an_orchestrator_that_died_over_live_panes(project: Project, wait_until: WaitUntil) -> None:
     project.scenario({"roles": {**QUICK["roles"], "architect": {"submit": "when-told"}}})
     session = project.start().until_seat("architect")
     (seen,) = project.json("status")["sessions"]
     os.kill(seen["orchestrator"], signal.SIGKILL)
+    wait_until(lambda: not is_alive(seen["orchestrator"], 0))  # until then it has the lock
     said = project.fails(3, "resume", session.name)
     assert "--reattach" in said
     project.ok("resume", session.name, "--reattach", "--detach")
