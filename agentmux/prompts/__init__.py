@@ -1,0 +1,13 @@
+"""The templates of what agents are told, as Markdown; no code. `core/prompts` fills them.
+
+- One for each kind of work, named after its role: ``architect.md``, ``planner.md`` and so on.
+  ``coder-single.md`` is for one coder with the whole plan, ``coder-fix.md`` for fixing after a
+  review, and ``summary.md`` for the end.
+- Parts around these: ``opening.md`` comes first, ``fresh-again.md`` after it if earlier work was
+  interrupted, ``research.md`` (how to ask for research) after the work, ``ending.md`` last.
+- Messages to a running agent: ``told.md`` (research is done) and ``nudge.md`` (a reminder).
+- ``continue.md`` is the prompt for a conversation that is resumed.
+- ``context.md`` holds the rules of a session, which every agent reads first.
+
+``{{name}}`` stands for a text that is filled in.
+"""
