@@ -22,7 +22,7 @@ class Claims(Protocol):
         Args:
             program: Base name of the program that owns the conversation.
             home: The program's config home, or empty.
-            conversation: The id of the conversation; of the launch, if that id is not known.
+            conversation: The conversation's id; the id of its launch if that is not known.
         """
 
     def is_held(self, path: Path) -> bool:

@@ -36,7 +36,7 @@ class Programs(Protocol):
     def identity(self, path: str, /) -> str:
         """Return a text that changes when the program at ``path`` is replaced.
 
-        Empty if there is none.
+        Empty if there is no program.
         """
 
     def exists(self, path: str, /) -> bool:

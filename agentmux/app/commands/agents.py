@@ -38,7 +38,7 @@ SESSION: Final = "SESSION"
 SEAT: Final = "SEAT"
 LAUNCH: Final = "LAUNCH"
 CONVERSATION: Final = "CONVERSATION"
-"""These four stand, in command lines that are shown, for values that only a session has."""
+"""These four names stand, in command lines that are shown, for values that only a session has."""
 
 _VERSION: Final = Probe(argv=("--version",), version=r"(?<![\w.])v?(\d+\.\d+(?:[\w.+-]*\w)?)")
 # How many programs are asked at the same time; the slowest one needs seconds to print its help.
@@ -204,7 +204,7 @@ def list_agents(world: World, registry: Registry) -> OperationResult[tuple[Agent
 
 
 def _typed(world: World, registry: Registry) -> Sequence[str]:
-    """Return the commands that the configuration names and the registry does not know."""
+    """Return the commands that the configuration names as agents and the registry does not know."""
     settings = world.settings
     named = [settings.defaults.agent, *(each.agent for each in settings.roles.values())]
     unique = dict.fromkeys(name for name in named if name is not None)

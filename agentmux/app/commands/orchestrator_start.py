@@ -120,7 +120,7 @@ def hand_over(
 def reattach(
     world: World, starter: OrchestratorStart, path: Path, state: SessionState, own: OwnSession
 ) -> StartedSession:
-    """Run a new orchestrator over the live panes of the tmux session ``own``.
+    """Start a new orchestrator in the tmux session ``own``, for the agents that still run there.
 
     Raises:
         BlockedError: Another orchestrator drives the session, or another command is starting one.

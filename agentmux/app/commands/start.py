@@ -304,7 +304,7 @@ def _name(
 
 
 def _derived(now: datetime, slug: str, taken: Iterable[str], live: Collection[str]) -> str:
-    """Return the first name from the time and the slug that no session or tmux session has."""
+    """Return a name made of time and slug that neither a session nor a tmux session has."""
     passed = set(taken)
     while layout.tmux_name(name := layout.session_name(now, slug, passed)) in live:
         passed.add(name)

@@ -54,7 +54,7 @@ class PreparedLaunch:
 
     Attributes:
         fact: What is to be recorded in the journal.
-        pane: The pane that is to be opened once that is done.
+        pane: The pane that is to be opened once the fact is recorded.
     """
 
     plan: LaunchPlan

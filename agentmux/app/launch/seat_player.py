@@ -136,7 +136,14 @@ class SeatPlayers:
     def choose_resume(
         self, work: Work, player: SeatPlayer, epoch: Json, history: SeatHistory
     ) -> ResumeChoice:
-        """Decide whether the seat's conversation comes back; see `resume_choice`."""
+        """Decide whether the seat's conversation comes back, or why a new one begins.
+
+        Args:
+            work: What the seat is to do.
+            player: Who plays the seat.
+            epoch: What the work depends on now; the conversation must have had the same.
+            history: The records of the seat's earlier launches.
+        """
         if history.standing is None:
             return Fresh(reason="there is no conversation yet", guard=Guard.RECORD)
         return choose_resume(history, self._facts(work, player, history.standing, epoch))

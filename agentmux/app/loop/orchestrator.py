@@ -293,7 +293,10 @@ class Orchestrator:
         return f"{again} commit {len(paths)} file{'s' * (len(paths) != 1)}: {named}{without}"
 
     def _request_changes(self, written: Console) -> None:
-        """Submit the written request for changes; it stays in the composer until it is recorded."""
+        """Submit the request for changes that the user has written at the monitor.
+
+        The text stays in the monitor's composer (``written``) until the request is recorded.
+        """
         self._console = written
         if self._decide(ChangesRequested(text=written.draft or "")):
             self._console = Console()

@@ -89,7 +89,7 @@ _ENDED: Final[Mapping[str, str]] = {
     REJECTED: "did not know its conversation",
     CLAIM_TAKEN: "its conversation is in use by another pane",
 }
-"""What the log and the monitor say of an agent's end, by its cause; a missing cause says itself."""
+"""What the log and the monitor say of an agent's end, by cause; other causes go by their names."""
 
 
 class Performer:
@@ -386,7 +386,7 @@ class Performer:
     # -- the end -----------------------------------------------------------------------------
 
     async def end_all(self) -> None:
-        """Keep the last screens, then end every agent."""
+        """Save the last screens, then end every agent."""
         self._background.cancel()
         launches = tuple(self._watcher.panes)
         try:

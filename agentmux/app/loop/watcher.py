@@ -188,7 +188,7 @@ class Watcher:
     # -- what the screens say ----------------------------------------------------------------
 
     async def tick(self) -> None:
-        """Look at the panes with activity: keep their screens, note agents that have gone quiet."""
+        """Look at the panes with activity: save the screens, note agents that have gone quiet."""
         now, began = asyncio.get_running_loop().time(), self._world.now().timestamp()
         self._forgive_pause(now)
         found = self._tools.terminal.panes()
@@ -218,7 +218,7 @@ class Watcher:
                 last_look.still_since += pause_s
 
     def look_at(self, launches: tuple[str, ...]) -> None:
-        """Keep the screens of these launches now, since their panes are about to be closed."""
+        """Save the screens of these launches now, since their panes are about to be closed."""
         panes = [self.panes[launch] for launch in launches if launch in self.panes]
         with suppress(ScreensUnreadableError):  # the next tick reports it
             self._look(panes, asyncio.get_running_loop().time(), final=True)

@@ -34,7 +34,9 @@ def require_free(site: Site, *, but: Path | None = None) -> None:
 def busy(
     lives: Mapping[Path, Liveness], entries: Iterable[SessionEntry]
 ) -> tuple[SessionEntry, ...]:
-    """Return the sessions that are live in the checkout, or may be, and are not done.
+    """Return the sessions in ``entries`` that are live in the checkout, or may be.
+
+    One that is done does not count.
 
     Args:
         lives: Path of each session to what runs of it, as `live` returns it.

@@ -106,7 +106,7 @@ class Liveness:
             None.
         target: The tmux session that has the session's uuid; None if there is none.
         socket: The socket of the server that was asked.
-        copy_of: The live session that this directory is a copy of.
+        copy_of: The directory of the live session that this directory is a copy of.
         moved_from: Where the directory was when the tmux session was created.
         way_back: The commands that restore a missing socket.
         locked: Whether an orchestrator holds the lock.
@@ -346,8 +346,8 @@ def _typed(entry: SessionEntry, command: str) -> str:
 def live(site: Site, entries: Iterable[SessionEntry]) -> Mapping[Path, Liveness]:
     """Return for each session, by path, whether anything of it runs; changes nothing.
 
-    Each tmux server is asked once. Where one does not answer, ``live`` is None; never treat that
-    as "not live".
+    Each tmux server is asked once. If one does not answer, the ``live`` of its sessions is None;
+    never treat that as "not live".
     """
     servers = _Servers(site)
     return {entry.path: _liveness(site, servers, entry) for entry in entries}
@@ -503,7 +503,7 @@ def _seen(
 def _unseen(
     site: Site, servers: _Servers, entry: SessionEntry, known: Liveness, answering: Server
 ) -> Liveness:
-    """Return what runs, if the server that answers has no tmux session of ours.
+    """Return what runs, if the server that answers has no tmux session with our uuid or name.
 
     The server in the runtime note may still run, although its socket was removed or replaced.
     """

@@ -86,7 +86,7 @@ class Session:
         session_name: str = "",
         texts: Callable[[SessionState], Mapping[str, str]] = _no_texts,
     ) -> None:
-        """Fold the pending events, and commit; launches nothing.
+        """Prepare to drive the session: fold the pending events, save the state; launches nothing.
 
         The caller holds the session's lock; files that killed writers left half-written are
         removed. A session with an older format is imported here, and only here; it gets
@@ -140,7 +140,7 @@ class Session:
         self.state = self.files.import_session(taken, events)
 
     def record(self, fact: Fact, *, seat: str = ORCHESTRATOR, launch: str = "") -> None:
-        """Append a fact to the journal, and fold it with all that came before it."""
+        """Append a fact to the journal; fold all events that are not folded yet, this one last."""
         self.files.append(self._event(fact, seat=seat, launch=launch))
         self.catch_up()
 
