@@ -1,4 +1,4 @@
-"""Running git, and decoding its output.
+"""Run git, and decode its output.
 
 Git runs in a process session of its own, without a shell or a terminal. Output bytes that are not
 UTF-8 become surrogates.
@@ -22,7 +22,7 @@ from agentmux.ports.repository import GitError, GitRefusedError
 
 READ_TIMEOUT_S: Final = 30.0
 WRITE_TIMEOUT_S: Final = 600.0
-"""A commit runs the project's hooks, and those may run its tests."""
+"""The time limit of a commit, which runs the project's hooks; those may run its tests."""
 
 # Output that git wrote before it ended may still be in the pipe.
 _LAST_WORDS_S: Final = 0.5
@@ -52,7 +52,7 @@ _LOCAL_ENV: Final = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GitReply:
-    """Git's exit status, its output as bytes, and its messages (stderr)."""
+    """The result of a git command: exit status, stdout as bytes, stderr as text."""
 
     status: int
     out: bytes
@@ -60,7 +60,7 @@ class GitReply:
 
 
 class GitProgram:
-    """Runs git for one project."""
+    """Runs git commands in the repository of one project."""
 
     def __init__(self, project: Path, environment: Mapping[str, str]) -> None:
         """Prepare to run git; this starts nothing.
@@ -76,7 +76,12 @@ class GitProgram:
         self._top_level: Path | None = None
 
     def top_level(self) -> Path | None:
-        """Return the root of the working tree; see `Git.top_level`."""
+        """Return the root of the working tree; None outside one or in a bare repository.
+
+        Raises:
+            MissingError: Git is not installed, or does not answer in time.
+            GitError: Git refuses, for example in a directory that another user owns.
+        """
         reply = self.read("rev-parse", "--show-toplevel", cwd=self._project)
         if reply.status == 0:
             return Path(decoded(reply.out).removesuffix("\n"))
@@ -85,14 +90,27 @@ class GitProgram:
         raise failed("look for a repository", reply)
 
     def must_read(self, purpose: str, *argv: str, stdin: bytes = b"") -> GitReply:
-        """Run a command as `read` does; raise `GitError` where its exit status is not 0."""
+        """Run a command that changes nothing, at the top level; return its result.
+
+        ``purpose`` says in the error what git could not do ("list changes").
+
+        Raises:
+            GitError: The exit status is not 0.
+        """
         reply = self.read(*argv, stdin=stdin)
         if reply.status != 0:
             raise failed(purpose, reply)
         return reply
 
     def read(self, *argv: str, stdin: bytes = b"", cwd: Path | None = None) -> GitReply:
-        """Run a command that changes nothing, at the top level or in ``cwd``."""
+        """Run a command that changes nothing, at the top level or in ``cwd``.
+
+        Any exit status is returned.
+
+        Raises:
+            MissingError: Git is not installed, or does not answer within `READ_TIMEOUT_S`.
+            GitError: The project is not in a repository, or the directory does not exist.
+        """
         # In English, because we match two messages; without locks, because the user may be using
         # git at the same time.
         extra = {"LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0"}
@@ -108,13 +126,19 @@ class GitProgram:
         extra: Mapping[str, str] | None = None,
         keep_open: tuple[int, ...] = (),
     ) -> GitReply:
-        """Run a command that may change the repository.
+        """Run a command that may change the repository, at the top level.
+
+        Any exit status is returned.
 
         Args:
             argv: The words after ``git``.
             stdin: Its whole input.
-            extra: Variables to add to its environment.
+            extra: Variables to add to git's environment.
             keep_open: Descriptors that git and its child processes inherit.
+
+        Raises:
+            MissingError: Git is not installed, or does not end within `WRITE_TIMEOUT_S`.
+            GitError: The project is not in a repository, or the directory does not exist.
         """
         process = self._start(argv, cwd=self._root(), extra=extra or {}, keep_open=keep_open)
         out: list[bytes] = []
@@ -134,7 +158,11 @@ class GitProgram:
         return GitReply(status=process.returncode, out=b"".join(out), err=decoded(b"".join(err)))
 
     def _root(self) -> Path:
-        """Return the top level; raise `GitError` outside a repository."""
+        """Return the root of the working tree; it is looked up once.
+
+        Raises:
+            GitError: The project is not in a git repository.
+        """
         if self._top_level is None:
             self._top_level = self.top_level()
         if self._top_level is None:
@@ -170,7 +198,11 @@ class GitProgram:
 
 @contextmanager
 def _ended_in(process: subprocess.Popen[bytes], limit_s: float, project: Path) -> Iterator[None]:
-    """Kill git if it is still running when the block ends; turn its timeout into an error."""
+    """Kill git and its children if git is still running when the ``with`` block ends.
+
+    Raises:
+        MissingError: The block ended by the timeout of ``limit_s`` seconds.
+    """
     try:
         yield
     except subprocess.TimeoutExpired as error:
@@ -196,13 +228,13 @@ def _drain(stream: IO[bytes], into: list[bytes]) -> None:
 
 
 def failed(purpose: str, reply: GitReply) -> GitError:
-    """Return the error for a command that should not have failed."""
+    """Return the error for a command that failed; ``purpose`` says what git could not do."""
     words = reply.err.strip() or f"exit {reply.status}"
     return GitError(f"git could not {purpose}: {words}")
 
 
 def refused(what: str, reply: GitReply) -> GitRefusedError:
-    """Return the error for a command that git or a hook refused."""
+    """Return the error for a command that git or a hook refused; ``what`` begins its message."""
     output = "\n".join(part for part in (decoded(reply.out).strip(), reply.err.strip()) if part)
     return GitRefusedError(f"{what}: {output or f'exit {reply.status}'}", output=output)
 
@@ -213,15 +245,18 @@ def decoded(data: bytes) -> str:
 
 
 def encoded(text: str) -> bytes:
-    """The inverse of `decoded`."""
+    """Encode text from `decoded` to the same bytes again."""
     return text.encode("utf-8", "surrogateescape")
 
 
 def split(data: bytes) -> Iterator[str]:
-    """Return the entries of an output in which each ends with NUL (``-z``)."""
+    """Decode an output of entries that each end with a NUL byte (option ``-z``).
+
+    Return the entries.
+    """
     return (decoded(part) for part in data.split(b"\0") if part)
 
 
 def joined(paths: Iterable[str]) -> bytes:
-    """The inverse of `split`."""
+    """Encode paths as entries that each end with a NUL byte, as `split` decodes them."""
     return b"".join(encoded(path) + b"\0" for path in paths)

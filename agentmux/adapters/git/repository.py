@@ -1,4 +1,4 @@
-"""The git repository of a project: HEAD, dirty files, and a commit of given paths only.
+"""The git repository of a project: HEAD, dirty files, and commits of given paths only.
 
 Paths are as in git: relative to the top level, with ``/`` between parts, and undecodable bytes as
 surrogates. They are never read as patterns.
@@ -39,7 +39,7 @@ _SCRATCH: Final = "agentmux-commit-"
 _MARK: Final = "lock"
 _LOCK: Final = "index.lock"
 _SETTLE_TRIES: Final = 2
-"""Tries to update the user's index after a commit, in case git was killed."""
+"""How often to try to update the user's index after a commit: git may be killed during a try."""
 
 # Not for `git commit`: its hooks would inherit it, and they use patterns.
 _LITERAL: Final = {"GIT_LITERAL_PATHSPECS": "1"}
@@ -55,7 +55,7 @@ _IN_PROGRESS: Final[tuple[tuple[str, InProgress], ...]] = (
 
 
 class Git:
-    """The git repository that contains a project; there may be none."""
+    """The git repository that contains a project; the project may also be in none."""
 
     def __init__(self, project: Path, environment: Mapping[str, str]) -> None:
         """Prepare to run git; this starts nothing.
@@ -78,7 +78,7 @@ class Git:
         return self._git.top_level()
 
     def head(self) -> Head:
-        """Return HEAD's commit and branch, and the operation that is in progress."""
+        """Return HEAD's commit and branch, and the operation in progress, such as a rebase."""
         commit = self._git.read("rev-parse", "-q", "--verify", "HEAD^{commit}")
         branch = self._git.read("symbolic-ref", "-q", "HEAD")
         return Head(
@@ -90,14 +90,18 @@ class Git:
         )
 
     def index_lock(self) -> Path | None:
-        """Return git's lock file of the user's index, in use or left by a crash; else None."""
+        """Return the lock file of the user's index if it exists, else None.
+
+        A git command is using the index then, or one was killed. A lock file that a killed process
+        of ours left is removed first.
+        """
         git_dir = self._git_dir()
         _unlock(git_dir)
         lock = git_dir / _LOCK
         return lock if os.path.lexists(lock) else None
 
     def require_head(self, expected: Head) -> None:
-        """Check that nobody committed, switched or started a merge since ``expected``.
+        """Check that HEAD is still as in ``expected``, and that no operation is in progress.
 
         Raises:
             HeadMovedError: HEAD is at another commit or branch.
@@ -113,40 +117,44 @@ class Git:
             raise HeadMovedError(expected, found)
 
     def changes(self) -> tuple[str, ...]:
-        """Return the paths of `dirty` and `nested`, with a single call of git."""
+        """Return the paths of `dirty`, then those of `nested`, with a single call of git."""
         found = self._changes()
         return (*_files(found), *_folders(found))
 
     def dirty(self) -> tuple[str, ...]:
-        """Return every path that differs from HEAD: staged, unstaged, untracked; sorted.
+        """Return every path that differs from HEAD, sorted: staged, unstaged and untracked ones.
 
-        Ignored files, anything under a ``.agentmux`` folder, and repositories nested in this one
-        are left out. A rename counts as both of its paths.
+        Ignored files, anything in a ``.agentmux`` folder, and repositories nested in this one are
+        left out. A rename counts as both of its paths.
         """
         return _files(self._changes())
 
     def nested(self) -> tuple[str, ...]:
-        """Return the untracked folders that are repositories themselves, ending in ``/``; sorted.
+        """Return the untracked folders that are repositories themselves, sorted.
 
-        Git adds none of their files to a commit of this repository.
+        Each ends in ``/``. Git adds none of their files to a commit of this repository.
         """
         return _folders(self._changes())
 
     def changed_since(self, dirty_at_start: Collection[str]) -> tuple[str, ...]:
-        """Return the paths for a commit of this session's work, sorted.
+        """Return the paths of `dirty` without those that were dirty at the session's start, sorted.
+
+        They are what a commit of the session's work contains.
 
         Args:
-            dirty_at_start: The paths of `dirty` at the start, which are the user's: left out.
+            dirty_at_start: The result of `dirty` at the start; these changes are the user's.
         """
         left_out = set(dirty_at_start)
         return tuple(path for path in self.dirty() if path not in left_out)
 
     def find_commit(self, trailer: tuple[str, str], *, since: str | None) -> str | None:
-        """Return the newest commit in HEAD's history after ``since`` with this trailer, else None.
+        """Return the id of the newest commit with this trailer in HEAD's history.
+
+        The result is None if there is none.
 
         Args:
             trailer: Key and value, as given to `commit`.
-            since: The commit to stop at; None for the whole history.
+            since: Look only at commits after this one; None looks at the whole history.
         """
         if self.head().commit is None:
             return None
@@ -168,7 +176,7 @@ class Git:
         """Check that a branch with this name can be created.
 
         Raises:
-            UsageError: The name is not valid, or a branch has it already.
+            UsageError: The name is not valid, or there is a branch with this name.
         """
         checked = self._git.read("check-ref-format", "--branch", name)
         # Shortcuts such as `@{-1}` pass the check, but git prints another name for them.
@@ -187,7 +195,7 @@ class Git:
         """Create a branch at HEAD and check it out; files and index stay as they are.
 
         Raises:
-            UsageError: As for `require_new_branch`.
+            UsageError: The name is not valid, or there is a branch with this name.
             GitRefusedError: Git refuses to switch.
         """
         self.require_new_branch(name)
@@ -196,9 +204,9 @@ class Git:
             raise refused(f"git could not create branch `{name}`", reply)
 
     def take_back_branch(self, name: str, before: Head) -> None:
-        """Switch back to ``before``, and delete the branch that `create_branch` made.
+        """Undo `create_branch`: switch back to ``before``, the former HEAD, and delete the branch.
 
-        The branch stays if it has moved since then, or if git refuses.
+        The branch stays if it has moved since then, or if git refuses; that is no error.
         """
         with suppress(GitError):
             if self.head() == Head(commit=before.commit, branch=name):
@@ -216,19 +224,19 @@ class Git:
     ) -> str:
         """Commit these paths as they are on disk, and nothing else; return the commit's id.
 
-        Hooks run, and signing is as configured. A path that is not on disk is committed as
-        deleted. What the user had staged stays staged. A failure leaves index and HEAD as they
-        were, unless it happened in or after git's last hook: check with `find_commit`.
+        Hooks run, and signing is as configured. A path that is not on disk is committed as deleted.
+        What the user had staged stays staged. A failure leaves index and HEAD as they were, unless
+        it happened in or after git's last hook: `find_commit` tells whether the commit exists.
 
         Args:
             message: Must not be blank.
             paths: As from `changed_since`.
             trailer: Key and value of a line to add at the end of the message, for `find_commit`.
-            onto: Where HEAD must be; None allows any place.
+            onto: What HEAD must be; None accepts any HEAD.
 
         Raises:
-            IndexBusyError: The user's index is locked. Nothing was committed, or `settle_index`
-                is still to be done.
+            IndexBusyError: The user's index is locked. Either nothing was committed, or the commit
+                exists and `settle_index` is still to be done.
             HeadMovedError: HEAD is not at ``onto``.
             GitRefusedError: There is nothing to commit, no author is configured, or git or a hook
                 refused.
@@ -266,10 +274,10 @@ class Git:
         return made
 
     def settle_index(self, commit: str) -> None:
-        """Update the user's index to HEAD, for the paths that ``commit`` changed only.
+        """Update the paths that ``commit`` changed in the user's index to HEAD, and no others.
 
-        `commit` does this as its last step; a commit that is adopted after a crash needs it again.
-        It is safe to repeat.
+        `commit` does this as its last step. Call it for a commit that was made just before a crash
+        and is found again. It is safe to repeat.
 
         Raises:
             IndexBusyError: Another process has locked the index, or git cannot write it.
@@ -358,7 +366,11 @@ class Git:
         return reply.out
 
     def _stage(self, paths: Collection[str], index: Path) -> None:
-        """Fill ``index`` with HEAD and these paths."""
+        """Fill the file ``index`` with HEAD's files, and these paths as they are on disk.
+
+        Raises:
+            GitRefusedError: Git cannot add a path, or nothing differs from HEAD.
+        """
         extra = {"GIT_INDEX_FILE": str(index)}
         unborn = self.head().commit is None
         steps: tuple[tuple[tuple[str, ...], bytes], ...] = (
@@ -392,10 +404,11 @@ def _way_back(before: Head) -> tuple[str, ...]:
 
 @contextmanager
 def _scratch(git_dir: Path) -> Iterator[tuple[Path, int]]:
-    """Provide a temporary folder, and a descriptor that keeps `_sweep` from removing it.
+    """Provide a temporary folder in ``git_dir``, and a descriptor that keeps `_sweep` away.
 
-    A git process that inherits the descriptor may outlive us, and can still commit from the index
-    in the folder. So may a process that a hook leaves running: `_sweep` waits for it, too.
+    A git process that inherits the descriptor may outlive this process, and can still commit from
+    the index in the folder. The same is true of a process that a hook leaves running: `_sweep` does
+    nothing until it has ended.
     """
     import tempfile  # noqa: PLC0415 (loads `random`; only a commit needs it)
 
@@ -408,7 +421,7 @@ def _scratch(git_dir: Path) -> Iterator[tuple[Path, int]]:
 
 
 def _sweep(git_dir: Path) -> None:
-    """Remove the files of killed commits, unless a commit of ours is under way."""
+    """Remove scratch folders and index locks of killed commits, unless a commit of ours runs."""
     with suppress(OSError), _opened(git_dir) as alone:
         fcntl.flock(alone, fcntl.LOCK_EX | fcntl.LOCK_NB)
         _unlock(git_dir)
@@ -418,10 +431,10 @@ def _sweep(git_dir: Path) -> None:
 
 @contextmanager
 def _locked(git_dir: Path, scratch: Path) -> Iterator[None]:
-    """Lock the user's index as git does, with a lock file that `_unlock` knows as ours.
+    """Lock the user's index for the ``with`` block as git does, in a way that `_unlock` knows.
 
     Raises:
-        IndexBusyError: Another process has locked it.
+        IndexBusyError: Another process has locked the index.
     """
     lock, mark = git_dir / _LOCK, scratch / _MARK
     with mark.open("xb") as held:
@@ -447,9 +460,10 @@ def _link(lock: Path, mark: Path) -> None:
 
 
 def _unlock(git_dir: Path) -> None:
-    """Remove a lock file of the index that a killed process of ours has left.
+    """Remove the lock file of the index if a killed process of ours left it.
 
-    It is a hard link to the mark in that process's scratch folder, and nobody locks the mark.
+    Then it is a hard link to the file ``lock`` in that process's scratch folder, and no process has
+    a kernel lock on it.
     """
     lock = git_dir / _LOCK
     for mark in git_dir.glob(f"{_SCRATCH}*/{_MARK}"):

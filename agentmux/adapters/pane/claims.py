@@ -1,7 +1,7 @@
 """Claims: which launch on this host uses which conversation.
 
-The wrapper of a launch locks one file for each conversation. Only the lock counts; the name of its
-holder is for messages.
+The wrapper of a launch locks one file for each conversation that it uses, its claim file. Only the
+lock counts; who holds it is found out for messages only.
 """
 
 from __future__ import annotations
@@ -21,13 +21,16 @@ _LOCKS: Final = Path("/proc/locks")
 
 
 class ClaimFolder:
-    """The folder ``$XDG_STATE_HOME/agentmux/claims``; made when it is first written to."""
+    """The folder with the claim files, ``$XDG_STATE_HOME/agentmux/claims``.
+
+    It is made when it is first written to.
+    """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def require_writable(self) -> None:
-        """Check that claims can be made here, without making anything.
+        """Check that claim files could be made in the folder; this creates nothing.
 
         Raises:
             DataError: The folder cannot be written, so no agent could be launched.
@@ -42,31 +45,39 @@ class ClaimFolder:
                 raise OSError(number, os.strerror(number))
 
     def path(self, program: str, home: str, conversation: str) -> Path:
-        """Return the path of a conversation's claim file; makes nothing."""
+        """Return the path of the claim file for a conversation of a program.
+
+        This does not create it. ``home`` is the folder in which the program keeps its
+        conversations.
+        """
         return self._folder / f"{_digest(program, home, conversation)}.lock"
 
     def is_held(self, path: Path) -> bool:
-        """Whether any process has locked the claim file; makes nothing."""
+        """Return whether any process has locked the claim file ``path``; this creates nothing."""
         return _locked(path) is not None
 
     def holder(self, path: Path) -> str | None:
-        """Return who has locked the claim file, in words; None for nobody. Makes nothing.
+        """Describe the process that has locked the claim file ``path``; None if none has.
 
-        It reads /proc/locks, which takes 11 ms; `is_held` does not.
+        This creates nothing. It reads /proc/locks, which takes 11 ms; `is_held` does not.
         """
         found = _locked(path)
         return None if found is None else _described(found)
 
     def latest(self, program: str, home: str, cwd: str) -> tuple[str, ...]:
-        """Return what may own "the latest conversation" in ``cwd``; empty if unknown.
+        """Return the owners that `note_latest` recorded for ``cwd``; empty if none are recorded.
 
-        These are launches, and the ids of their conversations where they have one.
+        Each is a launch or the id of a conversation. "The latest conversation" that the program
+        resumes in ``cwd`` may belong to any of them.
         """
         data = files.read_limited(self._latest(program, home, cwd), _NOTE_MAX)
         return () if data is None else tuple(data.decode(errors="replace").split())
 
     def note_latest(self, program: str, home: str, cwd: str, owners: tuple[str, ...]) -> None:
-        """Record what runs in ``cwd`` at the same time from now on: each may be the latest."""
+        """Record the owners of "the latest conversation" in ``cwd``, in place of an earlier record.
+
+        They are the launches that run there at the same time, and the ids of their conversations.
+        """
         path = self._latest(program, home, cwd)
         files.make_dir(path.parent)
         files.replace(path, "".join(f"{owner}\n" for owner in owners).encode())
@@ -80,7 +91,7 @@ def _digest(*words: str) -> str:
 
 
 def _locked(path: Path) -> os.stat_result | None:
-    """Return the status of the file if another process has locked it, else None."""
+    """Return the file's status (``fstat``) if another process has locked the file, else None."""
     try:
         fd = os.open(path, _LOOK)
     except OSError:
@@ -97,7 +108,7 @@ def _locked(path: Path) -> os.stat_result | None:
 
 
 def _described(found: os.stat_result) -> str:
-    """Describe the process that has locked the file, by device and inode in /proc/locks."""
+    """Describe the process that has locked a file; /proc/locks names it by device and inode."""
     device = f"{os.major(found.st_dev):02x}:{os.minor(found.st_dev):02x}:{found.st_ino}"
     try:
         rows = [line.split() for line in _LOCKS.read_text("ascii").splitlines()]
@@ -110,7 +121,10 @@ def _described(found: os.stat_result) -> str:
 
 
 def _session_of(pid: str) -> str:
-    """Return the words for the session of a wrapper, from its argument ``…/launches/<id>``."""
+    """Return `` of session NAME`` if process ``pid`` is a wrapper, else an empty text.
+
+    The name is taken from the wrapper's last argument, ``…/NAME/launches/<id>``.
+    """
     try:
         last = Path("/proc", pid, "cmdline").read_bytes().rstrip(b"\0").split(b"\0")[-1]
     except OSError:

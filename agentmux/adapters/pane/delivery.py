@@ -1,8 +1,9 @@
-"""Typing a text into a pane, with proof that it arrived.
+"""Type a text into an agent's pane, with proof that it arrived.
 
-The rules: nothing is typed over a person's draft or into a dialog; a text is typed only once; Enter
-is pressed only after the text was seen in the composer; only an emptied composer counts as
-submitted. Programs like this one are known for messages that are reported as sent and never arrive.
+The composer is the agent's input field. The rules: nothing is typed over a person's draft or into a
+dialog; a text is typed only once; Enter is pressed only after the text was seen in the composer;
+the text counts as submitted only if the composer is empty afterwards. Programs that do not check
+this report messages as sent which never arrive.
 """
 
 from __future__ import annotations
@@ -26,14 +27,15 @@ from agentmux.ports.terminal import (
 )
 
 LINE_MAX: Final = 4000
-"""Bytes of a line: a program in canonical mode loses what is beyond 4096, with the Enter."""
+"""The most bytes of a line: a program in canonical mode loses everything after byte 4096, also
+the Enter."""
 
 _TAIL: Final = 40
-"""Characters at the end of a text by which it is recognised."""
+"""The number of characters at the end of a text by which the text is recognised on a screen."""
 
 _POLL_S: Final = 0.04
 _STILL_THERE_S: Final = 0.4
-"""The time after which a text that is still in the composer gets a second Enter."""
+"""If a text is still in the composer after this time, Enter is pressed once more."""
 
 _CONTROLS = re.compile(r"\x1b\[20[01]~|[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _PASTED = re.compile(r"\[Pasted ")
@@ -47,20 +49,25 @@ _ENDS: Final = {"1": "d", "22": "d", "27": "i", "24": "u", "39": "c"}
 _PLACEHOLDER = re.compile(r"(?<!i)i(?=d)|d+|(?<!u)uc+")
 _BORDERS: Final = "│┃║"
 _NO_WIDTH: Final = "\u200b-\u200d\u2060\ufeff"
-"""Characters without width; qwen draws its cursor with one of them."""
+"""Characters without width, as a range for a regular expression; qwen draws its cursor with one
+of them."""
 
 
 def clean(text: str) -> str:
-    """Remove control characters that would end the paste or act on the terminal; tabs stay."""
+    """Return ``text`` without control characters that would end the paste or act on the terminal.
+
+    Tabs and newlines stay; blanks at both ends are removed.
+    """
     return _CONTROLS.sub("", text.replace("\r\n", "\n").replace("\r", "\n")).strip()
 
 
 def undimmed(ansi: str) -> str:
-    """Return the plain text of a screen, with blanks for placeholders.
+    """Return the plain text of a screen, with blanks instead of the placeholder in the composer.
 
-    Dim text in a composer is a suggestion, not a draft. So is one inverse character before it,
-    which some agents draw as their cursor. qwen does not dim its suggestion: it follows the
-    underlined cursor, in a colour, up to the end of the row.
+    An agent shows a placeholder, a suggestion that nobody typed, in dim text; it must not count as
+    a draft. One inverse character before dim text belongs to it, since some agents draw their
+    cursor so. qwen draws its placeholder in a colour, from its underlined cursor to the end of the
+    row.
     """
     cells: list[str] = []
     marks: list[str] = []
@@ -93,12 +100,12 @@ def _style(codes: str, style: frozenset[str]) -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Composer:
-    """The input field of an agent, on one screen.
+    """The input field of an agent, as it is on one screen.
 
     Attributes:
-        draft: Its text, without a placeholder.
-        body: The text from its start to the end of the screen, without blanks and borders.
-        above: The text before it, likewise.
+        draft: The text in it, without a placeholder.
+        body: All text from its start to the end of the screen, without blanks and borders.
+        above: All text before it, without blanks and borders.
     """
 
     draft: str
@@ -107,7 +114,11 @@ class Composer:
 
 
 def find_composer(screen: Screen, spec: AgentSpec) -> Composer | None:
-    """Find the composer: after the last match of ``ready``, else the text up to the cursor."""
+    """Find the agent's input field on a screen; None if the screen does not show it.
+
+    It begins after the last match of the agent's ``ready`` pattern. An agent without the pattern
+    has it at the cursor: then ``body`` is the text up to the cursor, and ``draft`` is empty.
+    """
     text = undimmed(screen.ansi)
     if spec.ready is None:
         rows = text.split("\n")[: screen.cursor_row + 1]
@@ -127,7 +138,7 @@ def find_composer(screen: Screen, spec: AgentSpec) -> Composer | None:
 
 
 def _draft(text: str) -> str:
-    """Return the text up to a rule or an empty line, without its borders."""
+    """Return ``text`` up to the first drawn or empty line after its beginning, without borders."""
     lines: list[str] = []
     for line in text.split("\n"):
         if lines and _RULE.match(line):
@@ -137,12 +148,15 @@ def _draft(text: str) -> str:
 
 
 def _squeezed(text: str) -> str:
-    """Remove blanks, borders and characters without width: agents wrap text anywhere."""
+    """Return ``text`` without blanks, borders and characters without width.
+
+    So texts can be compared although agents wrap them anywhere.
+    """
     return re.sub(rf"[\s{_BORDERS}{_NO_WIDTH}]", "", text)
 
 
 class _Typing:
-    """One delivery of a text to a pane."""
+    """One delivery of a text to a pane, with all that was seen and done so far."""
 
     def __init__(  # noqa: PLR0913 (what `deliver` was given)
         self,
@@ -181,11 +195,11 @@ class _Typing:
         return read_screen(self.spec, screen.text)
 
     def composer(self, screen: Screen) -> Composer | None:
-        """Return the composer; None under a dialog, where our own line may look like one."""
+        """Return the composer on the screen; None if there is none, or if a dialog is shown."""
         return None if self.mark(screen) in _DIALOGS else find_composer(screen, self.spec)
 
     def holds_text(self, composer: Composer) -> bool:
-        """Whether the composer has our text, or the marker for a pasted text."""
+        """Return whether the composer has our text, or an agent's marker for a pasted text."""
         return self.holds_tail(composer) or bool(_PASTED.search(composer.draft))
 
     def holds_tail(self, composer: Composer) -> bool:
@@ -207,7 +221,11 @@ class _Typing:
         return await self.see_submitted()
 
     async def wait_for_room(self) -> Delivery | None:
-        """Wait until the composer is empty on two screens; else return why nothing was typed."""
+        """Wait until two screens in a row show an empty composer; return None then.
+
+        Return the result instead if the text must not be typed or the time is up: nothing was
+        typed.
+        """
         last: tuple[DeliveryResult | None, str] | None = None
         while True:
             screen = self.look()
@@ -227,7 +245,10 @@ class _Typing:
             await self.pause(_POLL_S)
 
     def judge(self, screen: Screen) -> tuple[DeliveryResult | None, str]:
-        """Return a result, or None, and why not to type now; empty where typing is safe."""
+        """Return a final result if the screen has one, else None; and why not to type now.
+
+        The reason is empty if it is safe to type.
+        """
         mark = self.mark(screen)
         if mark in _DIALOGS:
             return DeliveryResult.REFUSED_DIALOG, f"the screen shows a dialog ({mark})"
@@ -245,7 +266,10 @@ class _Typing:
         return None, ""
 
     async def see_text(self) -> Delivery | None:
-        """Wait until the pasted text is on the screen; else return what is known."""
+        """Wait until the composer shows the pasted text, and return None.
+
+        If it is not seen in time, or the pane ends, return the result.
+        """
         while True:
             screen = self.look()
             if screen is None:
@@ -258,7 +282,10 @@ class _Typing:
             await self.pause(_POLL_S)
 
     async def see_submitted(self) -> Delivery:
-        """Wait for an empty composer and a sign of work; press Enter at most once more."""
+        """Wait for an empty composer and a sign that the agent works.
+
+        Press Enter at most once more.
+        """
         emptied = 0
         while True:
             screen = self.look()
@@ -279,7 +306,10 @@ class _Typing:
             await self.pause(_POLL_S)
 
     def press_again(self, *, holds: bool) -> None:
-        """Press Enter a second and last time if the text has stayed in the composer."""
+        """Press Enter a second and last time if the text is still in the composer after a while.
+
+        ``holds`` says whether the composer has the text now.
+        """
         if not holds:
             self.held_since = None
         elif self.held_since is None:
@@ -289,7 +319,11 @@ class _Typing:
             self.panes.press_enter(self.pane)
 
     def proof(self, screen: Screen, composer: Composer, emptied: int) -> Delivery | None:
-        """Return the result that an empty composer and the rest of the screen prove, if any."""
+        """Return the result if a screen with an empty composer proves one.
+
+        The result is None if it proves nothing yet. ``emptied`` is the number of screens in a row
+        with an empty composer.
+        """
         busy = self.mark(screen) is ScreenMark.BUSY
         if busy and self.was_busy:
             return _said(DeliveryResult.QUEUED, "the composer is empty, the agent was busy before")
@@ -332,8 +366,8 @@ async def deliver(  # noqa: PLR0913 (clock and pause are the environment)
 ) -> Delivery:
     """Type ``text`` into a pane, submit it with Enter, and return the result with its evidence.
 
-    The caller must not call it twice at a time for a pane. It never presses Escape, and never
-    types the text twice.
+    It never presses Escape and never types the text twice. For one pane, do not start a second call
+    before the first has returned.
 
     Args:
         panes: The session's panes.
@@ -341,8 +375,9 @@ async def deliver(  # noqa: PLR0913 (clock and pause are the environment)
         text: The text to type; control characters are removed, newlines stay.
         spec: The agent in the pane.
         deadline_s: The time limit for the whole delivery.
-        once: The text is unique. If it is on the screen already, another process has begun this
-            delivery, and only the rest is done: Enter, or nothing.
+        once: True says that no other text like this one exists. If the text is on the screen
+            already, another process has begun to deliver it, and this call only does the rest:
+            press Enter if the text is in the composer, else nothing.
         clock: Returns monotonic seconds.
         pause: Waits for a number of seconds.
 

@@ -1,8 +1,8 @@
 """The screen of a stopped pane: the last screen, dimmed, with a menu of choices over it.
 
-It is part of the program in every agent's pane (`wrapper`), which imports it only for a stopped
-pane. It uses no library outside the standard one, since that program runs under ``python -IS``.
-The choices come from the launch file; see docs/reference/session-files.md.
+The program in every agent's pane (`wrapper`) imports this module for a stopped pane only. Nothing
+outside the standard library and agentmux may be imported, since that program runs under
+``python -IS``. The choices come from the launch file; see docs/reference/session-files.md.
 """
 
 from __future__ import annotations
@@ -36,7 +36,10 @@ _HELP: Final = "a letter, or arrows and Enter"
 
 
 class GateLine(NamedTuple):
-    """One line of the menu; without room, lines with a higher rank are dropped first."""
+    """One line of the menu. If the screen is too small, lines with a higher rank are dropped first.
+
+    ``chosen`` marks the choice that Enter would make.
+    """
 
     text: str
     rank: int
@@ -44,7 +47,7 @@ class GateLine(NamedTuple):
 
 
 class Ended(Exception):  # noqa: N818 (not an error: nobody chose)
-    """A signal ended the pane before a choice."""
+    """A signal, whose number is ``number``, ended the pane before the user chose."""
 
     def __init__(self, number: int) -> None:
         self.number = number
@@ -52,14 +55,16 @@ class Ended(Exception):  # noqa: N818 (not an error: nobody chose)
 
 
 def hold(gate: Mapping[str, Any], commit: Callable[[str], str]) -> str:
-    """Show the menu until something is chosen; return the name of the choice.
+    """Show the menu until the user has chosen; return the name of the choice.
 
-    Afterwards the terminal is as before, with an empty screen; keys typed ahead are dropped.
+    Afterwards the terminal has its former mode and an empty screen; keys typed ahead are dropped.
 
     Args:
-        gate: ``title``, ``says`` (why it waits), ``snapshot`` (a path) and ``choices``: by name,
-            each with ``key``, ``title`` and ``says``. Without choices it only shows the screen.
-        commit: Makes a choice durable; returns why it failed, or an empty text.
+        gate: The menu: ``title``, ``says`` (why the pane waits), ``snapshot`` (a path) and
+            ``choices``, which maps a name to ``key``, ``title`` and ``says``. Without choices, only
+            the screen is shown.
+        commit: Called with the name of a choice, to write it down. It returns why that failed,
+            which is then shown, or an empty text.
 
     Raises:
         Ended: A signal ended the pane.
@@ -111,7 +116,10 @@ class _Gate:
         self._paint()
 
     def _hand_signals_back(self) -> None:
-        """Block signals from here on, and send pending ones again, for the next handlers."""
+        """Block HUP and TERM from here on, and send those that have arrived to this process again.
+
+        The caller installs its own handlers and unblocks the signals.
+        """
         signal.pthread_sigmask(signal.SIG_BLOCK, _ENDED_BY)
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGWINCH, signal.SIG_DFL)
@@ -121,7 +129,7 @@ class _Gate:
         os.close(self._signals)
 
     def _on_key(self, key: Pressed) -> str:
-        """Return the name of the choice that a key makes; empty without one."""
+        """Return the name of the choice that a key makes; empty if the key makes none."""
         if not self._names:
             return ""
         if key is Key.ENTER:
@@ -169,7 +177,10 @@ class _Gate:
 
 
 def overlay(lines: Sequence[GateLine], cols: int, rows: int) -> list[str]:
-    """Return the menu in the middle of the screen, with a frame where there is room."""
+    """Return the text that draws the menu in the middle of the screen, one piece for each row.
+
+    The menu has a frame if there is room for one.
+    """
     framed = cols >= 24 and rows >= 6
     room = max(rows - 2 if framed else rows, 1)
     ranked = sorted(range(len(lines)), key=lambda place: (lines[place].rank, place))
@@ -205,7 +216,7 @@ def _wrapped(text: str, width: int) -> tuple[str, ...]:
 
 
 def _last_screen(path: str) -> str:
-    """Return the screen of a snapshot; empty where it cannot be read."""
+    """Return the screen in the snapshot at ``path``; empty if it cannot be read."""
     try:
         # A pipe must not block, and a link is not followed.
         flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -217,7 +228,10 @@ def _last_screen(path: str) -> str:
 
 
 def _hear() -> int:
-    """Let signals arrive as bytes; return the descriptor to read them from."""
+    """Let HUP, TERM and WINCH arrive as bytes, one for each signal.
+
+    Return the descriptor to read from.
+    """
     reads, writes = os.pipe()
     os.set_blocking(writes, False)
     signal.set_wakeup_fd(writes, warn_on_full_buffer=False)
@@ -227,7 +241,7 @@ def _hear() -> int:
 
 
 def _heard(_number: int, _frame: object) -> None:
-    """Do nothing: the number is written to the wake-up descriptor."""
+    """Do nothing: Python needs a handler to write the signal's number to the wake-up descriptor."""
 
 
 def _read() -> bytes:

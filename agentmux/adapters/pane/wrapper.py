@@ -1,4 +1,4 @@
-"""The program in every agent's pane: starts the agent, and writes a record of how it ended.
+"""The program in every agent's pane: starts the agent, and writes a record of the agent's end.
 
 It runs as ``python -IS wrapper.py <launch dir>``. To start fast it imports nothing of agentmux,
 except `gate` for a stopped pane. It reads ``launch.json``, and writes ``started`` just before the
@@ -29,17 +29,18 @@ NOT_STARTED = 126
 PR_SET_PDEATHSIG = 1  # linux/prctl.h
 
 LINGER_S = 0.05
-"""The time between closing the terminal and the exit: tmux handles EOF before the SIGCHLD."""
+"""The time between closing the terminal and the exit, so that tmux handles EOF before the
+SIGCHLD."""
 
 SETTLE_S = 1.0
-"""How long to wait for the answer of a terminal that may not answer."""
+"""How long to wait for a terminal's answer; some terminals never answer."""
 
 _FORWARDED = (signal.SIGHUP, signal.SIGTERM)
 _IGNORED = (signal.SIGINT, signal.SIGQUIT, signal.SIGTSTP, signal.SIGTTOU, signal.SIGTTIN)
 
 
 class Refusal(Exception):  # noqa: N818 (not an error: the agent was not started, for this reason)
-    """The agent could not be started; ``says`` is the reason."""
+    """The agent could not be started: ``says`` is why, ``status`` the wrapper's exit status."""
 
     def __init__(self, status: int, says: str) -> None:
         self.status = status
@@ -48,7 +49,7 @@ class Refusal(Exception):  # noqa: N818 (not an error: the agent was not started
 
 
 class EndedEarly(Exception):  # noqa: N818 (not an error: a signal came before the agent)
-    """A signal ended a stopped pane before a choice."""
+    """A signal, whose number is ``number``, ended a stopped pane before the user chose."""
 
     def __init__(self, number: int) -> None:
         self.number = number
@@ -56,7 +57,7 @@ class EndedEarly(Exception):  # noqa: N818 (not an error: a signal came before t
 
 
 class Wrapper:
-    """One launch, from its launch file to its exit record."""
+    """One launch, from reading its ``launch.json`` to writing its exit record."""
 
     def __init__(self, folder: str) -> None:
         self.folder = folder
@@ -68,7 +69,11 @@ class Wrapper:
         self.started_at: str | None = None
 
     def run(self) -> int:
-        """Start the agent, wait for its end, write the record; return our own exit status."""
+        """Start the agent, wait for its end, write the exit record.
+
+        Return the wrapper's exit status. It is that of the agent, 128 + N if signal N ended the
+        agent, or that of a `Refusal`.
+        """
         status: int | None = None
         number: int | None = None
         try:
@@ -92,7 +97,12 @@ class Wrapper:
         return 128 + number if number else status or 0
 
     def start(self) -> None:
-        """Do everything that can fail first, then start the agent in the foreground."""
+        """Do everything that can fail, then start the agent in the foreground.
+
+        Raises:
+            Refusal: The agent cannot be started.
+            EndedEarly: A signal ended the pane while its menu was shown.
+        """
         launch = self.read()
         if launch.get("gate"):
             launch = self.choose(launch, launch["gate"])
@@ -114,7 +124,11 @@ class Wrapper:
         self.fork(launch["argv"], environment(launch))
 
     def read(self) -> dict:  # type: ignore[type-arg]  # fields are used right here
-        """Read the launch file."""
+        """Return the content of ``launch.json``, checked as far as the wrapper needs it.
+
+        Raises:
+            Refusal: The file cannot be read, or is not valid.
+        """
         try:
             with open(self.folder + "/launch.json", encoding="utf-8") as file:  # noqa: PTH123 (without pathlib)
                 launch = json.load(file)
@@ -125,7 +139,13 @@ class Wrapper:
         return launch  # type: ignore[no-any-return]  # checked above as far as it matters
 
     def choose(self, launch: dict, gate: dict) -> dict:  # type: ignore[type-arg]  # JSON
-        """Show the menu until the user has chosen; return the chosen launch."""
+        """Show the menu ``gate`` until the user has chosen.
+
+        Return ``launch`` with the choice's fields.
+
+        Raises:
+            EndedEarly: A signal ended the pane before.
+        """
         sys.path.append(os.path.realpath(f"{__file__}/../../../.."))  # the folder of `agentmux`
         from agentmux.adapters.pane.gate import Ended, hold  # noqa: PLC0415 (only for stopped panes)
 
@@ -146,7 +166,13 @@ class Wrapper:
             raise EndedEarly(ended.number) from None
 
     def take_claim(self, path: str | None) -> None:
-        """Lock the conversation's claim file while this process lives, or refuse."""
+        """Lock the conversation's claim file ``path`` until this process ends or `drop_claim`.
+
+        Do nothing if ``path`` is None or empty.
+
+        Raises:
+            Refusal: Another process has locked it, or it cannot be locked.
+        """
         if not path:
             return
         try:
@@ -159,13 +185,17 @@ class Wrapper:
             raise Refusal(NOT_STARTED, f"cannot lock {path}: {error.strerror}") from None
 
     def drop_claim(self) -> None:
-        """Release the conversation."""
+        """Unlock the claim file, so that another launch can use the conversation."""
         if self.claim >= 0:
             os.close(self.claim)
             self.claim = -1
 
     def fork(self, argv: list[str], env: dict[str, str]) -> None:
-        """Start the agent; return once it runs."""
+        """Start the agent as a child process; return once its program runs.
+
+        Raises:
+            Refusal: The program cannot be run.
+        """
         prctl = _prctl()
         reads, writes = os.pipe()  # exec closes it; a failed exec writes its errno
         parent = os.getpid()
@@ -190,7 +220,11 @@ class Wrapper:
             raise Refusal(status, f"cannot start {argv[0]}: {os.strerror(code)}")
 
     def wait(self) -> tuple[int | None, int | None]:
-        """Wait for the agent; return its exit status, or the signal that ended it."""
+        """Wait for the agent.
+
+        Return its exit status and None, or None and the signal that ended it. A stopped agent is
+        continued.
+        """
         while True:
             found = os.waitid(os.P_PID, self.agent, os.WEXITED | os.WSTOPPED | os.WNOWAIT)
             if found is None or found.si_code != os.CLD_STOPPED:
@@ -206,7 +240,7 @@ class Wrapper:
         return (code, None) if code >= 0 else (None, -code)
 
     def forward(self, number: int, _frame: object) -> None:
-        """Forward HUP or TERM to the agent, and start its grace time."""
+        """Handle HUP or TERM: forward it to the agent, and start the agent's grace time."""
         self.hup = self.hup or number == signal.SIGHUP
         self.signal_agent(number)
         if not self.ending:
@@ -214,19 +248,19 @@ class Wrapper:
             signal.setitimer(signal.ITIMER_REAL, max(self.grace_s, 0.001))
 
     def kill(self, _number: int, _frame: object) -> None:
-        """Kill an agent that did not end within its grace time."""
+        """Handle the alarm at the end of the grace time: kill the agent."""
         self.signal_agent(signal.SIGKILL)
 
     def signal_agent(self, number: int) -> None:
-        """Signal the agent's process group."""
+        """Send a signal to the agent's process group, if the agent was started and is not gone."""
         if self.agent:
             _try(os.killpg, self.agent, number)  # the group is gone, or only zombies
 
     def settle(self) -> None:
         """Wait until tmux has read all output, by asking the terminal for a status report.
 
-        When a program ends, tmux drops the output that it has not read; a busy server lost the
-        last lines of 2 in 100 programs.
+        When a program ends, tmux drops output that it has not read yet; a busy server lost the last
+        lines of 2 in 100 programs.
         """
         import select  # noqa: PLC0415 (not needed at start-up)
         import termios  # noqa: PLC0415 (as above)
@@ -244,7 +278,7 @@ class Wrapper:
             _try(os.tcsetpgrp, 0, self.agent)
 
     def record(self, status: int | None, number: int | None) -> None:
-        """Write the exit record."""
+        """Write the exit record, with the agent's exit status or the signal that ended it."""
         self.leave(
             "exit.json",
             json.dumps(
@@ -261,17 +295,17 @@ class Wrapper:
         )
 
     def leave(self, name: str, text: str) -> None:
-        """Write a file of the launch durably; show an error in the pane and go on."""
+        """Write the file ``name`` in the launch's folder durably; show a failure in the pane."""
         try:
             self.write(name, text)
         except OSError as error:
             _say(f"cannot write {name}: {error.strerror}")
 
     def write(self, name: str, text: str) -> None:
-        """Write a file of the launch: to a temporary file, flushed, renamed, folder flushed.
+        """Write the file ``name`` in the launch's folder: temporary file, flush, rename, flush.
 
         Raises:
-            OSError: It cannot be written, or a folder on the way is a link.
+            OSError: It cannot be written, or the folder or its parent is a link.
         """
         path, data = f"{self.folder}/{name}", text.encode()
         for place in (os.path.dirname(self.folder), self.folder):  # noqa: PTH120 (without pathlib)
@@ -290,7 +324,10 @@ class Wrapper:
 
 
 def environment(launch: dict) -> dict[str, str]:  # type: ignore[type-arg]  # JSON
-    """Return our environment without ``unset`` (a ``*`` ends a prefix), and with ``env``."""
+    """Return the agent's environment: ours without the names in ``unset``, and with ``env`` added.
+
+    Both are fields of the launch file. A name in ``unset`` that ends in ``*`` is a prefix.
+    """
     unset = launch.get("unset") or []
     names = {name for name in unset if not name.endswith("*")}
     prefixes = tuple(name[:-1] for name in unset if name.endswith("*"))
@@ -303,7 +340,13 @@ def environment(launch: dict) -> dict[str, str]:  # type: ignore[type-arg]  # JS
 
 
 def _become(argv: list[str], env: dict[str, str], prctl: object, parent: int) -> None:
-    """Turn the child into the agent: its own group, the foreground, default signals."""
+    """Run the agent's program in this child process: own group, foreground, default signals.
+
+    ``prctl`` (from `_prctl`) makes the kernel kill the agent when the wrapper ``parent`` ends.
+
+    Raises:
+        OSError: The program cannot be run.
+    """
     os.setpgid(0, 0)
     _to_foreground(os.getpid())
     if callable(prctl):
@@ -317,13 +360,16 @@ def _become(argv: list[str], env: dict[str, str], prctl: object, parent: int) ->
 
 
 def _to_foreground(group: int) -> None:
-    """Give the terminal to ``group``; parent and child both do it, so neither is too late."""
+    """Make ``group`` the terminal's foreground group.
+
+    Parent and child both call this, to be in time.
+    """
     _try(os.setpgid, group, group)  # the other process did it, or exec has happened
     _try(os.tcsetpgrp, 0, group)  # no terminal here
 
 
 def _try(call: Callable[..., object], *arguments: object) -> None:
-    """Make a call that may fail with `OSError` (importing contextlib would take time)."""
+    """Make a call and ignore an `OSError` from it (importing contextlib would take time)."""
     try:  # noqa: SIM105 (without contextlib)
         call(*arguments)
     except OSError:
@@ -331,7 +377,7 @@ def _try(call: Callable[..., object], *arguments: object) -> None:
 
 
 def _prctl() -> object:
-    """Return ``prctl``, by which the agent dies with us; None where the system has none."""
+    """Return C's ``prctl``, by which the agent dies with the wrapper; None if not on Linux."""
     if sys.platform != "linux":
         return None
     import ctypes  # noqa: PLC0415 (Linux only)
@@ -354,7 +400,10 @@ def _signal_name(number: int | None) -> str:
 
 
 def _say(text: str) -> None:
-    """Show one dim line; never wait for the terminal, since the record matters more."""
+    """Show one dim line in the pane.
+
+    Never wait for the terminal, since the exit record matters more.
+    """
     clean = "".join(char if char.isprintable() else "?" for char in text)
     line = f"\r\n\x1b[0;2m[{clean}]\x1b[0m\x1b[?25h\r\n"
     _try(os.set_blocking, 1, False)
@@ -362,14 +411,17 @@ def _say(text: str) -> None:
 
 
 def _tell(lines: list[str]) -> None:
-    """Show notices for the user, before the agent draws its screen."""
+    """Show one dim line in the pane for each notice, before the agent draws its screen."""
     for text in lines:
         clean = "".join(char if char.isprintable() else "?" for char in text)
         _try(os.write, 1, f"\x1b[0;2m[{clean}]\x1b[0m\r\n".encode())
 
 
 def _poke(path: str) -> None:
-    """Wake the orchestrator, if there is one; it also finds the choice by itself."""
+    """Wake the orchestrator through its pipe ``path``.
+
+    A failure does not matter: the orchestrator also finds the user's choice by itself.
+    """
     try:
         pipe = os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
     except OSError:
@@ -379,7 +431,7 @@ def _poke(path: str) -> None:
 
 
 def main() -> int:
-    """Run the launch named on the command line."""
+    """Run the launch whose folder is the first argument; return the exit status."""
     status = Wrapper(sys.argv[1]).run()
     os.closerange(0, 3)
     time.sleep(LINGER_S)  # noqa: TID251 (see LINGER_S)

@@ -1,7 +1,7 @@
-"""Running the ``tmux`` program; every call to any tmux server goes through this module.
+"""Run the ``tmux`` program; every call to any tmux server goes through this module.
 
-`server.TmuxTerminal` looks at servers and makes sessions. `own_session.OwnTmux` works in a session
-of ours, and checks in every call that this session answers.
+`server.TmuxTerminal` lists the sessions of servers and makes sessions. `own_session.OwnTmux` works
+in a session of ours, and checks in every call that it reaches this very session.
 """
 
 from __future__ import annotations
@@ -38,24 +38,25 @@ _UNREACHABLE: Final = ("error connecting to", "access not allowed", _OTHER_VERSI
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TmuxReply:
-    """The exit status and the output of one call of tmux."""
+    """The result of one call of tmux: exit status, standard output and standard error."""
 
     returncode: int
     stdout: str
     stderr: str
 
     def says(self, words: Sequence[str]) -> bool:
-        """Whether the call failed with a message that contains one of ``words``."""
+        """Return whether the call failed with a message that contains one of these texts."""
         return self.returncode != 0 and any(word in self.stderr for word in words)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TmuxClient:
-    """Calls tmux for the server at one socket.
+    """Runs the tmux program for the server at one socket.
 
     Attributes:
         socket: The absolute path of the socket.
-        config_file: Used instead of the user's configuration when a call starts the server.
+        config_file: Replaces the user's configuration if a call starts the server; None: the
+            user's.
         timeout_s: The time limit of each call.
     """
 
@@ -66,9 +67,13 @@ class TmuxClient:
     def say(
         self, *words: str, stdin: str | None = None, timeout_s: float | None = None
     ) -> TmuxReply:
-        """Run tmux once; arguments are passed unchanged (`commands.join` escapes them).
+        """Run tmux once; a failure is returned, not raised.
+
+        ``words`` are passed unchanged (`commands.join` makes and escapes them). ``timeout_s``
+        replaces the client's own time limit.
 
         Raises:
+            MissingError: tmux is not installed.
             TerminalUnreachableError: No answer in time; tmux may still carry the command out.
         """
         config = ["-f", self.config_file] if self.config_file else []
@@ -81,14 +86,17 @@ class TmuxClient:
 
     @contextmanager
     def parsing(self) -> Iterator[None]:
-        """While a reply is parsed, raise `unreadable` for one that has another form."""
+        """Turn a `ValueError` in the ``with`` block, which parses an answer, into `unreadable`."""
         try:
             yield
         except ValueError as error:
             raise self.unreadable(error) from error
 
     def unreadable(self, why: object) -> ScreensUnreadableError:
-        """Return the error for an answer that cannot be parsed."""
+        """Return the error for an answer of the server that cannot be parsed.
+
+        ``why`` ends its message.
+        """
         return ScreensUnreadableError(
             f"the answer of the tmux server at {self.socket} cannot be parsed: {why}",
             hints=(
@@ -98,10 +106,10 @@ class TmuxClient:
         )
 
     def expect(self, reply: TmuxReply) -> TmuxReply:
-        """Return the reply, unless it is an error.
+        """Return ``reply`` if the call succeeded.
 
         Raises:
-            TerminalUnreachableError: The server does not answer.
+            TerminalUnreachableError: The call failed since the server does not answer.
             TerminalError: tmux refused the command.
         """
         if reply.returncode == 0:
@@ -120,7 +128,7 @@ class TmuxClient:
 
 
 def call(argv: list[str], *, timeout_s: float, stdin: str | None = None) -> TmuxReply:
-    """Run tmux once.
+    """Run ``argv``, a command line of tmux; a failure is returned, not raised.
 
     Raises:
         MissingError: tmux is not installed.
@@ -149,7 +157,7 @@ def call(argv: list[str], *, timeout_s: float, stdin: str | None = None) -> Tmux
 
 
 def _encoded(word: str) -> bytes:
-    """Encode a path as the system does; other text, where that fails, as UTF-8 for tmux."""
+    """Encode a word for the command line: as the system encodes paths, or else as UTF-8."""
     try:
         return os.fsencode(word)
     except UnicodeEncodeError:

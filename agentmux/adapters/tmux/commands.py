@@ -1,4 +1,4 @@
-"""The words of tmux commands, and the parsing of their output; pure."""
+"""Build the words of tmux commands, and parse tmux's output; pure functions that run nothing."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from agentmux.core.terminal.text_width import cell_width, width
 from agentmux.ports.terminal import NewPane, Pane, Screen, Target, TmuxSession
 
 Command = tuple[str, ...]
-"""One tmux command, as words that are not escaped yet."""
+"""The words of one tmux command, not escaped yet (see `join`)."""
 
 MAX_BYTES: Final = 12_000
-"""Bytes of all words in one call: tmux refuses more than 16.3 kB (one imsg)."""
+"""The most bytes of all words in one call: tmux refuses more than 16.3 kB (one imsg)."""
 
 MAX_WORDS: Final = 900
-"""Words in one call: tmux refuses more than 1000 from 3.7 on (its CHANGES: "Limit MSG_COMMAND
-argument to between 0 and 1000"); 3.2 to 3.6 count bytes only."""
+"""The most words in one call: tmux refuses more than 1000 from 3.7 on (its CHANGES: "Limit
+MSG_COMMAND argument to between 0 and 1000"); 3.2 to 3.6 count bytes only."""
 
 MONITOR_COLUMNS: Final = 44
-"""The width of the monitor at the left of its window."""
+"""The monitor's width in columns; the monitor is at the left of its window."""
 
 NARROW_COLUMNS: Final = 30
-"""The width of the monitor in a window of less than 110 columns."""
+"""The monitor's width in a window of less than 110 columns."""
 
 _MONITOR_WIDTH: Final = f"#{{?#{{e|<|:#{{window_width}},110}},{NARROW_COLUMNS},{MONITOR_COLUMNS}}}"
 
@@ -39,7 +39,8 @@ PATH: Final = "@agentmux_path"
 MONITOR: Final = "@agentmux_monitor"
 
 ELSEWHERE: Final = "agentmux-elsewhere"
-"""In the error of a failed `guard`, followed by ``-`` and the pid of the server that answered."""
+"""Stands in the error of a failed `guard`, followed by ``-`` and the pid of the server that
+answered."""
 
 # The fields of an output are separated by tabs: with ``-u`` every tmux from 3.2 to 3.8 prints a tab
 # unchanged, while 3.5a prints other control characters as, for example, ``\036``.
@@ -121,10 +122,10 @@ SHORT_NAMES: Final[Mapping[str, str]] = {
     "swap-pane": "swapp",
     "switch-client": "switchc",
 }
-"""The names that we call tmux's commands by: its own short ones, or else unique beginnings.
+"""Maps a tmux command's name to the name that we call it by: tmux's own short one, or a unique
+beginning.
 
-A ``command-alias`` of the user may redefine a full name, such as ``kill-pane='kill-pane -a'``.
-"""
+A ``command-alias`` of the user may redefine a full name, such as ``kill-pane='kill-pane -a'``."""
 
 _LAUNCHING: Final = "launch-"
 
@@ -135,12 +136,12 @@ _SHIFTED = re.compile(r"\x0e([^\x0f]*)\x0f?")
 
 
 def escape(word: str) -> str:
-    """Escape a word that ends in ``;``, which tmux would read as the end of the command."""
+    """Escape a ``;`` at the end of a word, which tmux would read as the end of the command."""
     return word[:-1] + "\\;" if word.endswith(";") else word
 
 
 def in_short(words: Iterable[str]) -> Iterator[str]:
-    """Replace the names of the commands in one call by their short ones."""
+    """Yield the words of one call, with the name of each command replaced by its short one."""
     is_name = True
     for word in words:
         yield SHORT_NAMES.get(word, word) if is_name else word
@@ -148,23 +149,23 @@ def in_short(words: Iterable[str]) -> Iterator[str]:
 
 
 def text_of(*commands: str) -> str:
-    """Join commands into one text, for a command that takes others as an argument."""
+    """Join commands, each given as one text, into one argument for ``if-shell`` and the like."""
     named = (command.partition(" ") for command in commands)
     return " ; ".join(SHORT_NAMES.get(name, name) + blank + rest for name, blank, rest in named)
 
 
 def literal(text: str) -> str:
-    """Escape text for an option that tmux expands as a format, where ``#(command)`` would run."""
+    """Escape text for an argument that tmux expands as a format, where ``#(command)`` would run."""
     return text.replace("#", "##")
 
 
 def printable(text: str) -> str:
-    """Remove control characters, so that a label stays on one line."""
+    """Return ``text`` without control characters, so that it stays on one line."""
     return "".join(char for char in text if not unicodedata.category(char).startswith("C"))
 
 
 def join(commands: Iterable[Command]) -> list[str]:
-    """Join commands into the words of one call of tmux."""
+    """Join commands into the words of one call of tmux, separated by ``;`` and escaped."""
     words: list[str] = []
     for command in commands:
         if words:
@@ -174,7 +175,11 @@ def join(commands: Iterable[Command]) -> list[str]:
 
 
 def batches(groups: Iterable[Sequence[Command]]) -> Iterator[list[Sequence[Command]]]:
-    """Divide groups of commands into as few calls as possible, without splitting a group."""
+    """Divide groups of commands into batches, each for one call, without splitting a group.
+
+    There are as few batches as `MAX_BYTES` and `MAX_WORDS` allow. A group that is too large alone
+    is a batch of its own.
+    """
     batch: list[Sequence[Command]] = []
     words = size = 0
     for group in groups:
@@ -190,17 +195,20 @@ def batches(groups: Iterable[Sequence[Command]]) -> Iterator[list[Sequence[Comma
 
 
 def guarded(pane: str, *commands: str, otherwise: str = "") -> Command:
-    """Run ``commands`` only if the pane exists, since a failed command would end the call."""
+    """Return a command that runs ``commands`` if the pane exists, else the command ``otherwise``.
+
+    Without this, a command for a missing pane would fail, and tmux would drop the rest of the call.
+    """
     last = (text_of(otherwise),) if otherwise else ()
     return ("if-shell", "-F", "-t", pane, "#{pane_id}", text_of(*commands), *last)
 
 
 def ways_back(clients: str) -> Iterator[Command]:
-    """Return the commands that switch the clients of a session back to where they came from.
+    """Yield commands that switch a session's clients back to the sessions they came from.
 
-    ``clients`` are lines in `CLIENT_FORMAT`. A client goes to its last session. If that is gone,
-    a client older than the session must have had another one: it goes to any other session. The
-    rest came from a shell, and return there when the session ends.
+    ``clients`` are lines in `CLIENT_FORMAT`. A client goes to its last session. If that is gone, a
+    client older than this session must have shown another one before: it goes to any other session.
+    A client without a command came from a shell, and returns there when the session ends.
     """
     for line in (line for line in clients.splitlines() if line.count("\t") >= 3):
         name, created, began, last = line.split("\t", 3)
@@ -209,23 +217,27 @@ def ways_back(clients: str) -> Iterator[Command]:
 
 
 def window_options(target: str, options: Iterable[tuple[str, str]] = ()) -> Iterator[Command]:
-    """Set the options that our windows need, whatever the user's configuration says."""
+    """Yield commands that set the options our windows need, whatever the user's configuration says.
+
+    ``options`` are further names and values to set.
+    """
     for name, value in (*_WINDOW_OPTIONS, *options):
         yield ("set-option", "-w", "-t", target, name, value)
 
 
 def is_ours(target: Target) -> str:
-    """Return a format that is true only in this session of ours, on its own server."""
+    """Return a tmux format that is true only in the session ``target``, on its own server."""
     there = f"#{{pid}} #{{session_id}} #{{{UUID}}}"
     here = f"{target.server.pid} {target.session} {target.uuid}"
     return f"#{{==:{there},{re.sub('[#,}]', lambda match: f'#{match[0]}', here)}}}"
 
 
 def guard(target: Target) -> Command:
-    """Print our mark on the session; where it is another session, fail and so end the call.
+    """Return a command that prints the session's uuid in ``target``, and fails anywhere else.
 
-    ``show-options`` is used because it changes nothing, and fails where a format says so: tmux
-    expands the option's name (since 3.0), and for another session there is no such option. Tested
+    A failed command ends the call, so the commands after it run in no other session.
+    ``show-options`` is used because it changes nothing, and tmux expands its option name as a
+    format (since 3.0): in another session the name is that of an option that does not exist. Tested
     with 3.3a, 3.5a and 3.8.
     """
     name = f"#{{?{is_ours(target)},{UUID},{ELSEWHERE}-#{{pid}}}}"
@@ -233,12 +245,15 @@ def guard(target: Target) -> Command:
 
 
 def client_of(socket: str) -> Command:
-    """Return the command line of a tmux client for the server at ``socket``."""
+    """Return the words that run a tmux client for the server at ``socket``."""
     return ("tmux", "-u", "-S", socket)
 
 
 def goes_to(target: Target, command: str) -> Command:
-    """Show the session to the calling client with ``command``; fail for another session."""
+    """Return a command that shows the session ``target`` to the calling client.
+
+    ``command`` is ``attach-session`` or ``switch-client``. In any other session the command fails.
+    """
     # Unlike `guard` this prints nothing, since it would appear on the user's screen.
     nobody = text_of(f"show-options -v {ELSEWHERE}")
     return (
@@ -253,7 +268,10 @@ def goes_to(target: Target, command: str) -> Command:
 
 
 def kill_on(pid: int, session: str) -> Command:
-    """Kill a session without our marks, only on the server with this pid."""
+    """Return a command that kills a session by its id, if the server that answers has this pid.
+
+    It is for a session that does not have our marks yet.
+    """
     return (
         "if-shell",
         "-F",
@@ -265,12 +283,15 @@ def kill_on(pid: int, session: str) -> Command:
 
 
 def mark_path(target: str, path: str) -> Command:
-    """Set the option with the path of the session's directory."""
+    """Return a command that notes the path of the session's directory on the tmux session."""
     return ("set-option", "-t", target, PATH, spelled(path))
 
 
 def spelled(path: str) -> str:
-    """Encode a path so that every tmux prints it unchanged in every locale; see `unspelled`."""
+    """Encode a path in printable ASCII, which every tmux prints unchanged in every locale.
+
+    `unspelled` decodes it.
+    """
     plain = (chr(byte) if 0x20 < byte < 0x7F and byte != 0x25 else f"%{byte:02x}"
              for byte in os.fsencode(path))  # fmt: skip
     return "".join(plain)
@@ -284,10 +305,11 @@ def unspelled(text: str) -> str:
 def create(
     *, name: str, uuid: str, path: str, cwd: str, size: tuple[int, int], argv: Sequence[str]
 ) -> list[Command]:
-    """Make the session and set its options.
+    """Return the commands that make a session of ours with the monitor, and set its options.
 
-    The options need ``-t`` with the session's name: without it, inside tmux, they would be set on
-    the user's session.
+    ``name`` is the tmux session's name, ``path`` the session's directory, ``size`` columns and
+    rows, and ``argv`` what the monitor runs. The options need ``-t`` with the session's name:
+    without it, inside tmux, they would be set on the user's session.
     """
     columns, rows = size
     target = f"={re.sub('[:.]', '_', name)}:"  # as tmux names it
@@ -304,7 +326,7 @@ def create(
 
 
 def monitor_window(session: str, cwd: str, argv: Sequence[str]) -> list[Command]:
-    """Make a new window with a monitor, for a session that has lost its monitor."""
+    """Return the commands that make a new window with a monitor, if a session has lost its own."""
     target = f"{session}:"  # the new window is the current one
     made = ("new-window", "-P", "-F", "#{pane_id}", "-n", "agentmux", "-t", target)
     return [(*made, "-c", literal(cwd), "--", *argv), *_monitor_options(target)]
@@ -317,7 +339,10 @@ def _monitor_options(target: str) -> Iterator[Command]:
 
 
 def set_environment(session: str, change: Change) -> str:
-    """Return the change as lines of a configuration file, with octal escapes for all values."""
+    """Return lines for ``source-file`` that change the environment of a session's new panes.
+
+    All values have octal escapes.
+    """
     values = (
         (name, "".join(f"\\{byte:03o}" for byte in os.fsencode(value)))
         for name, value in change.values.items()
@@ -328,7 +353,7 @@ def set_environment(session: str, change: Change) -> str:
 
 
 def repair_hook(window: str) -> Command:
-    """Restore the monitor's width whenever a client attaches or changes its size."""
+    """Return a command that makes tmux restore the layout whenever the window's size changes."""
     lines = (" ".join(f'"{word}"' for word in in_short(command)) for command in layout(window))
     body = " ; ".join(lines)
     hook = text_of(f"if-shell -F -t {window} '#{{window_zoomed_flag}}' '' '{body}'")
@@ -336,11 +361,12 @@ def repair_hook(window: str) -> Command:
 
 
 def open_pane(session: str, pane: NewPane) -> list[Command]:
-    """Make a pane in a window that is named after its launch until it is marked.
+    """Return the commands that make a new pane in a window of its own, and mark it.
 
-    ``-d`` keeps the user's focus, so the new window is not the current one, and the commands after
-    it use its unique name as their target. The name begins with letters, because tmux takes a
-    number for a window's index even after ``=``.
+    ``-d`` keeps the user's focus, so the new window is not the current one. Until it is marked, the
+    window's name is made of the launch id, and the other commands use this unique name as their
+    target. The name begins with letters, because tmux takes a number for a window's index even
+    after ``=``.
     """
     name = f"{_LAUNCHING}{pane.launch}"
     target = f"{session}:={name}"
@@ -352,7 +378,7 @@ def open_pane(session: str, pane: NewPane) -> list[Command]:
 
 
 def mark_pane(target: str, pane: NewPane) -> list[Command]:
-    """Set the options that identify a new pane, and name its window."""
+    """Return the commands that set the options which identify a new pane, and name its window."""
     options = (
         *_PANE_OPTIONS,
         # tmux's "Pane is dead" would push a row off the last screen, and may lack the status.
@@ -369,7 +395,7 @@ def mark_pane(target: str, pane: NewPane) -> list[Command]:
 
 
 def park(pane: Pane) -> list[Command]:
-    """Move a pane to a window of its own, where it keeps the full size."""
+    """Return the commands that move a pane to a window of its own, where it keeps the full size."""
     return [
         ("break-pane", "-d", "-n", literal(pane.seat), "-s", pane.id),
         *window_options(pane.id),
@@ -377,7 +403,10 @@ def park(pane: Pane) -> list[Command]:
 
 
 def vacate(pane: str) -> Command:
-    """End the program in a pane, if the pane exists, and keep the empty pane: `is_vacant`."""
+    """Return a command that ends the program in a pane, if the pane exists, and keeps the pane.
+
+    `is_vacant` is true of the pane afterwards.
+    """
     return guarded(
         pane,
         f"respawn-pane -k -t {pane} -- sh -c :",
@@ -387,12 +416,15 @@ def vacate(pane: str) -> Command:
 
 
 def is_vacant(pane: Pane) -> bool:
-    """Whether the pane is empty: it has a seat, but no launch any more."""
+    """Return whether the pane was emptied by `vacate`: it has a seat, but no launch any more."""
     return bool(pane.seat) and not pane.launch
 
 
 def follow(pane: str, before: Pane) -> list[Command]:
-    """Put a pane in the place of another one, which gets its own window or, if vacant, ends."""
+    """Return the commands that put a pane in the place of the pane ``before``.
+
+    ``before`` gets a window of its own, or is killed if it is vacant.
+    """
     swap = ("swap-pane", "-d", "-s", pane, "-t", before.id)
     if is_vacant(before):
         return [swap, ("kill-pane", "-t", before.id)]
@@ -400,13 +432,19 @@ def follow(pane: str, before: Pane) -> list[Command]:
 
 
 def show(pane: str, *, monitor: str, below: str) -> list[Command]:
-    """Move a pane into the monitor's window, under ``below`` or to the right of the monitor."""
+    """Return the commands that move a pane into the monitor's window, under the pane ``below``.
+
+    If ``below`` is the monitor, the pane goes to its right.
+    """
     direction = "-h" if below == monitor else "-v"
     return [("join-pane", "-d", direction, "-s", pane, "-t", below), *layout(monitor)]
 
 
 def layout(target: str) -> list[Command]:
-    """Put the monitor at the left of its window, and all other panes in one column."""
+    """Return the commands that put the monitor at the left, and all other panes in one column.
+
+    ``target`` is the monitor's window or a pane in it.
+    """
     return [
         ("set-option", "-w", "-F", "-t", target, "main-pane-width", _MONITOR_WIDTH),
         ("select-layout", "-t", target, "main-vertical"),
@@ -414,10 +452,13 @@ def layout(target: str) -> list[Command]:
 
 
 def capture(pane: str, *, mark: str, colours: bool) -> Command:
-    """Print ``mark``, followed by the size, the cursor and the screen of the pane, if it exists.
+    """Return a command that prints ``mark``, then size, cursor and screen of a pane.
+
+    If the pane does not exist, it prints ``mark`` alone.
 
     Args:
         mark: A printable text that is on no screen: a new one for each call.
+        colours: Whether the screen contains SGR sequences.
     """
     how = "-peN" if colours else "-p"  # without -N, coloured blanks at the ends of rows are lost
     says = f'display-message -p -t {pane} "{mark}{_SCREEN_FORMAT}"'
@@ -426,7 +467,10 @@ def capture(pane: str, *, mark: str, colours: bool) -> Command:
 
 
 def parse_listing(reply: str) -> tuple[int, tuple[TmuxSession, ...]]:
-    """Parse the server's pid and the lines of `SESSION_FORMAT`; a name may contain anything."""
+    """Parse the output of `LISTING`; return the server's pid and its sessions.
+
+    A session's name may contain anything but a newline.
+    """
     *lines, pid = reply.rstrip("\n").split("\n")
     rows = (line.split("\t", 4) for line in lines if line.count("\t") >= 4)
     return int(pid), tuple(
@@ -442,10 +486,11 @@ def parse_listing(reply: str) -> tuple[int, tuple[TmuxSession, ...]]:
 
 
 def parse_panes(reply: str) -> tuple[tuple[Pane, ...], str, bool]:
-    """Parse the lines of `PANE_FORMAT`.
+    """Parse lines in `PANE_FORMAT`.
 
     Returns:
-        The panes in tmux's order; the monitor's id, or empty; whether its window is zoomed.
+        The panes in tmux's order; the id of the monitor's pane, empty without one; whether the
+        monitor's window is zoomed.
     """
     rows = [line.split("\t") for line in reply.splitlines() if line.count("\t") == 8]
     monitor = next((row for row in rows if row[6] == "1"), None)
@@ -467,7 +512,7 @@ def parse_panes(reply: str) -> tuple[tuple[Pane, ...], str, bool]:
 
 
 def parse_opened(reply: str) -> Mapping[str, str]:
-    """Parse the output of `open_pane` commands: the pane ids by launch id."""
+    """Parse the output of `open_pane` commands; return the pane ids by launch id."""
     rows = (line.removeprefix(_LAUNCHING).split("\t") for line in reply.splitlines())
     return {row[0]: row[1] for row in rows if len(row) == 2}
 
@@ -478,10 +523,10 @@ def parse_screens(
     """Parse the output of one `capture` for each pane in ``asked``.
 
     Returns:
-        The screens by pane id, of the panes that exist.
+        The screens by pane id; panes that do not exist are left out.
 
     Raises:
-        ValueError: The output does not fit ``asked``, so none of it can be trusted.
+        ValueError: The output does not have one part for each pane in ``asked``, in this order.
     """
     before, *parts = reply.split(mark)
     answers = [part.partition("\n") for part in parts]
@@ -495,11 +540,12 @@ def parse_screens(
 
 
 def _screen(head: str, body: str, *, colours: bool) -> tuple[str, Screen]:
-    """Parse a screen, in a form that is the same for every tmux.
+    """Parse one pane's part of the output; return the pane's id and its screen.
 
-    From 3.4 on ``capture-pane -N`` fills rows with blanks that no program wrote. They look like
-    blanks that a program wrote, so all blanks at the end of a row are removed; only those before
-    the cursor stay, so that a prompt ``> `` keeps its blank. From 3.6 on a tab stays a tab.
+    The form is the same for every tmux. From 3.4 on ``capture-pane -N`` fills rows with blanks that
+    no program wrote, and that look like those a program wrote. So all blanks at the end of a row
+    are removed, except before the cursor: a prompt ``> `` keeps its blank. From 3.6 on tmux prints
+    a tab as a tab; it is replaced by blanks.
     """
     pane, *numbers = head.split("\t")
     cols, rows, cursor_row, cursor_col = map(int, numbers)
@@ -520,13 +566,16 @@ def _screen(head: str, body: str, *, colours: bool) -> tuple[str, Screen]:
 
 
 def parse_version(text: str) -> tuple[int, int] | None:
-    """Parse ``tmux 3.3a`` or ``tmux next-3.6``; None for a build without a number."""
+    """Return the numbers in ``tmux 3.3a`` or ``tmux next-3.6``.
+
+    The result is None for a build without numbers.
+    """
     match = re.search(r"tmux (?:next-)?(\d+)\.(\d+)", text)
     return (int(match[1]), int(match[2])) if match else None
 
 
 def _untabbed(ansi: str) -> str:
-    """Replace tabs by blanks, up to the usual tab stops."""
+    """Replace tabs by blanks, up to the next multiple of eight columns."""
     if "\t" not in ansi:
         return ansi
     return "\n".join(map(_row_untabbed, ansi.split("\n")))
@@ -542,7 +591,7 @@ def _row_untabbed(row: str) -> str:
 
 
 def _unshifted(ansi: str) -> str:
-    """Replace line drawing by Unicode characters: between SO and SI, ``q`` means ``─``."""
+    """Replace the terminal's line drawing by Unicode: ``q`` between SO and SI becomes ``─``."""
     if "\x0e" not in ansi:
         return ansi
     return _SHIFTED.sub(lambda match: _shifted(match[1]), ansi)

@@ -1,9 +1,9 @@
 """A tmux session of ours; every call for it goes through `OwnTmux`.
 
 Every call begins with a guard (`commands.guard`): tmux itself compares its process id, the
-session's id and our mark on it with the recorded ones, and drops the rest of the call where they
-differ. This is needed because ids such as ``$0`` and ``%7`` are unique within one server only, and
-another server may use the socket by now.
+session's id and the uuid that we set on the session with the recorded ones, and drops the rest of
+the call if they differ. This is needed because ids such as ``$0`` and ``%7`` are unique within one
+server only, and another server may use the socket by now.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _ELSEWHERE = re.compile(rf"{say.ELSEWHERE}-(\d+)")
 
 
 class OwnTmux:
-    """`agentmux.ports.terminal.OwnSession` on a real tmux server."""
+    """One tmux session of ours, as `agentmux.ports.terminal.OwnSession` on a real tmux server."""
 
     def __init__(self, client: TmuxClient, target: Target) -> None:
         self._client = client
@@ -52,17 +52,20 @@ class OwnTmux:
 
     @property
     def target(self) -> Target:
-        """The session and its server."""
+        """The server, id and uuid of this session."""
         return self._target
 
     def attached(self) -> int:
-        """Return the number of clients that show the session."""
+        """Return the number of clients that are attached to the session."""
         words = ("display-message", "-p", "-t", self._target.session, "#{session_attached}")
         with self._client.parsing():
             return int(self._must(words).stdout.strip() or 0)
 
     def reopen_monitor(self, *, cwd: Path, argv: Sequence[str]) -> str:
-        """Run ``argv`` in the monitor's pane, ending its program; make the pane if it is gone."""
+        """Run ``argv`` in the monitor's pane and return the pane's id.
+
+        The program that runs there is ended; if the pane is gone, a new one is made.
+        """
         _, monitor, _ = self._look()
         if monitor:
             place = ("-c", say.literal(str(cwd)), "-t", monitor)
@@ -72,7 +75,7 @@ class OwnTmux:
         return self._must(say.join(made)).stdout.strip()
 
     def panes(self) -> tuple[Pane, ...]:
-        """Return every pane of the session."""
+        """Return every pane of the session, in tmux's order, with the monitor's."""
         return self._look()[0]
 
     def open_panes(self, panes: Sequence[NewPane]) -> Mapping[str, str]:
@@ -98,14 +101,15 @@ class OwnTmux:
         return made
 
     def _mark(self, panes: Sequence[NewPane], made: Mapping[str, str]) -> None:
-        """Mark panes by their ids."""
+        """Set the options that identify new panes; ``made`` has the pane ids by launch id."""
         for _, reply in self._batched(say.mark_pane(made[pane.launch], pane) for pane in panes):
             self._client.expect(reply)
 
     def arrange(self, visible: Sequence[str]) -> None:
-        """Show these panes to the right of the monitor; park all other panes of ours.
+        """Show the panes ``visible`` to the right of the monitor; park all other panes of ours.
 
-        Panes without room stay parked.
+        Panes for which there is no room stay parked. While the user has zoomed the window, or if
+        there is no monitor, this does nothing.
         """
         for _ in range(_ARRANGE_TRIES):
             panes, monitor, zoomed = self._look()
@@ -121,7 +125,7 @@ class OwnTmux:
             # A pane ended between the look and the moves: look again.
 
     def label(self, labels: Mapping[str, str]) -> None:
-        """Set the text in the border of each pane; panes that are gone are skipped."""
+        """Set the text in the border of each pane, by pane id; panes that are gone are skipped."""
         groups = (
             [("set-option", "-pq", "-t", pane, say.LABEL, say.printable(label))]
             for pane, label in labels.items()
@@ -130,7 +134,10 @@ class OwnTmux:
             self._client.expect(reply)
 
     def capture(self, panes: Sequence[str], *, colours: bool = True) -> Mapping[str, Screen]:
-        """Return the screens of these panes, in one call; panes that are gone are left out."""
+        """Return the screens of these panes, by pane id; panes that are gone are left out.
+
+        Without ``colours`` the ``ansi`` of each screen is its plain text.
+        """
         mark, left = os.urandom(16).hex(), iter(panes)
         screens: dict[str, Screen] = {}
         groups = ([say.capture(pane, mark=mark, colours=colours)] for pane in panes)
@@ -160,11 +167,14 @@ class OwnTmux:
         self._client.expect(reply)
 
     def press_enter(self, pane: str) -> None:
-        """Send one Enter."""
+        """Send the key Enter to the pane."""
         self._must(say.join([_leave_modes(pane), ("send-keys", "-t", pane, "Enter")]))
 
     def close_panes(self, panes: Sequence[str], *, vacate: Collection[str] = ()) -> None:
-        """Close these panes, if they exist; those in ``vacate`` stay as empty panes."""
+        """Kill these panes; panes that are gone are no error.
+
+        Those in ``vacate`` stay as empty panes, which keep their place beside the monitor.
+        """
         groups = (
             [say.vacate(pane) if pane in vacate else say.guarded(pane, f"kill-pane -t {pane}")]
             for pane in panes
@@ -174,21 +184,24 @@ class OwnTmux:
                 self._expect_end(reply)
 
     def set_environment(self, change: Change) -> None:
-        """Change the environment of new panes; values go through stdin, never through arguments."""
+        """Change the environment of the session's new panes.
+
+        The values go to tmux through stdin, since everybody can see the arguments of a program.
+        """
         lines = say.set_environment(self._target.session, change)
         self._must(("source-file", "-"), stdin=lines)
 
     def keep_layout(self, window: str) -> None:
-        """Restore the monitor's width whenever a client changes its size.
+        """Let tmux restore the monitor's width whenever the window's size changes.
 
         This is optional: tmux before 3.3 refuses it, and the refusal is ignored.
         """
         self._say(say.join([say.repair_hook(window)]))
 
     def kill(self) -> None:
-        """Kill the session, if it exists.
+        """Kill the session; a session that is gone is no error.
 
-        Clients that came from another session go back there, so that they stay in tmux.
+        Clients that came from another session are switched back there, so that they stay in tmux.
         """
         with suppress(TerminalGoneError):
             clients = ("list-clients", "-t", self._target.session, "-F", say.CLIENT_FORMAT)
@@ -197,7 +210,7 @@ class OwnTmux:
             self._expect_end(self._say(("kill-session", "-t", self._target.session)))
 
     def _look(self) -> tuple[tuple[Pane, ...], str, bool]:
-        """Return the session's panes, its monitor, and whether the monitor's window is zoomed."""
+        """Return the session's panes, the monitor's pane id, and whether its window is zoomed."""
         words = ("list-panes", "-s", "-t", self._target.session, "-F", say.PANE_FORMAT)
         with self._client.parsing():
             return say.parse_panes(self._must(words).stdout)
@@ -206,15 +219,18 @@ class OwnTmux:
         return self._client.expect(self._say(words, stdin=stdin))
 
     def _batched(self, groups: Iterable[Sequence[say.Command]]) -> Iterator[tuple[int, TmuxReply]]:
-        """Run groups of commands in as few calls as possible.
+        """Run groups of commands in as few calls as possible; yield the result of each call.
 
-        Yields the number of groups and the reply of each call.
+        A result is the number of groups in the call, and tmux's reply.
         """
         for batch in say.batches(groups):
             yield from self._halved(batch)
 
     def _halved(self, batch: Sequence[Sequence[say.Command]]) -> Iterator[tuple[int, TmuxReply]]:
-        """Run groups in one call; where tmux refuses it as too long, in two halves."""
+        """Run groups in one call, or in two halves if tmux refuses the call as too long.
+
+        The results are those of `_batched`.
+        """
         reply = self._say(say.join(command for group in batch for command in group))
         if len(batch) > 1 and reply.says(TOO_LONG):
             half = len(batch) // 2
@@ -224,12 +240,18 @@ class OwnTmux:
             yield len(batch), reply
 
     def _expect_end(self, reply: TmuxReply) -> None:
-        """Check the reply to a command after which the session or the server may be gone."""
+        """Check the reply to a command that may have ended the session or the server.
+
+        If it is an error because of that end, do nothing.
+
+        Raises:
+            TerminalError: The command failed for another reason.
+        """
         if not reply.says((*SERVER_WENT, *NO_TARGET)):
             self._client.expect(reply)
 
     def _say(self, words: Sequence[str], *, stdin: str | None = None) -> TmuxReply:
-        """Run commands in our session, and in no other.
+        """Run a call in this session, and in no other; a failure of its commands is returned.
 
         Raises:
             TerminalGoneError: The session or its server does not exist any more.
@@ -244,7 +266,7 @@ class OwnTmux:
         raise self._missed(reply)
 
     def _missed(self, reply: TmuxReply) -> Exception:
-        """Return the error for an answer from another session or server, or for none."""
+        """Return the error for a reply that did not come from this session."""
         server = self._target.server
         other = _ELSEWHERE.search(reply.stderr)
         if other is not None and int(other[1]) == server.pid:
@@ -261,13 +283,13 @@ class OwnTmux:
 
 
 def _leave_modes(pane: str) -> say.Command:
-    """Leave copy mode, in which tmux and not the program gets the keys."""
+    """Return a command that leaves copy mode, in which tmux and not the program gets the keys."""
     leave = say.text_of(f"copy-mode -q -t {pane}")
     return ("if-shell", "-F", "-t", pane, "#{pane_in_mode}", leave)
 
 
 def _moves(panes: Sequence[Pane], monitor: str, visible: Sequence[str]) -> list[list[say.Command]]:
-    """Return the moves after which ``visible`` are the panes beside the monitor.
+    """Return groups of commands after which exactly ``visible`` are beside the monitor.
 
     Where possible a pane takes the place of another one, so that the monitor keeps its width.
     """

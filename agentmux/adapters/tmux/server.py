@@ -1,7 +1,7 @@
-"""A tmux server: its process, its sessions, and how to make a session of ours.
+"""A tmux server: its process, its sessions, and making a session of ours on it.
 
-libtmux is not used here: its import takes 148 ms, and it has no timeout, no stdin and no escape
-for words that end in ``;``. It is for tests and cold paths.
+libtmux is not used here: its import takes 148 ms, and it has no timeout, no stdin and no escape for
+words that end in ``;``. Tests and rarely used commands may use it.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ from agentmux.ports.terminal import (
 )
 
 MINIMUM_VERSION: Final = (3, 2)
-"""The first version with ``new-session -e`` and ``copy-mode -q``."""
+"""The oldest version that we support: the first with ``new-session -e`` and ``copy-mode -q``."""
 
 SOCKET_PATH_MAX: Final = 107
-"""Bytes of ``sun_path`` (unix(7)), without the final NUL."""
+"""The most bytes of a socket's path: the size of ``sun_path`` (unix(7)), without the final NUL."""
 
 _CREATE_TRIES: Final = 3
 _CREATE_WAIT_S: Final = 30.0
-"""The least time for a new session: tmux would make it even after we have given up."""
+"""The least time limit for making a session: tmux would make it even after we have given up."""
 
 
 def version(*, timeout_s: float = 5.0) -> str:
@@ -62,15 +62,18 @@ def version(*, timeout_s: float = 5.0) -> str:
 
 
 def socket_path(*, name: str | None = None, tmux_tmpdir: str | None = None) -> str:
-    """Return the path of the socket of a named server (``-L``), or of the default server."""
+    """Return the path of the socket of server ``name`` (``tmux -L``), or of the default server.
+
+    ``tmux_tmpdir`` is the value of ``TMUX_TMPDIR``; None if it is not set.
+    """
     folder = os.path.realpath(tmux_tmpdir) if tmux_tmpdir and Path(tmux_tmpdir).is_dir() else "/tmp"  # noqa: S108 (tmux's own)
     return f"{folder}/tmux-{os.getuid()}/{name or 'default'}"
 
 
 class TmuxTerminal:
-    """`agentmux.ports.terminal.Terminal` on a real tmux server.
+    """A tmux server, as `agentmux.ports.terminal.Terminal`.
 
-    It keeps no state of the server, so several objects may use one server.
+    It remembers nothing about the server, so several objects may use one server.
     """
 
     def __init__(
@@ -82,12 +85,12 @@ class TmuxTerminal:
         timeout_s: float = 5.0,
         tmux_tmpdir: str | None = None,
     ) -> None:
-        """Choose the socket by path, else by name, else the user's default one.
+        """Choose the server by socket path, else by name, else the user's default server.
 
         Args:
             socket: The absolute path of the socket.
             name: As in ``tmux -L``.
-            config_file: Used instead of the user's configuration when this starts the server.
+            config_file: Replaces the user's configuration if this starts the server.
             timeout_s: The time limit of each call; making a session may take longer.
             tmux_tmpdir: The value of ``TMUX_TMPDIR``, if set.
         """
@@ -103,24 +106,24 @@ class TmuxTerminal:
         return self._client.socket
 
     def server(self) -> Server:
-        """Return the server at the socket; its pid is 0 where none runs."""
+        """Return the server that answers at the socket; its pid is 0 if no server runs."""
         reply = self._ask("display-message", "-p", "#{pid}")
         with self._client.parsing():
             return self._server(int(reply.stdout.strip() or 0) if reply else 0)
 
     def sessions(self) -> tuple[TmuxSession, ...]:
-        """Return every session of the server; empty where none runs."""
+        """Return every session of the server, also the user's; empty if no server runs."""
         return self.listing().sessions
 
     def listing(self) -> Listing:
-        """Return the server (pid 0 where none runs) and its sessions, in one call."""
+        """Return the server (pid 0 if none runs) and all its sessions, in one call of tmux."""
         reply = self._ask(*say.join(say.LISTING))
         with self._client.parsing():
             pid, sessions = say.parse_listing(reply.stdout) if reply else (0, ())
         return Listing(server=self._server(pid), sessions=sessions)
 
     def own(self, target: Target) -> OwnTmux:
-        """Return an object for the session ``target``; this calls nothing."""
+        """Return an object for our session ``target``; this does not call tmux."""
         return OwnTmux(self._client, target)
 
     def create_session(
@@ -133,7 +136,20 @@ class TmuxTerminal:
         size: tuple[int, int],
         argv: Sequence[str],
     ) -> CreatedSession:
-        """Make a detached session whose first pane, the monitor, runs ``argv``, in one call."""
+        """Make a detached session whose first pane, the monitor, runs ``argv``, in one call.
+
+        Args:
+            name: The tmux session's name.
+            uuid: Set on the tmux session, to mark it as ours.
+            path: The session's directory, noted on the tmux session.
+            cwd: The directory in which ``argv`` runs.
+            size: Columns and rows.
+            argv: Two words or more, so that tmux starts no shell.
+
+        Raises:
+            BlockedError: The name is taken (reason `NAME_TAKEN`).
+            TerminalError: tmux refused, or the socket's folder cannot be used.
+        """
         self._make_folder()
         made = say.create(name=name, uuid=uuid, path=path, cwd=str(cwd), size=size, argv=argv)
         reply = self._create(say.join(made), uuid)
@@ -168,12 +184,15 @@ class TmuxTerminal:
         return Server(socket=self.socket, pid=pid, started=start_time(pid))
 
     def _ask(self, *words: str) -> TmuxReply | None:
-        """Run a command that only reads; None where there is no server or no session."""
+        """Run a command that only reads; return None if there is no server or no session."""
         reply = self._client.say(*words)
         return None if reply.says((*NO_SERVER, *NO_TARGET)) else self._client.expect(reply)
 
     def _create(self, words: Sequence[str], uuid: str) -> TmuxReply:
-        """Create the session; try again if the server was just ending and dropped the call."""
+        """Run the words that make the session ``uuid``; return the reply, also that of a failure.
+
+        Try again if the old server was just ending and dropped the call.
+        """
         limit = max(self._client.timeout_s, _CREATE_WAIT_S)
         reply = self._client.say(*words, timeout_s=limit)
         for _ in range(_CREATE_TRIES):
@@ -186,7 +205,11 @@ class TmuxTerminal:
         return reply
 
     def _make_folder(self) -> None:
-        """Make the socket's folder with tmux's permissions, and check the path's length."""
+        """Make the socket's folder with tmux's permissions.
+
+        Raises:
+            TerminalError: The socket's path is too long, or the folder cannot be made or is unsafe.
+        """
         if len(os.fsencode(self.socket)) > SOCKET_PATH_MAX:
             raise TerminalError(
                 f"the tmux socket's path is longer than {SOCKET_PATH_MAX} bytes: {self.socket}",
