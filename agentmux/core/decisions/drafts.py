@@ -1,7 +1,8 @@
 """Drafts: artifacts in a phase folder that a seat was launched to make and has not handed in.
 
-Pure. A draft decides nothing, however complete it looks: its seat comes back and is told of it.
-A file is no draft where no seat was launched for it (in an older session, or made by hand).
+Pure. A draft decides nothing, however complete it looks: on a resume its seat is launched again and
+the agent is told of the draft. A file that no seat was launched for is not a draft; such files come
+from older sessions, or were made by hand.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ _OF_ONE: Final[Mapping[Phase, str]] = {
 
 
 def without_drafts(state: SessionState, artifacts: Artifacts) -> Artifacts:
-    """Return the artifacts without the drafts; ``problems`` names each draft."""
+    """Return ``artifacts`` without the drafts; the ``problems`` of the result name each draft."""
     found = frozenset(_drafts(state, artifacts))
     if not found:
         return artifacts
@@ -81,8 +82,8 @@ def _verdicts(state: SessionState, artifacts: Artifacts) -> Iterator[str]:
 def _owes(state: SessionState, seat: str, phase: Phase) -> bool:
     """Whether the seat was launched for ``phase`` in this iteration and has not handed in yet.
 
-    A record of 0.1.0 does not say what was handed in; where the session has left the phase,
-    everything counts as handed in.
+    A resume record of version 0.1.0 does not say whether the seat has handed in; then the seat
+    counts as having done so once the session has left the phase.
     """
     record = state.agents.get(seat, {})
     place = record.get("place") or record.get("epoch")

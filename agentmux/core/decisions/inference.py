@@ -1,6 +1,6 @@
-"""The phase in which a session resumes, and why; never a later one than the evidence proves.
+"""The phase in which a session resumes, and why; never a later one than the artifacts prove.
 
-Pure and total.
+Pure; never raises, but for `chosen_phase`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,10 @@ from agentmux.errors import UsageError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """The result of one phase's check, with the paths that it looked at."""
+    """Whether one phase is complete.
+
+    ``because`` says why, for people; ``paths`` are the artifacts that the check looked at.
+    """
 
     phase: Phase
     complete: bool
@@ -34,11 +37,14 @@ class Inference:
     """The phase to resume in.
 
     Attributes:
-        evidence: The checks in pipeline order, up to the first phase that is not complete; where
-            the state's phase is decided, up to the first such phase after it.
-        artifacts_phase: The phase by the artifacts alone.
-        because: The rule that chose between the state's phase and the artifacts' phase.
-        disagreement: Set where the two differ and no pending journal line explains it.
+        phase: The phase to resume in.
+        evidence: The results of the phases' checks, in pipeline order. They end with the first
+            phase that is not complete; if the artifacts show the outcome of the state's phase, with
+            the first such phase after that one.
+        artifacts_phase: The first phase that is not complete, by the artifacts alone.
+        because: Why ``phase`` was chosen: the state's phase, or that of the artifacts.
+        disagreement: The difference, for people, if the state's phase is not ``artifacts_phase``
+            and no pending journal line explains it; else None.
     """
 
     phase: Phase
@@ -49,7 +55,10 @@ class Inference:
 
 
 def walk(state: SessionState, artifacts: Artifacts) -> tuple[Evidence, ...]:
-    """Check the phases in order, up to and with the first that is not complete."""
+    """Return the results of the phases' checks, in order.
+
+    The last one is that of the first phase that is not complete.
+    """
     return _walk(state, artifacts, PHASE_REGISTRY)
 
 
@@ -72,10 +81,14 @@ def _look(state: SessionState, artifacts: Artifacts, each: PhaseDescriptor) -> E
 
 
 def is_decided(state: SessionState, artifacts: Artifacts, phase: Phase) -> bool:
-    """Whether the artifacts show the outcome of ``phase``, which the session is in.
+    """Whether the artifacts show the outcome of ``phase``, in which the session is.
 
-    ``artifacts`` must be without drafts. One reviewer's fail is an outcome; that the phase is not
-    needed is not an outcome.
+    The fail of one reviewer is an outcome. A phase that turns out not to be needed has none.
+
+    Args:
+        state: The state of the session.
+        artifacts: The artifacts on disk without the drafts (`without_drafts`).
+        phase: The phase of the session.
     """
     match phase:
         case Phase.PRODUCT_MANAGEMENT:
@@ -98,10 +111,11 @@ def _holds(state: SessionState, artifacts: Artifacts, phase: Phase) -> bool:
 
 
 def _beyond(state: SessionState, artifacts: Artifacts, decided: Phase) -> tuple[Evidence, ...]:
-    """Go on with the checks from a phase that is decided, whatever the phases before it show.
+    """Return the results of the checks of all phases up to ``decided``, and of phases after it.
 
-    They end at a failed review, whose findings must be fixed, and at a fix, which needs new
-    verdicts: there an event must settle the phase first.
+    The results end with the first phase from ``decided`` on that is not complete. They also end at
+    a failed review, whose findings must be fixed, and at a fix, which needs new verdicts: there an
+    event must record the outcome first.
     """
     phases = [each.phase for each in PHASE_REGISTRY]
     at = phases.index(decided)
@@ -122,10 +136,11 @@ def infer(
     """Return the phase in which the session resumes.
 
     Args:
-        state: The committed state with the ``pending`` unapplied journal lines folded over it.
-        artifacts: The artifacts on disk that count; drafts may be among them.
-        state_is_known: False where no state could be read, so that ``state.phase`` means nothing.
-        pending: The number of these journal lines; they explain a disagreement.
+        state: The state after all events of the journal.
+        artifacts: The artifacts on disk; drafts may be among them.
+        state_is_known: False if no state could be read, so that ``state.phase`` means nothing.
+        pending: How many events of the journal the state on disk does not contain yet. If there are
+            any, they explain that state and artifacts differ.
     """
     artifacts = without_drafts(state, artifacts)
     evidence = walk(state, artifacts)
@@ -165,8 +180,8 @@ def chosen_phase(name: str, state: SessionState, inference: Inference) -> Phase:
     """Return the phase that ``--phase NAME`` names.
 
     Raises:
-        UsageError: No phase has this name, the session does not have it, or it comes after the
-            inferred one.
+        UsageError: No phase has this name, the session does not have the phase, or the phase comes
+            after that of ``inference``.
     """
     phases: dict[str, Phase] = {phase.value: phase for phase in PIPELINE}
     phase = phases.get(name)

@@ -1,6 +1,6 @@
 """The next actions of a session, as data: ``next_actions(state, facts)``.
 
-Pure and total. The orchestrator performs the actions, records what happened, and asks again.
+Pure; never raises. The orchestrator performs the actions, records what happened, and asks again.
 Without an action the session waits: for a signal, the end of an agent, or the user.
 """
 
@@ -38,7 +38,14 @@ MAX_ATTEMPTS: Final = 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exit:
-    """The exit record of a launch, as the wrapper wrote it."""
+    """The exit record of a launch: how its agent ended, as the wrapper around the agent wrote it.
+
+    Attributes:
+        status: The exit status; None if a signal ended the agent.
+        signal: The number of that signal, or None.
+        hup: Whether SIGHUP ended the agent, as when its pane is closed.
+        claim_taken: Whether the agent did not start because another pane has its conversation.
+    """
 
     status: int | None = None
     signal: int | None = None
@@ -51,13 +58,14 @@ class LaunchFact:
     """What was observed of one launch.
 
     Attributes:
-        pane: Its pane; None where tmux has none.
-        alive: The pane's program runs.
-        started: The wrapper runs in the pane, or has run.
-        exit: Its exit record; None where there is none.
-        early: It started so recently that a failure may mean a rejected conversation.
-        refuses: Its screen shows only that the agent does not know the conversation.
-        choice: The user's choice in its stopped pane.
+        pane: The tmux id of the launch's pane; None if there is no such pane.
+        alive: Whether the pane's program runs.
+        started: Whether the wrapper (the program that runs the agent) has ever run in the pane.
+        exit: The exit record of the launch; None if there is none.
+        early: Whether the launch began so recently that a failure may mean a rejected conversation.
+        refuses: Whether the screen ends with the message that the agent does not know its
+            conversation.
+        choice: What the user chose in the stopped pane; None if nothing yet.
     """
 
     pane: str | None = None
@@ -71,7 +79,7 @@ class LaunchFact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """What was just observed: the artifacts that count, and the launches by id."""
+    """What was just observed: the artifacts on disk, and each launch by its id."""
 
     artifacts: Artifacts
     launches: Mapping[str, LaunchFact] = field(default_factory=dict)
@@ -79,19 +87,25 @@ class Facts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FinishArchive:
-    """Move what ``pending_archive`` names, after ending the panes that could write there."""
+    """Move the paths in the state's ``pending_archive`` to history.
+
+    Before that, end the panes whose agents could still write there.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndPanes:
-    """End the panes of launches that no longer hold a seat."""
+    """End the panes of these launches, which are no longer the current launches of their seats."""
 
     launches: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settle:
-    """Record the outcome of a phase that was entered with its outcome on disk; launch nobody."""
+    """Record ``found``, the outcome of a phase that was on disk when the session entered the phase.
+
+    No agent is launched for the phase.
+    """
 
     phase: Phase
     found: StateFromDisk
@@ -99,7 +113,7 @@ class Settle:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Launch:
-    """Start an agent for this work; ``attempt`` counts its starts for the same work from 1."""
+    """Start an agent for this work; ``attempt`` counts the starts for the same work from 1."""
 
     work: Work
     attempt: int = 1
@@ -107,7 +121,7 @@ class Launch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenPane:
-    """Carry out a launch that is recorded but did not happen."""
+    """Open the pane of a launch that is in the journal but has no pane yet."""
 
     seat: str
     launch: str
@@ -117,7 +131,7 @@ class OpenPane:
 class RecordExit:
     """Record that the program of this launch has ended; ``cause`` as in `events.AgentExited`.
 
-    A rejected program may still run, and must then be ended.
+    An agent that rejected its conversation may still run: then end it first.
     """
 
     seat: str
@@ -138,7 +152,7 @@ class RecordChoice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fail:
-    """Record that the pipeline cannot go on by itself."""
+    """Record that the session has failed: the pipeline cannot go on without the user."""
 
     seat: str
     cause: str
@@ -146,7 +160,7 @@ class Fail:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tell:
-    """Tell a seat that its research is done."""
+    """Tell the agent of a seat that the research that it asked for is done."""
 
     seat: str
     launch: str
@@ -161,7 +175,11 @@ class ApproveByItself:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MakeCommit:
-    """Commit the approved result, or adopt the commit that carries this approval's id."""
+    """Commit the approved result.
+
+    If a commit whose message has the id ``approval`` exists already, record that one instead.
+    ``started`` says whether the commit was begun before.
+    """
 
     approval: str
     started: bool
@@ -183,7 +201,7 @@ Action: TypeAlias = (
 
 
 def next_actions(state: SessionState, facts: Facts) -> tuple[Action, ...]:
-    """Return the actions to perform now, in this order; empty when the session waits."""
+    """Return the actions to perform now, in their order; empty if the session waits."""
     if state.pending_archive:
         return (FinishArchive(),)
     if state.phase not in PIPELINE:
@@ -202,9 +220,10 @@ def next_actions(state: SessionState, facts: Facts) -> tuple[Action, ...]:
 
 
 def settlement(state: SessionState, artifacts: Artifacts) -> Settle | None:
-    """Return the action that records the outcome of the phase, if the artifacts show it already.
+    """Return the action that records the outcome of the session's phase; None if it has none yet.
 
-    This only happens right after a resume: later, an artifact without its signal is unfinished.
+    The artifacts show the outcome. They decide right after a resume and never later, since an
+    artifact whose signal has not come is unfinished.
     """
     if state.last_event != "resumed" or state.phase not in PIPELINE:
         return None
@@ -257,9 +276,9 @@ def _cause(seat: Seat, fact: LaunchFact) -> str:
 def is_rejected(seat: Seat, fact: LaunchFact) -> bool:
     """Whether a resumed agent has rejected its conversation.
 
-    An exit with an error soon after the start is a rejection, unless a signal of this launch was
-    accepted. So is the agent's message on its screen; but a conversation may contain the same
-    words, so they count only until our prompt is known to have arrived.
+    Until a signal of the launch was accepted, an exit with an error soon after the start is a
+    rejection. So is the agent's message on its screen, until a prompt is known to have arrived:
+    after that the same words may be part of the conversation.
     """
     if seat.status != LAUNCHED or seat.mode != NATIVE or seat.heard:
         return False

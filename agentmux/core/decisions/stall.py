@@ -8,12 +8,14 @@ from typing import Final
 from agentmux.core.names.turn import Turn
 
 SCREEN_FACTOR: Final = 6
-"""The wait is this many times longer where only the screen shows that the turn has ended: a long
-command may look the same, while an agent that reports its turn's end is certain."""
+"""By how much an agent is given more time if its turn has ended by its screen, not by its hooks.
+
+The screen of an agent that runs a long command may look the same; a hook is certain.
+"""
 
 
 class Patience(StrEnum):
-    """What to do about a quiet agent."""
+    """What to do about a quiet agent: nothing yet, remind it, or report it to the user."""
 
     WAIT = "wait"
     NUDGE = "nudge"
@@ -21,7 +23,13 @@ class Patience(StrEnum):
 
 
 def nudge_after(turn: Turn, *, turn_ended_after_s: float, nudge_after_s: float) -> float:
-    """Return the quiet time, in seconds, after which an agent is reminded."""
+    """Return the quiet time, in seconds, after which an agent is reminded.
+
+    Args:
+        turn: The state of the agent's turn.
+        turn_ended_after_s: The time for an agent whose turn has ended by its hooks.
+        nudge_after_s: The time for every other agent; the result is never longer.
+    """
     match turn:
         case Turn.ENDED:
             return min(turn_ended_after_s, nudge_after_s)
@@ -36,8 +44,14 @@ def patience(
 ) -> Patience:
     """Return what to do about a live agent that has shown no work for ``quiet_s`` seconds.
 
-    An agent is reminded once and reported once. The caller must not count the time in which it
-    waits for the user or for its research.
+    An agent is reminded once and reported once.
+
+    Args:
+        quiet_s: Without the time in which the agent waits for the user or for research.
+        nudged: Whether the agent was reminded.
+        stalled: Whether the agent was reported.
+        nudge_after_s: The quiet time after which the agent is reminded.
+        report_after_s: The quiet time after which the agent is reported.
     """
     if stalled:
         return Patience.WAIT

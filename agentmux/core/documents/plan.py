@@ -1,6 +1,6 @@
 """The plan that a planner writes (``plan.yaml``, version 2), and the `ExecutionPlan` made of it.
 
-The functions take plain ``str | int | bool | None | list | dict``; files are read elsewhere.
+The functions take the parsed content of a file: ``str | int | bool | None | list | dict``.
 Source of every rule: docs/reference/artifacts.md.
 """
 
@@ -37,18 +37,18 @@ class GroupMode(StrEnum):
 
 
 def subplan_file(index: int) -> str:
-    """Return the name of a sub-plan's file in the planning folder."""
+    """Return the name of the file, in the planning folder, that the sub-plan's coder reads."""
     return f"plan_{index}.md"
 
 
 def tasks_file(index: int) -> str:
-    """Return the name of a sub-plan's task file in the planning folder."""
+    """Return the name of the file, in the planning folder, with the sub-plan's tasks."""
     return f"tasks_{index}.md"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanRef:
-    """A sub-plan as a group names it."""
+    """A sub-plan as a group refers to it: by index and name."""
 
     index: int
     name: str
@@ -61,7 +61,7 @@ class PlanRef:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
-    """Sub-plans that are run together; the groups themselves run one after the other."""
+    """Sub-plans that are done together; the groups of a plan are done one after the other."""
 
     group_id: str
     mode: GroupMode
@@ -75,7 +75,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExecutionPlan:
-    """The part of a plan that the orchestrator needs; indices run from 1 without gaps."""
+    """The part of a plan that the orchestrator needs; sub-plans have the indices 1, 2, 3, …."""
 
     needs_design: bool
     needs_docs: bool
@@ -93,7 +93,7 @@ class ExecutionPlan:
         return next(names, "")
 
     def to_fields(self) -> dict[str, object]:
-        """Return the content of ``execution_plan.yaml``; `check_execution_plan` is the inverse."""
+        """Return the content of ``execution_plan.yaml``; `check_execution_plan` reads it again."""
         return {
             "version": VERSION,
             "subplan_count": self.subplan_count,
@@ -110,7 +110,7 @@ class Subplan:
 
     Attributes:
         owned_files: Normalised paths relative to the project; a directory owns all files in it.
-        dependencies: Indices of sub-plans as text, or free text.
+        dependencies: What the share depends on: indices of sub-plans as text, or free text.
     """
 
     index: int
@@ -138,9 +138,10 @@ class Plan:
 
 
 def check_plan(value: object) -> tuple[Plan | None, tuple[str, ...]]:
-    """Check a plan and return it with all problems; it is None if and only if there are problems.
+    """Check ``value``, the parsed content of ``plan.yaml``.
 
-    Each problem names its place in ``plan.yaml``.
+    Returns:
+        The plan, None if and only if there are problems; and all problems, each with its place.
     """
     shape = Shape("plan.yaml")
     top = shape.mapping(value, "", required=_PLAN_FIELDS)
@@ -187,7 +188,7 @@ def _subplan(shape: Shape, value: object, place: str) -> Subplan:
 
 
 def _dependencies(fields: Fields) -> tuple[str, ...]:
-    """Read a list of indices and texts; a single value counts as a list of one."""
+    """Return the field ``dependencies``: indices and texts; a single one needs no list."""
     value = fields.values.get("dependencies")
     if value is None or value == "":
         return ()
@@ -207,7 +208,7 @@ def _paths(fields: Fields, key: str) -> tuple[str, ...]:
 
 
 def _path(shape: Shape, value: object, place: str) -> str:
-    """Normalise a path of the project; note a problem and return an empty text for a wrong one."""
+    """Return a path of the project, normalised; a wrong one is noted and read as empty."""
     text = shape.text(value, place)
     if not text:
         return ""
@@ -251,7 +252,10 @@ def _mode(fields: Fields) -> GroupMode:
 
 
 def _check_indices(shape: Shape, indices: list[int]) -> None:
-    """Check that indices are unique and run from 1 without gaps; 0 was noted when it was read."""
+    """Note indices that occur twice, and gaps between them; they must be 1, 2, 3, ….
+
+    An index of 0 stands for one that was wrong and has been noted; then gaps are not looked for.
+    """
     for index in _repeated(indices):
         shape.note("subplans", f"index {index} is used more than once")
     known = set(indices)
@@ -263,7 +267,7 @@ def _check_indices(shape: Shape, indices: list[int]) -> None:
 def _check_membership(
     shape: Shape, subplans: tuple[Subplan, ...], groups: tuple[Group, ...]
 ) -> None:
-    """Check that every sub-plan is in exactly one group, and that groups name no other."""
+    """Note sub-plans that are not in exactly one group, and unknown sub-plans in groups."""
     for group_id in _repeated([group.group_id for group in groups]):
         shape.note("groups", f"group_id `{group_id}` is used more than once")
     known = {subplan.index for subplan in subplans} - {0}
@@ -300,7 +304,7 @@ def _mentions(groups: tuple[Group, ...]) -> Iterator[tuple[str, PlanRef]]:
 
 
 def _check_overlaps(shape: Shape, subplans: tuple[Subplan, ...], groups: tuple[Group, ...]) -> None:
-    """Check that no two sub-plans of a parallel group own the same file."""
+    """Note each pair of sub-plans in a parallel group that own the same file."""
     by_index = {subplan.index: subplan for subplan in subplans if subplan.index}
     for position, group in enumerate(groups):
         if group.mode is GroupMode.PARALLEL:
@@ -310,7 +314,9 @@ def _check_overlaps(shape: Shape, subplans: tuple[Subplan, ...], groups: tuple[G
 
 
 def _overlaps(members: list[Subplan]) -> set[str]:
-    """Describe each pair of owned paths that are equal or where one contains the other.
+    """Return a description of each pair of paths that are equal or of which one contains the other.
+
+    ``members`` are the sub-plans of one parallel group, which own the paths.
 
     Each path costs one look-up per directory above it, so that thousands of files stay fast.
     """
@@ -337,7 +343,7 @@ def _overlap(*pair: tuple[int, str]) -> str:
 
 
 def _territory(path: str) -> tuple[str, ...]:
-    """Return the parts of a path; a pattern (``src/*.py``) counts as the directory it is in."""
+    """Return the parts of ``path``; a pattern such as ``src/*.py`` counts as ``src``."""
     parts = [] if path == "." else path.split("/")
     cut = next((at for at, part in enumerate(parts) if "*" in part or "?" in part), len(parts))
     return tuple(parts[:cut])
@@ -353,10 +359,13 @@ def _group_fields(group: Group) -> dict[str, object]:
 
 
 def check_execution_plan(value: object) -> tuple[ExecutionPlan | None, tuple[str, ...]]:
-    """Check ``execution_plan.yaml`` and return the plan with all problems.
+    """Check ``value``, the parsed content of ``execution_plan.yaml``.
 
-    The plan is None if and only if there are problems. Unknown fields are ignored. Older files
-    lack ``subplan_count`` and ``index``: both then follow from ``file: plan_<N>.md`` in the groups.
+    Unknown fields are ignored. Older files have no ``subplan_count`` and no ``index``: both then
+    follow from ``file: plan_<N>.md`` in the groups.
+
+    Returns:
+        The plan, None if and only if there are problems; and all problems, each with its place.
     """
     shape = Shape("execution_plan.yaml")
     top = shape.mapping(value, "", required=("groups",), closed=False)

@@ -7,7 +7,7 @@ from agentmux.core.documents.plan import Plan, tasks_file
 
 
 def plan_md(plan: Plan) -> str:
-    """Return the page of the whole plan: overview, groups, and one line for each sub-plan."""
+    """Return ``plan.md``, the page of the whole plan: overview, groups, one line per sub-plan."""
     lines = ["# Plan", "", plan.overview, "", "## Groups", ""]
     for number, group in enumerate(plan.execution.groups, start=1):
         lines.append(f"{number}. `{group.group_id}` ({group.mode.value})")

@@ -33,7 +33,7 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """A problem that a reviewer found, and what to do about it; ``severity`` is free text."""
+    """A problem that a reviewer found, and what to do about it; all fields are free text."""
 
     location: str
     issue: str
@@ -43,7 +43,10 @@ class Finding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Review:
-    """One reviewer's review; ``role`` is the long name, and a failed review has findings."""
+    """One reviewer's review; a failed one has findings.
+
+    ``role`` is the reviewer's long name, such as ``reviewer_logic``.
+    """
 
     role: str
     verdict: Verdict
@@ -52,7 +55,7 @@ class Review:
     commit_message: str | None
 
     def to_fields(self) -> dict[str, object]:
-        """Return the content of a review file; `check_review` is the inverse."""
+        """Return the content of the review's file as a mapping; `check_review` reads it."""
         fields: dict[str, object] = {
             "verdict": self.verdict.value,
             "summary": self.summary,
@@ -66,12 +69,12 @@ class Review:
 
 
 def is_reviewer(role: str) -> bool:
-    """Whether ``role`` is the short or the long name of a reviewer."""
+    """Whether ``role`` is a reviewer's name: short (``logic``) or long (``reviewer_logic``)."""
     return role.removeprefix(PREFIX) in SHORT_ROLES
 
 
 def short(role: str) -> str:
-    """Return ``logic`` for ``logic`` and ``reviewer_logic``.
+    """Return a reviewer's short name: ``logic`` for ``logic`` and for ``reviewer_logic``.
 
     Raises:
         UsageError: No reviewer has this name.
@@ -87,7 +90,7 @@ def short(role: str) -> str:
 
 
 def long(role: str) -> str:
-    """Return ``reviewer_logic`` for ``logic`` and ``reviewer_logic``.
+    """Return a reviewer's long name: ``reviewer_logic`` for ``logic`` and for ``reviewer_logic``.
 
     Raises:
         UsageError: No reviewer has this name.
@@ -96,7 +99,10 @@ def long(role: str) -> str:
 
 
 def seat_named(text: str) -> str:
-    """Return the role or seat that a person typed: ``reviewer_logic`` for ``logic``."""
+    """Return the role or seat that a person typed, as AgentMux spells it.
+
+    For example, ``logic`` becomes ``reviewer_logic``, and ``coder_2`` becomes ``coder-2``.
+    """
     name = text.replace("-", "_")
     return long(name) if is_reviewer(name) else text.replace("_", "-")
 
@@ -107,9 +113,9 @@ def review_file(role: str) -> str:
 
 
 def review_files(role: str, *, alone: bool) -> tuple[str, ...]:
-    """Return the file names under which a review may exist; the first that exists counts.
+    """Return the names that a reviewer's review file may have; the first that exists counts.
 
-    ``alone`` says that no other reviewer is nominated.
+    ``alone`` says whether the reviewer is the only one that is nominated.
     """
     names = (review_file(role), f"review_{long(role)}.yaml")
     return (*names, "review.yaml") if alone else names
@@ -118,13 +124,16 @@ def review_files(role: str, *, alone: bool) -> tuple[str, ...]:
 def check_review(
     value: object, role: str, *, strict: bool = True
 ) -> tuple[Review | None, tuple[str, ...]]:
-    """Check a review and return it with all problems; it is None if and only if there are problems.
+    """Check ``value``, the parsed content of a review file.
 
     Args:
         value: Plain values, as parsed from the file.
         role: The short or the long name of a reviewer.
-        strict: Check every rule, as for a submission. Otherwise only the verdict is required and
-            unknown fields are ignored, for files that an older or newer version accepted.
+        strict: Whether to check every rule, as for a submission. Else just the verdict is required
+            and unknown fields are ignored, for files that an older or newer version accepted.
+
+    Returns:
+        The review, None if and only if there are problems; and all problems, each with its place.
     """
     shape = Shape(review_file(role))
     top = shape.mapping(
@@ -176,11 +185,12 @@ def _commit_message(top: Fields) -> str | None:
 
 
 def check_nominations(value: object) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Read the ``reviewers`` of the architecture's front matter.
+    """Check ``value``, the field ``reviewers`` in the front matter of ``architecture.md``.
 
     Returns:
-        The long names of the nominated reviewers, unique and in the order given, and all
-        problems. Where nobody is nominated or there are problems: `DEFAULT_NOMINATIONS`.
+        The long names of the nominated reviewers, in the order given, without repetitions; and all
+        problems. If nobody is nominated or there are problems, the names are
+        `DEFAULT_NOMINATIONS`.
     """
     shape = Shape("architecture.md")
     if isinstance(value, str):
@@ -202,10 +212,10 @@ def _nominated(shape: Shape, value: object, place: str) -> str:
 
 
 def outcome(nominated: Iterable[str], verdicts: Mapping[str, Verdict]) -> Verdict | None:
-    """Return the outcome of a review, by the verdicts (long name to verdict) so far.
+    """Return the outcome of the reviewing phase by the verdicts so far; None if it is open.
 
-    One fail is a fail; a pass from every nominated reviewer is a pass; anything else is None: not
-    decided yet. Verdicts of reviewers that are not nominated do not count.
+    One fail is a fail; a pass from every nominated reviewer is a pass. Verdicts of reviewers that
+    are not nominated do not count. Both arguments have the reviewers' long names.
     """
     found = [verdicts.get(role) for role in nominated]
     if Verdict.FAIL in found:
@@ -220,18 +230,18 @@ def verdict_in(review_md_text: str) -> Verdict | None:
 
 
 def overall(reviews: Iterable[Review]) -> Verdict:
-    """Return fail if one of the reviews fails, else pass."""
+    """Return fail if a review fails, else pass."""
     failed = any(review.verdict is Verdict.FAIL for review in reviews)
     return Verdict.FAIL if failed else Verdict.PASS
 
 
 def commit_message(reviews: Iterable[Review]) -> str | None:
-    """Return the first commit message that a reviewer proposed."""
+    """Return the first commit message that a reviewer proposed; None if nobody did."""
     return next((review.commit_message for review in reviews if review.commit_message), None)
 
 
 def review_md(reviews: Sequence[Review]) -> str:
-    """Return ``review.md``: the overall verdict in its ``Verdict:`` line, then every review."""
+    """Return the text of ``review.md``: the line ``Verdict:`` for all reviews, then each review."""
     parts = [f"# Review\n\nVerdict: {overall(reviews).value}\n"]
     for review in reviews:
         head = f"## {short(review.role)}: {review.verdict.value}\n\n{review.summary}\n"
@@ -240,7 +250,10 @@ def review_md(reviews: Sequence[Review]) -> str:
 
 
 def fix_request_md(reviews: Sequence[Review], iteration: int) -> str:
-    """Return the findings of the failed reviews, for the coder of this fix iteration."""
+    """Return the text of ``fix_request.md``: the findings of the failed reviews, for the coder.
+
+    ``iteration`` is the number of the fix iteration.
+    """
     parts = [
         f"# Fix request, iteration {iteration}\n",
         "The review failed. Fix every finding below, and change nothing else.\n",

@@ -1,4 +1,7 @@
-"""Whether a signal counts; the answer to a submit and the fold use the same rule."""
+"""The rule that says whether a signal counts.
+
+Both the answer to ``agentmux submit`` and the fold of the journal use it.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,7 @@ from agentmux.core.pipeline.registry import PIPELINE
 
 
 class Answer(StrEnum):
-    """How a signal was judged."""
+    """Whether a signal counts (``accepted``); a ``duplicate`` was accepted before."""
 
     ACCEPTED = "accepted"
     IGNORED = "ignored"
@@ -35,7 +38,7 @@ class Answer(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """An answer, with the reason where the signal was not accepted."""
+    """The answer to a signal; if it was not accepted, with the reason in words."""
 
     answer: Answer
     reason: str = ""
@@ -50,12 +53,12 @@ def _ignored(reason: str) -> Judgement:
 
 
 def is_signal(event: Event) -> bool:
-    """Whether the event comes from an agent or a user, and so may be ignored."""
+    """Whether the event is a signal or a user's decision; no other events may be ignored."""
     return event.fact.kind in SIGNALS or event.fact.kind in USER_DECISIONS
 
 
 def working_phase(state: SessionState) -> Phase:
-    """Return the phase whose work is under way; for a failed session, where it failed."""
+    """Return the phase whose work is under way; for a failed session, the phase that failed."""
     if state.phase is Phase.FAILED and state.interruption is not None:
         names = {phase.value: phase for phase in PIPELINE}
         return names.get(state.interruption.phase, Phase.FAILED)
@@ -63,7 +66,7 @@ def working_phase(state: SessionState) -> Phase:
 
 
 def judge(state: SessionState, event: Event) -> Judgement:
-    """Return whether ``event``, a signal, counts in ``state``."""
+    """Return whether ``event``, a signal or a decision of the user, counts in ``state``."""
     if event.id in state.signals:
         return Judgement(Answer.DUPLICATE, "this was submitted before, there is nothing left to do")
     if working_phase(state) not in PIPELINE:
@@ -74,12 +77,12 @@ def judge(state: SessionState, event: Event) -> Judgement:
 
 
 def takes_decision(state: SessionState) -> bool:
-    """Whether a decision of the user counts now; for an approval see `takes_approval`."""
+    """Whether a request for changes would count now; for an approval see `takes_approval`."""
     return working_phase(state) is Phase.COMPLETING and state.approval is None
 
 
 def takes_approval(state: SessionState) -> bool:
-    """Whether an approval counts now, that is, no summary is still being written."""
+    """Whether an approval would count now: the user can decide, and no summary is being written."""
     return takes_decision(state) and not _summary_is_coming(state)
 
 
@@ -95,7 +98,7 @@ def _judge_decision(state: SessionState, event: Event) -> Judgement:
 
 
 def _summary_is_coming(state: SessionState) -> bool:
-    """Whether a summary is still to be expected: its writer has not begun, or is at work."""
+    """Whether a summary is still expected: its writer was not launched yet, or is at work."""
     if state.summary_submitted:
         return False
     writers = [s for s in state.seats.values() if s.phase == Phase.COMPLETING and not s.topic]

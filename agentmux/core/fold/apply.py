@@ -1,8 +1,8 @@
 """The fold: ``state' = apply(state, event)``, pure and deterministic.
 
-An event contains everything that its step needs. A signal that does not count only moves the
-cursor. The files that follow from an event are in ``implied``, the next actions in
-``next_actions``.
+An event contains everything that is needed to apply it. A signal that does not count moves the
+cursor and changes nothing else. The files that follow from an event are in ``implied``, the next
+actions in ``decisions/next_actions``.
 """
 
 from __future__ import annotations
@@ -93,17 +93,20 @@ FoldStep = Callable[[SessionState, Event, Any], SessionState]
 
 
 def fold(state: SessionState, events: Iterable[tuple[Event, int]]) -> SessionState:
-    """Apply the events in order, each given with the journal offset after its line."""
+    """Return ``state`` after these events, applied in order by `advance`.
+
+    With each event comes the offset in the journal at which its line ends.
+    """
     for event, offset in events:
         state = advance(state, event, offset)
     return state
 
 
 def advance(state: SessionState, event: Event, offset: int) -> SessionState:
-    """Apply one event and move the cursor to ``offset``, which is after its line.
+    """Return ``state`` after one event, with the cursor at ``offset``, the end of the event's line.
 
-    An event that raises an unexpected error fails the session and is named in the cause. Every
-    fold of the same journal does the same, so that the line stops nobody again.
+    If applying the event raises an unexpected error, the session fails, and the cause names the
+    event. Every fold of the same journal does the same, so that nobody gets stuck at that line.
 
     Raises:
         FieldError: The payload does not have the form that this version writes.
@@ -142,12 +145,15 @@ def apply(state: SessionState, event: Event) -> SessionState:
 
 
 def counted(before: SessionState, after: SessionState) -> bool:
-    """Whether the event between the two states was a signal that counts."""
+    """Whether the event that led from ``before`` to ``after`` was a signal that counted."""
     return after.signals != before.signals
 
 
 def _last_event(state: SessionState, event: Event) -> str:
-    """Return the event to remember; a resume is kept over the loss of its orchestrator."""
+    """Return the new ``last_event`` of the state: the kind of ``event``.
+
+    A resume stays the last event when its orchestrator ends or is replaced.
+    """
     changed_nothing = isinstance(event.fact, SessionInterrupted | SessionReattached)
     if changed_nothing and state.last_event == Resumed.kind:
         return Resumed.kind
@@ -155,10 +161,10 @@ def _last_event(state: SessionState, event: Event) -> str:
 
 
 def _signalled(state: SessionState, event: Event, step: FoldStep) -> SessionState:
-    """Apply an accepted signal; in a failed session it counts for the phase that failed.
+    """Return ``state`` after an accepted signal; ``step`` applies the signal's own effect.
 
-    A signal that completes that phase, or approves the result, ends the failure: the session goes
-    on, and crashed seats may be launched again.
+    In a failed session the signal counts for the phase that failed. If it completes that phase, or
+    approves the result, the session goes on, and crashed seats may be launched again.
     """
     working = replace(_heard(state, event), phase=working_phase(state))
     after = _handed_in(step(working, event, event.fact), event)
@@ -171,7 +177,10 @@ def _signalled(state: SessionState, event: Event, step: FoldStep) -> SessionStat
 
 
 def _handed_in(after: SessionState, event: Event) -> SessionState:
-    """Mark the seat's record as handed in, where its signal ended its work; not one of 0.1.0."""
+    """Mark the resume record of the signal's seat as handed in, if the signal ended its work.
+
+    A record of version 0.1.0 has no such mark and stays as it is.
+    """
     record = after.agents.get(event.seat, {})
     if event.seat in after.seats or "handed_in" not in record:
         return after
@@ -179,7 +188,7 @@ def _handed_in(after: SessionState, event: Event) -> SessionState:
 
 
 def _heard(state: SessionState, event: Event) -> SessionState:
-    """Mark the launch as heard, and as reached: it has sent a signal."""
+    """Mark the launch that sent the signal: a signal came from it, so a prompt has reached it."""
     reached = _reached(state, event)
     seat = _current(reached, event)
     return reached if seat is None else _with_seat(reached, event.seat, replace(seat, heard=True))
@@ -250,7 +259,7 @@ def _dispatched(
 
 
 def research_kind(fact: CodeResearchDispatched | WebResearchDispatched) -> ResearchKind:
-    """Return the kind of research that was asked for."""
+    """Return the kind of research that a request asks for."""
     return ResearchKind.CODE if isinstance(fact, CodeResearchDispatched) else ResearchKind.WEB
 
 
@@ -318,10 +327,16 @@ def _launched(state: SessionState, event: Event, fact: AgentLaunched) -> Session
 
 
 def _is_wanted(state: SessionState, event: Event, phase: str) -> bool:
-    """Whether the work for which a fact was decided is still to be done.
+    """Whether the work that a launch was decided for is still to be done.
 
-    Events before it may have handed the work in or ended its phase. Research goes on after its
-    phase, but not after its cycle. Facts of older versions name no phase: they always count.
+    Other events may have come before the launch's event: the work was handed in, or its phase is
+    over. Research goes on after its phase, but not after its cycle.
+
+    Args:
+        state: The state before the event.
+        event: The event of the launch.
+        phase: The phase whose work needed the launch; empty in older journals, for which the
+            result is True.
     """
     if not phase:
         return True
@@ -392,7 +407,10 @@ def _learned_fact(state: SessionState, event: Event, fact: ConversationLearned) 
 
 
 def _learned(state: SessionState, event: Event, conversation: str) -> SessionState:
-    """Note the conversation that the agent itself names; empty means that it is not known."""
+    """Return the state in which the seat's agent has the conversation with this id.
+
+    If ``conversation`` is empty, the agent has moved to a conversation whose id is not known.
+    """
     record = state.agents.get(event.seat)
     if record is None or _current(state, event) is None:
         return state

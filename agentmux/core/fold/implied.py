@@ -1,6 +1,7 @@
-"""The files that follow from an accepted event; they are added before the state is committed.
+"""The files that follow from an event, such as ``plan.md`` from an accepted plan.
 
-Adding is idempotent: a replay after any crash leads to the same files.
+They are written before the state that contains the event. Writing them again changes nothing, so
+that a replay of the journal after a crash leads to the same files.
 """
 
 from __future__ import annotations
@@ -48,8 +49,9 @@ from agentmux.core.pipeline.registry import PIPELINE
 class Implied:
     """One file to add, at a path relative to the session directory.
 
-    Exactly one of these gives the content: ``text``; ``fields`` (written as JSON, which is also
-    YAML); or ``copy_of``, a path from which the file is restored where it is missing.
+    Exactly one of these is given: ``text``, the content; ``fields``, the content as a mapping, to
+    be written as JSON (which is also YAML); or ``copy_of``, the path of a copy from which the file
+    is restored if it is missing.
     """
 
     path: str
@@ -59,7 +61,7 @@ class Implied:
 
 
 def implied(before: SessionState, event: Event, after: SessionState) -> tuple[Implied, ...]:
-    """Return the files to add for ``event``, which led from ``before`` to ``after``."""
+    """Return the files to add for ``event``, which led from state ``before`` to state ``after``."""
     if is_signal(event) and not counted(before, after):
         return ()  # a signal that does not count, or could not be handled
     return (*_of_event(before, event), *_of_review(before, event, after), *_of_fixing(after))
@@ -114,7 +116,7 @@ def _of_research(
 
 
 def _of_review(before: SessionState, event: Event, after: SessionState) -> tuple[Implied, ...]:
-    """Return the review when its verdicts end reviewing, and after a fail the fix request."""
+    """Return the files to add if ``event`` ends reviewing: review and, after a fail, fix request."""
     if isinstance(event.fact, Resumed):
         passed = before.phase in PIPELINE and before.phase is not after.phase
         goes_on = passed and after.phase is Phase.COMPLETING and not event.fact.override
@@ -137,7 +139,10 @@ def _of_review(before: SessionState, event: Event, after: SessionState) -> tuple
 
 
 def _review_at(reviews: tuple[Review, ...], *paths: str) -> tuple[Implied, ...]:
-    """Return the review at each path; nothing for one made by hand, which is not overwritten."""
+    """Return the text of ``review.md`` as a file at each path.
+
+    Nothing if there are no reviews: then somebody wrote ``review.md`` by hand, and it stays.
+    """
     return tuple(Implied(path=path, text=review_md(reviews)) for path in paths if reviews)
 
 
@@ -161,7 +166,8 @@ def _of_fixing(after: SessionState) -> tuple[Implied, ...]:
 def overlay(artifacts: Artifacts, added: Iterable[Implied], state: SessionState) -> Artifacts:
     """Return the artifacts as they will be once ``added`` has been written.
 
-    ``state`` is the state after the events that add them; files that it will archive are left out.
+    ``state`` is the state after the events that ``added`` follows from. Files in its
+    ``pending_archive`` are left out, since they are about to be moved away.
     """
     gone = {path for each in state.pending_archive for path in each.paths}
     sizes, plan = dict(artifacts.sizes), artifacts.execution_plan

@@ -17,13 +17,16 @@ class LoadedSession:
     """A session as it was read from its files, before anything was done about it.
 
     Attributes:
-        state: The last committed state.
-        known: False where no phase could be read, so that ``state.phase`` means nothing.
-        source: ``state.json``, ``backup``, ``journal`` or ``none``.
-        tail: The events after the cursor, each with the journal offset after its line.
-        foreign: It is an older session, and must be imported before anything is appended.
-        open: Files that follow from the events of a rebuilt state and are missing.
-        warnings: For people, one sentence each.
+        state: The last state that was written; see ``source``.
+        known: False if no phase could be read, so that ``state.phase`` means nothing.
+        source: What ``state`` was read from: ``state.json``, its ``backup``, the ``journal`` (from
+            which it was rebuilt) or ``none``.
+        tail: The events that ``state`` does not contain yet, each with the offset in the journal at
+            which its line ends.
+        foreign: Whether an older version made the session; then it must be imported before any
+            event is appended.
+        open: If the state was rebuilt: the files that follow from its events and may be missing.
+        warnings: What a person should know of the files, one sentence each.
     """
 
     state: SessionState

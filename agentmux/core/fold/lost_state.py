@@ -1,4 +1,4 @@
-"""Rebuilding a lost state, and finding the files that may never have been added."""
+"""Rebuilding a lost ``state.json`` from the journal, and finding files that may be missing."""
 
 from __future__ import annotations
 
@@ -43,12 +43,16 @@ _OWN: Final[tuple[type[Fact], ...]] = (
 def rebuild(
     state: SessionState, events: Sequence[tuple[Event, int]]
 ) -> tuple[SessionState, tuple[Implied, ...]]:
-    """Fold a whole journal over ``state``, and return the files that may never have been added.
+    """Return the state after a whole journal, and the files that may never have been added.
 
     Before the holder of the session's lock appends a line, it applies its own previous line and all
-    lines before that. So all events up to the holder's last line but one were surely applied. The
-    files of the later events are returned, at their paths after the recorded moves. Files of
-    earlier events are not: if one is missing, somebody has removed it on purpose.
+    lines before that. So all events up to the holder's last line but one were surely applied, and
+    a file of theirs that is missing was removed on purpose. The files of the later events are
+    returned, at the paths to which the journal says they were moved.
+
+    Args:
+        state: The state before the first event.
+        events: All events, each with the offset in the journal at which its line ends.
     """
     own = [i for i, (event, _) in enumerate(events) if isinstance(event.fact, _OWN)]
     proven = own[-2] + 1 if len(own) > 1 else 0

@@ -1,4 +1,7 @@
-"""How a session moves between phases: what is archived, reset and scheduled on entering one."""
+"""How a session moves between phases: what is archived, reset and scheduled on entering one.
+
+Which phase follows which is in `pipeline.registry`.
+"""
 
 from __future__ import annotations
 
@@ -44,10 +47,14 @@ _DECIDED_BY: Final[tuple[tuple[Phase, Mapping[str, object]], ...]] = (
 
 
 def enter(state: SessionState, phase: Phase, *, over: Phase | None = None) -> SessionState:
-    """Enter ``phase`` anew: archive and forget earlier attempts, and give up their seats.
+    """Return the state in which the session has just entered ``phase``.
+
+    What earlier attempts at the phase decided is reset, what they left will be archived, and all
+    seats but those of researchers are given up.
 
     Args:
-        over: A phase that is skipped; what an earlier attempt left there is archived, too.
+        over: The phase before ``phase`` that is skipped. What earlier attempts left there will be
+            archived, too.
     """
     if phase not in PIPELINE:
         return replace(state, phase=phase, seats={})
@@ -68,7 +75,7 @@ def enter(state: SessionState, phase: Phase, *, over: Phase | None = None) -> Se
 
 
 def forget(state: SessionState, phase: Phase) -> SessionState:
-    """Reset what ``phase`` and the phases after it have decided."""
+    """Return the state without the fields that ``phase`` and the phases after it have decided."""
     at = phase if phase is not Phase.FIXING else Phase.REVIEWING
     order = list(PIPELINE)
     forgotten: dict[str, Any] = {}
@@ -79,7 +86,7 @@ def forget(state: SessionState, phase: Phase) -> SessionState:
 
 
 def go_on(state: SessionState) -> SessionState:
-    """Enter the next phase; the current one is complete."""
+    """Return the state in which the session has just entered the phase after its current one."""
     following = PIPELINE[state.phase].next
     behind = PIPELINE.get(following)
     if behind is None or behind.takes_part(state):
@@ -88,7 +95,7 @@ def go_on(state: SessionState) -> SessionState:
 
 
 def schedule(state: SessionState) -> SessionState:
-    """Select the first group that is not done, and its sub-plans that can be worked on now."""
+    """Return the state with its first group that is not done, and the sub-plans to work on now."""
     groups = [_Group(fields) for fields in state.implementation_groups]
     done = set(state.completed_subplans)
     finished = tuple(g.id for g in groups if done.issuperset(g.plans))
@@ -110,7 +117,7 @@ def schedule(state: SessionState) -> SessionState:
 
 
 class _Group:
-    """A group of the execution plan, as it is in the state."""
+    """A group of the execution plan, read from the state's ``implementation_groups``."""
 
     def __init__(self, fields: Json) -> None:
         plans = fields.get("plans")
@@ -119,13 +126,16 @@ class _Group:
         self.plans = tuple(int(p["index"]) for p in plans) if isinstance(plans, list) else ()
 
     def ready(self, done: set[int]) -> tuple[int, ...]:
-        """Return the sub-plans to work on now: all that are left, or in a serial group the next."""
+        """Return the indices of the sub-plans to work on now.
+
+        They are all that are not in ``done``, in a serial group just the first of these.
+        """
         left = tuple(n for n in self.plans if n not in done)
         return left if self.mode == "parallel" else left[:1]
 
 
 def plan_values(plan: ExecutionPlan) -> dict[str, Any]:
-    """Return the fields of the state that an execution plan decides."""
+    """Return the fields of the state that an execution plan decides, by name."""
     groups = plan.to_fields()["groups"]
     return {
         "needs_design": plan.needs_design,
@@ -136,13 +146,17 @@ def plan_values(plan: ExecutionPlan) -> dict[str, Any]:
 
 
 def decided(state: SessionState) -> Verdict | None:
-    """Return the outcome of the review by the verdicts in the state; None while undecided."""
+    """Return the outcome of reviewing by the verdicts in the state; None if it is open."""
     given = {role: Verdict(verdict) for role, verdict in state.verdicts.items()}
     return outcome(state.reviewer_nominations, given)
 
 
 def decide_review(state: SessionState) -> SessionState:
-    """Leave reviewing once its verdicts decide it; a fail in the last iteration caps it."""
+    """Return the state after reviewing, if the verdicts decide it; else ``state`` itself.
+
+    After a pass the next phase follows, after a fail fixing. A fail in the last allowed iteration
+    ends reviewing, too: the outcome is ``capped``, and the next phase follows.
+    """
     verdict = decided(state)
     if verdict is None:
         return state

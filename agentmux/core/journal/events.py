@@ -20,7 +20,7 @@ USER: Final = "user"
 
 
 class UnknownEventError(DataError):
-    """A journal line is valid JSON, but its kind is unknown or its version is newer."""
+    """A journal line is valid JSON, but its kind or its version is unknown."""
 
 
 # -- signals of agents ---------------------------------------------------------------------------
@@ -99,7 +99,7 @@ class SummaryDone:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hello:
-    """An agent reported the id of its conversation; ``conversation`` may be empty."""
+    """An agent reported ``conversation``, the id of its conversation; empty if it knows none."""
 
     kind: ClassVar[str] = "submit_hello"
     conversation: str = ""
@@ -176,12 +176,14 @@ class AgentLaunched:
 
     Attributes:
         record: The resume record of the launch.
-        mode: ``native``, ``fresh``, ``shell`` or ``screen``; ``reason`` says why.
+        mode: How the pane comes up: ``native`` (the agent with its conversation), ``fresh`` (the
+            agent with a new one), ``shell`` (for a person) or ``screen`` (just the last screen).
+        reason: Why in this mode, in words.
         attempt: 1 for the first launch for the same work, 2 for the next, and so on.
-        stopped: The pane waits for the user's choice (see `LaunchChosen`); ``mode`` is the one
-            for going on.
-        phase: The phase whose work needs it; empty in older journals. If that work is done by
-            now, or the phase is over, the launch gets no seat.
+        stopped: Whether the pane waits for the user's choice (see `LaunchChosen`); ``mode`` is then
+            the mode that the choice ``resume`` leads to.
+        phase: The phase whose work needs the launch; empty in older journals. If that work is done
+            by now, or the phase is over, the launch gets no seat.
     """
 
     kind: ClassVar[str] = "agent_launched"
@@ -204,9 +206,10 @@ class LaunchChosen:
 
     Attributes:
         choice: ``resume``, ``fresh`` or ``shell``.
-        mode: As in `AgentLaunched`; so is ``reason``.
-        record: The resume record for this choice; empty where that of the launch stays.
-        prompt: The file in the launch folder that holds the prompt.
+        mode: How the pane comes up now, as in `AgentLaunched`.
+        reason: Why in this mode, in words.
+        record: The resume record for this choice; empty if the record of the launch stays.
+        prompt: The name of the file with the prompt in the folder of the launch.
     """
 
     kind: ClassVar[str] = "launch_chosen"
@@ -231,8 +234,8 @@ class AgentExited:
     """The program of a launch has ended.
 
     Attributes:
-        cause: ``crashed``, ``finished`` (exit 0), ``ended_by_user``, ``rejected`` (the agent does
-            not know the conversation) or ``claim_taken`` (another pane has the conversation).
+        cause: ``crashed``, ``finished`` (exit status 0), ``ended_by_user``, ``rejected`` (the agent
+            does not know the conversation) or ``claim_taken`` (another pane has the conversation).
     """
 
     kind: ClassVar[str] = "agent_exited"
@@ -262,8 +265,8 @@ class ConversationLearned:
     """An agent's conversation became known, or it changed to an unknown one.
 
     Attributes:
-        conversation: The id; empty where only the change is known.
-        source: What told us: ``hook``, ``environment`` or ``screen``.
+        conversation: The conversation's id; empty if it changed to an unknown one.
+        source: What told it: a ``hook``, the ``environment`` of a call, or the ``screen``.
     """
 
     kind: ClassVar[str] = "conversation_learned"
@@ -292,7 +295,7 @@ class PhaseSettled:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resumed:
-    """A resume found these values; they replace those of the state."""
+    """A resume found a phase and values; they replace those of the state."""
 
     kind: ClassVar[str] = "resumed"
     phase: str
@@ -323,8 +326,8 @@ class ArtifactsArchived:
     """Entries of ``pending_archive`` have been moved to history.
 
     Attributes:
-        moved: The number of entries, from the first on; None in older journals, for all. An event
-            that adds an entry may come in between.
+        moved: How many entries were moved, counted from the first; None (in older journals) means
+            all. Later entries were added while these were being moved.
     """
 
     kind: ClassVar[str] = "artifacts_archived"
@@ -436,10 +439,11 @@ class Event:
     """One journal line.
 
     Attributes:
-        at: UTC, ISO 8601 with ``Z``.
-        seat: The seat that it comes from or concerns; else ``orchestrator`` or ``user``.
-        launch: The launch that it comes from or concerns; else empty.
-        cycle: The cycle of its writer.
+        at: When it happened (UTC, ISO 8601 with ``Z``).
+        seat: The seat that the event comes from or concerns; else ``orchestrator`` or ``user``.
+        launch: The launch that the event comes from or concerns; else empty.
+        cycle: The cycle in which the writer of the event works.
+        fact: What happened.
     """
 
     id: str
@@ -462,7 +466,7 @@ class _Envelope:
 
 
 def encode(event: Event) -> dict[str, object]:
-    """Return the event as the fields of its journal line."""
+    """Return the fields of the event's journal line, as a mapping; `parse` is the inverse."""
     return {
         "v": VERSION,
         "id": event.id,
@@ -476,7 +480,7 @@ def encode(event: Event) -> dict[str, object]:
 
 
 def parse(fields: Json) -> Event:
-    """Return the event in the fields of a journal line; the inverse of `encode`.
+    """Return the event that the fields of a journal line describe; the inverse of `encode`.
 
     Raises:
         UnknownEventError: The kind is unknown, or the version is not the one this program reads.

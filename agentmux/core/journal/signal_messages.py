@@ -35,7 +35,7 @@ _HANDED_IN: Final[Mapping[type, str]] = {
 
 
 def signal_message(event: Event) -> str:
-    """Return the line; empty for a signal that is not shown."""
+    """Return the line for an accepted signal; empty if the signal is not shown."""
     said = words_for(event.fact)
     return f"{event.seat}: {said}" if said else ""
 

@@ -17,7 +17,10 @@ from agentmux.core.names.statuses import CRASHED, LAUNCHED
 
 NATIVE: Final = "native"
 AGENT_MODES: Final = frozenset({NATIVE, "fresh"})
-"""The modes of a launch with an agent; in the others a person plays the role, or nobody."""
+"""The modes of a launch that starts an agent.
+
+In the other modes a person plays the role, or nobody does.
+"""
 
 T = TypeVar("T")
 
@@ -30,11 +33,12 @@ class Seat:
         launch: The launch's id; only its signals count for the seat.
         status: ``launched``; ``stopped`` while its pane waits for the user's choice; or the cause
             of its end, as in `events.AgentExited`.
-        mode: ``native``, ``fresh``, ``shell`` or ``screen``.
+        mode: How the pane came up, as in `events.AgentLaunched`.
+        reason: Why in this mode, in words.
         attempt: 1 for the first launch for the same work, 2 for the next, and so on.
-        reached: There is proof that a prompt of ours arrived.
-        heard: A signal of this launch was accepted.
-        since: When it was launched, or its user chose how to go on (UTC, ISO 8601).
+        reached: Whether there is proof that a prompt of AgentMux has arrived.
+        heard: Whether a signal of this launch was accepted.
+        since: When the launch was made, or the user chose how to go on (UTC, ISO 8601).
     """
 
     launch: str
@@ -58,14 +62,14 @@ class Seat:
 
     @property
     def failed_at_once(self) -> bool:
-        """Whether a start without a conversation failed before a prompt of ours arrived."""
+        """Whether the launch was a fresh start that ended in an error before its prompt arrived."""
         failed = self.status == CRASHED and bool(self.exit_status)
         return failed and self.mode == "fresh" and not (self.reached or self.heard)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Interruption:
-    """Why the session does not go on: the ``cause`` for people, and where it happened."""
+    """Why the session does not go on, for people (``cause``), and in which seat and phase."""
 
     cause: str
     seat: str = ""
@@ -75,7 +79,7 @@ class Interruption:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Archive:
-    """Artifacts that no longer count: ``paths`` are to be moved into the folder ``to``."""
+    """Artifacts that no longer count: the paths ``paths`` are to be moved into the folder ``to``."""
 
     to: str
     paths: tuple[str, ...]
@@ -87,7 +91,7 @@ class Archive:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Research:
-    """Research on a topic: the seats that asked for it, and those told that it is done."""
+    """Research on a topic: the question, the seats that asked for it, and those told of its end."""
 
     question: str
     owners: tuple[str, ...] = ()
@@ -98,8 +102,12 @@ class Research:
 class Commit:
     """The commit of the result.
 
-    ``status`` is ``committing``, ``delayed`` (it will be tried again), ``made``, ``failed`` (the
-    user decides again) or ``none`` (none was needed).
+    Attributes:
+        status: ``committing``, ``delayed`` (it will be tried again), ``made``, ``failed`` (the user
+            decides again) or ``none`` (no commit was needed).
+        approval: The id of the event by which the result was approved.
+        commit: The id of the commit; None if there is none.
+        reason: Why the commit is delayed or failed; else empty.
     """
 
     status: str
@@ -113,12 +121,14 @@ class Options:
     """The options of a start, which hold for the whole session.
 
     Attributes:
-        agents: Agent by role, from ``--agent`` and ``--role``; ``*`` is every other role.
-        models: Model by role, likewise.
-        commit: The result is to be committed (false outside a git repository).
-        base: The commit that was checked out at the start; None outside git or before the first.
-        dirty: Files that were dirty at the start, which the commit leaves out; folders that were
-            repositories of their own end in ``/``.
+        agents: Agents by role, from ``--agent`` and ``--role``; ``*`` stands for all other roles.
+        models: Models by role, from ``--role``.
+        single_coder: Whether one coder does the whole plan.
+        require_approval: Whether the user has to approve the result.
+        commit: Whether the result is to be committed (false outside a git repository).
+        base: The commit that was checked out at the start; None without git or without a commit.
+        dirty: Files with uncommitted changes at the start, which the commit leaves out. Folders
+            that are git repositories of their own end in ``/``.
     """
 
     agents: Mapping[str, str] = field(default_factory=dict)
@@ -132,7 +142,11 @@ class Options:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionState:
-    """The fold of a journal up to ``applied_offset``, in bytes."""
+    """The state of a session: the result of all events of its journal up to a byte offset.
+
+    That offset, ``applied_offset``, is the cursor. docs/reference/session-files.md explains all
+    fields.
+    """
 
     phase: Phase
     schema_version: int = SCHEMA_VERSION
@@ -184,12 +198,12 @@ class SessionState:
     extra: Json = field(default_factory=dict)
 
     def tasks(self, kind: ResearchKind) -> Mapping[str, str]:
-        """Return the status of each research of one kind, by topic."""
+        """Return the research of one kind: the status (see `statuses`) of each topic."""
         return self.research_tasks if kind is ResearchKind.CODE else self.web_research_tasks
 
     @property
     def iteration(self) -> int:
-        """The iteration in the cycle; 0 for an older state without one."""
+        """The present iteration of the present cycle; 0 if an older state does not have it."""
         return self.review_iteration or 0
 
 
@@ -269,7 +283,7 @@ _FIELDS: Final = {each.name: str(each.type) for each in fields(SessionState)}
 
 
 def encode(state: SessionState) -> dict[str, object]:
-    """Return the state as the fields of ``state.json``."""
+    """Return the content of ``state.json`` as a mapping; `decode` is the inverse."""
     made = to_fields(state)
     for name, (encode_field, _) in _NESTED.items():
         made[name] = encode_field(getattr(state, name))
@@ -278,10 +292,11 @@ def encode(state: SessionState) -> dict[str, object]:
 
 
 def decode(values: Json, *, where: str) -> SessionState:
-    """Return the state that ``values`` describe; the inverse of `encode`.
+    """Return the state that ``values``, the content of ``state.json``, describe.
 
     Raises:
-        FieldError: ``phase`` is missing or unknown, or a field has another type.
+        FieldError: ``phase`` is missing or unknown, or a field has another type. The message names
+            ``where``.
     """
     found: dict[str, Any] = {}
     for name, kind in _FIELDS.items():
