@@ -41,7 +41,7 @@ def signal_message(event: Event) -> str:
 
 
 def words_for(fact: Fact) -> str:
-    """Return what the seat or the user did, such as ``asked for changes``; may be empty."""
+    """Return what a signal did, such as ``asked for changes``; empty for a fact without words."""
     match fact:
         case CodeDone(subplan_index=int(index)):
             return f"handed in sub-plan {index}"

@@ -69,7 +69,7 @@ class Seat:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Interruption:
-    """Why the session does not go on, for people (``cause``), and in which seat and phase."""
+    """Why the session does not go on: the ``cause``, for people, and where it happened."""
 
     cause: str
     seat: str = ""
@@ -79,7 +79,7 @@ class Interruption:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Archive:
-    """Artifacts that no longer count: the paths ``paths`` are to be moved into the folder ``to``."""
+    """Artifacts that no longer count: ``paths`` are to be moved into the folder ``to``."""
 
     to: str
     paths: tuple[str, ...]

@@ -1,4 +1,7 @@
-"""Names of sessions, slugs, and the relative paths of our files in a project. Opens no file."""
+"""Names of sessions, and the paths of AgentMux's files in a project. Opens no file.
+
+The paths from `STATE` on, and those that functions return, are relative to a session's folder.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ PROJECT_CONFIG: Final = f"{PROJECT_FOLDER}/config.yaml"
 SESSIONS_DIR: Final = f"{PROJECT_FOLDER}/.sessions"
 
 SCHEMA_VERSION: Final = 1
-"""The version of the form of `STATE`; a higher one is from a newer AgentMux."""
+"""The version of the form of ``state.json``; a higher number comes from a newer AgentMux."""
 
 STATE: Final = "state.json"
 STATE_BACKUP: Final = "state.json.bak"
@@ -51,7 +54,7 @@ _TOPIC = re.compile(r"[a-z0-9][a-z0-9-]{0,47}")
 
 
 def slug(text: str) -> str:
-    """Turn any text into 1 to 48 characters of ``[a-z0-9-]``."""
+    """Return a short name for ``text``: its first words, in 1 to 48 characters of ``[a-z0-9-]``."""
     ascii_text = unicodedata.normalize("NFKD", text[:4096]).encode("ascii", "ignore").decode()
     words = re.findall(r"[a-z0-9]+", ascii_text.lower())
     made = ""
@@ -69,7 +72,10 @@ def is_topic(text: str) -> bool:
 
 
 def session_name(now: datetime, slug_text: str, taken: Container[str]) -> str:
-    """Return a name that is not in ``taken``: ``<stamp>-<slug>``, else with ``-2``, ``-3``, …."""
+    """Return the name for a new session: ``<stamp>-<slug>``, if taken with ``-2``, ``-3``, ….
+
+    ``now`` is the local time that the stamp shows; ``taken`` holds the names of other sessions.
+    """
     base = f"{now:%Y%m%d-%H%M%S}-{slug_text}"
     name, count = base, 1
     while name in taken:
@@ -79,13 +85,16 @@ def session_name(now: datetime, slug_text: str, taken: Container[str]) -> str:
 
 
 def slug_of(name: str) -> str:
-    """Return the slug in a session directory's name; the whole name where it has no stamp."""
+    """Return the slug in the name of a session's directory; the whole name if it has no stamp."""
     match = _SESSION_NAME.fullmatch(name)
     return match["slug"] if match else name
 
 
 def stamp_of(name: str) -> datetime | None:
-    """Return the local time (without a zone) in a session directory's name; None without one."""
+    """Return the time in the name of a session's directory; None if the name has no stamp.
+
+    It is a local time, without a zone.
+    """
     match = _SESSION_NAME.fullmatch(name)
     if match is None:
         return None
@@ -98,12 +107,15 @@ def stamp_of(name: str) -> datetime | None:
 
 
 def tmux_name(name: str) -> str:
-    """Return the tmux session's name for a session directory (``_`` for ``:`` and ``.``)."""
+    """Return the name of the tmux session of the session whose directory is ``name``.
+
+    tmux allows no ``:`` and no ``.`` there: both become ``_``.
+    """
     return "agentmux-" + re.sub(r"[:.]", "_", name)
 
 
 def snapshot(seat: str) -> str:
-    """Return the path of a seat's snapshot."""
+    """Return the path of the file with the snapshot of a seat's pane."""
     return f"{SNAPSHOTS}/{seat}.json"
 
 
@@ -118,12 +130,12 @@ def is_launch(text: str) -> bool:
 
 
 def turn(launch_id: str) -> str:
-    """Return the path of the file in which a launch's hooks write its `turn.Turn`."""
+    """Return the path of the file to which an agent's hooks write its `Turn`."""
     return f"{launch(launch_id)}/turn"
 
 
 def checkpoint(seat: str) -> str:
-    """Return the path of the folder for a seat's checkpoints."""
+    """Return the path of the folder in which the agent of a seat saves its checkpoints."""
     return f"{CHECKPOINTS}/{seat}"
 
 

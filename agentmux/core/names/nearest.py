@@ -1,4 +1,4 @@
-"""The name that a mistyped one probably means: a command, agent, role, session or key."""
+"""Which known name a mistyped name probably means: of a command, agent, role, session or key."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from collections.abc import Iterable, Mapping
 
 
 def nearest(word: str, known: Iterable[str]) -> tuple[str, ...]:
-    """Return the names that were probably meant: at most one, or all that begin with the word.
+    """Return those of the ``known`` names that ``word`` probably means.
 
-    For ``reviewer`` these are ``reviewer_logic``, ``reviewer_quality`` and ``reviewer_expert``.
+    These are all names that continue the word after ``_`` or ``-``, as ``reviewer_logic`` and
+    ``reviewer_quality`` do for ``reviewer``; else the most similar name, if one is close enough.
     """
     names = tuple(known)
     begun = tuple(each for each in names if each.startswith((f"{word}_", f"{word}-")))
@@ -21,7 +22,7 @@ def nearest(word: str, known: Iterable[str]) -> tuple[str, ...]:
 
 
 def meant(word: str, known: Iterable[str]) -> tuple[str, ...]:
-    """Return the hint ``did you mean …?``; empty where no known name is close."""
+    """Return the hint ``did you mean …?`` as the one item of a tuple; empty if no name is close."""
     close = [f"`{each}`" for each in nearest(word, known)]
     if not close:
         return ()
@@ -31,12 +32,15 @@ def meant(word: str, known: Iterable[str]) -> tuple[str, ...]:
 
 
 def suggestion(word: str, known: Iterable[str]) -> str:
-    """Return ``; did you mean …?`` for the end of a message; empty where no known name is close."""
+    """Return ``; did you mean …?`` for the end of a message; empty if no known name is close."""
     return "".join(f"; {hint}" for hint in meant(word, known))
 
 
 def nearest_of(word: str, spellings: Mapping[str, Iterable[str]]) -> tuple[str, ...]:
-    """Return the names of which a spelling is close to ``word``."""
+    """Return the names that ``word`` probably means.
+
+    ``spellings`` maps each name to all ways to write it.
+    """
     every = {each for own in spellings.values() for each in own}
     close = frozenset(nearest(word, sorted(every)))
     return tuple(name for name, own in spellings.items() if close.intersection(own))

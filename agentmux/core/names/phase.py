@@ -7,7 +7,10 @@ from typing import Final
 
 
 class Phase(StrEnum):
-    """A phase of the pipeline; the values are used in the state and the journal."""
+    """The name of a phase of the pipeline, or of an end: ``done``, ``failed``.
+
+    State and journal contain the values. The order of the phases is in `pipeline.registry`.
+    """
 
     PRODUCT_MANAGEMENT = "product_management"
     ARCHITECTING = "architecting"

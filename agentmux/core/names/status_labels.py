@@ -9,15 +9,15 @@ from typing import Final
 from agentmux.core.names import statuses
 
 NATIVE_MARK: Final = "↻"
-"""Marks a conversation that comes back, and an agent whose conversations do."""
+"""The sign for a conversation that comes back, and for an agent whose conversations can."""
 
 
 class SessionStatus(StrEnum):
     """The status of a session, which people see beside its phase.
 
-    ``starting``: a ``start`` or ``resume`` is at work, and there is no orchestrator yet.
-    ``interrupted``: the orchestrator, the tmux session or the machine ended without its user's
-    wish. ``unknown``: the session's tmux server does not answer.
+    ``starting``: the command ``start`` or ``resume`` is at work, and there is no orchestrator yet.
+    ``interrupted``: the orchestrator, the tmux session or the machine ended, but the user did not
+    ask for it. ``unknown``: the session's tmux server does not answer.
     """
 
     STARTING = statuses.STARTING
@@ -55,10 +55,13 @@ def left_out_label(path: str) -> str:
 
 
 def status_label(status: str) -> str:
-    """Return the words for a status of a session or a seat."""
+    """Return the words that people see for a status of a session or a seat."""
     return _LABELS.get(status, status.replace("_", " "))
 
 
 def status_colour(status: str) -> str:
-    """Return ``green``, ``yellow``, ``red`` or ``magenta``; empty where a status has no colour."""
+    """Return the colour of a session's status; empty if the status has none.
+
+    The colours are ``green``, ``yellow``, ``red`` and ``magenta``.
+    """
     return _COLOURS.get(status, "")

@@ -10,7 +10,7 @@ RESEARCHED: Final = "done"
 CAPPED: Final = "capped"
 PASSED: Final = "passed"
 DELAYED: Final = "delayed"
-"""The status of a commit that waits for an obstacle to go, and is then tried again."""
+"""The status of a commit that an obstacle prevents; it is tried again when the obstacle is gone."""
 
 # Of a seat, in the state.
 LAUNCHED: Final = "launched"
@@ -21,7 +21,7 @@ CLAIM_TAKEN: Final = "claim_taken"
 FINISHED: Final = "finished"
 ENDED_BY_USER: Final = "ended_by_user"
 LEFT: Final = frozenset({FINISHED, ENDED_BY_USER})
-"""The statuses of seats whose agents are brought back only when the user asks for it."""
+"""The statuses of seats whose agents have left; they come back if the user asks for it."""
 
 # Of a seat, by what its screen and its hooks show.
 STARTING: Final = "starting"

@@ -6,12 +6,12 @@ from enum import StrEnum
 
 
 class Turn(StrEnum):
-    """What is known of an agent's current or last turn."""
+    """The state of an agent's current or last turn, by its hooks and its screen."""
 
     UNKNOWN = "unknown"
     BEGUN = "begun"
     ENDED = "ended"
     OF_USER = "of_user"
-    """The user began it by typing: they talk with the agent, so it is not reminded earlier."""
+    """The user began the turn by typing. They talk with the agent, so no reminder comes early."""
     LOOKS_ENDED = "looks_ended"
-    """By the screen it is over: the screen showed work before, and now waits for input."""
+    """The turn seems over: the screen showed work before, and now the agent waits for input."""

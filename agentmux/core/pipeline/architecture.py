@@ -1,4 +1,4 @@
-"""The rules of ``architecture.md``: the same when it is submitted and when it is found on disk."""
+"""The rules for ``architecture.md``, for one that is submitted and for one found on disk."""
 
 from __future__ import annotations
 
@@ -8,13 +8,19 @@ from agentmux.core.documents.review import DEFAULT_NOMINATIONS, check_nomination
 from agentmux.core.pipeline.completion import ARCHITECTURE
 
 FrontMatter = Callable[[str], tuple[Mapping[str, object], tuple[str, ...]]]
-"""Returns the front matter of a text as a mapping, and its problems."""
+"""A function that returns the front matter of a text as a mapping, and the problems in it."""
 
 
 def check_architecture(
     data: bytes, front_matter: FrontMatter
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the nominated reviewers (see `check_nominations`), and all problems."""
+    """Check ``data``, the content of ``architecture.md``.
+
+    ``front_matter`` reads the front matter of its text.
+
+    Returns:
+        The long names of the nominated reviewers (see `check_nominations`), and all problems.
+    """
     if not data.strip():
         return DEFAULT_NOMINATIONS, (f"{ARCHITECTURE}: empty",)
     try:

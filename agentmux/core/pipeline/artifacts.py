@@ -17,12 +17,12 @@ FIX_REQUEST = f"{layout.REVIEW}/fix_request.md"
 REVIEW_MD = f"{layout.REVIEW}/review.md"
 
 TEXT_MAX: Final = 8 << 20
-"""Bytes; a larger text is refused by a submission, and counts as missing."""
+"""The greatest size of a text, in bytes: a larger one cannot be submitted and counts as missing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Artifacts:
-    """The artifacts that count. Paths are relative to the session's directory.
+    """The artifacts of a session that count. Paths are relative to the session's directory.
 
     Attributes:
         sizes: Maps the path of each regular file in the phase folders to its size in bytes. Files
@@ -43,47 +43,53 @@ class Artifacts:
     problems: Mapping[str, str] = field(default_factory=dict)
 
     def exists(self, path: str) -> bool:
-        """Whether a regular file exists there, with or without content."""
+        """Whether a regular file exists at ``path``, with or without content."""
         return path in self.sizes
 
     def has_content(self, path: str) -> bool:
-        """Whether a regular file with content exists there."""
+        """Whether a regular file that is not empty exists at ``path``."""
         return self.sizes.get(path, 0) > 0
 
 
 def done_marker(index: int) -> str:
-    """Return the path of the marker of a finished sub-plan."""
+    """Return the path of the marker: the empty file that says that a sub-plan is done."""
     return f"{layout.IMPLEMENTATION}/done_{index}"
 
 
 def subplan_count(state: SessionState, artifacts: Artifacts) -> int:
-    """Return the number of sub-plans by the execution plan, else by the state; 0: unknown."""
+    """Return the number of sub-plans, by the execution plan, else by the state; 0 if unknown."""
     if artifacts.execution_plan is not None:
         return artifacts.execution_plan.subplan_count
     return state.subplan_count
 
 
 def completed_subplans(state: SessionState, artifacts: Artifacts) -> tuple[int, ...]:
-    """Return the indices of the sub-plans that have a marker, in order."""
+    """Return the indices of the sub-plans that have a marker (`done_marker`), in order."""
     count = subplan_count(state, artifacts)
     return tuple(i for i in range(1, count + 1) if artifacts.exists(done_marker(i)))
 
 
 def needs_design(state: SessionState, artifacts: Artifacts) -> bool:
-    """Whether the plan needs a design."""
+    """Whether the plan needs a design, by the execution plan, else by the state."""
     if artifacts.execution_plan is not None:
         return artifacts.execution_plan.needs_design
     return bool(state.needs_design)
 
 
 def nominations(state: SessionState, artifacts: Artifacts) -> tuple[str, ...]:
-    """Return the reviewers' long names: by state, else front matter, else logic alone."""
+    """Return the long names of the nominated reviewers.
+
+    They are those in the state, else those in ``architecture.md``, else ``reviewer_logic`` alone.
+    """
     named = tuple(long(role) for role in state.reviewer_nominations if is_reviewer(role))
     return named or artifacts.nominations or (REVIEWER_LOGIC,)
 
 
 def review_paths(nominated: tuple[str, ...], artifacts: Artifacts) -> Mapping[str, str]:
-    """Return the path of the review that counts, by long name; only reviews on disk."""
+    """Return the path of each nominated reviewer's review, by the reviewer's long name.
+
+    Reviewers without a review on disk are left out.
+    """
     found: dict[str, str] = {}
     for role in nominated:
         for name in review_files(role, alone=len(nominated) == 1):
@@ -94,15 +100,19 @@ def review_paths(nominated: tuple[str, ...], artifacts: Artifacts) -> Mapping[st
 
 
 def reviews(nominated: tuple[str, ...], artifacts: Artifacts) -> Mapping[str, Json]:
-    """Return the parsed fields of the review, by long name; only reviews on disk."""
+    """Return the parsed fields of each nominated reviewer's review, by the reviewer's long name.
+
+    Reviewers without a review on disk are left out. A review that cannot be parsed has no fields.
+    """
     places = review_paths(nominated, artifacts)
     return {role: artifacts.reviews.get(path, {}) for role, path in places.items()}
 
 
 def verdicts(nominated: tuple[str, ...], artifacts: Artifacts) -> Mapping[str, Verdict]:
-    """Return the verdict by long name, for each nominated reviewer whose verdict is on disk.
+    """Return the verdict of each nominated reviewer that is on disk, by the reviewer's long name.
 
-    A ``review.md`` alone (made by hand, or by an older version) counts for all of them.
+    If ``review.md`` (made by hand, or by an older version) is the one file with a verdict, its
+    verdict counts for all of them.
     """
     places = review_paths(nominated, artifacts)
     found = {role: artifacts.verdicts[path] for role, path in places.items()}
@@ -113,7 +123,7 @@ def verdicts(nominated: tuple[str, ...], artifacts: Artifacts) -> Mapping[str, V
 
 
 def review_outcome(state: SessionState, artifacts: Artifacts) -> Verdict | None:
-    """Return the outcome by the reviews on disk; None while they decide nothing."""
+    """Return the outcome of reviewing by the reviews on disk; None if they do not decide it."""
     nominated = nominations(state, artifacts)
     return outcome(nominated, verdicts(nominated, artifacts))
 
@@ -121,7 +131,8 @@ def review_outcome(state: SessionState, artifacts: Artifacts) -> Verdict | None:
 def is_fix_iteration(state: SessionState, artifacts: Artifacts) -> bool:
     """Whether the findings of a failed review are being fixed, or have been.
 
-    The fix request also counts where only its copy in history is left: it is restored from there.
+    It is so from iteration 1 on if there is a fix request, or just its copy in history, from which
+    the fix request is restored.
     """
     if state.review_iteration == 0:
         return False
@@ -129,11 +140,11 @@ def is_fix_iteration(state: SessionState, artifacts: Artifacts) -> bool:
 
 
 def kept_fix_request(state: SessionState) -> str:
-    """Return the path of the fix request's copy in history, for the current iteration."""
+    """Return the path, in history, of the copy of the current iteration's fix request."""
     return f"{layout.history(state.cycle, max(state.iteration - 1, 0))}/{FIX_REQUEST}"
 
 
 def change_request_path(state: SessionState) -> str:
-    """Return the path for the text of a change request that the user makes in ``state``."""
+    """Return the path of the file for a change request that the user makes now, in ``state``."""
     folder = f"{layout.history(state.cycle, state.iteration)}/{layout.COMPLETION}"
     return f"{folder}/changes.md"

@@ -1,4 +1,4 @@
-"""When each phase is complete: one check per phase, with its evidence."""
+"""When each phase is complete: one check for each phase, which also says why."""
 
 from __future__ import annotations
 
@@ -28,7 +28,10 @@ DESIGN = f"{layout.DESIGN}/design.md"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Completion:
-    """Whether a phase is complete, and why: ``because`` for people, ``paths`` for programs."""
+    """Whether a phase is complete.
+
+    ``because`` says why, for people; ``paths`` are the artifacts that the check looked at.
+    """
 
     complete: bool
     because: str
@@ -60,7 +63,7 @@ def _with_content(artifacts: Artifacts, path: str) -> Completion:
 
 
 def product_management(state: SessionState, artifacts: Artifacts) -> Completion:
-    """Complete when not requested, or when its marker exists."""
+    """Check product management: complete if not requested, or if its marker ``done`` exists."""
     if not state.product_manager:
         return _yes("not requested")
     if artifacts.exists(PM_DONE):
@@ -69,12 +72,12 @@ def product_management(state: SessionState, artifacts: Artifacts) -> Completion:
 
 
 def architecting(state: SessionState, artifacts: Artifacts) -> Completion:
-    """Complete when ``architecture.md`` has content."""
+    """Check architecting: complete if ``architecture.md`` has content."""
     return _with_content(artifacts, ARCHITECTURE)
 
 
 def planning(state: SessionState, artifacts: Artifacts) -> Completion:
-    """Complete when ``execution_plan.yaml`` is valid; ``plan.yaml`` alone never counts."""
+    """Check planning: complete if ``execution_plan.yaml`` is valid, whatever ``plan.yaml`` is."""
     plan = artifacts.execution_plan
     if plan is not None:
         return _yes(f"execution_plan.yaml, {plan.subplan_count} sub-plans", EXECUTION_PLAN)
@@ -87,14 +90,14 @@ def planning(state: SessionState, artifacts: Artifacts) -> Completion:
 
 
 def designing(state: SessionState, artifacts: Artifacts) -> Completion:
-    """Complete when no design is needed, or when ``design.md`` has content."""
+    """Check designing: complete if no design is needed, or if ``design.md`` has content."""
     if not needs_design(state, artifacts):
         return _yes("no design needed")
     return _with_content(artifacts, DESIGN)
 
 
 def implementing(state: SessionState, artifacts: Artifacts) -> Completion:
-    """Complete when every sub-plan has a marker, or when a fix iteration has begun."""
+    """Check implementing: complete if all sub-plans have markers, or a fix iteration has begun."""
     if is_fix_iteration(state, artifacts):
         return _yes("a fix iteration has begun", FIX_REQUEST)
     count = subplan_count(state, artifacts)
@@ -115,7 +118,10 @@ def _capped(state: SessionState) -> Completion:
 
 
 def reviewing(state: SessionState, artifacts: Artifacts) -> Completion:
-    """Complete when all nominated reviewers pass, when capped, or while its fix is not done."""
+    """Check reviewing: complete if all nominated reviewers pass, or if no further fix is allowed.
+
+    A failed review is complete, too, while its findings are being fixed.
+    """
     if state.review_outcome == CAPPED:
         return _capped(state)
     if is_fix_iteration(state, artifacts) and not artifacts.exists(done_marker(1)):
@@ -132,7 +138,7 @@ def reviewing(state: SessionState, artifacts: Artifacts) -> Completion:
 
 
 def fixing(state: SessionState, artifacts: Artifacts) -> Completion:
-    """Complete when there is no fix iteration, when its marker exists, or when capped."""
+    """Check fixing: complete if its marker exists, or if nothing may or must be fixed."""
     if state.review_outcome == CAPPED:
         return _capped(state)
     if not is_fix_iteration(state, artifacts):
@@ -143,5 +149,5 @@ def fixing(state: SessionState, artifacts: Artifacts) -> Completion:
 
 
 def completing(state: SessionState, artifacts: Artifacts) -> Completion:
-    """Never complete by artifacts: the user decides, and then the state says done."""
+    """Check completing: never complete by artifacts, since the user decides."""
     return _no("the user decides")

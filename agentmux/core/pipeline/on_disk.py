@@ -1,4 +1,4 @@
-"""The values of the state that artifacts decide, as they are recorded in an event."""
+"""Reading from artifacts what the state should be, to record it in an event."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from agentmux.core.pipeline.artifacts import (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StateFromDisk:
-    """The fields of the state that artifacts decide, under their names in the state."""
+    """The fields of the state that artifacts can show; the names are those of `SessionState`."""
 
     reviewer_nominations: tuple[str, ...] = ()
     needs_design: bool | None = None
@@ -31,12 +31,12 @@ class StateFromDisk:
     reviews: Json = field(default_factory=dict)
 
     def values(self) -> dict[str, Any]:
-        """Return the fields as keyword arguments for the state."""
+        """Return the fields by name, as keyword arguments for `SessionState`."""
         return {name: getattr(self, name) for name in self.__slots__}
 
 
 def state_from_disk(state: SessionState, artifacts: Artifacts) -> StateFromDisk:
-    """Return the values by ``artifacts``; where these say nothing, the state's own values."""
+    """Return the values that ``artifacts`` show; if they do not show one, that of ``state``."""
     nominated = nominations(state, artifacts)
     groups = state.implementation_groups
     if artifacts.execution_plan is not None:

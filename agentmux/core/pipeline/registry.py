@@ -1,6 +1,6 @@
-"""The phases as data, in order; the only list of them.
+"""The phases as data, in order; no other module lists them.
 
-Where the rest of a new phase goes: docs/explanation/architecture.md.
+docs/explanation/architecture.md says what else a new phase needs.
 """
 
 from __future__ import annotations
@@ -42,16 +42,17 @@ class PhaseDescriptor:
     """One phase.
 
     Attributes:
-        folder: The folder of its artifacts.
-        roles: The roles that work in it; the first one starts it (its start-up role).
+        phase: The name of the phase.
+        folder: The folder of the phase's artifacts.
+        roles: The roles that work in the phase; the first one starts it (the start-up role).
         prompt: The name of the prompt template, by role.
-        leaves: The artifacts that its agents leave, relative to the folder (for prompts and docs).
+        leaves: The artifacts that the agents leave, relative to ``folder``.
         signal: The kind of the event by which an agent says that it is done.
-        check: Decides by the artifacts whether it is complete.
-        archives: The paths to move to history when the phase is entered anew: what earlier
+        check: Decides by the artifacts whether the phase is complete.
+        archives: The paths to move to history when a session enters the phase: what earlier
             attempts at it, and at the phases that build on it, have left.
-        next: The phase after it.
-        takes_part: Whether a session goes through the phase; None while that is not known yet.
+        next: The phase that follows; `transitions` in ``fold`` knows the exceptions.
+        takes_part: Whether a session goes through the phase; None if that is not known yet.
     """
 
     phase: Phase
@@ -67,7 +68,7 @@ class PhaseDescriptor:
 
     @property
     def startup_role(self) -> str:
-        """The role that starts the phase."""
+        """The role whose agent is launched first in the phase."""
         return self.roles[0]
 
 
@@ -194,5 +195,8 @@ _ORDER: Final[Mapping[Phase, float]] = {
 
 
 def earlier(one: Phase, other: Phase) -> Phase:
-    """Return the phase that comes first within an iteration; neither may be terminal."""
+    """Return that of two phases which comes first within an iteration.
+
+    Neither may be one in `TERMINAL`, such as ``done``.
+    """
     return min(one, other, key=_ORDER.__getitem__)

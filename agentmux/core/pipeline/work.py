@@ -1,4 +1,4 @@
-"""The seats that a session needs now, for its phase and for the research under way."""
+"""The seats that a session needs now, for its phase and for research that was asked for."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ from agentmux.core.pipeline.registry import PIPELINE
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
-    """Work that needs a seat."""
+    """A piece of work for one seat.
+
+    ``subplan`` is the index of a coder's sub-plan, ``topic`` the topic of a researcher.
+    """
 
     seat: str
     role: str
@@ -22,9 +25,9 @@ class Work:
 
 
 def wanted(state: SessionState) -> tuple[Work, ...]:
-    """Return the work to be done now, in the session's phase and in the research under way.
+    """Return the work to be done now: that of the session's phase, and research that was asked for.
 
-    There is none once the result is approved.
+    Empty once the result is approved, and in a session that is done or has failed.
     """
     if state.phase not in PIPELINE or state.approval is not None:
         return ()
@@ -62,6 +65,6 @@ def _research(kind: ResearchKind, topic: str) -> Work:
 
 
 def is_under_way(state: SessionState, kind: ResearchKind, topic: str) -> bool:
-    """Whether this research was asked for and its researcher has not left."""
+    """Whether the research was asked for, is not done, and its researcher has not left."""
     seat = state.seats.get(_research(kind, topic).seat)
     return state.tasks(kind).get(topic) == DISPATCHED and (seat is None or seat.status not in LEFT)

@@ -1,4 +1,4 @@
-"""What a session has handed in so far, as lines for an agent that continues it."""
+"""What was handed in so far in a session, as lines for the prompt of an agent that continues."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ _ORDER: Final = tuple(each.phase for each in PHASE_REGISTRY)
 
 
 def handed_in(state: SessionState) -> tuple[str, ...]:
-    """Return what was submitted and applied in this cycle, oldest first."""
+    """Return what was handed in and accepted in this cycle, one line each.
+
+    The order is: phases, sub-plans, reviews, research.
+    """
     return tuple(_handed_in(state))
 
 

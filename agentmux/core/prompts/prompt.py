@@ -1,4 +1,4 @@
-"""The prompts of agents: which template, and what fills it.
+"""The prompts of agents: which template is used, and what its names are replaced by.
 
 A template is plain text with ``{{name}}`` in it. All names are replaced in one pass, so that a
 user's text is never read as a template. A user's text is quoted line by line (``> ``), so that it
@@ -38,21 +38,24 @@ NUDGE: Final = "nudge"
 TOLD: Final = "told"
 
 MAY_ASK: Final = (PRODUCT_MANAGER, ARCHITECT, PLANNER, DESIGNER)
-"""Roles whose prompt says how to ask for research."""
+"""The roles whose prompts say how to ask for research."""
 
 WORK_TEMPLATES: Final = (
     *MAY_ASK, *RESEARCHERS, CODER, SINGLE, FIX, *REVIEWERS, SUMMARY,
 )  # fmt: skip
-"""Templates of whole pieces of work; `parts` puts opening and ending around them."""
+"""The templates that describe a whole piece of work.
+
+`parts` puts the common opening and ending around them.
+"""
 
 HELLO: Final = (
     "Before anything else run `agentmux submit hello`: with it AgentMux can find this conversation"
     " again."
 )
 FEATURE_SHOWN: Final = 600
-"""Characters of the request that a prompt repeats; all of it is in ``requirements.md``."""
+"""How many characters of the user's request a prompt repeats; ``requirements.md`` has all of it."""
 QUESTION_SHOWN: Final = 200
-"""Characters of a question that is repeated; all of it is in the topic's ``request.md``."""
+"""How many characters of a research question a prompt repeats; ``request.md`` has all of it."""
 
 # A name alone on its line whose text is empty is removed with the empty line after it.
 _NAME = re.compile(r"^\{\{(?P<block>\w+)\}\}\n(?:\n|\Z)|\{\{(?P<word>\w+)\}\}", re.MULTILINE)
@@ -72,7 +75,7 @@ _ARTIFACTS: Final = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """Research that a seat asked for; ``answer`` is the path of its summary, empty until then."""
+    """Research that a seat asked for; ``answer`` is the path of its summary, empty if not done."""
 
     kind: str
     topic: str
@@ -82,25 +85,28 @@ class Asked:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptInputs:
-    """Everything that a prompt can say.
+    """Everything that a prompt can say. Paths are absolute.
 
     Attributes:
-        session_dir: Absolute path.
-        project_dir: Absolute path.
+        session_dir: The folder of the session.
+        project_dir: The folder of the project.
         subplan: The sub-plan of a coder's seat; None in fixing and in single-coder mode.
         subplans: In single-coder mode: index and title of each sub-plan that is still to do.
-        question: Of a research topic, in the words of whoever asked.
+        topic: The topic of a researcher's seat.
+        question: The question on the topic, in the words of the agent that asked.
         feature: The user's request; prompts repeat its beginning.
-        inputs: Absolute paths to read, besides ``context.md`` and ``requirements.md``; for `TOLD`
-            the path of the topic's ``summary.md``.
-        change_request_path: Of the request for changes that began this cycle; None in cycle 1.
-        hello: The prompt asks the agent to tell us its conversation in its first call.
-        extension: Text of the project's ``.agentmux/prompts/<role>.md``.
+        inputs: The files to read, besides ``context.md`` and ``requirements.md``; for `TOLD` the
+            topic's ``summary.md``.
+        change_request_path: The file with the request for changes that began this cycle; None in
+            cycle 1.
+        hello: Whether the prompt asks the agent to call ``agentmux submit hello`` first, by which
+            AgentMux learns its conversation.
+        extension: The text of the project's ``.agentmux/prompts/<role>.md``.
         submitted: For a resume: what was handed in and applied, one line each.
         open_items: For a resume: what is still to do, one line each.
-        drafts: For a resume: absolute paths of artifacts that exist and were not handed in.
+        drafts: For a resume: the artifacts that exist and were not handed in.
         asked: For a resume: the research that this seat has asked for.
-        instruction_file: For `CONTINUE` and `NUDGE`: absolute path of the full prompt.
+        instruction_file: For `CONTINUE` and `NUDGE`: the file with the full prompt.
     """
 
     session_dir: str
@@ -128,7 +134,7 @@ class PromptInputs:
 
 
 Filler: TypeAlias = Callable[[PromptInputs], str]
-"""Returns what replaces a name in a template."""
+"""A function that returns the text that replaces a name in a template."""
 
 
 def template_for(phase: Phase, role: str, *, single: bool = False) -> str:
@@ -136,8 +142,8 @@ def template_for(phase: Phase, role: str, *, single: bool = False) -> str:
 
     Args:
         phase: The phase that needs the seat.
-        role: Any role; a researcher's prompt does not depend on the phase.
-        single: One coder has the whole plan.
+        role: The role of the seat; a researcher's template does not depend on the phase.
+        single: Whether one coder does the whole plan.
     """
     if phase not in PIPELINE:
         return role
@@ -146,9 +152,10 @@ def template_for(phase: Phase, role: str, *, single: bool = False) -> str:
 
 
 def parts(name: str, *, again: bool = False) -> tuple[str, ...]:
-    """Return the files whose texts, joined, make the template ``name``.
+    """Return the names of the files whose texts, joined, make the template ``name``.
 
-    With ``again``, for a fresh start on a resume, the warning about unfinished work comes first.
+    ``again`` says that the prompt is for a fresh start on a resume: then a warning about unfinished
+    work comes after the opening.
     """
     if name not in WORK_TEMPLATES:
         return (name,)
@@ -158,7 +165,7 @@ def parts(name: str, *, again: bool = False) -> tuple[str, ...]:
 
 
 def launch_line(path: str) -> str:
-    """Return the one line that an agent is started with."""
+    """Return the one line that an agent is started with; it names ``path``, the file to read."""
     return f"Read the file {path} and do what it says."
 
 
@@ -179,7 +186,10 @@ def _artifacts(inputs: PromptInputs) -> tuple[str, ...]:
 
 
 def markers(inputs: PromptInputs) -> tuple[str, ...]:
-    """Return the markers of a coder's work, relative to the session; AgentMux makes them."""
+    """Return the paths of the markers that AgentMux makes when a coder's work is done.
+
+    They are relative to the session. Empty for roles but ``coder``.
+    """
     if inputs.role != CODER:
         return ()
     if inputs.phase is Phase.FIXING:
@@ -214,9 +224,10 @@ def _coder_signals(inputs: PromptInputs) -> tuple[str, ...]:
 
 
 def render(template_text: str, inputs: PromptInputs) -> str:
-    """Return a template, the joined texts of `parts`, with its names filled in.
+    """Return a prompt: a template in which each name is replaced.
 
-    The result can always be encoded as UTF-8.
+    ``template_text`` is the joined text of the files in `parts`. The result can always be encoded
+    as UTF-8.
 
     Raises:
         KeyError: The template has a name that is not in `NAMES` (a mistake in a built-in file).
@@ -227,7 +238,10 @@ def render(template_text: str, inputs: PromptInputs) -> str:
 
 @functools.lru_cache(maxsize=64)
 def _pieces(template_text: str) -> tuple[str | Filler, ...]:
-    """Return a template as the texts and the names in it, so that it is searched only once."""
+    """Return a template in pieces: texts, and between them the fillers of its names.
+
+    The result is cached, so that each template is searched once.
+    """
     first, *rest = _NAME.split(template_text)
     made: list[str | Filler] = [first]
     for block, word, text in zip(rest[::3], rest[1::3], rest[2::3], strict=True):
@@ -236,7 +250,10 @@ def _pieces(template_text: str) -> tuple[str | Filler, ...]:
 
 
 def _block(filler: Filler) -> Filler:
-    """Return what fills a name that is alone on its line."""
+    """Return the filler for a name that is alone on its line.
+
+    It ends its text with an empty line; if the text is empty, the line goes, too.
+    """
 
     def filled(inputs: PromptInputs) -> str:
         text = filler(inputs)
@@ -367,4 +384,4 @@ NAMES: Final[dict[str, Filler]] = {
     "topic": lambda inputs: inputs.topic,
     "write": lambda inputs: "\n".join(f"Write: {code_span(path)}" for path in artifacts(inputs)),
 }
-"""What each name in a template is replaced by."""
+"""Maps each name that a template may contain to the function that returns its replacement."""

@@ -1,7 +1,8 @@
-"""A captured screen as rows to paint again: dimmed, cropped, and with text and SGR only.
+"""A captured screen as rows to paint again: dimmed, cropped, with text and SGR sequences alone.
 
-Pure, and without dataclasses or anything outside the standard library: the program in a stopped
-pane imports it alone. A captured screen is untrusted: only known sequences are kept.
+Pure, and without dataclasses or anything outside the standard library, since the program in a
+stopped pane imports no other module of AgentMux but this one and what it imports. A captured screen
+is untrusted: unknown sequences are dropped. (SGR sequences set colours, bold and the like.)
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ _EXTENDED: Final = {38: "fg", 48: "bg", 58: ""}
 
 
 class _Style:
-    """The part of the SGR state that is painted."""
+    """The state that SGR sequences have set, as far as it is painted: colours and marks."""
 
     __slots__ = ("bg", "fg", "marks")
 
@@ -59,12 +60,12 @@ class _Style:
         self.marks: frozenset[int] = frozenset()
 
     def words(self) -> str:
-        """Return the SGR parameters that set this state after a reset."""
+        """Return the SGR parameters that set this state after a reset, each after a semicolon."""
         marks = (str(mark) for mark in sorted(self.marks))
         return "".join(f";{word}" for word in (self.fg, self.bg, *marks) if word)
 
     def take(self, parameters: str) -> None:
-        """Apply the parameters of one SGR sequence."""
+        """Change the state as an SGR sequence with these parameters does."""
         words = iter(parameters.split(";"))
         for word in words:
             head, colon, rest = word.partition(":")
@@ -103,13 +104,16 @@ def _number(word: str) -> int | None:
 
 
 def _following(words: Iterator[str]) -> list[str]:
-    """Return the parameters of an extended colour that are separated by semicolons."""
+    """Return the parameters of an extended colour, separated by semicolons, from ``words``."""
     kind = next(words, "")
     return [kind, *(next(words, "") for _ in range({"5": 1, "2": 3}.get(kind, 0)))]
 
 
 def _colour(number: int, found: list[str]) -> str | None:
-    """Return an extended colour in its simplest form; None where it is not valid."""
+    """Return an extended colour as SGR parameters with semicolons; None if it is not valid.
+
+    ``number`` is 38, 48 or 58; ``found`` are the parameters after it.
+    """
     wanted = {"5": 1, "2": 3}.get(found[0] if found else "", 0)
     # With colons a (mostly empty) colour space may come before the three values.
     values = [_number(word) for word in found[1:][-wanted:]] if wanted else []
@@ -119,25 +123,31 @@ def _colour(number: int, found: list[str]) -> str | None:
 
 
 StyledText: TypeAlias = tuple[str, str]
-"""SGR parameters, each after a semicolon, and a text without control characters."""
+"""A pair: SGR parameters, each after a semicolon, and a text without control characters."""
 
 
 def line_drawing(text: str) -> str:
-    """Return the characters that a text between SO and SI stands for: a ``q`` is a line."""
+    """Return the line-drawing characters that a text between SO and SI stands for.
+
+    For example, ``q`` stands for a horizontal line.
+    """
     return text.translate(_ACS)
 
 
 def paint(
     ansi: str, cols: int, rows: int, *, dim: bool = True, cells: Cells = cell_width
 ) -> tuple[str, ...]:
-    """Return a screen as at most ``rows`` rows of at most ``cols`` cells.
+    """Return a screen as at most ``rows`` rows of at most ``cols`` cells, each to be painted alone.
 
-    Each row can be painted alone and ends with a reset. If there are too many rows, empty ones at
-    the end go first, then those at the top.
+    Each row ends with a reset of its colours. If there are too many rows, empty ones at the end are
+    left out first, then those at the top.
 
     Args:
-        ansi: Rows joined by newlines; the state of SGR sequences continues in the next row.
-        dim: Paint everything faint.
+        ansi: The captured screen: rows joined by newlines. A colour continues in the next row.
+        cols: The greatest width, in cells.
+        rows: The greatest number of rows.
+        dim: Whether to paint everything faint.
+        cells: Returns how many cells a character takes.
     """
     faint = ";2" if dim else ""
     return tuple(
@@ -147,13 +157,13 @@ def paint(
 
 
 def plain(ansi: str, cols: int, rows: int, *, cells: Cells = cell_width) -> tuple[str, ...]:
-    """Return the rows of `paint` as plain text, without blanks at their ends."""
+    """Return the rows that `paint` returns, as plain text without blanks at their ends."""
     found = _cropped(ansi, cols, rows, cells)
     return tuple("".join(text for _, text in row).rstrip() for row in found)
 
 
 def trimmed(ansi: str) -> str:
-    """Return the screen without invisible blanks at the ends of its rows."""
+    """Return the captured screen ``ansi`` without invisible blanks at the ends of its rows."""
     rows, ground = [], _NOTHING
     for row in ansi.split("\n"):
         rest, ground = _trimmed(row, ground)
@@ -162,13 +172,16 @@ def trimmed(ansi: str) -> str:
 
 
 _Ground: TypeAlias = tuple[str, frozenset[int]]
-"""The background and marks, which make a blank visible."""
+"""What can make a blank visible: the background colour, and marks such as underline."""
 
 _NOTHING: Final[_Ground] = ("", frozenset())
 
 
 def _trimmed(row: str, ground: _Ground) -> tuple[str, _Ground]:
-    """Return the trimmed row, and the state after it."""
+    """Return a row without invisible blanks at its end, and the `_Ground` after it.
+
+    ``ground`` is the `_Ground` at the start of the row.
+    """
     parts = _SGR.split(row)
     last, kept = -1, ""  # the last visible part, and its visible text
     for number, part in enumerate(parts):
@@ -182,7 +195,7 @@ def _trimmed(row: str, ground: _Ground) -> tuple[str, _Ground]:
 
 @functools.lru_cache(maxsize=4096)
 def _behind(ground: _Ground, parameters: str) -> _Ground:
-    """Return the state after an SGR sequence; cached, since a screen has few states."""
+    """Return the `_Ground` after an SGR sequence; cached, since a screen has few of them."""
     style = _Style()
     style.bg, style.marks = ground
     style.take(parameters)
@@ -190,14 +203,14 @@ def _behind(ground: _Ground, parameters: str) -> _Ground:
 
 
 SNAPSHOT_MAX: Final = 8 << 20
-"""Bytes; a larger snapshot counts as unreadable."""
+"""The greatest size of a snapshot, in bytes; a larger one counts as unreadable."""
 
 # Cells; larger than any terminal, small enough to be painted.
 _LARGEST: Final = 10_000
 
 
 def snapshot_screen(fields: object) -> str | None:
-    """Return the screen in the fields of a snapshot; None where they are not valid."""
+    """Return the captured screen in the fields of a snapshot; None if they are not valid."""
     if not isinstance(fields, Mapping):
         return None
     ansi = fields.get("ansi")
@@ -214,7 +227,10 @@ def _cropped(ansi: str, cols: int, rows: int, cells: Cells) -> list[list[StyledT
 
 
 def _rows(ansi: str, cols: int, cells: Cells) -> list[list[StyledText]]:
-    """Read the whole screen from its first row, so that colours continue across rows."""
+    """Return all rows of a screen, each cut at ``cols`` cells, as pieces with their colours.
+
+    The screen is read from its first row on, since colours continue in the next row.
+    """
     style, shifted = _Style(), False
     made = [_Row(cols, cells)]
     for token in _TOKEN.finditer(ansi):
@@ -234,7 +250,7 @@ def _rows(ansi: str, cols: int, cells: Cells) -> list[list[StyledText]]:
 
 
 class _Row:
-    """One row while it is filled."""
+    """A row of a screen that is filled from the left until it is full."""
 
     __slots__ = ("_cells", "_cols", "_joined", "_room", "segments")
 
@@ -245,7 +261,10 @@ class _Row:
         self._joined = False
 
     def add(self, words: str, text: str) -> None:
-        """Append as much of the text as fits; a combining mark on the last cell still fits."""
+        """Append as much of ``text`` as fits, with the SGR parameters ``words``.
+
+        A combining mark on the last cell still fits.
+        """
         if text.isascii():
             kept = text[: max(self._room, 0)]
             self._room = self._room - len(kept) if len(kept) == len(text) else -1
@@ -256,7 +275,7 @@ class _Row:
             self.segments.append((words, kept))
 
     def to_next_stop(self) -> str:
-        """Return the blanks for a tab."""
+        """Return the blanks from the end of the row to the next tab stop."""
         return " " * (_TAB_COLS - (self._cols - self._room) % _TAB_COLS)
 
     def _fitting(self, text: str) -> Iterator[str]:
@@ -272,5 +291,5 @@ class _Row:
 
 
 def _is_shown(char: str) -> bool:
-    """Whether a character may be painted; bidirectional marks and surrogates may not."""
+    """Whether ``char`` may be painted; bidirectional marks and surrogates, for example, may not."""
     return char == _JOINER or unicodedata.category(char) not in {"Cc", "Cf", "Cs", "Zl", "Zp"}

@@ -9,21 +9,24 @@ from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.core.terminal.keys import Key, Pressed
 
 ANSWER_S: Final = 10.0
-"""How long a question stays open: a key that ends or commits something is pressed twice."""
+"""How long, in seconds, the second press of a key that ends or commits something is awaited."""
 
 DRAFT_MAX: Final = 4000
-"""The longest request that can be typed, in characters; a longer one comes from a file."""
+"""The greatest length, in characters, of a change request that is typed at the monitor.
+
+A longer one can be given to the command line as a file.
+"""
 
 
 class Wish(Enum):
-    """What to do after a key."""
+    """What the monitor has to do after a key."""
 
     NOTHING = "nothing"
     ASK = "ask"
-    """Show what the same key will do when it is pressed again, then call `ask`."""
+    """Make a question that says what a second press of the key will do; call `ask` with it."""
     APPROVE = "approve"
     CHANGE = "change"
-    """Request the changes in the draft of the console before the key."""
+    """Request changes; the request is the ``draft`` of the console before the key."""
     END = "end"
 
 
@@ -32,10 +35,10 @@ class Console:
     """What a person at the monitor has begun, and not finished.
 
     Attributes:
-        draft: The change request that is being written; None while there is none.
-        wish: What the last key asked for, which must be confirmed by the same key.
-        question: The question that is shown for it.
-        until_s: When the question ends, on the clock of `ask`.
+        draft: The change request that is being typed; None if none is.
+        wish: What the last key asked for, which a second press of the key must confirm.
+        question: The question to the person whether to do that.
+        until_s: The time at which the question ends, in seconds on the caller's clock.
     """
 
     draft: str | None = None
@@ -44,7 +47,7 @@ class Console:
     until_s: float = float("-inf")
 
     def asks(self, now_s: float) -> str:
-        """Return the open question; empty without one."""
+        """Return the question that is open at ``now_s``; empty if none is."""
         return self.question if now_s < self.until_s else ""
 
 
@@ -52,10 +55,10 @@ def press(console: Console, key: Pressed, *, now_s: float, decides: bool) -> tup
     """Return the console after a key, and what to do.
 
     Args:
-        console: What was begun before.
-        key: A key without a meaning here closes an open question.
-        now_s: On the clock of `ask`.
-        decides: Whether the session takes a decision now.
+        console: The console before the key.
+        key: The key; one without a meaning here closes an open question.
+        now_s: The time, in seconds on the caller's clock.
+        decides: Whether a decision of the user would count now.
     """
     if decides and console.draft is not None:
         if key is Key.ENTER and console.draft.strip():
@@ -67,16 +70,18 @@ def press(console: Console, key: Pressed, *, now_s: float, decides: bool) -> tup
 
 
 def ask(console: Console, question: str, now_s: float) -> Console:
-    """Return the console with its question now shown."""
+    """Return the console with ``question`` open from ``now_s`` on, for `ANSWER_S` seconds."""
     return replace(console, question=question, until_s=now_s + ANSWER_S)
 
 
 def _again(
     console: Console, wish: Wish, now_s: float, *, draft: str | None
 ) -> tuple[Console, Wish]:
-    """Do what the same key asked for before; else ask, and keep the draft until the answer.
+    """Return the console after a key that asked for ``wish``, and what to do.
 
-    A key is confirmed because it may have been meant for an agent whose pane has just closed.
+    If the key before asked for the same, do it; else ask first, and keep ``draft`` meanwhile. A key
+    needs a second press because the first may have been meant for an agent whose pane has just
+    closed.
     """
     if wish is Wish.NOTHING or (wish is console.wish and now_s < console.until_s):
         return Console(), wish
@@ -90,7 +95,7 @@ def _wish(key: Pressed, *, decides: bool) -> Wish:
 
 
 def _written(draft: str, key: Pressed) -> str | None:
-    """Return the draft after a key; None where it is given up."""
+    """Return the draft after ``key`` was typed; None if the key gives it up."""
     if key in {Key.ESCAPE, Key.INTERRUPT}:
         return None
     if isinstance(key, str):

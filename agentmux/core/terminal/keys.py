@@ -10,7 +10,7 @@ from typing import Final
 
 
 class Key(Enum):
-    """A key that is not a character."""
+    """A key that does not type a character, or the start of a paste."""
 
     UP = "up"
     DOWN = "down"
@@ -26,11 +26,11 @@ class Key(Enum):
     CTRL_F = "ctrl-f"
     INTERRUPT = "interrupt"
     PASTE = "paste"
-    """The start of a paste, in which line ends become spaces."""
+    """The start of a paste; the keys of the pasted text follow, with spaces for its line ends."""
 
 
 Pressed = Key | str
-"""A key, or one printable character."""
+"""What was pressed: a `Key`, or one printable character."""
 
 # xterm's sequences, with those of the keypad mode and of the Linux console.
 _SEQUENCES: Final[Mapping[str, Key]] = {
@@ -66,7 +66,10 @@ _PASTE: Final = ("[200~", "[201~")
 
 
 class Keys:
-    """Decodes what a terminal sends; the bytes may be split anywhere."""
+    """Decodes what a terminal sends into keys.
+
+    A key's bytes may come in several pieces. After an escape, call `flush` if no more bytes follow.
+    """
 
     def __init__(self) -> None:
         self._decode = codecs.getincrementaldecoder("utf-8")("ignore").decode
@@ -75,11 +78,11 @@ class Keys:
 
     @property
     def waiting(self) -> bool:
-        """Whether an escape is pending: the key itself, or the start of a sequence."""
+        """Whether an escape has come that may be the Escape key or the start of another key."""
         return bool(self._rest)
 
     def feed(self, data: bytes) -> tuple[Pressed, ...]:
-        """Return the keys that are complete with these bytes."""
+        """Return the keys that are complete now that ``data`` has come."""
         text = self._rest + self._decode(data)
         self._rest = ""
         found: list[Pressed] = []
@@ -93,7 +96,7 @@ class Keys:
         return tuple(found)
 
     def flush(self) -> tuple[Pressed, ...]:
-        """Return the Escape key if a lone escape is pending, since nothing followed in time."""
+        """Return the Escape key if a single escape is pending; forget all that is pending."""
         alone, self._rest = self._rest == _ESCAPE, ""
         return (Key.ESCAPE,) if alone else ()
 

@@ -1,6 +1,6 @@
 """Picking one session from a list with keys, without a terminal; pure.
 
-Each key (`keys`) turns a `Picker` into the next one.
+A `Picker` is the state of the list; `press` returns the picker after a key.
 """
 
 from __future__ import annotations
@@ -14,12 +14,13 @@ from agentmux.core.terminal.keys import Key, Pressed
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """One line of the list.
+    """One session in the list.
 
     Attributes:
-        words: The text that a search looks in, in lower case.
-        status: The same, for the text that may change meanwhile.
-        refused: Why it cannot be chosen; empty when it can.
+        name: The name of the session.
+        words: Text in which a search looks, in lower case.
+        status: More of this text: the part that may change while the list is shown.
+        refused: Why the session cannot be chosen; empty if it can.
     """
 
     name: str
@@ -34,16 +35,18 @@ class Picker:
 
     Attributes:
         choices: All choices, in order.
-        sought: The search; a match has each of its words in ``words`` or ``status``.
-        typing: A search has begun, so that every letter is text.
-        at: The name of the selected choice; empty where nothing matches.
-        attaches: The chosen session is attached, not resumed: ``fresh`` does not apply.
-        fresh: The session is to be resumed without its conversations.
-        screen: The number of the selected session's screen to show, modulo their count.
-        page: The number of lines of a page.
-        says: A message that is shown until the next key.
-        taken: The name that was chosen; None before.
-        left: The person left without a choice; by Ctrl-C if ``interrupted``.
+        sought: The text of the search. A choice matches if each word of it is in the choice's
+            ``words`` or ``status``.
+        typing: Whether a search has begun, so that every letter is text.
+        at: The name of the selected choice; empty if nothing matches.
+        attaches: Whether the chosen session is attached, not resumed; then ``fresh`` has no effect.
+        fresh: Whether the session is to be resumed without its conversations.
+        screen: Which of the selected session's screens to show: a number, modulo their count.
+        page: How many lines the Page keys move the selection.
+        says: A message that is shown until the next key; empty for none.
+        taken: The name of the session that was chosen; None if none was yet.
+        left: Whether the person left without a choice.
+        interrupted: Whether the person left by Ctrl-C.
     """
 
     choices: tuple[Choice, ...]
@@ -71,25 +74,28 @@ class Picker:
 
     @property
     def place(self) -> int:
-        """The index of the selected choice in ``found``; 0 without one."""
+        """The index of the selected choice in ``found``; 0 if no choice is selected."""
         names = [each.name for each in self.found]
         return names.index(self.at) if self.at in names else 0
 
     @property
     def is_over(self) -> bool:
-        """Whether the person has chosen or left."""
+        """Whether the person has chosen a session or left."""
         return self.left or self.taken is not None
 
 
 def begin(choices: Sequence[Choice], *, fresh: bool = False, attaches: bool = False) -> Picker:
-    """Return a picker that selects the first choice that can be chosen, else the first one."""
+    """Return the first picker; it selects the first choice that can be chosen, else the first.
+
+    ``fresh`` and ``attaches`` are as in `Picker`.
+    """
     free = (each.name for each in choices if not each.refused)
     at = next(free, "")
     return _settled(Picker(choices=tuple(choices), fresh=fresh, attaches=attaches, at=at))
 
 
 def press(picker: Picker, key: Pressed) -> Picker:
-    """Return the picker after ``key``; one that is over does not change."""
+    """Return the picker after ``key``; a picker that is over (`Picker.is_over`) does not change."""
     if picker.is_over:
         return picker
     picker = replace(picker, says="")
@@ -99,7 +105,10 @@ def press(picker: Picker, key: Pressed) -> Picker:
 
 
 def refuse(picker: Picker, reasons: Mapping[str, str]) -> Picker:
-    """Return the picker with the reasons (by name) why choices cannot be chosen."""
+    """Return the picker in which some choices cannot be chosen.
+
+    ``reasons`` says why, by the names of these choices.
+    """
     choices = tuple(
         replace(each, refused=reasons.get(each.name, each.refused)) for each in picker.choices
     )
@@ -107,7 +116,7 @@ def refuse(picker: Picker, reasons: Mapping[str, str]) -> Picker:
 
 
 def tell(picker: Picker, statuses: Mapping[str, str]) -> Picker:
-    """Return the picker with new status texts (by name) for the search."""
+    """Return the picker with new ``status`` texts, by the names of choices."""
     choices = tuple(
         replace(each, status=statuses.get(each.name, each.status)) for each in picker.choices
     )
@@ -123,7 +132,7 @@ def _typed(picker: Picker, char: str) -> Picker:
 
 
 def _settled(picker: Picker) -> Picker:
-    """Select the first match where the selected choice does not match."""
+    """Return the picker with the first match selected, if the selected choice does not match."""
     found = picker.found
     if any(each.name == picker.at for each in found):
         return picker
@@ -189,4 +198,7 @@ _LETTERS: Final = {
     "f": _KEYS[Key.CTRL_F],
     "/": _KEYS[Key.PASTE],
 }
-"""The letters that are keys until a search begins; after ``/`` they are text."""
+"""The letters that are commands until a search begins, with what they do.
+
+``/`` begins a search; then letters are text.
+"""

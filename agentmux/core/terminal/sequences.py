@@ -1,4 +1,4 @@
-"""Control sequences that our faces send to a terminal (ECMA-48, and the modes of xterm)."""
+"""Control sequences that AgentMux sends to a terminal (ECMA-48, and the modes of xterm)."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ ALTERNATE_OFF: Final = "\x1b[?1049l"
 CURSOR_OFF: Final = "\x1b[?25l"
 CURSOR_ON: Final = "\x1b[?25h"
 WRAP_OFF: Final = "\x1b[?7l"
-"""A line that the terminal takes for wider than we do is cut, not wrapped."""
+"""From now on the terminal cuts a line that is too wide, and does not wrap it."""
 WRAP_ON: Final = "\x1b[?7h"
 PASTE_MARKED: Final = "\x1b[?2004h"
-"""Pasted text comes between two marks: no line end in it is an Enter."""
+"""From now on the terminal puts marks around pasted text, so that its line ends are no Enter."""
 PASTE_PLAIN: Final = "\x1b[?2004l"
 PLAIN: Final = "\x1b[0m"
 ERASE: Final = "\x1b[2J"
 ERASE_HISTORY: Final = "\x1b[3J"
 ERASE_LINE: Final = "\x1b[K"
-"""From the cursor to the end of its line."""
+"""Erases from the cursor to the end of its line."""
 HOME: Final = "\x1b[H"
 BELL: Final = "\a"
 
 
 def move(row: int, col: int = 1) -> str:
-    """Return the sequence that moves the cursor there; row and column count from 1."""
+    """Return the sequence that moves the cursor to this row and column, which count from 1."""
     return f"\x1b[{row};{col}H"

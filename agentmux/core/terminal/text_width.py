@@ -1,7 +1,9 @@
 """Text made safe for a terminal, and cut or wrapped to a number of cells; pure.
 
-All text is measured here, by one of two tables: that of the library `wcwidth` or, in the program of
-a stopped pane, which has no libraries, that of this Python.
+All text is measured here, by one of two tables. The usual one is that of the library `wcwidth`. The
+program in a stopped pane has no libraries and takes the Unicode tables of Python.
+
+A *clean* text is one that `clean` has returned.
 """
 
 from __future__ import annotations
@@ -13,11 +15,11 @@ from itertools import islice
 from typing import Final, TypeAlias
 
 Cells: TypeAlias = Callable[[str], int]
-"""How many cells a character takes: 0, 1 or 2."""
+"""A function that returns how many cells a character takes: 0, 1 or 2."""
 
 ELLIPSIS: Final = "\u2026"
 NARROW: Final = 20
-"""Up to this width, in columns, nothing is indented."""
+"""The greatest width, in columns, at which `wrap` does not indent."""
 # No pane shows more of one text; a feature's text may have a megabyte.
 _LONGEST: Final = 4096
 # Terminals disagree on how these change the width of the character before them.
@@ -44,12 +46,15 @@ def cell_width(char: str) -> int:
 
 
 def width(text: str, *, cells: Cells = library_width) -> int:
-    """Return the number of cells of a clean text."""
+    """Return the number of cells that a clean text takes (see `clean`)."""
     return len(text) if text.isascii() else sum(map(cells, text))
 
 
 def clean(text: str) -> str:
-    """Return the text on one line, without characters that move the cursor or turn the text."""
+    """Return ``text`` on one line, cut at some 4000 characters, safe to print on a terminal.
+
+    Characters that move the cursor or change the direction of text become spaces or are left out.
+    """
     if len(text) > _LONGEST:
         text = text[:_LONGEST] + ELLIPSIS
     if not text.isprintable() or not text.isascii():
@@ -64,7 +69,7 @@ def _shown(char: str) -> str:
 
 
 def cut(text: str, cols: int, *, cells: Cells = library_width) -> str:
-    """Return as much of a clean text as fits, with an ellipsis where it was cut."""
+    """Return a clean text (see `clean`), cut to ``cols`` cells; an ellipsis shows the cut."""
     if width(text, cells=cells) <= cols:
         return text
     return _head(text, cols - 1, cells) + ELLIPSIS[: max(cols, 0)]
@@ -82,9 +87,10 @@ def _head(text: str, cols: int, cells: Cells) -> str:
 def wrap(
     text: str, cols: int, lines: int, *, indent: str = "  ", cells: Cells = library_width
 ) -> tuple[str, ...]:
-    """Break a clean text between words into at most ``lines`` lines; the last one may be cut.
+    """Return a clean text, broken into at most ``lines`` lines of at most ``cols`` cells.
 
-    If ``cols`` is above `NARROW`, lines after the first begin with ``indent``.
+    Lines break between words, and within a word that is too long; the last line may be cut. If
+    ``cols`` is above `NARROW`, lines after the first begin with ``indent``.
     """
     hang = indent if cols > NARROW else ""
     broken = list(islice(_broken(text, max(cols, 1), hang, cells), lines + 1))
@@ -116,12 +122,10 @@ def _broken(text: str, cols: int, hang: str, cells: Cells) -> Iterator[str]:
 
 
 def spread(left: str, right: str, cols: int, *, least: int) -> tuple[str, str]:
-    """Put one clean text at each edge; the left one is cut first, down to ``least`` cells.
+    """Return a line of at most ``cols`` cells in two parts: ``left``, ``right`` at its end.
 
-    If that is still too long, both are joined into the left part, which is cut.
-
-    Returns:
-        Both parts; together they take at most ``cols`` cells.
+    Both are clean texts. If they do not fit, ``left`` is cut, down to ``least`` cells. If that is
+    not enough, the first part has both texts, cut to ``cols`` cells, and the second is empty.
     """
     room = cols - width(right) - 1
     if not right or room < min(width(left), least):
