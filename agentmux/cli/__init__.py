@@ -1,1 +1,1 @@
-"""The command line that a person or an agent types: arguments in, text or JSON out."""
+"""The ``agentmux`` command line: it parses arguments and prints text or JSON."""

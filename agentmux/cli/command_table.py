@@ -1,6 +1,6 @@
-"""The commands by name. Each one parses, calls one operation and renders its result.
+"""The table of the commands that typer parses, and the typer application that runs them.
 
-To add a command, write a function in the module of its theme and add a line to the table below.
+To add a command, write a function in a module of `cli.commands` and add a line to the table.
 """
 
 from __future__ import annotations
@@ -35,11 +35,12 @@ _COMMANDS: Final = {
     "version": "version:show_version",
     "agents": "agents:app",
 }
-"""Module and function of each command; a group of subcommands is a `typer.Typer`."""
+"""``module:name`` by command, relative to `cli.commands`. ``name`` is the command's function, or a
+`typer.Typer` with subcommands."""
 
 
 class _Commands(TyperGroup):
-    """Imports a command's module only when that command is used."""
+    """The group of all commands; imports the module of a command only when that command is used."""
 
     def list_commands(  # type: ignore[explicit-override]  # typing has it from Python 3.12 on
         self,
@@ -53,21 +54,27 @@ class _Commands(TyperGroup):
         ctx: Any,  # noqa: ANN401 (as above)
         cmd_name: str,
     ) -> Any:  # noqa: ANN401 (as above)
-        """Return one command; for an unknown name load all, so that typer can suggest one."""
+        """Return the click command ``cmd_name``.
+
+        If the name is unknown, load all commands, so that typer can suggest one, and return None.
+        """
         for name in [cmd_name] if cmd_name in _COMMANDS else _COMMANDS:
             self.commands.setdefault(name, _loaded(name))
         return super().get_command(ctx, cmd_name)
 
 
 class _Start(TyperCommand):
-    """Lets ``--branch`` stand without a name, as an empty one; typer itself cannot do that."""
+    """The command ``start``; accepts ``--branch`` without a value, which typer cannot do itself."""
 
     def parse_args(  # type: ignore[explicit-override]  # as above
         self,
         ctx: Any,  # noqa: ANN401 (as above)
         args: list[str],
     ) -> list[str]:
-        """Parse; read a ``--branch`` at the end or before another option as ``--branch=``."""
+        """Parse; read ``--branch`` without a value as ``--branch=``.
+
+        It has no value if it is the last argument, or if an option follows.
+        """
         end = args.index("--") if "--" in args else len(args)
         following = [*args[1:], "-"]
         given = [
@@ -78,7 +85,7 @@ class _Start(TyperCommand):
 
 
 def _loaded(name: str) -> Any:  # noqa: ANN401 (as above)
-    """Import a command, and return it as a click command."""
+    """Import the module of the command ``name``; return the click command."""
     module, _, function = _COMMANDS[name].partition(":")
     found = getattr(importlib.import_module(f"agentmux.cli.commands.{module}"), function)
     holder = typer.Typer(**_MANNERS)
@@ -92,7 +99,7 @@ def _loaded(name: str) -> Any:  # noqa: ANN401 (as above)
 
 
 def _help(function: Any) -> str:  # noqa: ANN401 (any function)
-    """Return the docstring as a help text, without the full stop of its first line."""
+    """Return a function's docstring as a help text, without the full stop of its first line."""
     first, *rest = inspect.cleandoc(function.__doc__ or "").split("\n")
     return "\n".join([first.removesuffix("."), *rest])
 
@@ -128,7 +135,7 @@ def options(
     ] = False,
     show_version: Annotated[bool, typer.Option("--version", help="Show the version.")] = False,
 ) -> None:
-    """Show the help if no command is given."""
+    """Show the version for ``--version``, else the help if no command is given."""
     if show_version:
         render.out(version())
         raise typer.Exit

@@ -1,4 +1,4 @@
-"""What every command gets: the global options, facts about the terminal, and the world."""
+"""The global options of a command line, and the objects that commands build from them."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ class Face:
 
     Attributes:
         environ: Environment of this process.
-        given: Value of ``--project``.
-        config: Value of ``--config``, as an absolute path.
+        given: Value of ``--project``; None without this option.
+        config: Value of ``--config``, as an absolute path; None without this option.
         verbose: Whether to show the log, and tracebacks of bugs.
         interactive: Whether a person can be asked: stdin and stderr are terminals.
         on_screen: Whether stdout is a terminal.
@@ -41,17 +41,26 @@ class Face:
     on_screen: bool = False
 
     def project(self) -> Path:
-        """Return the project's directory, absolute and without symbolic links."""
+        """Return the project's directory, absolute and without symbolic links.
+
+        ``--project`` names it; without the option it is found from the current directory.
+        """
         return machine.project_of(Path(self.given) if self.given else cwd())
 
     def site(self, project: Path | None = None) -> Site:
-        """Build what it takes to look at the sessions of ``project`` (default: `project`)."""
+        """Return a `Site`: what a command needs to look at the sessions of a project.
+
+        Args:
+            project: Directory of the project; None: the one that `project` returns.
+        """
         return build.site(project or self.project(), config=self.config, environ=self.environ)
 
     def world(self, project: Path | None = None, *, read_only: bool = False) -> World:
-        """Build the world of ``project`` (default: `project`).
+        """Return a `World`: what a command needs to work on a project, such as settings and git.
 
-        With ``read_only`` the world writes nothing, not even a cache.
+        Args:
+            project: Directory of the project; None: the one that `project` returns.
+            read_only: Write no file through this world, not even a cache.
         """
         return build.world(
             project or self.project(),
@@ -62,12 +71,16 @@ class Face:
 
     @property
     def colours(self) -> bool:
-        """Whether colours may be shown (https://no-color.org)."""
+        """Whether stdout may get colours: a terminal that can show them, and no ``NO_COLOR``."""
         plain = self.environ.get("NO_COLOR") or self.environ.get("TERM", "dumb") == "dumb"
         return self.on_screen and not plain
 
     def own_session(self) -> Path | None:
-        """Return the session that the current directory, else the pane, belongs to; or None."""
+        """Return the directory of the session in which this command is run; None outside a session.
+
+        The session whose directory contains the current directory comes first, then the session
+        whose pane this process runs in, if that session belongs to the current project.
+        """
         inside = f"/{layout.SESSIONS_DIR}/"
         here = "" if self.given else f"{cwd()}/"
         if inside in here:
@@ -82,7 +95,7 @@ def cwd() -> Path:
     """Return the current directory.
 
     Raises:
-        UsageError: It does not exist any more.
+        UsageError: The current directory does not exist any more.
     """
     try:
         return Path.cwd()
@@ -98,9 +111,9 @@ def absolute(path: Path) -> Path:
 
 
 def face_of(argv: Sequence[str], environ: Mapping[str, str]) -> tuple[Face, list[str]]:
-    """Return the face that the global options describe, and ``argv`` without them.
+    """Return a `Face` with the global options in ``argv``, and ``argv`` without these options.
 
-    Global options may stand anywhere before ``--``.
+    Global options may be anywhere before ``--``.
 
     Raises:
         UsageError: A global option has no value.
@@ -141,5 +154,5 @@ def _face(found: Mapping[str, str], environ: Mapping[str, str], *, verbose: bool
 
 
 def monotonic() -> float:
-    """Return seconds from a clock that never goes back."""
+    """Return the seconds of a clock that never goes back, to measure durations."""
     return time.monotonic()

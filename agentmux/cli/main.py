@@ -16,11 +16,16 @@ from agentmux.wiring import machine
 
 _VERBOSE: Final = {"-v", "--verbose"}
 _QUICK: Final = {"--all", "--json"}
-"""Options with which ``list`` can run without typer."""
+"""The options with which ``list`` is run without importing typer."""
 
 
 def main(argv: Sequence[str], environ: Mapping[str, str]) -> int:
-    """Run one command line (without the program's name); return its exit code."""
+    """Run one command line; return its exit code. Errors are printed, not raised.
+
+    Args:
+        argv: The arguments, without the program's name.
+        environ: Environment of this process.
+    """
     with_json = "--json" in argv[: argv.index("--") if "--" in argv else len(argv)]
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # as stderr does; else a character could end us
@@ -83,11 +88,11 @@ def _through_typer(face: Face, argv: Sequence[str]) -> int:
 
 _COMPLAINT: Final = "ClickException"
 _TEXTS: Final = ("start", "request-changes")
-"""The commands that take the user's own words as an argument."""
+"""The commands that have a text of the user as an argument."""
 
 
 def _usage(error: Exception, argv: Sequence[str]) -> UsageError:
-    """Return typer's error as a usage error, in our style and with a hint."""
+    """Turn an error of typer into a `UsageError`: in lower case, with ``--help`` as a hint."""
     said = str(getattr(error, "format_message", lambda: error)()).strip().rstrip(".")
     command = next((word for word in argv if not word.startswith("-")), "")
     known = getattr(getattr(error, "ctx", None), "info_name", "") == command
@@ -97,7 +102,12 @@ def _usage(error: Exception, argv: Sequence[str]) -> UsageError:
 
 
 def _as_text(command: str, option: str) -> tuple[str, ...]:
-    """Return a hint on how to pass a text that begins with a dash, if this may be one."""
+    """Return a hint on how to pass a text that begins with a dash; empty if none can be meant.
+
+    Args:
+        command: The command that was called.
+        option: The unknown option that typer reports.
+    """
     if command not in _TEXTS or not option or (option.startswith("--") and " " not in option):
         return ()
     return (f'agentmux {command} [OPTIONS] -- "-text"',)
@@ -111,14 +121,18 @@ def _told(error: AgentmuxError, *, json: bool) -> int:
 
 
 def _trace(error: Exception) -> str:
-    """Return an error's traceback."""
+    """Return the traceback of ``error`` as text."""
     import traceback  # noqa: PLC0415 (few errors need it)
 
     return "".join(traceback.format_exception(error))
 
 
 def _bug(error: Exception, argv: Sequence[str], environ: Mapping[str, str]) -> int:
-    """Write the traceback of a bug into a file, and say where that file is."""
+    """Write the traceback of ``error`` into a file, and say on stderr where that file is.
+
+    Returns:
+        The exit code `ExitCode.FAILED`.
+    """
     trace = _trace(error)
     if _VERBOSE.intersection(argv):
         render.note(trace)

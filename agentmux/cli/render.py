@@ -1,4 +1,4 @@
-"""Renders results as text for people or JSON for programs; only this module writes to stdout."""
+"""Prints results as text or JSON; no other module of the commands writes to stdout."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _UNITS: Final = ((86_400, "d"), (3_600, "h"), (60, "m"))
 _CODES: Final[Mapping[str, str]] = {"green": "32", "yellow": "33", "red": "31", "magenta": "35"}
-"""Terminal code (SGR) of each colour."""
+"""The number of each colour in a terminal's escape sequences (SGR)."""
 _NATIVE: Final = f"{NATIVE_MARK} "
 _SUMMARY: Final = f"{layout.COMPLETION}/summary.md"
 
@@ -39,7 +39,11 @@ def out(text: str) -> None:
 
 
 def screen(rows: Iterable[str]) -> None:
-    """Write rows from `captured_screen`, which contain only text and SGR sequences."""
+    """Write lines of a saved screen to stdout, unchanged.
+
+    Args:
+        rows: Lines from `captured_screen`, which contain only text and colour sequences.
+    """
     with _answering():
         sys.stdout.write("".join(f"{row}\n" for row in rows))
 
@@ -52,7 +56,10 @@ def flush() -> None:
 
 @contextmanager
 def _answering() -> Iterator[None]:
-    """Turn a failed write to stdout into a `DataError`; a closed pipe stays `BrokenPipeError`."""
+    """Raise a `DataError` if a write to stdout fails in the block.
+
+    A closed pipe raises `BrokenPipeError` as usual.
+    """
     try:
         yield
     except BrokenPipeError:
@@ -68,14 +75,18 @@ def note(text: str) -> None:
 
 
 def failure(message: str, hints: Iterable[str] = ()) -> None:
-    """Write an error and its hints to stderr."""
+    """Write an error to stderr, with one line for each hint."""
     note(f"error: {message}")
     for hint in hints:
         note(f"hint: {hint}")
 
 
 def error(found: AgentmuxError) -> int:
-    """Write an error, its hints and its problems to stderr; return its exit code."""
+    """Write an error to stderr with its hints and, if a submission was refused, the broken rules.
+
+    Returns:
+        The exit code of the error.
+    """
     failure(found.message, found.hints)
     for problem in found.problems if isinstance(found, RefusedError) else ():
         note(f"- {problem}")
@@ -83,9 +94,9 @@ def error(found: AgentmuxError) -> int:
 
 
 def as_json(answer: Mapping[str, object]) -> None:
-    """Write one JSON answer to stdout, in ASCII, so that it suits any terminal and pipe.
+    """Write one JSON object to stdout, in ASCII, which every terminal and pipe can carry.
 
-    It is indented on a terminal only, because indenting doubles the time of a long list.
+    The object is indented on a terminal only, because indenting doubles the time of a long list.
     """
     indent = 2 if sys.stdout.isatty() else None
     with _answering():
@@ -105,9 +116,9 @@ def show_problems(problems: Sequence[Problem]) -> None:
 
 
 def printable(text: str) -> str:
-    """Return the text without control characters and escape sequences.
+    """Replace control characters and escape sequences in ``text``.
 
-    Newlines, tabs and our own colours stay.
+    Newlines, tabs and the colours that `paint` adds stay.
     """
     if text.isascii() and text.isprintable():
         return text
@@ -116,7 +127,7 @@ def printable(text: str) -> str:
 
 
 def _only_colours(text: str) -> str:
-    """Replace every escape character that does not begin a sequence of `paint`."""
+    """Replace every escape character in ``text`` unless it begins a colour that `paint` adds."""
     first, *rest = text.split("\x1b")
     made = [first]
     for part in rest:
@@ -127,14 +138,20 @@ def _only_colours(text: str) -> str:
 
 
 def paint(word: str, *, colours: bool, shown: str = "") -> str:
-    """Return ``shown`` (else the word) in the colour of the status ``word``."""
+    """Return a text in the colour of a status.
+
+    Args:
+        word: The status.
+        colours: Whether to colour; otherwise the text is returned as it is.
+        shown: The text; empty: ``word`` itself.
+    """
     code = _CODES.get(status_colour(word))
     text = shown or word
     return f"\x1b[{code}m{text}\x1b[0m" if colours and code else text
 
 
 def age(seconds: float | None) -> str:
-    """Return a duration in its largest unit: ``42s``, ``5m``, ``3h``, ``2d``."""
+    """Return a duration in its largest unit: ``42s``, ``5m``, ``3h``, ``2d``; ``-`` for None."""
     if seconds is None:
         return "-"
     for size, unit in _UNITS:
@@ -149,12 +166,20 @@ def size(count: int) -> str:
 
 
 def _prompt(sent: int, fresh: int) -> str:
-    """Return the size of the sent prompt, compared with that of a fresh start."""
+    """Return the size of a prompt; if a fresh start would have sent another size, return both.
+
+    Args:
+        sent: Bytes of the prompt that was sent.
+        fresh: Bytes of the prompt that a fresh start sends.
+    """
     return size(sent) if sent == fresh else f"{size(sent)} instead of {size(fresh)}"
 
 
 def where(view: SessionView) -> str:
-    """Return the phase, with its cycle and iteration unless they are the first."""
+    """Return the session's phase as text: ``fixing, cycle 2, iteration 1``.
+
+    The first cycle and the first iteration are not named.
+    """
     phase = view.phase or "-"
     cycle = f", cycle {view.cycle}" if view.cycle > 1 else ""
     iteration = f", iteration {view.review_iteration}" if view.review_iteration else ""
@@ -162,7 +187,7 @@ def where(view: SessionView) -> str:
 
 
 def standing(view: SessionView) -> list[str]:
-    """Return the lines to show after a detach: the state of the session and the next command."""
+    """Return the lines to print after a detach: the session's state and what to do next."""
     name = view.session
     if view.status == SessionStatus.DONE:
         made = f"commit {view.commit[:12]}" if view.commit else "nothing was committed"
@@ -175,7 +200,11 @@ def standing(view: SessionView) -> list[str]:
 
 
 def table(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return the rows as lines, with aligned columns two spaces apart."""
+    """Return the rows as lines of aligned columns, with two spaces between columns.
+
+    Args:
+        rows: The cells of each row; all rows have the same number of cells.
+    """
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
@@ -194,11 +223,11 @@ def columns() -> int | None:
 def session_list(
     views: Sequence[SessionView], titles: Iterable[str], *, cols: int | None, colours: bool
 ) -> list[str]:
-    """Return the lines of ``agentmux list``.
+    """Return the lines of ``agentmux list``: a heading, then one line for each session.
 
     Args:
         views: The sessions.
-        titles: Title of each session; cut to fit if ``cols`` is known.
+        titles: The title of each session, in the same order; cut to fit if ``cols`` is known.
         cols: Width of the terminal; None if unknown.
         colours: Whether to colour the statuses.
     """
@@ -221,7 +250,7 @@ def session_list(
 
 
 def status_lines(view: SessionView, *, colours: bool) -> list[str]:
-    """Return the lines of ``agentmux status`` for one session."""
+    """Return what ``agentmux status`` prints for one session, as lines."""
     state = paint(view.status, colours=colours, shown=status_label(view.status))
     lines = [
         view.session,
@@ -283,7 +312,7 @@ def _seat_table(seats: Sequence[SeatView]) -> list[str]:
 
 
 def next_step(view: SessionView) -> str:
-    """Return the command that a person most likely needs next; empty for none."""
+    """Return the command that the user most likely needs next; empty if nothing is to be done."""
     name = view.session
     if view.decision:
         return f'agentmux approve {name}, or agentmux request-changes "…" --session {name}'
@@ -309,14 +338,20 @@ def next_step(view: SessionView) -> str:
 
 
 def _to_restart(view: SessionView) -> str:
-    """Return a lost seat that the live orchestrator could restart; empty for none."""
+    """Return a seat of a live session that the user can restart; empty if there is none.
+
+    That is a seat whose agent holds the session up, or the one whose loss made the session fail.
+    """
     lost = (view.interruption or {}).get("seat") if view.status == SessionStatus.FAILED else None
     seats = view.seats if view.orchestrator is not None else ()
     return next((seat.seat for seat in seats if seat.holds_up or seat.seat == lost), "")
 
 
 def log_line(raw: str) -> str:
-    """Return one line of ``orchestrator.log`` for people; a line that is not JSON is unchanged."""
+    """Turn one line of ``orchestrator.log``, which is JSON, into text for people.
+
+    A line that is not JSON is returned unchanged.
+    """
     try:
         fields = json.loads(raw)
     except (ValueError, RecursionError):
@@ -334,7 +369,7 @@ def log_line(raw: str) -> str:
 
 
 def resume_plan(fields: Mapping[str, Any], *, explain: bool, readable: bool = True) -> list[str]:
-    """Return the lines of a dry run of one session: its phase and why, and how each pane resumes.
+    """Return what ``agentmux resume --dry-run`` prints for one session, as lines.
 
     Args:
         fields: The session's part of the JSON answer; its ``phase`` is None if there is no plan.

@@ -32,12 +32,12 @@ if TYPE_CHECKING:
     from agentmux.core.agents.spec import AgentSpec, Registry
 
 Ask = Callable[[str], str]
-"""Shows a text of one or more lines, and returns what a person typed after the last."""
+"""A function that shows a text and returns the line that a person then typed."""
 
 SHELL: Final = "shell"
 CUSTOM: Final = "custom…"
 OFFLINE: Final = "demo"
-"""The offline agent: offered like the others, but never the default answer."""
+"""The offline agent; it is in the menu, but is never the default answer."""
 
 _VARIANTS: Final = "demo-"
 # How many programs are probed at the same time.
@@ -46,11 +46,13 @@ _AT_ONCE: Final = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentOffer:
-    """One agent that the question offers.
+    """One line of the menu from which a person chooses an agent.
 
     Attributes:
-        agent: Value to configure if it is chosen; None: ask for a command.
-        resumes: Whether its conversations come back.
+        name: The word that a person can type to choose this line.
+        agent: The value to write into the configuration; None: a person types a command instead.
+        says: What the menu says about the agent.
+        resumes: Whether a resume continues the agent's conversations.
     """
 
     name: str
@@ -60,9 +62,9 @@ class AgentOffer:
 
 
 def asking() -> Ask:
-    """Return a function that asks the person at the terminal.
+    """Return an `Ask` that writes to stderr and reads a line from stdin.
 
-    That function raises `KeyboardInterrupt` at the end of the input.
+    It raises `KeyboardInterrupt` at the end of stdin.
     """
 
     def ask(text: str) -> str:
@@ -79,12 +81,15 @@ def asking() -> Ask:
 def choose_agent(world: World, ask: Ask | None, *, config: Path | None = None) -> str | None:
     """Ask which agent plays the roles, and write the answer into the project's configuration.
 
+    Nothing is asked if a configuration names an agent already, or if nobody can be asked.
+
     Args:
+        world: The world of the project.
         ask: Asks a person; None if nobody can be asked.
-        config: The file of ``--config``.
+        config: The file of ``--config``; None without this option.
 
     Returns:
-        An agent's name or a command as typed; None if no question was needed.
+        An agent's name or a command as typed; None if nothing was asked.
     """
     if ask is None or is_configured(world, config):
         return None
@@ -97,7 +102,11 @@ def choose_agent(world: World, ask: Ask | None, *, config: Path | None = None) -
 
 
 def ask_agent(world: World, ask: Ask, *, question: str) -> str:
-    """Show what can be chosen, and ask until the answer can be run; write nothing."""
+    """Show a menu of agents and ask until the chosen one can be run; write nothing.
+
+    Returns:
+        An agent's name, or a command as typed.
+    """
     return _answer(world, offers(world, _registry(world)), ask, question)
 
 
@@ -106,7 +115,12 @@ def _registry(world: World) -> Registry:
 
 
 def is_configured(world: World, config: Path | None) -> bool:
-    """Whether any layer of the configuration names an agent, for all roles or for one."""
+    """Whether a configuration file names an agent, for all roles or for one.
+
+    Args:
+        world: The world of the project.
+        config: The file of ``--config``, which counts, too; None without this option.
+    """
     user = machine.config_dir(world.environment)
     sources = load_settings(user, world.project, config).sources
     return any(
@@ -117,7 +131,7 @@ def is_configured(world: World, config: Path | None) -> bool:
 
 
 def offers(world: World, registry: Registry) -> tuple[AgentOffer, ...]:
-    """Return what can be chosen: a shell, the installed agents, or another command."""
+    """Return the lines of the menu: a shell, the installed agents, and a command that is typed."""
     return (
         AgentOffer(name=SHELL, agent=SHELL, says="you play the roles yourself, in a shell"),
         *_installed(world, registry),
@@ -142,7 +156,11 @@ def _installed(world: World, registry: Registry) -> Iterator[AgentOffer]:
 
 
 def _answer(world: World, choices: Sequence[AgentOffer], ask: Ask, question: str) -> str:
-    """Ask until the answer can be run."""
+    """Show the menu and ask until the chosen agent can be run.
+
+    Returns:
+        An agent's name, or a command as typed.
+    """
     usual = _usual(world, choices)
     text = "\n".join([question, *_menu(choices), ""])
     prompt = f"Number or name{f' [{usual.name}]' if usual else ''}: "
@@ -169,7 +187,11 @@ def _menu(choices: Sequence[AgentOffer]) -> list[str]:
 
 
 def _usual(world: World, choices: Sequence[AgentOffer]) -> AgentOffer | None:
-    """Return the default answer: the built-in agent if it is installed, else the first agent."""
+    """Return the line of the menu that an empty answer chooses.
+
+    It is the default agent of the settings if that is installed, else the first agent. None if no
+    agent but the offline one is installed.
+    """
     agents = [each for each in choices if each.name not in {SHELL, CUSTOM, OFFLINE}]
     built_in = world.settings.defaults.agent
     default = (each for each in agents if each.name == built_in)
@@ -184,7 +206,7 @@ def _meant(choices: Sequence[AgentOffer], typed: str) -> AgentOffer | None:
 
 
 def _problem(world: World, agent: str) -> str | None:
-    """Return why this agent cannot be run; None if it can."""
+    """Return why ``agent``, a name or a command, cannot be run; None if it can."""
     try:
         program = world.spec(agent).command[0]
     except AgentmuxError as error:
@@ -193,7 +215,10 @@ def _problem(world: World, agent: str) -> str | None:
 
 
 def _offer_unattended(world: World, spec: AgentSpec, ask: Ask) -> None:
-    """Offer to let the agent act without asking, and write that if the person agrees."""
+    """Ask whether the agent may act without asking for permission; after a yes, configure that.
+
+    Nothing is asked if the configuration has such arguments already, or if the agent has none.
+    """
     if spec.permission_args or not spec.unattended_args:
         return
     words = shlex.join(spec.unattended_args)
@@ -209,7 +234,13 @@ def _offer_unattended(world: World, spec: AgentSpec, ask: Ask) -> None:
 
 
 def _remember(world: World, keys: Sequence[str], value: object) -> None:
-    """Write a value into the project's configuration; if that fails, say why and what to write."""
+    """Write a value into the project's configuration; if that fails, print why.
+
+    Args:
+        world: The world of the project.
+        keys: The path of the value in the file, such as ``("defaults", "agent")``.
+        value: The value.
+    """
     try:
         set_value(world.project / layout.PROJECT_CONFIG, keys, value)
     except (ConfigError, DataError) as error:

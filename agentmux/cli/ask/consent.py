@@ -16,7 +16,12 @@ YesOpt = Annotated[bool, typer.Option("--yes", "-y", help="Ask nothing.")]
 
 
 def require_consent(face: Face, question: str, *, yes: bool) -> None:
-    """Ask a person to agree; the default is no. With ``yes``, return without asking.
+    """Ask a person to agree; only ``y`` or ``yes`` agrees.
+
+    Args:
+        face: Tells whether a person can be asked.
+        question: The question.
+        yes: Return at once, without asking, because the person has agreed beforehand.
 
     Raises:
         UsageError: Nobody can be asked.
@@ -33,7 +38,7 @@ def require_consent(face: Face, question: str, *, yes: bool) -> None:
 
 
 def leave() -> NoReturn:
-    """End the command because the person declined.
+    """Print "nothing was done" and end the command, because the person declined.
 
     Raises:
         KeyboardInterrupt: Always.

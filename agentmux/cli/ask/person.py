@@ -1,7 +1,7 @@
-"""Refuses an agent the commands by which a person decides, such as ``approve``.
+"""Keeps agents from running the commands by which a person decides, such as ``approve``.
 
-This keeps an agent from approving its own work by a command of its own. It is no security
-boundary: a process that leaves its parents and clears its environment is not recognised.
+An agent thus cannot approve its own work. This is no security boundary: a process that leaves its
+parents and clears its environment is not recognised as an agent.
 """
 
 from __future__ import annotations
@@ -16,10 +16,14 @@ if TYPE_CHECKING:
 
 
 def require_person(face: Face, command: str) -> None:
-    """Refuse ``command`` if an agent, or a process that an agent started, runs it.
+    """Check that no agent, and no process that an agent started, runs this process.
+
+    Args:
+        face: Has the environment of this process.
+        command: The command as typed after ``agentmux``, for the message.
 
     Raises:
-        BlockedError: An agent runs it; the reason is ``agent``.
+        BlockedError: An agent runs the command; the error's reason is ``agent``.
     """
     found = agent_above(face.environ)
     if found is None:

@@ -1,4 +1,4 @@
-"""Finds the session that a name means; a command then works in the project of that session."""
+"""Finds the session and the project that the SESSION argument of a command means."""
 
 from __future__ import annotations
 
@@ -12,10 +12,14 @@ if TYPE_CHECKING:
 
 
 def named(face: Face, name: str, *, command: str) -> tuple[Site, SessionEntry]:
-    """Return the session that ``name`` means, and the site of its project.
+    """Return the `Site` of the session's project, and the session that ``name`` means.
+
+    The session may belong to another project than the current one, if ``name`` is a path.
 
     Args:
-        command: Command for hints, with ``SESSION`` in place of the name.
+        face: The global options.
+        name: A name, a path, or the beginning of a name, as typed.
+        command: The command in hints, with ``SESSION`` in place of the name.
 
     Raises:
         NotFoundError: No session matches, or several do.
@@ -29,13 +33,14 @@ def named(face: Face, name: str, *, command: str) -> tuple[Site, SessionEntry]:
 def meant(
     face: Face, name: str | None, *, command: str, read_only: bool = False
 ) -> tuple[World, SessionEntry | None]:
-    """Return the world of the session's project, and the session that ``name`` means.
-
-    Without a name, return the world of the current project, and None.
+    """Return the `World` of the session's project, and the session that ``name`` means.
 
     Args:
-        command: As for `named`.
-        read_only: As for `Face.world`.
+        face: The global options.
+        name: A name, a path, or the beginning of a name; None: return the current project's world,
+            and None in place of a session.
+        command: The command in hints, with ``SESSION`` in place of the name.
+        read_only: Write no file through this world, not even a cache.
 
     Raises:
         NotFoundError: No session matches, or several do.

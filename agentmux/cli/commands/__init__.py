@@ -1,1 +1,4 @@
-"""Commands that typer parses: arguments in, text or JSON out. What a command does is in `app`."""
+"""The functions of the commands that typer parses; a docstring is the command's help.
+
+They turn arguments into calls of `app`, where the work is done, and print the results.
+"""

@@ -31,7 +31,7 @@ _VARIANTS: Final = "demo-"
 
 
 def _also_before(ctx: typer.Context, given: bool) -> bool:
-    """Whether ``--json`` was given, before or after the subcommand."""
+    """Whether ``--json`` was given after the subcommand (``given``), or before it."""
     return given or (ctx.parent is not None and ctx.parent.params.get("json") is True)
 
 
@@ -69,7 +69,10 @@ def agents(
 
 
 def _every(world: World) -> object:
-    """Return all agents that the list shows and whose programs it runs."""
+    """Return everything that ``agentmux agents`` depends on: the agents in use, and every agent.
+
+    If the agent registry is wrong, return the error message instead.
+    """
     settings = world.settings
     named = [settings.defaults.agent, *(each.agent or "" for each in settings.roles.values())]
     try:
@@ -80,7 +83,7 @@ def _every(world: World) -> object:
 
 
 def _one(name: str) -> Effect:
-    """Return the effect of looking at one agent: what is shown of it, and which program runs."""
+    """Return the `Effect` of a command that shows or probes the agent ``name``."""
     return lambda world: (spec_of(world, name), world.settings.defaults)
 
 

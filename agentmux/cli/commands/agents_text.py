@@ -22,8 +22,6 @@ from agentmux.core.names.status_labels import NATIVE_MARK
 if TYPE_CHECKING:
     from agentmux.core.agents.spec import AgentSpec
 
-"""Marks an agent or seat whose conversation comes back."""
-
 EXPLAINED: Final = {
     StrategyKind.ASSIGN: "AgentMux chooses the conversation's id and resumes by it",
     StrategyKind.LEARN: "the agent tells its conversation's id, and AgentMux resumes by it",
@@ -41,7 +39,7 @@ _PROMPTS: Final = {
 
 
 def list_lines(reports: Sequence[AgentReport]) -> list[str]:
-    """Return the table of ``agentmux agents``."""
+    """Return what ``agentmux agents`` prints: a heading, then one line for each agent."""
     rows = [("", "NAME", "INSTALLED", "VERSION", "STRATEGY", "PROBE")]
     rows += [
         (
@@ -58,7 +56,7 @@ def list_lines(reports: Sequence[AgentReport]) -> list[str]:
 
 
 def _verdict(report: AgentReport) -> str:
-    """Return in a few words what the probe found."""
+    """Return the PROBE column of an agent: in a few words, what the probe of its program found."""
     if not report.probe.installed:
         return "-"
     if report.probe.problem:
@@ -70,7 +68,7 @@ def _verdict(report: AgentReport) -> str:
 
 
 def probe_lines(report: AgentReport) -> Iterator[str]:
-    """Return the lines of ``agentmux agents probe``."""
+    """Yield the lines that ``agentmux agents probe`` prints for one agent."""
     spec = report.spec
     version = f" {report.version}" if report.version else ""
     yield f"{spec.name}{version}: {report.probe.path or 'not installed'}"
@@ -91,7 +89,11 @@ def probe_lines(report: AgentReport) -> Iterator[str]:
 
 
 def _screens(report: AgentReport) -> Iterator[str]:
-    """Return which recorded screens its patterns were tested with, and which are missing."""
+    """Yield lines about the recorded screens with which the agent's patterns were tested.
+
+    They say from which version the screens are, and which are missing. No line if the registry
+    lists no screens for the agent.
+    """
     known = report.spec.screens
     if known is None:
         return
@@ -104,7 +106,7 @@ def _screens(report: AgentReport) -> Iterator[str]:
 
 
 def show_lines(found: AgentCommands) -> Iterator[str]:
-    """Return the lines of ``agentmux agents show``."""
+    """Yield the lines that ``agentmux agents show`` prints for one agent."""
     report, spec = found.report, found.report.spec
     yield f"{spec.name}: {report.probe.path or report.probe.problem}"
     if not spec.known:
@@ -141,7 +143,7 @@ def _at_resume(spec: AgentSpec) -> str:
 
 
 def unattended(spec: AgentSpec) -> str:
-    """Return the arguments that the agent needs to run unattended, and whether they are set."""
+    """Return in words which arguments let the agent run unattended, and whether they are set."""
     if spec.permission_args:
         return f"runs with {shlex.join(spec.permission_args)}, as you configured it"
     if not spec.unattended_args:

@@ -1,4 +1,7 @@
-"""``approve`` and ``request-changes``: the user's decisions; they work on stopped sessions, too."""
+"""``approve`` and ``request-changes``: the user's decisions.
+
+A decision for a session that is not live is applied when the session is resumed.
+"""
 
 from __future__ import annotations
 
@@ -74,7 +77,19 @@ def approve(
 def _require_committable(
     world: World, entry: SessionEntry, state: SessionState, *, leave_nested: bool
 ) -> None:
-    """Refuse an approval whose commit is impossible or would silently leave out work."""
+    """Check that an approval can be committed, and that the commit has all of the work.
+
+    Args:
+        world: The world of the project.
+        entry: The session.
+        state: The state of that session.
+        leave_nested: Whether the commit may leave out git repositories inside the project.
+
+    Raises:
+        BlockedError: The repository is not where the session began, or a merge or the like is in
+            progress (the reason is ``head_moved``); or the commit would leave out a repository
+            inside the project (``nested_repository``).
+    """
     error = moved(world, state)
     if error is not None:
         raise BlockedError(error.message, reason="head_moved", hints=error.hints)
@@ -128,7 +143,18 @@ def request_changes(
 
 
 def _deciding(face: Face, name: str | None, *, command: str) -> tuple[World, SessionEntry]:
-    """Return the session of that name; without a name, the only one that waits for a decision."""
+    """Return the session to decide on, and the world of its project.
+
+    Args:
+        face: The global options.
+        name: The session's name; None: the only session that waits for a decision, or the only one
+            that is not done.
+        command: The command in hints, with ``SESSION`` in place of the name.
+
+    Raises:
+        NotFoundError: No session matches, or several do.
+        BlockedError: The session's directory is a copy of a live session.
+    """
     world, entry = meant(face, name, command=command)
     if entry is None:
         entries = list_resumable_sessions(world)
@@ -153,7 +179,7 @@ def _decide(world: World, entry: SessionEntry, fact: UserDecision, *, json: bool
 
 
 def _error(made: SubmitAnswer, entry: SessionEntry) -> AgentmuxError | None:
-    """Return why the decision does not count, so that the exit code tells scripts; else None."""
+    """Return the error for a decision that was refused or ignored; None for any other."""
     if made.result == "refused":
         return RefusedError(made.reason, problems=made.problems)
     if made.result == "ignored":

@@ -25,10 +25,11 @@ if TYPE_CHECKING:
 
 
 def attach(face: Face, site: Site, entry: SessionEntry) -> NoReturn:
-    """Show the session in this terminal, and exit with the status of the tmux client.
+    """Show a session in this terminal; then exit with the exit status of the tmux client.
 
     Raises:
         AgentmuxError: The session is not live, or this terminal cannot show it.
+        typer.Exit: The tmux client has ended.
     """
     target = require_live(entry, live(site, (entry,))[entry.path])
     argv = attach_argv(target, face.environ, on_terminal=face.interactive)
@@ -36,9 +37,19 @@ def attach(face: Face, site: Site, entry: SessionEntry) -> NoReturn:
 
 
 def go(face: Face, site: Site, path: Path, argv: tuple[str, ...]) -> int:
-    """Run the tmux client ``argv``, then print the state of the session at ``path``.
+    """Run a tmux client, then print the state of the session.
 
-    Inside tmux, the client that is there switches to the session, and this process does not wait.
+    Inside tmux, ``argv`` switches the client that is running. It then replaces this process, and
+    nothing is printed.
+
+    Args:
+        face: The global options.
+        site: The site of the session's project.
+        path: Directory of the session.
+        argv: The command line of the tmux client, from `attach_argv`.
+
+    Returns:
+        The exit status of the tmux client.
     """
     render.flush()
     if face.environ.get("TMUX"):
@@ -50,12 +61,17 @@ def go(face: Face, site: Site, path: Path, argv: tuple[str, ...]) -> int:
 
 
 def require_live(entry: SessionEntry, found: Liveness) -> Target:
-    """Return the server and the tmux session of a live session.
+    """Return the tmux session of a session, with its server.
+
+    Args:
+        entry: The session.
+        found: What was found out about the session's tmux session.
 
     Raises:
-        BlockedError: Its tmux session cannot be reached, belongs to somebody else, or belongs to
-            the session that this directory is a copy of.
-        AgentmuxError: There is no tmux session, or it is unknown whether there is one.
+        BlockedError: The tmux session cannot be reached, is not the session's own, or belongs to
+            the session of which this directory is a copy.
+        NotFoundError: There is no tmux session.
+        AgentmuxError: It is unknown whether there is a tmux session; tmux may be missing.
     """
     target = own_tmux(entry, found)
     if target is not None:
@@ -79,13 +95,19 @@ def require_live(entry: SessionEntry, found: Liveness) -> Target:
 def attach_argv(
     target: Target, environ: Mapping[str, str], *, on_terminal: bool
 ) -> tuple[str, ...]:
-    """Return the argv of a tmux client that shows the session.
+    """Return the command line of a tmux client that shows a session.
 
-    Inside the same tmux server, it switches the current client. Inside another server, attaching is
-    refused, because a tmux inside a tmux takes the prefix key away from the inner one.
+    Inside the session's tmux server, the command switches the current client. Inside another
+    server, attaching is refused: the outer tmux would take the inner one's prefix key away.
+
+    Args:
+        target: The tmux session to show.
+        environ: Environment of this process; ``$TMUX`` tells whether it is inside tmux.
+        on_terminal: Whether this process has a terminal.
 
     Raises:
-        UsageError: This terminal cannot show the session; the hint says what to type in one.
+        UsageError: This terminal cannot show the session; the hint says what to type in one that
+            can.
     """
     from agentmux.adapters.tmux.commands import client_of, goes_to  # noqa: PLC0415 (only who goes)
 
@@ -105,10 +127,15 @@ def attach_argv(
 
 
 def require_place(face: Face, socket: str, *, asked: bool | None) -> None:
-    """Check, before a session is started, that this terminal can show it; only if ``asked``.
+    """Check that this terminal can show a session that is about to be started.
+
+    Args:
+        face: The global options.
+        socket: Socket of the tmux server that the session will be on.
+        asked: Value of ``--attach``; unless it is True, nothing is checked.
 
     Raises:
-        UsageError: This terminal cannot show it.
+        UsageError: This terminal cannot show the session.
     """
     if not asked:
         return
@@ -121,7 +148,7 @@ def require_place(face: Face, socket: str, *, asked: bool | None) -> None:
 
 
 def become(argv: tuple[str, ...]) -> NoReturn:
-    """Replace this process by a program.
+    """Replace this process by the program ``argv``.
 
     Raises:
         MissingError: The program cannot be started.

@@ -1,4 +1,7 @@
-"""The configuration that ``agentmux init`` writes: every key as a comment, with its value."""
+"""The configuration file that ``agentmux init`` writes.
+
+It sets the agent. Every other key is in a comment, with its built-in value.
+"""
 
 from __future__ import annotations
 
@@ -53,10 +56,10 @@ defaults:
 
 
 def require_free(project: Path) -> Path:
-    """Return the path of the project's configuration, which does not exist yet.
+    """Return the path of the project's configuration file, after a check that no file is there.
 
     Raises:
-        UsageError: It exists; it is never overwritten.
+        UsageError: The file exists; ``agentmux init`` never overwrites it.
     """
     path = project / layout.PROJECT_CONFIG
     if path.exists() or path.is_symlink():
@@ -65,7 +68,7 @@ def require_free(project: Path) -> Path:
 
 
 def write(path: Path, agent: str) -> None:
-    """Write the configuration; only ``agent`` differs from the built-in values.
+    """Write the configuration file, with ``agent`` as the agent of all roles.
 
     Raises:
         DataError: The file cannot be written; nothing was changed.
@@ -76,7 +79,10 @@ def write(path: Path, agent: str) -> None:
 
 
 def unattended(spec: AgentSpec) -> Iterator[str]:
-    """Yield lines that say what the agent needs to run unattended; nothing of it is written."""
+    """Yield lines that tell the user which arguments let the agent run unattended.
+
+    The lines are for the terminal; the configuration file does not get these arguments.
+    """
     if spec.permission_args:
         yield f"{spec.name} runs with {shlex.join(spec.permission_args)}, as you configured it"
     elif spec.unattended_args:

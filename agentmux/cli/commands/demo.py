@@ -1,4 +1,4 @@
-"""``agentmux demo``: the command; the demo itself is loaded only when it runs."""
+"""The command ``agentmux demo``; the package `agentmux.demo` is imported only when it runs."""
 
 from __future__ import annotations
 

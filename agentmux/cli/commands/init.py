@@ -45,7 +45,11 @@ def init(
 
 
 def _chosen(world: World) -> str:
-    """Ask a person which agent plays the roles; return an agent that can be run here."""
+    """Ask a person which agent plays the roles.
+
+    Returns:
+        An agent's name or a command; its program is installed.
+    """
     from agentmux.cli.ask.agent_choice import ask_agent, asking  # noqa: PLC0415 (only with a person)
 
     return ask_agent(world, asking(), question="Which agent should play the roles in this project?")

@@ -1,4 +1,7 @@
-"""Agents that outlived their tmux server: finds and ends them, so that no seat has two agents."""
+"""Finds and ends agents that outlived their tmux server, before their session is resumed.
+
+Otherwise, a seat would have two agents after the resume.
+"""
 
 from __future__ import annotations
 
@@ -13,17 +16,18 @@ if TYPE_CHECKING:
     from agentmux.adapters.system.processes import Survivor
 
 _DYING_S: Final = 4.0
-"""Seconds to wait for agents to end by themselves after their server is gone: the wrapper's grace
-period and a bit more."""
+"""How many seconds agents get to end by themselves after their server is gone. It is a bit more
+than the time after which the wrapper, in which each agent runs, kills the agent."""
 
 
 def outlived(sessions: Iterable[tuple[str, Path]]) -> tuple[Survivor, ...]:
-    """Return the agents of these sessions that still run; the sessions must not be live.
+    """Return the agents that still run although their sessions are not live.
 
-    It changes nothing. If it finds agents, it waits up to `_DYING_S` for them to end.
+    If there are any, wait up to `_DYING_S` for them to end by themselves. No process is ended here.
 
     Args:
-        sessions: Id and directory of each session. A copy has the same id, but its own agents.
+        sessions: Id and directory of each session. None of them may be live. A copied session has
+            the id of the original; only agents that were started in this directory are returned.
     """
     places = tuple(sessions)
     alive = processes.survivors(*(uuid for uuid, _ in places))
@@ -33,14 +37,21 @@ def outlived(sessions: Iterable[tuple[str, Path]]) -> tuple[Survivor, ...]:
 
 
 def _is_of(survivor: Survivor, places: Iterable[tuple[str, Path]]) -> bool:
-    """Whether it belongs to one of these sessions, or its directory is gone (session was moved)."""
+    """Whether an agent belongs to one of the sessions.
+
+    An agent whose session directory does not exist any more counts, too: the session was moved.
+
+    Args:
+        survivor: The agent.
+        places: Id and directory of each session.
+    """
     if not Path(survivor.folder or "/nowhere").is_dir():
         return True
     return any(survivor.session == uuid and _same(survivor.folder, path) for uuid, path in places)
 
 
 def _same(folder: str, path: Path) -> bool:
-    """Whether both paths name the same directory."""
+    """Whether both paths name the same directory; False if one of them cannot be read."""
     try:
         return path.samefile(folder)
     except OSError:
@@ -48,12 +59,17 @@ def _same(folder: str, path: Path) -> bool:
 
 
 def listed(alive: Iterable[Survivor]) -> str:
-    """Return the seats and processes of agents, as a text for people."""
+    """Return the agents as a text for people: for each one the seat, the pid and the program."""
     return ", ".join(f"{each.seat or '?'} (process {each.pid}, {each.argv0})" for each in alive)
 
 
 def agents_alive(session: str, alive: Iterable[Survivor]) -> BlockedError:
-    """Return the error for a resume without consent to end the agents that are still alive."""
+    """Return the error for a resume that may not end agents that are still running.
+
+    Args:
+        session: Name of the session.
+        alive: The agents.
+    """
     return BlockedError(
         f"agents of session {session} outlived their tmux server: {listed(alive)}",
         reason="agents_alive",
@@ -62,5 +78,5 @@ def agents_alive(session: str, alive: Iterable[Survivor]) -> BlockedError:
 
 
 def end(alive: Iterable[Survivor]) -> None:
-    """End these agents; kill those that do not end in time."""
+    """Ask the agents to end; kill those that still run after a grace period."""
     processes.end([(each.pid, each.started) for each in alive], grace_s=_DYING_S)

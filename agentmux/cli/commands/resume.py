@@ -1,4 +1,4 @@
-"""``resume``, ``stop`` and ``restart``: resume a session, stop it, start one seat again."""
+"""``resume``, ``stop`` and ``restart``: resume a session, stop it, or start one seat again."""
 
 from __future__ import annotations
 
@@ -137,9 +137,14 @@ def resume_session(
 def _as_typed(
     command: str, switches: Mapping[str, bool], values: Mapping[str, Sequence[str] | str | None]
 ) -> str:
-    """Return the command for hints: what the user typed, with all options but the consents.
+    """Return the command to show in hints: the user's own options, but none that gives consent.
 
     A pasted hint then does no more than the user asked for.
+
+    Args:
+        command: The command with its argument, such as ``resume SESSION``.
+        switches: Whether each option without a value was given.
+        values: The values of each other option; None or empty: the option was not given.
     """
     words = [name for name, given in switches.items() if given]
     for name, given in values.items():
@@ -168,10 +173,22 @@ def _picked(
     command: str,
     json: bool,
 ) -> tuple[SessionEntry, frozenset[str], bool] | None:
-    """Return the session to resume, the seats that start afresh, and whether to attach instead.
+    """Let a person pick the session to resume, unless the command names one.
 
-    The last is true if a person picked a session that was shown as live. Return None if they
-    picked none.
+    Args:
+        face: The global options.
+        world: The world of the project.
+        entry: The session that the command names; None: pick one.
+        fresh: The seats that start a new conversation; ``*`` stands for all.
+        command: The command in hints, with ``SESSION`` in place of the name.
+        json: Whether the answer is JSON; the picker is then not shown.
+
+    Returns:
+        The session, the seats that start a new conversation, and whether the picker showed the
+        session as live, so that it is to be attached to. None if the person picked no session.
+
+    Raises:
+        NotFoundError: No session can be resumed, or there are several and nobody can pick.
     """
     if entry is not None:
         return entry, fresh, False
@@ -235,7 +252,7 @@ def _dry_run(
 
 
 class _LookedUpOnce:
-    """Programs that are looked up once each, for a look at many sessions."""
+    """The programs of a world, for a look at many sessions: each one is looked up only once."""
 
     def __init__(self, programs: Programs) -> None:
         self.path, self.shell = programs.path, programs.shell
@@ -253,7 +270,19 @@ def _look(
     fresh: frozenset[str],
     phase: str | None,
 ) -> tuple[dict[str, Any], list[Problem]]:
-    """Return what a resume would do with one session, and its problems; errors become problems."""
+    """Return what a resume would do with one session, without changing anything.
+
+    Args:
+        world: The world of the project.
+        entry: The session.
+        lives: What was found out about the tmux session of each session, by directory.
+        at_work: The live sessions of this checkout.
+        fresh: The seats that would start a new conversation; ``*`` stands for all.
+        phase: The phase to go back to; None: the phase is inferred.
+
+    Returns:
+        The session's part of the JSON answer, and the errors, which are not raised.
+    """
     liveness = lives[entry.path]
     place = shown_path(entry.path, world.project)
     unread = {"session": entry.name, "path": place, "phase": None, "blocked": None}
@@ -279,7 +308,14 @@ def _look(
 def _foretell(
     fields: dict[str, Any], entry: SessionEntry, alive: Sequence[Survivor], *, ends_agents: bool
 ) -> None:
-    """Add that agents outlived their server: a warning if a resume may end them, else a block."""
+    """Add to a session's part of the answer that some of its agents outlived their tmux server.
+
+    Args:
+        fields: The part of the answer; it gets a warning or is marked as blocked.
+        entry: The session.
+        alive: The agents.
+        ends_agents: Whether a resume may end the agents; if not, they block it.
+    """
     error = orphan_agents.agents_alive(entry.name, alive)
     if ends_agents:
         fields.setdefault("warnings", []).append(f"{error.message}; a resume ends them")
@@ -311,7 +347,24 @@ def _resume(
     yes: bool,
     trust: bool,
 ) -> tuple[StartedSession, tuple[str, ...]]:
-    """Check everything that can refuse, then start the orchestrator; return the warnings, too."""
+    """Check everything that could refuse the resume, ask where consent is needed, then resume.
+
+    Args:
+        face: The global options.
+        world: The world of the project.
+        entry: The session.
+        fresh: The seats that start a new conversation; ``*`` stands for all.
+        phase: The phase to go back to; None: the phase is inferred.
+        yes: Agree to everything without being asked.
+        trust: Trust the project's files without being asked.
+
+    Returns:
+        The started session, and the warnings that were printed.
+
+    Raises:
+        AgentmuxError: The session cannot be resumed, or the orchestrator did not start.
+        KeyboardInterrupt: The person did not consent.
+    """
     known = _known(world, (entry,))
     lives = live(world, known)
     block = blocked(world, entry, lives[entry.path])
@@ -336,13 +389,23 @@ def _resume(
 
 
 def _known(world: World, entries: Sequence[SessionEntry]) -> tuple[SessionEntry, ...]:
-    """Return these sessions and all others that could be live in the same checkout."""
+    """Return the given sessions and all others of the project that are not done, each one once."""
     found = {each.path: each for each in (*list_resumable_sessions(world), *entries)}
     return tuple(found.values())
 
 
 def _end_survivors(face: Face, plan: ResumePlan, *, yes: bool) -> None:
-    """End agents that outlived their tmux server, with consent."""
+    """End agents that outlived their tmux server, after asking the person.
+
+    Args:
+        face: Tells whether a person can be asked.
+        plan: The plan of the resume, which names the session.
+        yes: End them without asking.
+
+    Raises:
+        BlockedError: Agents are alive and nobody can be asked.
+        KeyboardInterrupt: The person said no.
+    """
     alive = orphan_agents.outlived([(plan.state.session_id, plan.path)])
     if not alive:
         return
@@ -355,7 +418,7 @@ def _end_survivors(face: Face, plan: ResumePlan, *, yes: bool) -> None:
 
 
 def _used_by(world: World, entry: SessionEntry) -> Effect:
-    """Return the effect that the project's files have on a session."""
+    """Return the `Effect` of resuming a session: what its agents would run and be told."""
     if not world.trust.parts():
         return lambda _: None
     loaded = world.files(entry.path).load()

@@ -1,6 +1,6 @@
 """The commands that show sessions, wait for them and attach to them.
 
-They change no session; `list` only finishes a removal that was interrupted.
+They change no session; ``list`` only finishes a removal that was interrupted.
 """
 
 from __future__ import annotations
@@ -79,14 +79,23 @@ def status(ctx: typer.Context, session: SessionArg = None, json: JsonOpt = False
 
 
 def _in_full(views: Sequence[SessionView]) -> SessionView | None:
-    """Return the session to show in full: the only one, or the only live one; else None."""
+    """Return the session to show in all details; None: show a table.
+
+    It is the only session, else the only live one.
+    """
     live_ones = [view for view in views if view.live]
     found = live_ones if len(live_ones) == 1 else views
     return found[0] if len(found) == 1 else None
 
 
 def _table(face: Face, found: Sequence[tuple[SessionView, SessionEntry]], *, after: bool) -> None:
-    """Show one line for each of these sessions."""
+    """Print a table with one line for each session.
+
+    Args:
+        face: Tells whether to use colours.
+        found: The sessions.
+        after: Whether something was printed before; an empty line then comes first.
+    """
     views, titles = [view for view, _ in found], (entry.title for _, entry in found)
     lines = render.session_list(views, titles, cols=render.columns(), colours=face.colours)
     render.out("\n".join(["", *lines] if after else lines))
@@ -128,7 +137,7 @@ def attach(ctx: typer.Context, session: SessionArg = None) -> None:
 
 
 def _live(site: Site, entries: Sequence[SessionEntry]) -> Sequence[SessionEntry]:
-    """Return the sessions that are live, or of which that is unknown.
+    """Return the sessions that are live, and those whose tmux server does not answer.
 
     Raises:
         NotFoundError: There is none.
@@ -141,11 +150,11 @@ def _live(site: Site, entries: Sequence[SessionEntry]) -> Sequence[SessionEntry]
 
 
 def _picked(face: Face, entries: Sequence[SessionEntry]) -> SessionEntry:
-    """Let a person pick one of several live sessions.
+    """Let a person pick one of several live sessions in the full-screen picker.
 
     Raises:
         NotFoundError: The terminal cannot show the picker.
-        KeyboardInterrupt: The person picked none.
+        KeyboardInterrupt: The person left the picker without a choice.
     """
     from agentmux.cli.picker import screen  # noqa: PLC0415 (only where there are several)
 
@@ -190,7 +199,19 @@ def wait(
 def _named_or_going(
     face: Face, name: str | None, *, command: str
 ) -> tuple[Site, Sequence[SessionEntry]]:
-    """Return the named session, else the one we are in, else all not done, else the newest."""
+    """Return the sessions that an optional name means, and the site of their project.
+
+    Without a name, that is the session in which the command is run, else all sessions that are not
+    done, else the newest one.
+
+    Args:
+        face: The global options.
+        name: A name, a path, or the beginning of a name; None without one.
+        command: The command in hints, with ``SESSION`` in place of the name.
+
+    Raises:
+        NotFoundError: No session matches the name, or several do; or there is no session at all.
+    """
     if name is not None:
         site, entry = named(face, name, command=command)
         return site, (entry,)
@@ -203,10 +224,15 @@ def _named_or_going(
 
 
 def one(face: Face, name: str | None, *, command: str) -> tuple[Site, SessionEntry]:
-    """Return the site of a session's project, and the session.
+    """Return the one session that an optional name means, and the site of its project.
+
+    Without a name, that is the session in which the command is run, else the only one that is not
+    done, else the newest one.
 
     Args:
-        command: Command for hints, with ``SESSION`` in place of the name.
+        face: The global options.
+        name: A name, a path, or the beginning of a name; None without one.
+        command: The command in hints, with ``SESSION`` in place of the name.
 
     Raises:
         NotFoundError: No session matches, or several do.

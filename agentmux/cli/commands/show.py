@@ -1,4 +1,4 @@
-"""``agentmux show``: shows the last screens of a session, live or not."""
+"""``agentmux show``: shows the last screens of a session's agents, whether it is live or not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``start``: makes a session for a feature and starts its orchestrator."""
+"""``start``: creates a session for a feature and starts its orchestrator."""
 
 from __future__ import annotations
 
@@ -138,14 +138,25 @@ def start_feature(
 
 
 def _chosen_agent(face: Face, world: World) -> str | None:
-    """Ask for an agent if no configuration names one; write the answer for the project."""
+    """Ask a person which agent plays the roles, unless a configuration names one.
+
+    The answer is written into the project's configuration.
+
+    Returns:
+        An agent's name or a command; None if nothing was asked.
+    """
     from agentmux.cli.ask.agent_choice import asking, choose_agent  # noqa: PLC0415 (only with a person)
 
     return choose_agent(world, asking(), config=face.config)
 
 
 def orchestrator_start(world: World, config: Path | None) -> OrchestratorStart:
-    """Return how this program starts an orchestrator for a session."""
+    """Return how to start the orchestrator of a session: its command line and its pipe.
+
+    Args:
+        world: The world of the project.
+        config: The file of ``--config``, which is handed on; None without this option.
+    """
 
     def argv(path: Path, request: OrchestratorRequest) -> tuple[str, ...]:
         own = (*machine.program(), "_orchestrate")
@@ -157,7 +168,13 @@ def orchestrator_start(world: World, config: Path | None) -> OrchestratorStart:
 
 
 def read_text(words: str | None, file: Path | None = None, *, what: str) -> str:
-    """Return the user's text: the argument itself, or from a file (``@PATH``, ``file``) or ``-``.
+    """Return a text that the user gives as an argument, in a file or on standard input.
+
+    Args:
+        words: The argument: the text itself, ``@PATH`` for a file, or ``-`` for standard input;
+            None without one.
+        file: The file of ``--file``; None without this option.
+        what: What the text is about, for the message.
 
     Raises:
         UsageError: No text or two texts were given, or the file cannot be read.
@@ -171,10 +188,15 @@ def read_text(words: str | None, file: Path | None = None, *, what: str) -> str:
 
 
 def read_roles(words: Sequence[str]) -> dict[str, tuple[str, str | None]]:
-    """Return the agent and model of each role, from words like ``ROLE=AGENT[:MODEL]``.
+    """Return the agent and the model by role, from the values of ``--role``.
+
+    The model is None if the value names none.
+
+    Args:
+        words: Values like ``ROLE=AGENT[:MODEL]``.
 
     Raises:
-        UsageError: A word does not have that form.
+        UsageError: A value does not have that form.
     """
     found: dict[str, tuple[str, str | None]] = {}
     for word in words:
@@ -187,12 +209,18 @@ def read_roles(words: Sequence[str]) -> dict[str, tuple[str, str | None]]:
 
 
 def _real(path: Path) -> str:
-    """Return the path with all symbolic links resolved but its last part."""
+    """Return ``path`` with its symbolic links resolved, except for the last part of the path."""
     return str(Path(os.path.realpath(path.parent), path.name))
 
 
 def _confirm(face: Face, plan: StartPlan, *, yes: bool) -> None:
-    """Ask before starting beside an unfinished session; without a terminal only a warning shows."""
+    """Ask whether to start although another session is unfinished.
+
+    Nothing is asked with ``yes``, or if nobody can be asked: the plan's warning is shown anyway.
+
+    Raises:
+        KeyboardInterrupt: The person said no.
+    """
     asks = face.interactive and any("unfinished" in each for each in plan.warnings)
     require_consent(face, "Start anyway?", yes=yes or not asks)
 
@@ -217,7 +245,13 @@ def _show_plan(plan: StartPlan, *, json: bool) -> None:
 
 
 def _goes_there(face: Face, attach: bool | None, *, json: bool) -> bool:
-    """Whether the session is shown in this terminal once it runs."""
+    """Whether to show the session in this terminal once it runs.
+
+    Args:
+        face: Tells what the terminal can do.
+        attach: Value of ``--attach`` or ``--detach``; None: attach if this is a terminal.
+        json: Whether the answer is JSON; the session is then shown only if ``attach`` is True.
+    """
     return (not json and face.interactive and face.on_screen) if attach is None else attach
 
 
@@ -230,10 +264,15 @@ def show_begun(
     attach: bool | None,
     told: Sequence[str] = (),
 ) -> None:
-    """Show what was started, and attach to it if wanted.
+    """Print that a session was started or resumed, and attach to it if the options say so.
 
     Args:
-        told: Warnings that were shown already.
+        face: The global options.
+        world: The world of the session's project.
+        begun: The session.
+        json: Print JSON.
+        attach: Value of ``--attach`` or ``--detach``; None: attach if this is a terminal.
+        told: Warnings that were printed already.
     """
     news = [each for each in begun.warnings if each not in told]
     for warning in news:

@@ -1,4 +1,4 @@
-"""``trust``, and the question that other commands ask before they use a project's files."""
+"""``trust``, and the question whether to trust, which other commands ask, too."""
 
 from __future__ import annotations
 
@@ -103,7 +103,10 @@ def _fields(world: World) -> dict[str, object]:
 
 
 def _lines(world: World, parts: Iterable[Part]) -> Iterator[str]:
-    """Yield the lines that show parts in full, because a part that was cut could hide something."""
+    """Yield lines that show parts of the project's files, and whether each part is trusted.
+
+    The parts are shown in full, because the end of a part could hide something.
+    """
     for part in parts:
         yield f"{part.key} ({standing(part, world.trust.known())})"
         for name, value in _values(part):
@@ -121,11 +124,14 @@ def _values(part: Part) -> Iterator[tuple[str, object]]:
 
 
 def trusted_world(face: Face, world: World, effect: Effect, *, trust: bool = False) -> World:
-    """Return the world in which the parts of the project's files that ``effect`` needs are trusted.
+    """Return the world in which the command may use the parts of the project's files that it needs.
 
-    If some of them are not trusted yet, show them to a person and ask.
+    If some of these parts are not trusted yet, show them to a person and ask.
 
     Args:
+        face: Tells whether a person can be asked.
+        world: The world of the project.
+        effect: Returns what the command does in a world; a part that changes this is needed.
         trust: Trust everything that the files say now, without asking.
 
     Raises:
@@ -151,7 +157,7 @@ def trusted_world(face: Face, world: World, effect: Effect, *, trust: bool = Fal
 
 
 def _command(face: Face, world: World) -> str:
-    """Return the ``trust`` command for this project, as typed in the current directory."""
+    """Return the ``agentmux trust`` command for this project, as to be typed here."""
     here = face.given is None and face.project() == world.project
     return (
         "agentmux trust" if here else f"agentmux --project {shlex.quote(str(world.project))} trust"
@@ -159,7 +165,16 @@ def _command(face: Face, world: World) -> str:
 
 
 def foreseen(world: World, effect: Effect) -> tuple[World, tuple[str, ...]]:
-    """Return the world with all parts trusted, for a look without questions; and warnings."""
+    """Return the world as if the user trusted all of the project's files, without asking.
+
+    Args:
+        world: The world of the project.
+        effect: Returns what the command would do in a world.
+
+    Returns:
+        The world, in which no program is run, and a warning that the real command will ask. If
+        everything that the command needs is trusted, ``world`` itself and no warning.
+    """
     parts = untrusted(world, effect)
     if not parts:
         return world, ()
@@ -170,9 +185,14 @@ def foreseen(world: World, effect: Effect) -> tuple[World, tuple[str, ...]]:
 
 
 def trust_own_edit(face: Face, before: World, *, keys: Collection[str]) -> None:
-    """Trust the ``keys`` that the user has just written into the project's files by our command.
+    """Trust what one of our commands has just written into the project's files for the user.
 
-    If that fails, say why; the next command then asks.
+    If that fails, print why; the next command then asks the user.
+
+    Args:
+        face: The global options.
+        before: The world before the files were written.
+        keys: The keys that were written, such as ``defaults.agent``.
     """
     try:
         require_person(face, "trust")

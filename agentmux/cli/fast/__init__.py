@@ -1,1 +1,4 @@
-"""Commands that run without loading typer. Import little here. Other commands: `commands`."""
+"""Commands that start fast, because they do not import typer. Keep the imports here few.
+
+All other commands are in `cli.commands`.
+"""

@@ -1,4 +1,4 @@
-"""Reads a text that the user or an agent gives, from a file or from standard input."""
+"""Reads a text from a file or from standard input."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from agentmux.errors import UsageError, reason_of
 
 
 def given_text(path: Path | None, limit: int) -> str:
-    """Return at most ``limit`` bytes of a file as text; of standard input if ``path`` is None.
+    """Return the first ``limit`` bytes of a file as text; of standard input if ``path`` is None.
 
-    Bytes that are not UTF-8 are replaced; the locale does not matter.
+    The text is decoded as UTF-8, whatever the locale; other bytes become replacement characters.
 
     Raises:
         UsageError: The text cannot be read.

@@ -1,6 +1,6 @@
-"""``agentmux hook``: records what an agent's own hook reports, as one JSON object.
+"""``agentmux hook``: records what an agent's own hook reports.
 
-The object comes on standard input in the form of Claude Code's hooks (``session_id``,
+The report is a JSON object: on standard input in the form of Claude Code's hooks (``session_id``,
 ``hook_event_name``), which other agents follow, or as the only argument in the form of codex's
 ``notify``. An agent may stop if its hook fails, so this command never fails and prints nothing.
 Source: https://code.claude.com/docs/en/hooks.
@@ -23,18 +23,25 @@ from agentmux.core.codec.frozen import replace
 from agentmux.core.names.turn import Turn
 
 INPUT_MAX: Final = 16 << 20
-"""Bytes that are read of the input, which contains the whole prompt."""
+"""How many bytes of the report are read; the report contains the whole prompt."""
 
 PROMPTED: Final = frozenset({"UserPromptSubmit", "BeforeAgent"})
 ENDED: Final = frozenset({"Stop", "AfterAgent"})
 NOTIFIED: Final = "agent-turn-complete"
 
 _AT_WORK: Final = ("background_tasks", "session_crons")
-"""Fields at the end of a turn that list what will wake the agent again later."""
+"""Fields of a report that a turn has ended: they list what will wake the agent later. If one of
+them is not empty, the agent is still at work."""
 
 
 def main(argv: Sequence[str], stdin: BinaryIO, environ: Mapping[str, str]) -> int:
-    """Record what the hook reports, unless it is known already; always return 0."""
+    """Record the conversation and the turn that a hook reports; return 0 even if that fails.
+
+    Args:
+        argv: The report, if the agent passes it as an argument; else empty.
+        stdin: Where the report is read from if ``argv`` is empty.
+        environ: Environment of the process; it names the session and the launch.
+    """
     # The agent must not suffer from a missing pane or session, a full disk, or a bug of ours.
     with suppress(Exception):
         _record(argv[0].encode() if argv else stdin.read(INPUT_MAX), environ)
@@ -69,7 +76,15 @@ def _record(data: bytes, environ: Mapping[str, str]) -> None:
 
 
 def _turn(prompt: object, session_dir: str, *, over: bool) -> Turn:
-    """Return the turn that ``prompt`` began; a prompt of ours names a file of the session."""
+    """Return the turn of an agent: who began it, and whether it is over.
+
+    AgentMux began it if the prompt names a file in the session's directory, else the user did.
+
+    Args:
+        prompt: The prompt that began the turn, as the hook reports it; may be missing.
+        session_dir: The session's directory.
+        over: Whether the turn is over.
+    """
     if not isinstance(prompt, str) or session_dir not in prompt:
         return Turn.OF_USER
     return Turn.ENDED if over else Turn.BEGUN

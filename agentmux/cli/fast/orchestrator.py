@@ -1,4 +1,4 @@
-"""The hidden command ``_orchestrate``: drives one session, and runs in the monitor's pane."""
+"""The hidden command ``_orchestrate``: the process in the monitor's pane that drives a session."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _FOLDERS: Final = (
     *(layout.LAUNCHES, layout.SNAPSHOTS, layout.CHECKPOINTS, layout.HISTORY, layout.RESEARCH),
     *(each.folder for each in PHASE_REGISTRY if each.folder),
 )
-"""Folders of a session that the orchestrator writes into."""
+"""The folders in a session's directory that the orchestrator writes into."""
 
 _END_S: Final = 4.0
 _LOG_KEYS: Final = ("session", "phase", "role", "pane")
@@ -62,7 +62,7 @@ class _JsonLines(logging.Formatter):
     def format(  # type: ignore[explicit-override]  # typing has it from Python 3.12 on
         self, record: logging.LogRecord
     ) -> str:
-        """Return the line of one record."""
+        """Return ``record`` as a JSON object in one line."""
         fields: dict[str, object] = {
             "at": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
@@ -76,7 +76,17 @@ class _JsonLines(logging.Formatter):
 
 
 def main(argv: Sequence[str], environ: Mapping[str, str]) -> int:
-    """Run ``agentmux _orchestrate PROJECT SESSION REQUEST [CONFIG]``."""
+    """Run ``agentmux _orchestrate PROJECT SESSION REQUEST [CONFIG]``.
+
+    Errors are written to the session's log and reported to the command that started this process.
+
+    Args:
+        argv: The four arguments: directories, an encoded `OrchestratorRequest`, and a file.
+        environ: Environment of this process.
+
+    Returns:
+        The exit code.
+    """
     project, session = Path(argv[0]), Path(argv[1])
     request = decode_request(argv[2])
     config = Path(argv[3]) if len(argv) > 3 else None
@@ -116,16 +126,17 @@ def main(argv: Sequence[str], environ: Mapping[str, str]) -> int:
 
 
 def _given_up(session: Path, request: OrchestratorRequest) -> bool:
-    """Whether the command that started this process has given up and cleaned up.
+    """Whether the command that started this orchestrator waits for it no longer and has cleaned up.
 
-    That happens if tmux hung and made our pane too late. A reattach never cleans up.
+    That happens if tmux hung and created our pane too late. The command of a reattach never cleans
+    up.
     """
     waited_for = request.ready if request.mode != "reattach" else ""
     return not session.is_dir() or bool(waited_for and not Path(waited_for).exists())
 
 
 def _end_own_session(environ: Mapping[str, str]) -> None:
-    """Kill the tmux session that was made for this process, unless it has other panes."""
+    """Kill the tmux session that was created for this process, unless it has other panes."""
     with suppress(AgentmuxError):  # the pane then stays, and shows why
         own = _own_session(environ)
         if own is not None and [pane.id for pane in own.panes()] == [environ.get("TMUX_PANE")]:
@@ -182,12 +193,12 @@ async def _drive(
 
 
 def _require_trusted(world: World, session: Path) -> None:
-    """Check again that the session uses only what is trusted of the project's files.
+    """Check that the session uses only trusted parts of the project's files.
 
-    They may have changed since the command that started this process asked.
+    The command that started this process has checked the same, but the files may have changed.
 
     Raises:
-        NotTrustedError: The session would use something that is not trusted.
+        NotTrustedError: The session would use a part that is not trusted.
     """
     if world.trust.parts():
         loaded = world.files(session).load()
@@ -195,7 +206,16 @@ def _require_trusted(world: World, session: Path) -> None:
 
 
 def _adopt(own: OwnTmux, given: Mapping[str, str], environ: Mapping[str, str]) -> Mapping[str, str]:
-    """Use the environment of the command that started us, for this process and its agents."""
+    """Give the tmux session the environment of the command that started this process.
+
+    Args:
+        own: The tmux session; its later panes get the environment.
+        given: Environment of the command that started this process.
+        environ: Environment of this process, which may come from an older tmux server.
+
+    Returns:
+        The environment for this process to use.
+    """
     made = change(environ, given)
     if not made:
         return environ
@@ -210,7 +230,7 @@ def _required(own: OwnTmux | None) -> OwnTmux:
 
 
 def _own_session(environ: Mapping[str, str]) -> OwnTmux | None:
-    """Return the tmux session that was made for this process; None if it is not in one of ours.
+    """Return the tmux session that was created for this process; None if there is none.
 
     ``$TMUX`` holds ``socket,pid,session`` of the server that started this process. The pid is
     compared, because another server may answer at that socket by now.

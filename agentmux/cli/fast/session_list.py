@@ -14,11 +14,17 @@ if TYPE_CHECKING:
     from agentmux.cli.face import Face
 
 _SHOWN: Final = 50
-"""Most sessions shown as text without ``--all``; JSON has all of them."""
+"""How many sessions are shown without ``--all``; JSON always has all of them."""
 
 
 def run(face: Face, *, everything: bool, json: bool) -> int:
-    """Show the sessions of the project, newest first; return the exit code."""
+    """Print the sessions of the project, newest first; return the exit code.
+
+    Args:
+        face: The global options.
+        everything: Show all sessions, not only the newest.
+        json: Print JSON, with all sessions.
+    """
     site = face.site()
     finish_removals(site)
     listed, count = _listed(site, everything=everything or json)
@@ -39,7 +45,7 @@ def run(face: Face, *, everything: bool, json: bool) -> int:
 
 
 def _listed(site: Site, *, everything: bool) -> tuple[tuple[SessionEntry, ...], int]:
-    """Return the sessions to show, and how many there are."""
+    """Return the sessions to show, newest first, and the number of all sessions."""
     if not everything:
         return newest_sessions(site, _SHOWN)
     entries = list_sessions(site)

@@ -78,13 +78,20 @@ _SIGNALS: Final = {
 }
 _RESEARCH: Final = {"code": "research_dispatch_code", "web": "research_dispatch_web"}
 _QUESTION_BYTES: Final = 4 * (QUESTION_MAX + 1)
-"""Enough bytes to read one character more than a question may have."""
+"""How many bytes of a question are read: enough to see that it is too long."""
 _OPTION_OF: Final = {"done": "--subplan", "review": "--role", "research-done": "--topic"}
 
 
 @dataclass(frozen=True, slots=True)
 class _Words:
-    """A parsed command line."""
+    """The arguments of ``submit`` or ``research``, taken apart.
+
+    Attributes:
+        words: The arguments that are not options.
+        options: The values of the options, by name with its dashes.
+        json: Whether ``--json`` was given.
+        help: Whether ``--help`` was given.
+    """
 
     words: list[str]
     options: dict[str, str]
@@ -93,11 +100,11 @@ class _Words:
 
 
 def main(argv: Sequence[str], environ: Mapping[str, str]) -> int:
-    """Run ``submit …`` or ``research …``; return the exit code.
+    """Run ``agentmux submit …`` or ``agentmux research …``; return the exit code.
 
     Args:
-        argv: The words after ``agentmux``.
-        environ: Environment of the process.
+        argv: The words after ``agentmux``; the first is ``submit`` or ``research``.
+        environ: Environment of the process; it names the session and the agent's seat.
     """
     command, rest = argv[0], argv[1:]
     as_json = "--json" in rest
@@ -117,7 +124,19 @@ def main(argv: Sequence[str], environ: Mapping[str, str]) -> int:
 
 
 def hand_in(submission: Submission, environ: Mapping[str, str], *, command: str) -> SubmitAnswer:
-    """Submit the signal to the session that ``environ`` names; return the answer."""
+    """Submit a signal to the session that ``environ`` names.
+
+    Args:
+        submission: The signal.
+        environ: Environment of the process; it names the session and the agent's seat.
+        command: The command, for messages.
+
+    Returns:
+        The answer to the signal: accepted, ignored, a duplicate, or refused.
+
+    Raises:
+        AgentmuxError: The environment names no session, or the session cannot be read or written.
+    """
     identity = identity_from(environ, command=command)
     return submit(
         FileSignals(Path(identity.session_dir)),
@@ -230,7 +249,7 @@ def _failed(error: AgentmuxError, *, as_json: bool) -> int:
 
 
 def _print(line: str, *, to_stderr: bool = False) -> None:
-    """Write a line; what the stream cannot encode is escaped, and a failed write is ignored."""
+    """Print a line; escape characters that the stream cannot encode, and ignore a failed write."""
     stream = sys.stderr if to_stderr else sys.stdout
     encoding = stream.encoding or "utf-8"
     with suppress(OSError):  # the signal is recorded already, whether or not the answer is read

@@ -1,1 +1,1 @@
-"""Picks one session in a full-screen list. What its keys mean is in `core/terminal/picker`."""
+"""A full-screen list in which a person picks a session; its keys are in `core.terminal.picker`."""

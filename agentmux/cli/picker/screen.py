@@ -52,7 +52,13 @@ _ENDING: Final = (signal.SIGTERM, signal.SIGHUP)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Picked:
-    """What a person chose; ``live`` if the session can be attached to."""
+    """The session that a person chose.
+
+    Attributes:
+        entry: The session.
+        fresh: Whether all seats start a new conversation.
+        live: Whether the session is live, so that it can be attached to.
+    """
 
     entry: SessionEntry
     fresh: bool = False
@@ -67,17 +73,19 @@ def select_session(
     fresh: bool = False,
     command: str = "resume SESSION",
 ) -> Picked | None:
-    """Return the session to resume; None if a person picked none.
+    """Return the session to resume; None if the person left the picker without a choice.
 
-    A single session is taken without asking, and named on stderr. Several are shown in the picker.
+    A single session is taken without asking, and named on stderr.
 
     Args:
-        interactive: Whether stdin and stderr are a terminal that the picker can use.
-        fresh: Start new conversations; the person may change that.
-        command: Command for hints, with ``SESSION`` in place of the name.
+        world: The world of the project.
+        entries: The sessions to choose from.
+        interactive: Whether stdin and stderr are a terminal that can show the picker.
+        fresh: Whether seats start new conversations; the person can change that in the picker.
+        command: The command in hints, with ``SESSION`` in place of the name.
 
     Raises:
-        NotFoundError: There is no session, or there are several and nobody can pick.
+        NotFoundError: There is no session, or there are several and the picker cannot be shown.
         KeyboardInterrupt: The person pressed Ctrl-C.
     """
     if len(entries) > 1 and interactive:
@@ -89,14 +97,24 @@ def select_session(
 
 
 def can_draw(environ: Mapping[str, str]) -> bool:
-    """Whether the terminal can show the picker."""
+    """Whether the terminal can show the picker: ``$TERM`` is set, and is not ``dumb``."""
     return environ.get("TERM", "dumb") != "dumb"
 
 
 def pick(
     world: World, entries: Sequence[SessionEntry], *, fresh: bool = False, attaches: bool = False
 ) -> Picked | None:
-    """Let a person pick one of the sessions, to be resumed or attached to; see `select_session`."""
+    """Let a person pick one of the sessions; None if the person left the picker without a choice.
+
+    Args:
+        world: The world of the project.
+        entries: The sessions, in the order of the list.
+        fresh: Whether seats start new conversations; the person can change that.
+        attaches: Whether the session will be attached to; otherwise it will be resumed.
+
+    Raises:
+        KeyboardInterrupt: The person pressed Ctrl-C.
+    """
     by_name = {entry.name: entry for entry in entries}
     known = {
         entry.name: KnownSession(
@@ -126,7 +144,10 @@ def pick(
 
 
 def _choices(project: str, entries: Sequence[SessionEntry]) -> list[Choice]:
-    """Return the choices of the picker; a search does not match the times in the names."""
+    """Return one line of the list for each session.
+
+    A search looks in the session's slug, title, project, phase and status.
+    """
     return [
         Choice(
             name=entry.name,
@@ -138,10 +159,10 @@ def _choices(project: str, entries: Sequence[SessionEntry]) -> list[Choice]:
 
 
 class _SessionLooks:
-    """Examines a session by its name; each tmux server is asked only once for all sessions.
+    """A function that examines a session by its name; it asks each tmux server only once.
 
     Attributes:
-        statuses: Status label by name; empty until the first session was examined.
+        statuses: Status label by session name; empty until the first session was examined.
     """
 
     def __init__(self, world: World, entries: Sequence[SessionEntry]) -> None:
@@ -166,10 +187,11 @@ class _SessionLooks:
 
 
 class Looker:
-    """Examines sessions in a thread of its own, wanted ones first.
+    """Examines sessions in a thread of its own, the ones that are wanted first.
 
     Attributes:
-        bell: Read end of a pipe; becomes readable after a result or a signal (a file descriptor).
+        bell: Read end of a pipe (a file descriptor). It becomes readable when a session has been
+            examined, or when this process gets a signal.
         rope: Write end of that pipe.
     """
 
@@ -187,20 +209,24 @@ class Looker:
         threading.Thread(target=self._work, daemon=True).start()
 
     def want(self, names: Sequence[str]) -> None:
-        """Examine these sessions next, in this order, instead of those wanted before."""
+        """Examine the sessions with these names next, in this order, and forget earlier wishes."""
         with self._changed:
             self._wanted = [name for name in names if name not in self._found]
             self._changed.notify()
 
     def found(self) -> Mapping[str, Outlook]:
-        """Return the results so far, by name; raise an error that happened in the thread."""
+        """Return what the thread has found so far, by session name.
+
+        Raises:
+            BaseException: The error that ended the thread.
+        """
         with self._changed:
             if self._error is not None:
                 raise self._error
             return dict(self._found)
 
     def close(self) -> None:
-        """Stop; do not wait for a session that is being examined."""
+        """End the thread after its current session, without waiting for it; close the pipe."""
         with self._changed:
             self._closed = True
             self._changed.notify()
@@ -232,7 +258,7 @@ class Looker:
 
 
 class _EndedError(Exception):
-    """A signal that ends this process has arrived."""
+    """This process got a signal to end, such as SIGTERM."""
 
     def __init__(self, number: int) -> None:
         self.number = number
@@ -240,7 +266,16 @@ class _EndedError(Exception):
 
 
 def _run(picker: Picker, scene: Callable[[Picker], Scene], looker: Looker) -> Picker:
-    """Let a person press keys until they have decided."""
+    """Show the picker until the person has chosen a session or left.
+
+    Args:
+        picker: The picker at the beginning.
+        scene: Returns everything to draw for a picker.
+        looker: Examines the sessions.
+
+    Returns:
+        The picker at the end.
+    """
     try:
         with _signals(looker.rope), _Screen(looker.bell) as screen:
             while not picker.is_over:
@@ -255,7 +290,7 @@ def _run(picker: Picker, scene: Callable[[Picker], Scene], looker: Looker) -> Pi
 def _turn(
     picker: Picker, scene: Callable[[Picker], Scene], looker: Looker, screen: _Screen
 ) -> Picker:
-    """Draw the picker, then apply the next keys."""
+    """Draw the picker, wait for keys, and return the picker after these keys."""
     cols, rows = screen.size()
     now = scene(picker)
     picker = refuse(picker, {name: _in_short(each) for name, each in now.outlooks.items()})
@@ -270,13 +305,16 @@ def _turn(
 
 
 def _in_short(outlook: Outlook) -> str:
-    """Return in half a line why a session cannot be picked; empty if it can."""
+    """Return a short reason why a session cannot be picked; empty if it can."""
     return f"{outlook.kind}: {(*outlook.hints, outlook.refused)[0]}" if outlook.refused else ""
 
 
 @contextlib.contextmanager
 def _signals(rope: int) -> Iterator[None]:
-    """Let a resize write to ``rope``, and let a signal to end restore the terminal first."""
+    """In the block, let each signal write to the pipe end ``rope``, so that the picker wakes up.
+
+    A signal to end also raises `_EndedError`, so that the terminal is restored first.
+    """
 
     def end(number: int, _frame: object) -> None:
         raise _EndedError(number)
@@ -323,11 +361,16 @@ class _Screen:
         terminal.restore(self._in, self._saved)
 
     def size(self) -> tuple[int, int]:
-        """Return the current columns and rows."""
+        """Return the terminal's current size: columns, rows."""
         return terminal.size(self._out)
 
     def show(self, lines: tuple[PickerLine, ...], size: tuple[int, int]) -> None:
-        """Draw the lines that changed; after a resize, all of them."""
+        """Draw the lines that differ from the screen; all lines after a change of size.
+
+        Args:
+            lines: All lines of the picker, from the top.
+            size: Columns and rows of the terminal.
+        """
         new = size != self._size
         old = () if new else self._drawn
         changed = "".join(
@@ -340,7 +383,11 @@ class _Screen:
             terminal.write(self._out, (sequences.ERASE if new else "") + changed)
 
     def pressed(self) -> tuple[Pressed, ...]:
-        """Wait for keys, for ``bell`` or for the next redraw; return the keys."""
+        """Return the keys that were pressed.
+
+        Wait until there is a key, a session has been examined, or it is time to draw again;
+        without a key, return an empty tuple.
+        """
         wait_s = _ESCAPE_S if self._keys.waiting else _REDRAW_S
         ready = select.select([self._in, self._bell], [], [], wait_s)[0]
         if self._bell in ready:

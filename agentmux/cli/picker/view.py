@@ -1,4 +1,4 @@
-"""Draws the picker of ``resume`` and ``attach`` as lines for a terminal of any size. Pure."""
+"""Turns the state of the picker into lines for a terminal of any size. Pure."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _MARK_COLS: Final = 10
 
 
 class Look(Enum):
-    """How a line is shown (SGR code); none of them is a colour."""
+    """How a line is shown: the number in its escape sequence (SGR). No colours are used."""
 
     PLAIN = ""
     BOLD = "1"
@@ -37,23 +37,24 @@ class Look(Enum):
 
 @dataclass(frozen=True, slots=True)
 class PickerLine:
-    """One line that fits into the terminal."""
+    """One line of the screen, not longer than the terminal is wide."""
 
     text: str
     look: Look = Look.PLAIN
 
     def styled(self) -> str:
-        """Return the line with its SGR sequences."""
+        """Return the text in its look, with escape sequences (SGR)."""
         return f"\x1b[{self.look.value}m{self.text}\x1b[0m" if self.look.value else self.text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownSession:
-    """What the list of sessions tells, before a session is examined.
+    """What is known of a session before it is examined.
 
     Attributes:
-        phase: Phase in its state.
-        title: First line of its feature; may be empty.
+        phase: The session's phase, or ``unreadable``.
+        updated: When the session's state last changed.
+        title: First line of the session's feature; may be empty.
     """
 
     phase: str
@@ -63,12 +64,14 @@ class KnownSession:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scene:
-    """Everything that the picker shows.
+    """Everything that the picker draws.
 
     Attributes:
-        known: By name, for every session.
-        outlooks: By name, for the sessions that were examined.
-        statuses: Status label by name; may be empty.
+        picker: The list, with its search and its selected session.
+        known: What is known of each session, by name.
+        outlooks: What a resume would do, by name; only of sessions that were examined.
+        now: The time, to show ages.
+        statuses: Status label by session name; empty until the first session was examined.
     """
 
     picker: Picker
@@ -79,24 +82,24 @@ class Scene:
 
 
 def cut(text: str, cols: int) -> str:
-    """Return the text in one line of at most ``cols`` cells; an ellipsis marks a cut."""
+    """Return ``text`` as one line of at most ``cols`` cells; if it was longer, with an ellipsis."""
     shown = (char if char.isprintable() else " " for char in text[: 8 * max(cols, 1)])
     return cut_clean("".join(shown), cols)
 
 
 def fill(text: str, cols: int) -> str:
-    """Return the text, cut or padded to exactly ``cols`` cells."""
+    """Return ``text`` in exactly ``cols`` cells: cut, or padded with spaces."""
     kept = cut(text, cols)
     return kept + " " * (cols - width(kept))
 
 
 def shown_names(picker: Picker, rows: int) -> tuple[str, ...]:
-    """Return the names that the list shows on a terminal with ``rows`` rows, top to bottom."""
+    """Return the sessions that a terminal with ``rows`` rows shows in the list, top to bottom."""
     return tuple(each.name for each in _window(picker, _list_rows(picker, rows)))
 
 
 def draw(scene: Scene, cols: int, rows: int) -> tuple[PickerLine, ...]:
-    """Return the whole screen: at most ``rows`` lines of at most ``cols`` cells."""
+    """Return the lines of the whole screen: ``rows`` lines of at most ``cols`` cells."""
     listed = _list_rows(scene.picker, rows)
     room = rows - listed - 3
     middle: list[PickerLine] = []
@@ -109,7 +112,12 @@ def draw(scene: Scene, cols: int, rows: int) -> tuple[PickerLine, ...]:
 
 
 def _list_rows(picker: Picker, rows: int) -> int:
-    """Return the lines of the list: what it needs, but at most two fifths of the screen."""
+    """Return how many rows the list gets: one for each match, but at most two fifths of the screen.
+
+    Args:
+        picker: The list, with its search.
+        rows: Rows of the terminal.
+    """
     return max(1, min(len(picker.found), max(3, (rows - 2) * 2 // 5), rows - 2))
 
 
@@ -130,7 +138,7 @@ def _spread(left: str, right: str, cols: int) -> str:
 
 
 def _window(picker: Picker, size: int) -> tuple[Choice, ...]:
-    """Return the ``size`` choices around the selected one."""
+    """Return up to ``size`` matches of the search, with the selected one near the middle."""
     found = picker.found
     first = min(max(picker.place - size // 2, 0), max(len(found) - size, 0))
     return found[first : first + size]
@@ -159,7 +167,12 @@ def _row(scene: Scene, choice: Choice, cols: int) -> PickerLine:
 
 
 def _mark(outlook: Outlook | None, *, fresh: bool) -> str:
-    """Return in a word how the seats come back."""
+    """Return how a session's seats would come back, as a word for the list; an ellipsis for None.
+
+    Args:
+        outlook: What a resume would do; None if the session was not examined yet.
+        fresh: Whether the person chose new conversations.
+    """
     if outlook is None:
         return ELLIPSIS
     if outlook.kind:
@@ -174,7 +187,12 @@ def _mark(outlook: Outlook | None, *, fresh: bool) -> str:
 
 
 def _how(seat: SeatOutlook, *, fresh: bool) -> str:
-    """Return how a seat comes back; ``fresh`` replaces only a native return."""
+    """Return how a seat would come back, such as ``native`` or ``fresh``.
+
+    Args:
+        seat: The seat.
+        fresh: Whether the person chose new conversations; ``fresh`` then replaces ``native``.
+    """
     return "fresh" if fresh and seat.is_native else seat.mode
 
 
@@ -188,7 +206,13 @@ def _rule(name: str, cols: int) -> PickerLine:
 
 
 def _detail(scene: Scene, cols: int, room: int) -> list[PickerLine]:
-    """Return the details of the selected session, most important first."""
+    """Return lines about the selected session, the most important ones first.
+
+    Args:
+        scene: Everything that the picker draws.
+        cols: Columns of the terminal.
+        room: Rows that are free; more lines than that may be returned.
+    """
     name = scene.picker.at
     if not name:
         return []
@@ -214,7 +238,7 @@ def _refusal(outlook: Outlook, cols: int) -> Iterable[PickerLine]:
 
 
 def _way_back(outlook: Outlook, cols: int) -> Iterable[PickerLine]:
-    """Return the command that starts a new orchestrator for a live session without one."""
+    """Yield the command that starts a new orchestrator, if a live session has none."""
     for hint in outlook.hints[:1] if outlook.is_live else ():
         yield PickerLine(cut(f"  {hint}", cols))
 
@@ -243,7 +267,7 @@ def _seats(
 def _screen(
     scene: Scene, screens: tuple[LastScreen, ...], cols: int, room: int
 ) -> Iterable[PickerLine]:
-    """Return the end of one seat's last screen, with a title, if there is room."""
+    """Yield a title and the end of one seat's last screen, at most ``room`` lines."""
     if room < 2:
         return
     if not screens:
