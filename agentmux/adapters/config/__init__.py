@@ -1,1 +1,1 @@
-"""Read and edit configuration files, agents, prompt files. Their values are in `core/config`."""
+"""Configuration files, prompt files, probes of agents. Types of settings are in `core/config`."""

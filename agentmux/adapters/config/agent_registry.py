@@ -54,6 +54,8 @@ Values = Mapping[str, Any]
 def load_registry(settings: Settings) -> Mapping[str, AgentSpec]:
     """Return all agents by name: the built-in ones first, with the configuration merged over them.
 
+    An entry with ``like`` takes its missing values from the agent that is named there.
+
     Raises:
         ConfigError: The ``like`` of an entry names no other agent, or leads back to the entry.
     """
@@ -128,7 +130,10 @@ def _or_none(make: Any, value: object) -> Any:  # noqa: ANN401 (any of the parts
 
 
 def find_program(command: str, path: str) -> Path | None:
-    """Search ``path`` (in the form of ``$PATH``) for ``command``; None if it is not found."""
+    """Return the absolute path of a command; None if it is not found.
+
+    ``path`` is the list of folders to search, in the form of ``$PATH``.
+    """
     found = shutil.which(command, path=path)
     return Path(found).absolute() if found else None
 
@@ -186,7 +191,10 @@ class Prober:
     def __init__(
         self, *, path_env: str, cache_dir: Path, keep: bool = True, runs: bool = True
     ) -> None:
-        """Take the arguments of `probe`; unless ``runs``, read the cache and run nothing."""
+        """Take the arguments of `probe` for all later calls.
+
+        If ``runs`` is false, no program is run: only the cache is read.
+        """
         self._runs = runs
         self._look = functools.partial(probe, path_env=path_env, cache_dir=cache_dir, keep=keep)
         self._answers: dict[object, ProbeResult] = {}

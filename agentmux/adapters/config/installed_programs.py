@@ -18,7 +18,10 @@ class InstalledPrograms:
     def __init__(
         self, *, path: str, shell: str, cache_dir: Path, keep: bool = True, runs: bool = True
     ) -> None:
-        """Take the user's ``PATH`` and shell; the other arguments are those of `Prober`."""
+        """Take the user's ``PATH`` and shell, and the folder for cached outputs of probes.
+
+        If ``keep`` is false, nothing is written there; if ``runs`` is false, no program is run.
+        """
         self.path = path
         self.shell = shell
         self._cache_dir = cache_dir

@@ -66,7 +66,7 @@ def _command(node: schema.Node, path: str) -> object:
 
 
 def _prose(node: schema.Node, path: str) -> object:
-    """Read text of any number of lines."""
+    """Read and return text of any number of lines."""
     return node.value if isinstance(node.value, str) else schema.wrong(node, path, "text")
 
 

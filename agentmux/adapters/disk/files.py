@@ -46,7 +46,7 @@ _DENIED: Final = frozenset({errno.EACCES, errno.EPERM})
 def replace(path: Path, data: bytes, mode: int = FILE_MODE) -> None:
     """Write ``data`` to ``path`` durably and atomically.
 
-    A link at ``path`` is replaced, not followed. ``mode`` are the permissions of the new file.
+    A link at ``path`` is replaced, not followed. ``mode`` is the new file's permissions.
 
     Raises:
         DataError: The write failed. The old file is unchanged, unless only the flush of the
@@ -130,10 +130,10 @@ def move(source: Path, target: Path) -> Path | None:
 
 
 def remove(path: Path) -> bool:
-    """Remove a file, link or empty directory, if it exists.
+    """Remove a file, link or empty directory durably; return whether it existed.
 
-    Returns:
-        Whether it existed.
+    Raises:
+        DataError: It cannot be removed, for example because the directory is not empty.
     """
     with explained(path):
         if not os.path.lexists(path):
@@ -347,7 +347,7 @@ def json_fields(data: bytes) -> dict[str, Any]:
 
 @contextmanager
 def explained(path: Path) -> Iterator[None]:
-    """Turn an `OSError` from writing ``path`` into a `DataError` with hints."""
+    """Turn an `OSError` of the ``with`` block, which writes ``path``, into a `DataError`."""
     try:
         yield
     except OSError as error:

@@ -1,6 +1,7 @@
-"""What a command passes to the orchestrator that it starts (its environment), and gets back.
+"""What a command passes to the orchestrator that it starts, and what it gets back.
 
-The orchestrator sends back one report, through a named pipe: whether it has started.
+It passes its environment, in a private file. It gets one report, through a named pipe: whether the
+orchestrator has started.
 """
 
 from __future__ import annotations

@@ -198,13 +198,17 @@ class FileSession(FileSignals):
         )
 
     def set_aside_corrupt_state(self, now: datetime) -> None:
-        """Rename a corrupt ``state.json`` so that the next `save` does not overwrite it."""
+        """Rename ``state.json`` if it is corrupt, so that the next `save` does not overwrite it.
+
+        ``now`` is put into the new name.
+        """
         self._store.set_aside_corrupt(now)
 
     def import_session(self, state: SessionState, events: Sequence[Event]) -> SessionState:
-        """Replace the journal of an older session by one with ``events``; return the new state.
+        """Replace the journal of an older session by one with ``events``.
 
-        The old journal is kept under another name (``tool_events.imported-…``).
+        Return and save the new state. ``state`` is the older state; the new one has the next
+        revision. The old journal is kept under another name (``tool_events.imported-…``).
         """
         path = self.journal.path
         if self.journal.exists():
@@ -243,7 +247,7 @@ class FileSession(FileSignals):
     def archive(self, archive: Archive) -> None:
         """Move files one by one into the history.
 
-        Files that are moved already or missing are no error.
+        A file that was moved before, or is missing, is no error.
         """
         for name in self.to_archive(archive):
             source = files.inside(self._path, name)
@@ -283,9 +287,9 @@ class FileSession(FileSignals):
         ``all_ended`` says that every agent has ended: then all such files of launches are removed,
         and pipes that killed commands left.
         """
-        # Only the lock's holder makes them, and hooks, which do not mind the loss of theirs.
+        # Only the lock's holder and hooks make temporary files; losing a hook's does no harm.
         files.sweep(self._path, older_than_s=0)
-        # Wrappers may still be alive and writing theirs.
+        # Wrappers that are still alive may be writing a file.
         age_s = 0.0 if all_ended else _WRAPPER_S
         files.sweep_named(self._path / layout.LAUNCHES, "*/*.tmp", older_than_s=age_s)
         if all_ended:

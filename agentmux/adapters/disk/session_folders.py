@@ -125,7 +125,7 @@ def starters(path: Path) -> tuple[tuple[int, int], ...]:
 
 @contextmanager
 def one_at_a_time(project: Path, *, wait_s: float = BEGIN_WAIT_S) -> Iterator[None]:
-    """Lock the project's directory while the ``with`` block begins a session in it.
+    """Lock the project's directory during the ``with`` block, so that sessions begin one by one.
 
     On a file system without locks this does nothing.
 

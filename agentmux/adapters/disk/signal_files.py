@@ -76,7 +76,7 @@ class FileSignals:
     def transact(self) -> Iterator[FileTransaction]:
         """Lock the journal and read the session, so that the ``with`` block can append to it.
 
-        Keep the block to milliseconds.
+        The block should take milliseconds only.
 
         Raises:
             NotFoundError: There is no session at the path.
@@ -186,7 +186,8 @@ class FileSignals:
         """Load a session without a readable state: apply its whole journal to `BLANK`.
 
         If the journal has no events of ours, the session counts as foreign, and its phase must be
-        found from its artifacts.
+        found from its artifacts. ``first`` is the journal's first line; ``warnings`` gets a
+        sentence about what was done.
         """
         lines = journal.read().lines if first is not None else ()
         events = self._events(lines, warnings, older=not _is_header(first))
@@ -217,9 +218,15 @@ class FileSignals:
     def _foreign(
         self, state: SessionState, fields: dict[str, object], *, known: bool, warnings: list[str]
     ) -> LoadedSession:
-        """Load a session of an older version; ``fields`` are those of its ``state.json``.
+        """Load a session of an older version.
 
         Without an offset in ``fields``, the cursor file says up to where the journal was applied.
+
+        Args:
+            state: The state from ``fields``.
+            fields: The content of ``state.json``.
+            known: Whether the state has a phase that we know.
+            warnings: Gets a sentence for each skipped line.
         """
         cursor = self._store.load_cursor()
         offset = state.applied_offset

@@ -92,7 +92,7 @@ class GitProgram:
     def must_read(self, purpose: str, *argv: str, stdin: bytes = b"") -> GitReply:
         """Run a command that changes nothing, at the top level; return its result.
 
-        ``purpose`` says in the error what git could not do ("list changes").
+        ``purpose`` is for the error message, after "git could not" (such as "list changes").
 
         Raises:
             GitError: The exit status is not 0.
@@ -111,7 +111,7 @@ class GitProgram:
             MissingError: Git is not installed, or does not answer within `READ_TIMEOUT_S`.
             GitError: The project is not in a repository, or the directory does not exist.
         """
-        # In English, because we match two messages; without locks, because the user may be using
+        # Messages in English, because we match two; no locks, because the user may be using
         # git at the same time.
         extra = {"LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0"}
         process = self._start(argv, cwd=cwd or self._root(), extra=extra)
@@ -250,13 +250,10 @@ def encoded(text: str) -> bytes:
 
 
 def split(data: bytes) -> Iterator[str]:
-    """Decode an output of entries that each end with a NUL byte (option ``-z``).
-
-    Return the entries.
-    """
+    """Return the decoded entries of an output in which a NUL byte ends each (option ``-z``)."""
     return (decoded(part) for part in data.split(b"\0") if part)
 
 
 def joined(paths: Iterable[str]) -> bytes:
-    """Encode paths as entries that each end with a NUL byte, as `split` decodes them."""
+    """Encode paths for git's input with option ``-z``, in which a NUL byte ends each path."""
     return b"".join(encoded(path) + b"\0" for path in paths)

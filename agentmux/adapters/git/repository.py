@@ -257,7 +257,7 @@ class Git:
                 # Copied for the file data that git caches in it; the entries are replaced.
                 shutil.copyfile(git_dir / "index", index)
             self._stage(paths, index)
-            # A file: git reads it after the first hook, when we may have been killed.
+            # In a file, since git reads it after the first hook: we may have been killed by then.
             wording = scratch / "message"
             wording.write_bytes(text)
             reply = self._git.run(

@@ -1,1 +1,1 @@
-"""The program in an agent's pane, typing text into panes, claims. Opening panes is in `tmux`."""
+"""The program in an agent's pane, its claims, typing into panes. Opening panes is in `tmux`."""

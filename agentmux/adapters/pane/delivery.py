@@ -366,8 +366,8 @@ async def deliver(  # noqa: PLR0913 (clock and pause are the environment)
 ) -> Delivery:
     """Type ``text`` into a pane, submit it with Enter, and return the result with its evidence.
 
-    It never presses Escape and never types the text twice. For one pane, do not start a second call
-    before the first has returned.
+    This never presses Escape and never types the text twice. For one pane, do not start a second
+    call before the first has returned.
 
     Args:
         panes: The session's panes.
@@ -375,9 +375,9 @@ async def deliver(  # noqa: PLR0913 (clock and pause are the environment)
         text: The text to type; control characters are removed, newlines stay.
         spec: The agent in the pane.
         deadline_s: The time limit for the whole delivery.
-        once: True says that no other text like this one exists. If the text is on the screen
-            already, another process has begun to deliver it, and this call only does the rest:
-            press Enter if the text is in the composer, else nothing.
+        once: True says that no other text is like this one. If the text is on the screen already,
+            another process has begun to deliver it, and this call only does the rest: press Enter
+            if the text is in the composer, else nothing.
         clock: Returns monotonic seconds.
         pause: Waits for a number of seconds.
 

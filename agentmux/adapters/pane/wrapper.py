@@ -220,10 +220,10 @@ class Wrapper:
             raise Refusal(status, f"cannot start {argv[0]}: {os.strerror(code)}")
 
     def wait(self) -> tuple[int | None, int | None]:
-        """Wait for the agent.
+        """Wait until the agent ends, and continue it whenever it stops.
 
-        Return its exit status and None, or None and the signal that ended it. A stopped agent is
-        continued.
+        Returns:
+            Its exit status and None, or None and the number of the signal that ended it.
         """
         while True:
             found = os.waitid(os.P_PID, self.agent, os.WEXITED | os.WSTOPPED | os.WNOWAIT)
@@ -302,7 +302,7 @@ class Wrapper:
             _say(f"cannot write {name}: {error.strerror}")
 
     def write(self, name: str, text: str) -> None:
-        """Write the file ``name`` in the launch's folder: temporary file, flush, rename, flush.
+        """Write the file ``name`` in the launch's folder durably and atomically.
 
         Raises:
             OSError: It cannot be written, or the folder or its parent is a link.

@@ -86,16 +86,16 @@ class TmuxClient:
 
     @contextmanager
     def parsing(self) -> Iterator[None]:
-        """Turn a `ValueError` in the ``with`` block, which parses an answer, into `unreadable`."""
+        """Raise the error `unreadable` if the ``with`` block, which parses an answer, fails."""
         try:
             yield
         except ValueError as error:
             raise self.unreadable(error) from error
 
     def unreadable(self, why: object) -> ScreensUnreadableError:
-        """Return the error for an answer of the server that cannot be parsed.
+        """Return the error for an answer that cannot be parsed.
 
-        ``why`` ends its message.
+        ``why`` is the reason in its message.
         """
         return ScreensUnreadableError(
             f"the answer of the tmux server at {self.socket} cannot be parsed: {why}",
@@ -109,7 +109,7 @@ class TmuxClient:
         """Return ``reply`` if the call succeeded.
 
         Raises:
-            TerminalUnreachableError: The call failed since the server does not answer.
+            TerminalUnreachableError: The server does not answer.
             TerminalError: tmux refused the command.
         """
         if reply.returncode == 0:

@@ -208,7 +208,8 @@ def ways_back(clients: str) -> Iterator[Command]:
 
     ``clients`` are lines in `CLIENT_FORMAT`. A client goes to its last session. If that is gone, a
     client older than this session must have shown another one before: it goes to any other session.
-    A client without a command came from a shell, and returns there when the session ends.
+    For other clients there is no command: they came from a shell, and return there when the session
+    ends.
     """
     for line in (line for line in clients.splitlines() if line.count("\t") >= 3):
         name, created, began, last = line.split("\t", 3)
@@ -270,7 +271,7 @@ def goes_to(target: Target, command: str) -> Command:
 def kill_on(pid: int, session: str) -> Command:
     """Return a command that kills a session by its id, if the server that answers has this pid.
 
-    It is for a session that does not have our marks yet.
+    It is for a new session that does not have our uuid yet, so that `guard` cannot check it.
     """
     return (
         "if-shell",
@@ -307,9 +308,16 @@ def create(
 ) -> list[Command]:
     """Return the commands that make a session of ours with the monitor, and set its options.
 
-    ``name`` is the tmux session's name, ``path`` the session's directory, ``size`` columns and
-    rows, and ``argv`` what the monitor runs. The options need ``-t`` with the session's name:
-    without it, inside tmux, they would be set on the user's session.
+    The options need ``-t`` with the session's name: without it, inside tmux, they would be set on
+    the user's session.
+
+    Args:
+        name: The tmux session's name.
+        uuid: Set on the tmux session, to mark it as ours.
+        path: The session's directory, noted on the tmux session.
+        cwd: The directory in which the monitor runs.
+        size: Columns and rows.
+        argv: The monitor's command line.
     """
     columns, rows = size
     target = f"={re.sub('[:.]', '_', name)}:"  # as tmux names it
@@ -326,7 +334,10 @@ def create(
 
 
 def monitor_window(session: str, cwd: str, argv: Sequence[str]) -> list[Command]:
-    """Return the commands that make a new window with a monitor, if a session has lost its own."""
+    """Return the commands that make a window for a new monitor, in a session that has lost its own.
+
+    The monitor runs ``argv`` in the directory ``cwd``.
+    """
     target = f"{session}:"  # the new window is the current one
     made = ("new-window", "-P", "-F", "#{pane_id}", "-n", "agentmux", "-t", target)
     return [(*made, "-c", literal(cwd), "--", *argv), *_monitor_options(target)]
@@ -353,7 +364,10 @@ def set_environment(session: str, change: Change) -> str:
 
 
 def repair_hook(window: str) -> Command:
-    """Return a command that makes tmux restore the layout whenever the window's size changes."""
+    """Return a command that makes tmux restore the layout whenever the window's size changes.
+
+    The layout stays as it is while a pane is zoomed.
+    """
     lines = (" ".join(f'"{word}"' for word in in_short(command)) for command in layout(window))
     body = " ; ".join(lines)
     hook = text_of(f"if-shell -F -t {window} '#{{window_zoomed_flag}}' '' '{body}'")

@@ -242,7 +242,7 @@ class OwnTmux:
     def _expect_end(self, reply: TmuxReply) -> None:
         """Check the reply to a command that may have ended the session or the server.
 
-        If it is an error because of that end, do nothing.
+        That the session or server is gone is no error.
 
         Raises:
             TerminalError: The command failed for another reason.

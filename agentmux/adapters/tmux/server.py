@@ -160,7 +160,7 @@ class TmuxTerminal:
                 hints=(f"look at it: tmux attach -t ={name}",),
             )
         if reply.returncode != 0 and reply.stdout.startswith("$"):
-            # It was made, but not marked, since a hook renamed it: nobody could identify it.
+            # A hook renamed the new session before it was marked: nobody could identify it.
             session, *_, pid, _ = reply.stdout.rstrip("\n").split("\t")
             self._client.say(*say.join([say.kill_on(int(pid), session)]))
         words = self._client.expect(reply).stdout.partition("\n")[0].split("\t")

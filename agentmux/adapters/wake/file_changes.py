@@ -74,8 +74,8 @@ async def changes(paths: Iterable[Path], stop: asyncio.Event) -> AsyncIterator[N
     """Yield whenever something changes below ``paths``, until ``stop`` is set.
 
     Files that the orchestrator itself writes often (state, log, snapshots, temporary files) are
-    left out, so that handling a change causes no other. Paths that cannot be watched, because they
-    are missing or the kernel's limit is reached, are logged and give no hints.
+    left out, so that handling a change causes no other. A path that cannot be watched, because it
+    is missing or the kernel's limit is reached, is logged and causes no yield.
     """
     # Imported here, because most programs that import this module do not watch.
     from watchfiles import awatch  # noqa: PLC0415 (as above)

@@ -29,8 +29,8 @@ def poke(folder: Path, line: bytes = WAKE) -> bool:
     """Write ``line`` to the wake-up pipe of the session in ``folder``; never wait and never raise.
 
     Returns:
-        Whether an orchestrator has the pipe open. True also if the pipe is full, since the
-        orchestrator wakes for the lines that are already in it.
+        True if an orchestrator has the pipe open, even if the pipe is full: then it wakes for the
+        lines that are already in it. False if no orchestrator runs for the session.
     """
     try:
         fd = os.open(folder / layout.WAKE, os.O_WRONLY | _PIPE)

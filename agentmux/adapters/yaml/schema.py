@@ -253,7 +253,7 @@ def text(pattern: str = r"[^\x00-\x1f\x7f]+", wanted: str = "text on one line") 
 
 
 def choice(*values: str) -> Reader:
-    """Return a reader that accepts exactly these words."""
+    """Return a reader that accepts one of these words, and no other text."""
 
     def reader(node: Node, path: str) -> object:
         if not isinstance(node.value, str) or node.value not in values:
@@ -284,7 +284,7 @@ def optional(schema: Schema, *, required: str = "") -> Reader:
 
 
 def flag(node: Node, path: str) -> object:
-    """Read ``true`` or ``false``; no other spelling is allowed."""
+    """Read ``true`` or ``false`` in exactly this spelling; return a bool."""
     if node.tag != "tag:yaml.org,2002:bool" or node.value not in ("true", "false"):
         wrong(node, path, "`true` or `false`")
     return node.value == "true"

@@ -61,13 +61,13 @@ class Builder(Protocol[Built]):
     """Makes the values of a document for `walk`, innermost first; lines count from 1."""
 
     def scalar(self, event: yaml.ScalarEvent, line: int, /) -> Built:
-        """Make the value of a scalar."""
+        """Make the value of a scalar (one word or text), which begins at ``line``."""
 
     def sequence(self, items: list[Built], line: int, /) -> Built:
-        """Make the value of a sequence."""
+        """Make the value of a sequence from the values of its items."""
 
     def mapping(self, entries: Mapping[str, tuple[int, Built]], line: int, /) -> Built:
-        """Make the value of a mapping; each entry is the line of its key, and its value."""
+        """Make the value of a mapping; an entry is the line of its key, and its value."""
 
 
 def walk(
