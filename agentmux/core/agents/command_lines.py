@@ -41,7 +41,7 @@ def launch_argv(  # noqa: PLR0913 (one word of the command line each)
 
     Args:
         args: The user's extra words.
-        session_ref: The id that we chose for the conversation (strategy *assign*).
+        session_ref: The id that AgentMux chose for the conversation (strategy *assign*).
         checkpoint_dir: The absolute path of the seat's own folder for checkpoints.
 
     Raises:

@@ -88,7 +88,7 @@ class StrategyKind(StrEnum):
 
 
 class HookFormat(StrEnum):
-    """The form in which an agent takes its hooks."""
+    """The form in which an agent is told its hooks: the commands that it runs at each turn."""
 
     CLAUDE = "claude"
     """The agent reads a settings file that has a shell command for each event."""

@@ -55,7 +55,7 @@ def writable(text: str) -> str:
 
 
 def hanging(text: str) -> str:
-    """Indent the lines after the first, so that they stay inside an entry of a Markdown list."""
+    """Return ``text`` as an entry of a Markdown list: all lines but the first are indented."""
     return text.replace("\n", "\n  ")
 
 

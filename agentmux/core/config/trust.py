@@ -1,8 +1,8 @@
 """The parts of a project's files that need the user's trust, and which of them are trusted; pure.
 
-A *part* is a piece of the project's configuration that makes us run a program or tell an agent
-something, such as ``agents.claude`` or ``roles.coder``, or a prompt that the project adds. Trust
-is bound to the hash of the part's value: any change of the part needs new trust.
+A *part* is a piece of the project's configuration that makes AgentMux run a program or tell an
+agent something, such as ``agents.claude`` or ``roles.coder``, or a prompt that the project adds.
+Trust is bound to the hash of the part's value: any change of the part needs new trust.
 """
 
 from __future__ import annotations

@@ -97,8 +97,8 @@ class ResumeFacts:
         runtime_resumes: Whether the probe shows that the program can resume; None if it was not
             probed.
         runtime_problem: Why the probe failed; None if it did not.
-        ambiguous: Whether the same agent ran elsewhere in the same directory and home, beside the
-            conversation or after it.
+        ambiguous: Whether another launch of the same agent ran in the same directory and home,
+            beside the conversation or after it.
         claim_held_by: Who holds the conversation on this host, in words; None when nobody does.
         native_enabled: The setting ``resume.native``.
         fresh_flag: Whether the user asked for a fresh start of this seat.
@@ -357,9 +357,9 @@ def choose_resume(history: SeatHistory, facts: ResumeFacts) -> ResumeChoice:
 
 
 def same_work(recorded: Json, now: Json) -> bool:
-    """Whether two epochs (`ResumeRecord.epoch`) are about the same work: phase, cycle and so on.
+    """Whether two epochs (`ResumeRecord.epoch`) are about the same work.
 
-    The files in the epochs may differ.
+    That is: the same phase, cycle, iteration and sub-plan. The files in the epochs may differ.
     """
     return all(recorded.get(name) == now.get(name) for name, _ in _EPOCH)
 

@@ -133,7 +133,7 @@ def _beyond(state: SessionState, artifacts: Artifacts, decided: Phase) -> tuple[
 def infer(
     state: SessionState, artifacts: Artifacts, *, state_is_known: bool = True, pending: int = 0
 ) -> Inference:
-    """Return the phase in which the session resumes.
+    """Return the phase in which the session resumes, and why.
 
     Args:
         state: The state after all events of the journal.

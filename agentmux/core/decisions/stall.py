@@ -8,7 +8,7 @@ from typing import Final
 from agentmux.core.names.turn import Turn
 
 SCREEN_FACTOR: Final = 6
-"""By how much an agent is given more time if its turn has ended by its screen, not by its hooks.
+"""An agent whose turn is over by its screen, not by its hooks, is given this many times as long.
 
 The screen of an agent that runs a long command may look the same; a hook is certain.
 """

@@ -95,7 +95,10 @@ def go_on(state: SessionState) -> SessionState:
 
 
 def schedule(state: SessionState) -> SessionState:
-    """Return the state with its first group that is not done, and the sub-plans to work on now."""
+    """Return the state in which the current group is the first one that is not done.
+
+    The sub-plans to work on now follow from it, and are updated, too.
+    """
     groups = [_Group(fields) for fields in state.implementation_groups]
     done = set(state.completed_subplans)
     finished = tuple(g.id for g in groups if done.issuperset(g.plans))

@@ -1,1 +1,1 @@
-"""The events of a journal, and the state of a session. How one changes the other is `fold`."""
+"""The events of a journal, and the state of a session. How events change the state is in `fold`."""

@@ -308,14 +308,14 @@ class Resumed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionReattached:
-    """A new orchestrator took over the live panes of a lost one."""
+    """A new orchestrator took over the live panes of one that was lost."""
 
     kind: ClassVar[str] = "session_reattached"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeatRestarted:
-    """The user restarted a seat; ``fresh``: without its conversation, None: as configured."""
+    """The user restarted a seat; if ``fresh``, without its conversation; None: as configured."""
 
     kind: ClassVar[str] = "seat_restarted"
     fresh: bool | None = None
@@ -344,7 +344,7 @@ class CommitStarted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommitMade:
-    """The commit exists, made now or found by its trailer; ``commit``: None if not needed."""
+    """The commit was made, or found by its trailer; ``commit`` is None if none was needed."""
 
     kind: ClassVar[str] = "commit_made"
     commit: str | None
@@ -353,7 +353,7 @@ class CommitMade:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommitDelayed:
-    """The commit waits until an obstacle of the user's is gone, and is then made."""
+    """The commit waits until an obstacle in the user's repository is gone, and is then made."""
 
     kind: ClassVar[str] = "commit_delayed"
     reason: str
@@ -369,7 +369,7 @@ class CommitFailed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionInterrupted:
-    """The orchestrator ended, or found that something had ended, before the pipeline was done."""
+    """The session stopped before the pipeline was done; ``cause`` says why."""
 
     kind: ClassVar[str] = "session_interrupted"
     cause: str

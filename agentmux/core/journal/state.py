@@ -296,7 +296,7 @@ def decode(values: Json, *, where: str) -> SessionState:
 
     Raises:
         FieldError: ``phase`` is missing or unknown, or a field has another type. The message names
-            ``where``.
+            ``where``, the place of the values.
     """
     found: dict[str, Any] = {}
     for name, kind in _FIELDS.items():

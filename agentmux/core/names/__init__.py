@@ -1,1 +1,1 @@
-"""Names of phases, roles, files, statuses, turns; typos in names. Rules of phases: `pipeline`."""
+"""Names of phases, roles, files, statuses, turn states; typos in them. Phase rules: `pipeline`."""

@@ -50,7 +50,7 @@ _COLOURS: Final[Mapping[str, str]] = {
 
 
 def left_out_label(path: str) -> str:
-    """Return the warning about a folder that is a git repository of its own."""
+    """Return the warning that the commit leaves out ``path``, a git repository of its own."""
     return f"`{path}` is a git repository of its own: the commit leaves it out"
 
 

@@ -1,4 +1,4 @@
-"""The names of the states of an agent's turn: not begun, under way, ended."""
+"""The names of the states of an agent's turn: unknown, under way, ended."""
 
 from __future__ import annotations
 

@@ -131,8 +131,8 @@ def review_outcome(state: SessionState, artifacts: Artifacts) -> Verdict | None:
 def is_fix_iteration(state: SessionState, artifacts: Artifacts) -> bool:
     """Whether the findings of a failed review are being fixed, or have been.
 
-    It is so from iteration 1 on if there is a fix request, or just its copy in history, from which
-    the fix request is restored.
+    The answer is yes from iteration 1 on, if there is a fix request or just its copy in history,
+    from which the fix request is restored.
     """
     if state.review_iteration == 0:
         return False

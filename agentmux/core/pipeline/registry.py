@@ -68,7 +68,7 @@ class PhaseDescriptor:
 
     @property
     def startup_role(self) -> str:
-        """The role whose agent is launched first in the phase."""
+        """The role that starts the phase: the first one of ``roles``."""
         return self.roles[0]
 
 
@@ -195,7 +195,7 @@ _ORDER: Final[Mapping[Phase, float]] = {
 
 
 def earlier(one: Phase, other: Phase) -> Phase:
-    """Return that of two phases which comes first within an iteration.
+    """Return the one of two phases that comes first within an iteration.
 
     Neither may be one in `TERMINAL`, such as ``done``.
     """

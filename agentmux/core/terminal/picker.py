@@ -19,7 +19,7 @@ class Choice:
     Attributes:
         name: The name of the session.
         words: Text in which a search looks, in lower case.
-        status: More of this text: the part that may change while the list is shown.
+        status: More text in which a search looks; it may change while the list is shown.
         refused: Why the session cannot be chosen; empty if it can.
     """
 

@@ -122,10 +122,11 @@ def _broken(text: str, cols: int, hang: str, cells: Cells) -> Iterator[str]:
 
 
 def spread(left: str, right: str, cols: int, *, least: int) -> tuple[str, str]:
-    """Return a line of at most ``cols`` cells in two parts: ``left``, ``right`` at its end.
+    """Return the two parts of a line with ``left`` at its start and ``right`` at its end.
 
-    Both are clean texts. If they do not fit, ``left`` is cut, down to ``least`` cells. If that is
-    not enough, the first part has both texts, cut to ``cols`` cells, and the second is empty.
+    ``left`` and ``right`` are clean texts; the parts take at most ``cols`` cells. If the texts do
+    not fit, ``left`` is cut, down to ``least`` cells. If that is not enough, the first part has
+    both texts, cut to ``cols`` cells, and the second is empty.
     """
     room = cols - width(right) - 1
     if not right or room < min(width(left), least):
