@@ -12,7 +12,7 @@ from agentmux.core.codec.frozen import dataclass
 LAST_ROWS: Final = 25
 """The number of rows with text, from the end of a screen, that are searched for patterns.
 
-They hold the agent's composer, its busy mark and its dialogs.
+They hold the agent's input field, its sign of work and its dialogs.
 """
 
 _SAID_MAX: Final = 160
@@ -101,7 +101,7 @@ def read_screen(spec: AgentSpec, text: str) -> ScreenMark:
 
 
 def shows_prompt(spec: AgentSpec, text: str, mark: str) -> bool:
-    """Whether an idle agent's screen shows, above its composer, a prompt that contains ``mark``.
+    """Whether an idle agent's screen shows, above its input field, a prompt that contains ``mark``.
 
     This proves that the prompt arrived, even if its turn was over before AgentMux saw the agent at
     work. ``mark`` must be a word that no other prompt contains; a terminal may wrap it over two

@@ -242,7 +242,7 @@ class AgentSpec:
             user's configuration sets them.
         unattended_args: What the user may set as ``permission_args`` for a run without a person.
         turn_end: How AgentMux learns that the agent has finished a turn.
-        ready: Pattern: the composer waits for input.
+        ready: Pattern: the agent's input field waits for input.
         busy: Pattern: the agent is at work.
         waiting: Pattern: the agent asks its user something.
         trust: Pattern: a first-run dialog (trust, login, terms).

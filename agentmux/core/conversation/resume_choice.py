@@ -80,7 +80,7 @@ _UNRECORDED: Final = ResumeRecord(agent="", strategy=StrategyKind.NONE)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResumeFacts:
-    """What is true now, on this host, of a seat and of the conversation in its standing record.
+    """What is true now, on this host, of a seat and of the conversation in `SeatHistory.standing`.
 
     Attributes:
         agent: The name of the agent that plays the seat now.
