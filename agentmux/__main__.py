@@ -1,4 +1,7 @@
-"""``agentmux`` and ``python -m agentmux``: starts what agents type without loading typer."""
+"""The program ``agentmux``, also run as ``python -m agentmux``.
+
+It imports only what the given command needs.
+"""
 
 from __future__ import annotations
 
@@ -11,25 +14,25 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 INTERRUPTED: Final = 130
-"""`errors.ExitCode.INTERRUPTED`."""
+"""Equals `errors.ExitCode.INTERRUPTED`, which is not imported, to start faster."""
 
 _COLLECT_AFTER: Final = 500_000
-"""New objects between two runs of the garbage collector. We make many objects and hardly any
-cycles; Python's default of 700 costs a tenth of the time of `list` with many sessions."""
+"""How many new objects trigger the garbage collector. We create many objects and hardly any cycles;
+with Python's default of 700, ``list`` with many sessions takes a tenth longer."""
 
 _LASTING: Final = frozenset({"_orchestrate", "mcp"})
 _COLLECT_LASTING: Final = 50_000
-"""The same for what runs for hours: over time, few cycles become many."""
+"""The same number for commands that run for hours, in which even a few cycles add up."""
 
 # Each face is imported when it is chosen: imports are most of what a short command costs.
 # ruff: noqa: PLC0415
 
 
 def main() -> NoReturn:
-    """Run the command line of this process, and end it with the exit code.
+    """Run the command line of this process, and end the process with its exit code.
 
-    It ends at once: taking the interpreter down costs up to a third of a short command, and
-    all that a command writes is on disk or flushed when it returns.
+    The process ends without the interpreter's clean-up, which would take up to a third of the time
+    of a short command. Everything that a command writes has reached the disk or was flushed.
     """
     lasts = not _LASTING.isdisjoint(sys.argv[1:2])
     gc.set_threshold(_COLLECT_LASTING if lasts else _COLLECT_AFTER)
@@ -44,14 +47,14 @@ def main() -> NoReturn:
 
 
 def _open_streams() -> None:
-    """Replace a standard stream that was closed before the program began by an empty one."""
+    """Open the null device for each standard stream that was closed when the program began."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115 (stays open)
 
 
 def _flush_streams() -> None:
-    """Flush stdout and stderr; an error here must not change the exit code."""
+    """Flush stdout and stderr; ignore errors, so that the exit code stays."""
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
@@ -62,7 +65,12 @@ def _flush_streams() -> None:
 
 
 def dispatch(argv: Sequence[str], environ: Mapping[str, str]) -> int:
-    """Run the face that ``argv`` (without the program's name) asks for; return its exit code."""
+    """Run the part of the program that handles a command line; return the exit code.
+
+    Args:
+        argv: The command line, without the program's name.
+        environ: Environment of the process.
+    """
     match argv[:1]:
         case ["submit" | "research"]:
             from agentmux.cli.fast.submit import main as run_submit

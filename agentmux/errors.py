@@ -1,6 +1,6 @@
-"""The errors that a user can act on, and the exit codes that scripts rely on.
+"""The errors that a user can act on, and the exit codes.
 
-Bugs have no class here: they stay ordinary exceptions, which ``cli.main`` catches.
+A bug in AgentMux has no class here; it raises an ordinary exception, which `cli.main` reports.
 """
 
 from __future__ import annotations
@@ -9,11 +9,11 @@ from enum import IntEnum
 from typing import Final
 
 NAME_TAKEN: Final = "name_taken"
-"""The ``reason`` of a `BlockedError` whose name is in use already."""
+"""The ``reason`` of a `BlockedError` for a name that is in use already."""
 
 
 class ExitCode(IntEnum):
-    """The exit codes of all ``agentmux`` commands; documented, and never changed."""
+    """The exit codes of all ``agentmux`` commands. Scripts rely on them, so they never change."""
 
     OK = 0
     FAILED = 1
@@ -52,10 +52,10 @@ class UsageError(AgentmuxError):
 
 
 class BlockedError(AgentmuxError):
-    """Something else is in the way: a live tmux session, a locked session, a taken name.
+    """Something prevents the command: a live tmux session, a locked session, a taken name.
 
     Attributes:
-        reason: One word for programs: ``session_live``, ``locked``, ``twin``,
+        reason: The kind of obstacle, for programs: ``session_live``, ``locked``, ``twin``,
             ``agents_alive``, ``name_taken`` and the like.
     """
 
@@ -67,9 +67,9 @@ class BlockedError(AgentmuxError):
 
 
 class SupersededError(BlockedError):
-    """Another process has committed the session's state since this one read it.
+    """Another process has changed the session's state since this process read it.
 
-    The session belongs to that process from then on.
+    This process must not write to the session any more.
     """
 
     def __init__(self, message: str) -> None:
@@ -77,42 +77,42 @@ class SupersededError(BlockedError):
 
 
 class NotFoundError(AgentmuxError):
-    """Nothing, or more than one thing, matches the given name."""
+    """A name matches nothing, or more than one thing."""
 
     exit_code = ExitCode.NOT_FOUND
 
 
 class DataError(AgentmuxError):
-    """A file of a session is unreadable, from a newer version, or cannot be written."""
+    """A file cannot be read or written, is damaged, or was written by a newer version."""
 
     exit_code = ExitCode.DATA
 
 
 def reason_of(error: OSError) -> str:
-    """Return the system's words for an error, in lower case."""
+    """Return the operating system's description of an error, in lower case."""
     return (error.strerror or str(error)).lower()
 
 
 def of_system(error: OSError) -> DataError:
-    """Return a system error as a `DataError`, for callers that have nothing to add."""
+    """Return a `DataError` with the file that ``error`` names, if it names one, and the reason."""
     reason = reason_of(error)
     return DataError(f"{error.filename}: {reason}" if error.filename else reason)
 
 
 class MissingError(AgentmuxError):
-    """A program that AgentMux needs is not installed, or does not answer."""
+    """A program that AgentMux needs is not installed, does not answer or fails."""
 
     exit_code = ExitCode.MISSING
 
 
 class ConfigError(AgentmuxError):
-    """The configuration is wrong; the message names file and line."""
+    """The configuration is wrong; the message names the file and the line."""
 
     exit_code = ExitCode.CONFIG
 
 
 class RefusedError(AgentmuxError):
-    """A submission breaks a rule.
+    """An agent's submission breaks rules.
 
     Attributes:
         problems: Every broken rule, so that the agent can fix all of them at once.
@@ -126,6 +126,6 @@ class RefusedError(AgentmuxError):
 
 
 class TimedOutError(AgentmuxError):
-    """What ``agentmux wait`` waited for did not happen in time."""
+    """The time limit of a wait has passed."""
 
     exit_code = ExitCode.TIMED_OUT

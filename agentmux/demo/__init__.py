@@ -1,1 +1,4 @@
-"""``agentmux demo``: runs a feature and checks it. Its agent is `demo_agent`, another program."""
+"""``agentmux demo``: runs a feature with scripted agents and checks the result.
+
+The agents' program is in the package `demo_agent`.
+"""

@@ -1,4 +1,4 @@
-"""Checks the demo's promises against the journal and the agents' own trace. Pure."""
+"""Checks what the demo promises, with the session's journal and the agents' own trace. Pure."""
 
 from __future__ import annotations
 
@@ -31,12 +31,17 @@ _EXPECTED: Final[Mapping[tuple[str, str], tuple[int, ...]]] = {
 }
 
 _ACCEPTED: Final = "-> 0"
-"""The end of a line in the agents' trace for a signal that was accepted."""
+"""How ``what`` ends in a line of the trace if the signal was accepted: exit status 0."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """One promise in words, and whether it was kept."""
+    """One promise of the demo.
+
+    Attributes:
+        holds: Whether the promise was kept.
+        text: The promise, or what went wrong, in words.
+    """
 
     holds: bool
     text: str
@@ -44,7 +49,14 @@ class Claim:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Span:
-    """One visit to a phase; ``start`` and ``end`` in Unix time."""
+    """The time that the session spent in a phase, from entering it to leaving it.
+
+    Attributes:
+        phase: The phase.
+        iteration: The iteration in which the session was in that phase.
+        start: When the session entered the phase, in Unix time.
+        end: When it left the phase, in Unix time.
+    """
 
     phase: Phase
     iteration: int
@@ -54,11 +66,13 @@ class Span:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TraceLine:
-    """One line of the agents' trace.
+    """One line of the agents' trace: something that an agent did.
 
     Attributes:
-        did: ``prompted``, ``wrote``, ``signalled``, …
-        what: A prompt, paths, a command with its exit status.
+        seat: The agent's seat.
+        launch: Id of the agent's launch.
+        did: ``prompted``, ``wrote``, ``signalled`` and the like.
+        what: The prompt, the paths, or the command with its exit status.
     """
 
     seat: str
@@ -68,7 +82,7 @@ class TraceLine:
 
 
 def read_trace(text: str) -> tuple[TraceLine, ...]:
-    """Return the lines of the agents' trace; an incomplete last line is left out."""
+    """Return the lines of the agents' trace file; skip an incomplete last line."""
     whole, _, _ = text.rpartition("\n")
     return tuple(_work(json.loads(line)) for line in whole.splitlines())
 
@@ -83,7 +97,10 @@ def _work(fields: Mapping[str, Any]) -> TraceLine:
 
 
 def spans(steps: Sequence[JournalStep]) -> tuple[Span, ...]:
-    """Return the visits to phases, in order; each ends with the event that changed the phase."""
+    """Return the times that the session spent in each phase, in order.
+
+    A phase that the session has not left yet is missing.
+    """
     return tuple(_spans(steps))
 
 
@@ -99,7 +116,12 @@ def _spans(steps: Sequence[JournalStep]) -> Iterator[Span]:
 
 
 def claims(steps: Sequence[JournalStep], trace: Sequence[TraceLine]) -> tuple[Claim, ...]:
-    """Return the checks that nothing was lost or done twice in the demo."""
+    """Check that nothing was lost and nothing was done twice; return one claim for each check.
+
+    Args:
+        steps: All events of the session, in order.
+        trace: All lines of the agents' trace.
+    """
     return (
         _signals_once(steps),
         _agents_agree(steps, trace),
@@ -134,15 +156,16 @@ def _signals_once(steps: Sequence[JournalStep]) -> Claim:
 
 
 def _signals(steps: Iterable[JournalStep]) -> Iterator[JournalStep]:
-    """Return the signals and decisions that counted."""
+    """Return the steps whose event is a signal or a decision that was accepted."""
     known = events.SIGNALS | events.USER_DECISIONS
     return (step for step in steps if step.event.fact.kind in known and step.accepted)
 
 
 def _agents_agree(steps: Sequence[JournalStep], trace: Sequence[TraceLine]) -> Claim:
-    """Check that all signals that agents saw accepted are in the journal, and none was repeated.
+    """Check the agents' trace against the journal.
 
-    The trace may lack a signal: an agent can be ended before it writes that its signal counted.
+    Every signal in the trace must be accepted and be in the journal. The trace may lack a signal of
+    the journal: an agent can be ended before it writes into the trace.
     """
     noted = [work for work in trace if work.did == "signalled"]
     given = Counter(work.launch for work in noted)

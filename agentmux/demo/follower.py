@@ -1,4 +1,4 @@
-"""Follows a session's journal from outside: computes the state, waits, and describes each event."""
+"""Follows the journal of a running session: its events, its state after each, and waits."""
 
 from __future__ import annotations
 
@@ -25,10 +25,13 @@ _LOOK_S: Final = 0.5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JournalStep:
-    """One event with the state before and after it.
+    """One event of a journal, with the state of the session before and after the event.
 
     Attributes:
-        accepted: False for a signal that did not count.
+        event: The event.
+        before: The state before the event.
+        after: The state after the event.
+        accepted: False for a signal or decision that was ignored.
     """
 
     event: Event
@@ -38,15 +41,26 @@ class JournalStep:
 
     @property
     def at(self) -> float:
-        """Return the time of the event, in Unix time."""
+        """Return when the event happened, in Unix time."""
         return datetime.fromisoformat(self.event.at).timestamp()
 
 
 class Follower:
-    """Reads a journal as it grows; never writes to it."""
+    """Reads a session's journal while it grows; never writes to the session.
+
+    Attributes:
+        path: Directory of the session.
+        steps: All events that were read so far.
+        state: The state after these events.
+    """
 
     def __init__(self, path: Path, tell: Callable[[JournalStep], None]) -> None:
-        """Follow the session directory ``path``; call ``tell`` with every step once, in order."""
+        """Follow a session.
+
+        Args:
+            path: Directory of the session.
+            tell: Called once with each event, in order.
+        """
         self.path = path
         self.steps: list[JournalStep] = []
         self.state = BLANK
@@ -54,7 +68,7 @@ class Follower:
         self._tell = tell
 
     def look(self) -> None:
-        """Apply the events that were appended since the last call."""
+        """Read the events that were appended to the journal since the last call."""
         for event, offset in self._files.tail(self.state.applied_offset):
             before, self.state = self.state, advance(self.state, event, offset)
             known = event.fact.kind not in events.SIGNALS | events.USER_DECISIONS
@@ -64,11 +78,16 @@ class Follower:
             self._tell(step)
 
     def until(self, condition: Callable[[], bool], what: str, *, deadline_s: float) -> None:
-        """Wait until ``condition``, on the state and files in the session directory, is true.
+        """Read events until ``condition`` is true.
+
+        Args:
+            condition: Checked after each change in the session's directory.
+            what: What is waited for, for messages.
+            deadline_s: How many seconds to wait at most.
 
         Raises:
-            TimedOutError: It did not become true in time; ``what`` names it.
-            AgentmuxError: The session failed instead.
+            TimedOutError: The condition was not true in time.
+            AgentmuxError: The session failed.
         """
         deadline = time.monotonic() + deadline_s
         with closing(file_changes.follow(self.path, _LOOK_S)) as changes:
@@ -87,7 +106,7 @@ class Follower:
 
 
 def describe(step: JournalStep) -> str | None:
-    """Return in words what happened in a step; None if a person need not know."""
+    """Return in words what an event means for the user; None if the user need not know."""
     fact = step.event.fact
     match fact:
         case events.AgentLaunched():

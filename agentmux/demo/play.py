@@ -44,25 +44,28 @@ from agentmux.wiring import machine
 from agentmux.wiring.machine import program
 
 _DEADLINE_S: Final = 30.0
-"""Time limit of each wait; on an idle machine, the whole demo takes a few seconds."""
+"""How many seconds each wait of the demo may last. On an idle machine the whole demo takes less."""
 
 _ENDING_S: Final = 5.0
 _ROUNDS: Final = 2
 
 
 class DemoError(AgentmuxError):
-    """A command of the demo failed."""
+    """A command of the demo failed, or the demo could not be cleaned up."""
 
 
 def run(*, keep: bool) -> ExitCode:
-    """Run the demo; return OK only if every claim holds.
+    """Run the demo.
 
     Args:
-        keep: Keep the folder and, after a failure, the running processes, too.
+        keep: Do not delete the demo's folder at the end, and leave running processes alone.
+
+    Returns:
+        OK if every check passed, else FAILED.
 
     Raises:
-        AgentmuxError: The demo could not be finished.
-        KeyboardInterrupt: The demo was interrupted; nothing is left behind.
+        AgentmuxError: The demo could not be finished or cleaned up.
+        KeyboardInterrupt: The demo was interrupted; unless ``keep``, nothing is left of it.
     """
     environ = machine.environment()
     screen = DemoScreen(environ)
@@ -89,7 +92,7 @@ def run(*, keep: bool) -> ExitCode:
 
 
 class Play:
-    """The steps of the demo; each one waits for an event, never for a fixed time."""
+    """The steps of the demo. Each one waits for an event, never for a fixed time."""
 
     def __init__(self, demo: DemoProject, screen: DemoScreen) -> None:
         self._demo = demo
@@ -97,7 +100,7 @@ class Play:
         self._terminal = TmuxTerminal(demo.socket)
 
     def all(self) -> bool:
-        """Run all steps and check them; return whether every claim holds."""
+        """Run all steps and print the checks; return whether every check passed."""
         demo, screen = self._demo, self._screen
         screen.line(f"a small project in {demo.project}, with a tmux server of its own")
         screen.line(f"watch it from another terminal: tmux -S {demo.socket} attach -r")
@@ -119,7 +122,11 @@ class Play:
     # -- its parts ---------------------------------------------------------------------------
 
     def _kill_in_the_middle(self, follower: Follower) -> float:
-        """Kill the tmux server when one coder is done and the other one is at work."""
+        """Kill the tmux server while one coder is done and the other one is working.
+
+        Returns:
+            When the server was killed, in Unix time.
+        """
         follower.until(
             lambda: _is_middle(follower.state),
             f"{FINISHED} done and {INTERRUPTED} at work",
@@ -141,7 +148,17 @@ class Play:
         follower.look()
 
     def _reach(self, follower: Follower, goal: str, is_there: Callable[[], bool]) -> None:
-        """Run ``agentmux wait``, and show what happens meanwhile."""
+        """Run ``agentmux wait`` while printing what happens in the session.
+
+        Args:
+            follower: Follows the session.
+            goal: What ``agentmux wait --for`` waits for.
+            is_there: Whether the goal is reached by the session's state.
+
+        Raises:
+            DemoError: ``agentmux wait`` failed.
+            AgentmuxError: The session failed, or did not reach the goal in time.
+        """
         words = ["wait", follower.path.name, "--for", goal, "--timeout", f"{_DEADLINE_S:g}"]
         self._announce(words)
         waiting = subprocess.Popen(
@@ -163,7 +180,18 @@ class Play:
             raise DemoError(f"agentmux wait ended with {waiting.returncode}: {said.strip()}")
 
     def _command(self, *words: str, shown: bool = True) -> str:
-        """Run one agentmux command as a user would; return what it prints on stdout."""
+        """Run one agentmux command as a user would.
+
+        Args:
+            words: The command line after ``agentmux``.
+            shown: Whether to print what the command writes to stdout.
+
+        Returns:
+            What the command wrote to stdout.
+
+        Raises:
+            DemoError: The command failed.
+        """
         self._announce(words)
         done = subprocess.run(
             _argv(words),
@@ -207,7 +235,7 @@ class Play:
 
 
 def _is_middle(state: SessionState) -> bool:
-    """Whether one coder is done and the other one has got its prompt."""
+    """Whether the first coder is done and the second one has received its prompt."""
     seat = state.seats.get(INTERRUPTED)
     return state.completed_subplans == (1,) and seat is not None and seat.reached
 
@@ -234,7 +262,11 @@ def _argv(words: Iterable[str]) -> list[str]:
 
 
 def _interrupt(_number: int, _frame: FrameType | None) -> None:
-    """Treat a signal to end like Ctrl-C, so that everything is deleted."""
+    """Handle SIGTERM or SIGHUP like Ctrl-C, so that the demo is deleted.
+
+    Raises:
+        KeyboardInterrupt: Always.
+    """
     raise KeyboardInterrupt
 
 
@@ -251,7 +283,11 @@ def _handling(
 
 
 def _nothing_runs(demo: DemoProject, screen: DemoScreen) -> bool:
-    """Wait for processes to end; one that stays makes the demo fail, and is ended later."""
+    """Wait a few seconds for all processes of the demo to end, and print whether they have ended.
+
+    Returns:
+        False if a process still runs; it is not ended here.
+    """
     deadline = time.monotonic() + _ENDING_S
     while (left := _running(demo)) and time.monotonic() < deadline:
         processes.left_after(left, wait_s=deadline - time.monotonic())
@@ -261,13 +297,16 @@ def _nothing_runs(demo: DemoProject, screen: DemoScreen) -> bool:
 
 
 def _running(demo: DemoProject) -> tuple[tuple[int, int], ...]:
-    """Return pid and start time of each process of this demo that still runs."""
+    """Return the processes of this demo that still run, as pairs of pid and start time."""
     # Without /proc, only the tmux server can be found; the rest ends with it.
     return tuple({*_server(demo), *processes.carriers(demo.mark)})
 
 
 def _server(demo: DemoProject) -> tuple[tuple[int, int], ...]:
-    """Return the tmux server, if it answers; a hanging one is found by its environment instead."""
+    """Return the demo's tmux server as a pair of pid and start time; empty if it does not answer.
+
+    A server that hangs is found by its environment instead, like all other processes.
+    """
     try:
         server = TmuxTerminal(demo.socket).server()
     except MissingError:
@@ -276,10 +315,14 @@ def _server(demo: DemoProject) -> tuple[tuple[int, int], ...]:
 
 
 def _take_away(root: Path, demo: DemoProject | None) -> None:
-    """End the processes that still run and delete the folder.
+    """End the processes of the demo and delete its folder.
+
+    Args:
+        root: The demo's folder.
+        demo: The demo's project; None if it was not created.
 
     Raises:
-        DemoError: A process or the folder is still there.
+        DemoError: A process or the folder could not be removed.
     """
     stays: tuple[int, ...] = ()
     if demo is not None:

@@ -1,4 +1,4 @@
-"""The demo's project: a small git repository, a script for its agents, and private folders."""
+"""Creates the demo's project: a git repository, a script for the agents, and private folders."""
 
 from __future__ import annotations
 
@@ -18,11 +18,12 @@ from agentmux.errors import MissingError
 
 FEATURE: Final = "Add mean and median"
 TRACE: Final = "demo_trace.jsonl"
-"""File of the agents' trace, relative to the session directory."""
+"""The file into which the agents write what they do, relative to the session's directory."""
 
 SOCKET_NAME: Final = "demo"
 MARK: Final = "AGENTMUX_DEMO_HOME"
-"""Variable whose value only this demo has; it marks every process that the demo started."""
+"""An environment variable that every process of the demo has; its value is different in each run of
+the demo."""
 
 # Variables of another session's pane, in which the demo may have been started; they are removed.
 _PANE: Final = (
@@ -152,11 +153,11 @@ tmux: {{socket_name: {SOCKET_NAME}}}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DemoProject:
-    """The demo's project, isolated from the user's own things.
+    """The demo's project; it shares no folder and no tmux server with the user.
 
     Attributes:
-        root: Temporary folder that contains everything.
-        project: Git work tree.
+        root: Temporary folder that contains everything of the demo.
+        project: The git repository.
         environment: Environment of every command of the demo.
         socket: Socket of the demo's own tmux server.
     """
@@ -173,14 +174,15 @@ class DemoProject:
 
 
 def make_project(root: Path, environ: Mapping[str, str], argv0: Path) -> DemoProject:
-    """Make the project in ``root`` (a new folder, absolute and without links) and commit it.
+    """Create the project and commit its files.
 
     Args:
-        environ: The user's environment; the demo's copy has private folders instead of theirs.
-        argv0: Path by which this program was called; its folder may hold our other programs.
+        root: The demo's folder: new, absolute, without symbolic links.
+        environ: The user's environment; the demo's copy of it names private folders.
+        argv0: Path of this program; the demo agent's program may be in the same folder.
 
     Raises:
-        MissingError: git is missing or refuses, or ``root`` is too long for a socket.
+        MissingError: git is missing or fails, or ``root`` is too long for a tmux socket.
     """
     project = root / "calc"
     private = {name: root / name for name in ("home", "config", "state", "data", "cache", "tmux")}
@@ -235,10 +237,10 @@ def _environment(
 
 
 def scenario() -> dict[str, object]:
-    """Return the script of the agents; see docs/reference/demo-agent.md.
+    """Return the script of the agents, in the format of docs/reference/demo-agent.md.
 
-    At its first start, the second coder thinks far longer than the demo takes. So it is always at
-    work when the server is killed, however slow this machine is.
+    At its first start, the second coder thinks far longer than the demo takes. So it is always
+    working when the server is killed, however slow this machine is.
     """
     return {
         "default": {"think": 0.1},
@@ -320,7 +322,12 @@ def _subplan(index: int, name: str) -> dict[str, object]:
 
 
 def git(project: Path, environment: Mapping[str, str], *words: str) -> str:
-    """Run git in the project and return what it prints.
+    """Run git in the project; return what it writes to stdout.
+
+    Args:
+        project: Directory of the project.
+        environment: Environment of the command.
+        words: The command line after ``git``.
 
     Raises:
         MissingError: git is missing or fails.
@@ -345,7 +352,11 @@ def git(project: Path, environment: Mapping[str, str], *words: str) -> str:
 
 
 def run_tests(demo: DemoProject) -> tuple[bool, str]:
-    """Run the project's tests; return whether they pass, and the line that counts them."""
+    """Run the tests of the demo's project.
+
+    Returns:
+        Whether they pass, and how many tests ran, in words; if none ran, the error output.
+    """
     done = subprocess.run(
         [sys.executable, "-B", "-m", "unittest", "-q"],
         cwd=demo.project,
@@ -360,7 +371,10 @@ def run_tests(demo: DemoProject) -> tuple[bool, str]:
 
 
 def write_environment(demo: DemoProject) -> Path:
-    """Write a script that sets up a shell to look at the kept demo; return its path."""
+    """Write a shell script that gives a shell the demo's environment; return the script's path.
+
+    With it, a user can look at a demo that was kept.
+    """
     names = ("HOME", "PYTHONUSERBASE", "TMUX_TMPDIR", "PATH")
     chosen = {
         name: value

@@ -1,4 +1,4 @@
-"""Prints the demo: plain lines, the table of phases, the claims."""
+"""Prints the demo on stdout."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _COMMAND: Final = "agentmux"
 
 
 class DemoScreen:
-    """Plain lines on stdout, each flushed at once; headings are bold on a terminal."""
+    """Prints plain lines to stdout, each one at once; headings are bold on a terminal."""
 
     def __init__(self, environ: Mapping[str, str]) -> None:
         self._began = time.time()
@@ -44,11 +44,15 @@ class DemoScreen:
             self.line(f"{_INDENT}{each}".rstrip())
 
     def since_began(self, at: float) -> str:
-        """Return a Unix time as seconds since the demo began."""
+        """Return how many seconds after the demo's start a moment was, as text.
+
+        Args:
+            at: The moment, in Unix time.
+        """
         return f"{max(0.0, at - self._began):5.2f} s"
 
     def step(self, step: JournalStep) -> None:
-        """Print what happened in a step, unless `describe` leaves it out."""
+        """Print an event of the session in words, if the user should know about it."""
         said = describe(step)
         if said is not None:
             phase = step.before.phase if step.before.session_id else step.after.phase
@@ -64,7 +68,12 @@ class DemoScreen:
         return good
 
     def table(self, steps: Sequence[JournalStep], killed_at: float) -> None:
-        """Print the phases with their times."""
+        """Print a table of the phases and their times.
+
+        Args:
+            steps: All events of the session, in order.
+            killed_at: When the tmux server was killed, in Unix time.
+        """
         self.head("the phases")
         self.line(f"{_INDENT}{'phase':<14} {'from':>7} {'took':>8}")
         for span in spans(steps):
@@ -73,10 +82,12 @@ class DemoScreen:
             self.line(f"{_INDENT}{span.phase:<14} {begun:>7} {took:>8}   {note}".rstrip())
 
     def kept(self, root: Path, script: Path, socket: str, *, lives: bool) -> None:
-        """Say where the kept demo is, and how to look at it and delete it.
+        """Print where the kept demo is, how to look at it, and how to delete it.
 
         Args:
-            script: Script that sets up a shell.
+            root: The demo's folder.
+            script: Script that gives a shell the demo's environment.
+            socket: Socket of the demo's tmux server.
             lives: Whether the tmux server still runs.
         """
         self.head(f"kept in {root}")
@@ -87,12 +98,17 @@ class DemoScreen:
         self.lines(f"delete it:    {f'{attach} kill-server; ' if lives else ''}rm -r {root}")
 
     def verdict(self, *, good: bool) -> None:
-        """Print the last line."""
+        """Print whether every check passed (``good``), and how long the demo took."""
         took = self.since_began(time.time()).strip()
         self.head(f"every check passed, in {took}" if good else f"a check FAILED, after {took}")
 
     def next(self, program: Path, path: str) -> None:
-        """Say what to do next; ``program`` is agentmux, ``path`` the user's PATH."""
+        """Print the commands with which to go on after the demo.
+
+        Args:
+            program: Path of the ``agentmux`` program.
+            path: The user's ``$PATH``; tells whether typing ``agentmux`` runs that program.
+        """
         found = shutil.which(_COMMAND, path=path)
         known = found is not None and Path(found).resolve() == program.resolve()
         command = _COMMAND if known else shlex.quote(str(program))

@@ -1,4 +1,4 @@
-"""One run of the agent: from its banner to its exit code."""
+"""One run of the demo agent: it handles prompts until it quits."""
 
 from __future__ import annotations
 
@@ -29,7 +29,16 @@ LIMIT: Final = "You have reached your usage limit · it resets at 5pm"
 
 
 class Setting(NamedTuple):
-    """Everything that does not change during one run."""
+    """What does not change during one run.
+
+    Attributes:
+        options: The parsed command line.
+        env: The environment.
+        cwd: The working directory, without symbolic links.
+        seat: The seat in a session of AgentMux.
+        life: How the agent behaves in this run.
+        counters: Folder with the files by which several runs count their launches and crashes.
+    """
 
     options: AgentOptions
     env: Mapping[str, str]
@@ -40,7 +49,7 @@ class Setting(NamedTuple):
 
 
 class Agent:
-    """Handles prompts one after the other until the user or the scenario ends the run."""
+    """Handles prompts one after the other, until the user or the scenario ends the run."""
 
     def __init__(
         self,
@@ -51,7 +60,15 @@ class Agent:
         *,
         renew: Callable[[], Conversation],
     ) -> None:
-        """Take the parts from ``main``; ``renew`` returns a new conversation for ``/clear``."""
+        """Take the parts that the agent works with.
+
+        Args:
+            setting: What does not change during the run.
+            conversation: The conversation to begin or to continue.
+            face: Shows text and reads prompts.
+            hooks: Runs the configured hooks.
+            renew: Returns a new conversation, for ``/clear``.
+        """
         self._setting, self._renew, self._face, self._hooks = setting, renew, face, hooks
         self._conversation = conversation
         self._trace = Trace(setting.env.get("AGENTMUX_DEMO_TRACE"), setting.seat)
@@ -61,7 +78,14 @@ class Agent:
         self._prompts = 0
 
     def run(self, source: str) -> NoReturn:
-        """Greet, then handle prompts until `QuitError`; ``source`` is ``startup`` or ``resume``."""
+        """Greet the user, then handle prompts for ever.
+
+        Args:
+            source: Why the run began, for the hook: ``startup`` or ``resume``.
+
+        Raises:
+            QuitError: The run ends.
+        """
         self._greet()
         self._fire("SessionStart", source=source)
         if self._setting.options.prompt:
@@ -70,7 +94,7 @@ class Agent:
             self.take(self._face.next_prompt())
 
     def take(self, prompt: str) -> str:
-        """Handle one message; return how the turn ended: ``done``, ``failed``, ``cancelled``."""
+        """Handle a prompt or slash command; return ``done``, ``failed`` or ``cancelled``."""
         words = prompt.strip()
         if words in _SLASH:
             self._slash(words)
@@ -121,7 +145,11 @@ class Agent:
         return recalled[0] if recalled else f"I heard: {prompt.strip().splitlines()[0]}", "done"
 
     def _asked(self, prompt: str) -> tuple[instructions.Instructions | None, str]:
-        """Return the instructions in the named file, else those held back, and the text to read."""
+        """Return the instructions to follow now, and the text in which to look for a question.
+
+        If the prompt names a file, the instructions are in the file. Otherwise they are those that
+        were put off until a later prompt; None if there are none, or if research is awaited.
+        """
         path = instructions.named_file(prompt)
         if path is not None:
             text = Path(path).read_text(encoding="utf-8", errors="replace")
@@ -134,7 +162,10 @@ class Agent:
         return held, prompt
 
     def _is_told(self, prompt: str) -> bool:
-        """Return whether no research is awaited any more, now that ``prompt`` has arrived."""
+        """Whether all research that the agent waits for is done.
+
+        Research is done if ``prompt`` names its topic, or if the session has its result.
+        """
         worker = self._worker()
         self._awaited = [
             (kind, topic)
@@ -180,10 +211,12 @@ class Agent:
         return SeatWork(setting.seat, life, self._trace, run=self._run, counters=setting.counters)
 
     def _run(self, argv: Sequence[str]) -> commands.Ran:
-        """Run a command; ask for permission first where the options or the scenario require it.
+        """Run a command and show its output.
+
+        The user is asked for permission first, if the options or the scenario say so.
 
         Raises:
-            TurnCancelledError: The user said no.
+            TurnCancelledError: The user did not permit the command.
         """
         setting = self._setting
         if setting.options.permission_mode == "ask" or setting.life.dialog == "permission":
@@ -231,7 +264,7 @@ class Agent:
 
 
 def _names(prompt: str, topic: str) -> bool:
-    """Return whether ``prompt`` contains ``topic`` as a word; ``auth`` is not in ``auth-web``."""
+    """Whether ``topic`` is a whole word in ``prompt``; in ``auth-web``, ``auth`` is none."""
     return re.search(rf"(?<![\w-]){re.escape(topic)}(?![\w-])", prompt) is not None
 
 

@@ -32,10 +32,18 @@ class SubPlan{index}Test(unittest.TestCase):
 
 
 def build(root: Path, plan: dict[str, Any], index: int, files: dict[str, str]) -> list[str]:
-    """Write the files that sub-plan ``index`` owns below ``root``; return their paths.
+    """Write the files of one sub-plan.
 
-    ``files`` gives the whole text of some paths. Each other file gets a section for the sub-plan; a
-    test file gets one unittest.
+    A code file gets a section for the sub-plan, a test file gets one test.
+
+    Args:
+        root: The project's directory.
+        plan: The content of ``plan.yaml``; may be empty.
+        index: Number of the sub-plan.
+        files: The full text of some files, by path; these are written as given.
+
+    Returns:
+        The paths of the written files, relative to ``root``.
     """
     part = subplans_of(plan).get(index) or subplans_of(whole_plan({"parts": index}))[index]
     owned = [name for name in part.get("owned_files") or () if _is_inside(name)]
@@ -53,14 +61,24 @@ def build(root: Path, plan: dict[str, Any], index: int, files: dict[str, str]) -
 
 
 def first_file(plan: dict[str, Any]) -> str:
-    """Return the first file that the plan's first sub-plan owns."""
+    """Return the first file of the plan's first sub-plan; ``README.md`` if it has no files."""
     parts = subplans_of(plan) or subplans_of(whole_plan({}))
     owned = parts[min(parts)].get("owned_files") or ["README.md"]
     return str(owned[0])
 
 
 def fix(root: Path, request: str, attempt: str, files: dict[str, str]) -> list[str]:
-    """Change the files below ``root`` that a fix request names; return their paths."""
+    """Change the files that a fix request names.
+
+    Args:
+        root: The project's directory.
+        request: The text of the fix request.
+        attempt: Names the fix, so that a repeated fix changes nothing.
+        files: The full text of files by path; if there are any, only these are written.
+
+    Returns:
+        The paths of the changed files, relative to ``root``.
+    """
     if files:
         for name, text in files.items():
             if _is_inside(name):
@@ -74,7 +92,7 @@ def fix(root: Path, request: str, attempt: str, files: dict[str, str]) -> list[s
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Replace a file atomically; create its folder if missing."""
+    """Write ``text`` as the whole content of a file, atomically; create its folder if missing."""
     path.parent.mkdir(parents=True, exist_ok=True)
     made = path.with_name(f".{path.name}.{os.getpid()}")
     made.write_text(text, encoding="utf-8")
@@ -82,7 +100,14 @@ def write_whole(path: Path, text: str) -> None:
 
 
 def _put_section(path: Path, name: str, title: str, index: int | None) -> None:
-    """Put a marked section into a file, or replace the section with the same name."""
+    """Write a section into a source file, between two comments; replace the section of that name.
+
+    Args:
+        path: The file; created if missing.
+        name: Name of the section.
+        title: First line of the section.
+        index: Number for the name of a function in a Python file; None: no function.
+    """
     start, end = _COMMENT.get(path.suffix, ("# ", ""))
     first, last = f"{start}--- {name} ---{end}", f"{start}--- end of {name} ---{end}"
     body = f"{start}{' '.join(title.split())}{end}"

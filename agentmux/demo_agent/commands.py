@@ -1,4 +1,4 @@
-"""Run commands as an agent runs a tool: by argv, with their output captured."""
+"""Runs commands by argv, without a shell, and captures their output."""
 
 from __future__ import annotations
 
@@ -11,14 +11,23 @@ TIMEOUT_S: Final = 120.0
 
 
 class Ran(NamedTuple):
-    """The result of a command; ``text`` is stdout and stderr."""
+    """The result of a command: its exit status, and its stdout and stderr as one text."""
 
     status: int
     text: str
 
 
 def run(argv: Sequence[str], env: dict[str, str], stdin: str = "") -> Ran:
-    """Run ``argv`` with exactly ``env`` and wait; status 127 if it cannot be started."""
+    """Run a command and wait for its end.
+
+    Args:
+        argv: The command line.
+        env: The whole environment of the command.
+        stdin: Text for its standard input.
+
+    Returns:
+        The result; the status is 127 if the command cannot be started, 124 if it takes too long.
+    """
     import subprocess  # noqa: PLC0415 (a prompt is handled before the first command)
 
     try:
@@ -34,7 +43,7 @@ def run(argv: Sequence[str], env: dict[str, str], stdin: str = "") -> Ran:
 
 
 def kill(argv: Sequence[str]) -> Ran:
-    """Start ``argv`` and kill it at once, as the system does when memory runs out."""
+    """Start a command and kill it at once, as the system does to programs when memory runs out."""
     import subprocess  # noqa: PLC0415 (as above)
 
     process = subprocess.Popen(list(argv), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

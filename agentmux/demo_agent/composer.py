@@ -1,26 +1,27 @@
-"""The composer: the line for the next message of a person or AgentMux. Pure."""
+"""The composer: the field in which the next prompt is typed or pasted. Pure."""
 
 from __future__ import annotations
 
 from typing import Final
 
 LONG_PASTE: Final = 600
-"""A paste of so many characters, or of several lines, is shown as a marker."""
+"""From this number of characters on, a paste is shown as a marker; a paste of several lines always
+is."""
 
 
 class InputBox:
-    """A draft: typed text and pastes; a long paste is shown as a marker."""
+    """The draft of the next prompt: typed text and pastes."""
 
     def __init__(self) -> None:
         self._parts: list[tuple[str, str]] = []
         self._pastes = 0
 
     def type(self, text: str) -> None:
-        """Append typed characters."""
+        """Append typed text; leave out characters that cannot be printed."""
         self._parts += [(char, char) for char in text if char.isprintable()]
 
     def paste(self, text: str) -> None:
-        """Append a paste; show it as it is if it is one short line, else as a marker."""
+        """Append pasted text. One short line is shown as it is, anything else as a marker."""
         lines = text.count("\n")
         if not lines and len(text) < LONG_PASTE:
             self.type(text)
@@ -29,7 +30,7 @@ class InputBox:
         self._parts.append((f"[Pasted text #{self._pastes} +{lines} lines]", text))
 
     def rub_out(self) -> None:
-        """Delete the last character or paste."""
+        """Delete the last character, or the last paste if it is shown as a marker."""
         if self._parts:
             self._parts.pop()
 
@@ -38,12 +39,12 @@ class InputBox:
         self._parts.clear()
 
     def take(self) -> str:
-        """Return the whole draft and empty it."""
+        """Return the draft, with the full text of its pastes, and empty it."""
         text = "".join(real for _, real in self._parts)
         self.clear()
         return text
 
     @property
     def shown(self) -> str:
-        """The draft as the screen shows it."""
+        """The draft as the screen shows it, with markers for long pastes."""
         return "".join(shown for shown, _ in self._parts)

@@ -1,7 +1,7 @@
-"""The agent's conversations, and where they are stored.
+"""The demo agent's conversations and their files.
 
-Each conversation is one JSON-lines file in the agent's home. It exists from its first prompt on; an
-id that was never prompted has no file, as with the real programs.
+Each conversation is one JSON-lines file in the demo agent's home. The file is created by the first
+prompt; as with real agents, a conversation without a prompt has no file.
 """
 
 from __future__ import annotations
@@ -23,7 +23,14 @@ _NOT_A_NAME = re.compile(r"[^A-Za-z0-9-]")
 
 
 class ConversationTurn(NamedTuple):
-    """One prompt and its outcome; ``read`` is the text of the file that the prompt named."""
+    """One prompt and its answer.
+
+    Attributes:
+        prompt: The prompt.
+        read: The text of the file that the prompt named; empty if it named none.
+        answer: The answer; empty until the turn has ended.
+        outcome: ``open``, then ``done``, ``failed`` or ``cancelled``.
+    """
 
     prompt: str
     read: str = ""
@@ -32,15 +39,22 @@ class ConversationTurn(NamedTuple):
 
 
 class Conversation:
-    """The turns of one conversation. Each method returns after its change is on disk."""
+    """One conversation: its id and its turns. Each method returns after its change is on disk."""
 
     def __init__(self, cid: str, path: Path | None, *, cwd: str, model: str | None) -> None:
-        """Take an id and the file to store it in; None stores nothing (checkpoints do)."""
+        """Begin an empty conversation.
+
+        Args:
+            cid: Id of the conversation.
+            path: The file to write to; None: write nothing, because checkpoints are used.
+            cwd: The working directory.
+            model: Name of the model; None for the default.
+        """
         self.id, self._path, self._cwd, self.model = cid, path, cwd, model
         self.turns: list[ConversationTurn] = []
 
     def begin(self, prompt: str) -> None:
-        """Add a turn; the first one creates the conversation."""
+        """Add a turn with this prompt."""
         if self._path and not self._path.exists():
             self._append(
                 {"type": "conversation", "version": FORMAT, "id": self.id, "cwd": self._cwd,
@@ -50,17 +64,17 @@ class Conversation:
         self._append({"type": "prompt", "text": prompt})
 
     def read(self, text: str) -> None:
-        """Store the text of the file that the prompt of the open turn named."""
+        """Add to the last turn the text of the file that its prompt named."""
         self.turns[-1] = self.turns[-1]._replace(read=text)
         self._append({"type": "read", "text": text})
 
     def end(self, answer: str, outcome: str) -> None:
-        """Close the open turn: ``done``, ``failed`` or ``cancelled``."""
+        """Add an answer and its outcome (``done``, ``failed``, ``cancelled``) to the last turn."""
         self.turns[-1] = self.turns[-1]._replace(answer=answer, outcome=outcome)
         self._append({"type": "answer", "text": answer, "outcome": outcome})
 
     def code_word(self) -> str | None:
-        """Return the last code word given in a prompt, or in a file that a prompt named."""
+        """Return the last code word in a prompt or a file that a prompt named; None without one."""
         told = [
             match[1]
             for turn in self.turns
@@ -70,7 +84,7 @@ class Conversation:
         return told[-1] if told else None
 
     def restore(self, line: dict[str, Any]) -> None:
-        """Add one line of the file to ``turns``; skip an invalid line."""
+        """Apply one line of a conversation's file to the turns; ignore an invalid line."""
         match line:
             case {"type": "prompt", "text": str(text)}:
                 self.turns.append(ConversationTurn(text))
@@ -92,20 +106,20 @@ class Conversation:
 
 
 def asks_code_word(text: str) -> bool:
-    """Return whether ``text`` asks for the code word."""
+    """Whether ``text`` asks for the code word."""
     return _QUESTION.search(text) is not None
 
 
 class Store:
-    """The conversations in one home."""
+    """All conversations in the demo agent's home."""
 
     def __init__(self, home: Path, cwd: str) -> None:
-        """Take the home and the real path of the working directory."""
+        """Take the home and the working directory, which must be without symbolic links."""
         self._cwd = cwd
         self._folder = home / "conversations"
 
     def new(self, cid: str, model: str | None) -> Conversation:
-        """Return a new conversation, which is stored from its first prompt on.
+        """Return a new conversation; it has no file before its first prompt.
 
         Raises:
             WrongArgvError: A conversation with this id exists.
@@ -117,10 +131,10 @@ class Store:
         return Conversation(cid, path, cwd=self._cwd, model=model)
 
     def resume(self, cid: str, model: str | None) -> Conversation:
-        """Return a stored conversation.
+        """Return the stored conversation with this id.
 
         Raises:
-            WrongArgvError: This home has no conversation with this id.
+            WrongArgvError: No conversation has this id.
         """
         path = self._path(cid)
         if not path.is_file():
@@ -131,10 +145,10 @@ class Store:
         return conversation
 
     def latest(self, model: str | None) -> Conversation:
-        """Return the stored conversation of this directory that was used last.
+        """Return the conversation of the working directory that was used last.
 
         Raises:
-            WrongArgvError: There is none.
+            WrongArgvError: The working directory has no conversation.
         """
         files = sorted(self._folder.glob("*.jsonl"), key=lambda path: -path.stat().st_mtime_ns)
         for path in files:
@@ -160,7 +174,10 @@ def _lines(path: Path) -> list[dict[str, Any]]:
 
 
 def write_checkpoint(folder: Path, conversation: Conversation) -> Path:
-    """Replace ``session-latest.json`` in ``folder`` atomically; create the folder if missing."""
+    """Write a conversation into ``session-latest.json`` in ``folder``; return the file's path.
+
+    The file is replaced atomically. The folder is created if missing.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / CHECKPOINT
     data = {

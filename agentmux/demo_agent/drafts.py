@@ -1,4 +1,4 @@
-"""The texts of the artifacts, by file name. Pure."""
+"""The texts of the artifacts that the demo agent writes. Pure."""
 
 from __future__ import annotations
 
@@ -19,7 +19,14 @@ WRONG_TEXT: Final = "\n"
 
 
 def draft(path: str, seat: OwnSeat, life: Life, *, wrong: bool = False) -> str:
-    """Return the text for the artifact ``path``; ``wrong`` breaks a rule for this artifact."""
+    """Return the text of an artifact.
+
+    Args:
+        path: Path of the artifact; its file name tells what it is.
+        seat: The agent's seat.
+        life: The agent's behaviour; may give parts of the text.
+        wrong: Return a text that AgentMux must refuse.
+    """
     name = PurePath(path).name
     if wrong:
         return WRONG_REVIEW if name.startswith("review") else WRONG.get(name, WRONG_TEXT)
@@ -29,7 +36,7 @@ def draft(path: str, seat: OwnSeat, life: Life, *, wrong: bool = False) -> str:
 
 
 def subplans_of(plan: dict[str, Any]) -> dict[int, dict[str, Any]]:
-    """Return the sub-plans of a plan by their index."""
+    """Return the sub-plans in the content of a ``plan.yaml``, by their number."""
     return {int(part["index"]): part for part in plan.get("subplans") or ()}
 
 
@@ -72,7 +79,10 @@ def _plan(_seat: OwnSeat, life: Life) -> str:
 
 
 def _review(_seat: OwnSeat, life: Life) -> str:
-    """Return a review as YAML; JSON strings are YAML strings, so it needs no library."""
+    """Return a review as YAML.
+
+    Its strings are written as JSON, which is valid YAML, so no YAML library has to be imported.
+    """
     passed = life.verdict == "pass"
     said = life.summary or ("Looks good." if passed else "One thing has to change.")
     lines = [f"verdict: {life.verdict}", f"summary: {_quoted(said)}"]
@@ -87,7 +97,7 @@ def _review(_seat: OwnSeat, life: Life) -> str:
 
 
 def finding(seat: OwnSeat, path: str) -> dict[str, str]:
-    """Return a finding in ``path``, for a scenario that says ``fail`` and nothing else."""
+    """Return a finding about the file ``path``; ``seat`` is the reviewer's."""
     return {
         "location": f"{path}:1",
         "issue": f"The {seat.role.removeprefix('reviewer_') or 'code'} is not right yet.",
@@ -111,7 +121,7 @@ _DRAFTS: Final[dict[str, Callable[[OwnSeat, Life], str]]] = {
 
 
 def whole_plan(said: dict[str, Any]) -> dict[str, Any]:
-    """Return a plan of version 2 from a scenario's ``plan``.
+    """Return the content of a ``plan.yaml`` (version 2) for the ``plan`` of a scenario.
 
     A ``plan`` with ``subplans`` or ``version`` is returned as it is. Otherwise it may have
     ``parts`` (a number, default 2), ``groups`` (a list of ``{mode, plans: [1, 2]}``, default one

@@ -1,10 +1,14 @@
-"""The exceptions that end a turn or the program."""
+"""The exceptions of the demo agent: two end the program, one ends a turn."""
 
 from __future__ import annotations
 
 
 class WrongArgvError(Exception):
-    """The program cannot do what argv asks; ``exit_code`` is 1, or 2 for wrong usage."""
+    """The program cannot do what its command line or a file named in it asks.
+
+    Attributes:
+        exit_code: 2 for wrong usage, else 1.
+    """
 
     def __init__(self, message: str, *, exit_code: int = 1) -> None:
         self.exit_code = exit_code
@@ -12,7 +16,11 @@ class WrongArgvError(Exception):
 
 
 class QuitError(Exception):
-    """The program ends with ``exit_code``: after ``/exit``, Ctrl-C twice or a scripted crash."""
+    """The program shall end: after ``/exit``, Ctrl-C twice, a lost terminal or a scripted crash.
+
+    Attributes:
+        exit_code: The exit code of the program.
+    """
 
     def __init__(self, exit_code: int) -> None:
         self.exit_code = exit_code
@@ -20,4 +28,4 @@ class QuitError(Exception):
 
 
 class TurnCancelledError(Exception):
-    """The user interrupted the turn, or refused to permit a command."""
+    """The user interrupted the turn, or did not permit a command."""

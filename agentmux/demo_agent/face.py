@@ -1,4 +1,4 @@
-"""How the agent talks to its user, on a terminal or through plain pipes."""
+"""How the demo agent talks with its user: on a terminal or through plain pipes."""
 
 from __future__ import annotations
 
@@ -9,47 +9,64 @@ from typing import Protocol
 
 
 class AgentFace(Protocol):
-    """Shows text, waits and asks; implemented by ``TerminalFace`` and ``Plain``."""
+    """Shows text, waits and asks; implemented by `terminal.TerminalFace` and `Plain`."""
 
     def say(self, text: str) -> None:
-        """Add lines to the transcript."""
+        """Show ``text``, which may have several lines."""
 
     def work(self, seconds: float) -> None:
-        """Let time pass with the busy mark on; raise `TurnCancelledError` on Esc or Ctrl-C."""
+        """Wait, as if the agent were thinking.
+
+        Raises:
+            TurnCancelledError: The user pressed Esc or Ctrl-C.
+        """
 
     def choose(self, head: Sequence[str], choices: Sequence[str], selected: int) -> int:
-        """Show a dialog and return the index of the choice; -1 for Esc."""
+        """Show a dialog and wait for the user's choice.
+
+        Args:
+            head: The lines above the choices.
+            choices: The choices.
+            selected: Index of the choice that is selected at first.
+
+        Returns:
+            Index of the user's choice; -1 if the user pressed Esc or Ctrl-C.
+        """
 
     def busy(self, on: bool) -> None:
-        """Show or hide the busy mark."""
+        """Show (``on``) or hide the sign that the agent is working."""
 
     def next_prompt(self) -> str:
-        """Wait for a message and return it; raise `QuitError` when none can come."""
+        """Wait for a prompt and return it.
+
+        Raises:
+            QuitError: The user ended the program.
+        """
 
     def close(self) -> None:
-        """Restore the terminal's modes."""
+        """Restore the terminal."""
 
 
 class Plain:
-    """Output without a terminal: transcript lines on stdout, no dialogs, one prompt."""
+    """Talks with the user without a terminal: no dialogs, and one prompt, from standard input."""
 
     def say(self, text: str) -> None:
-        """Write the lines at once."""
+        """Write ``text`` and a newline to stdout."""
         os.write(1, text.encode() + b"\n")
 
     def work(self, seconds: float) -> None:
-        """Let time pass."""
+        """Wait."""
         select.select((), (), (), seconds)
 
     def choose(self, head: Sequence[str], choices: Sequence[str], selected: int) -> int:  # noqa: ARG002 (for other faces)
-        """Answer every dialog with its first choice, which is Yes."""
+        """Return 0, the index of the first choice; nobody is asked."""
         return 0
 
     def busy(self, on: bool) -> None:
-        """Show nothing."""
+        """Do nothing."""
 
     def next_prompt(self) -> str:
-        """Read stdin to its end."""
+        """Return everything from standard input, without spaces at both ends."""
         data = b""
         while chunk := os.read(0, 65536):
             data += chunk

@@ -1,4 +1,4 @@
-"""The hooks of ``--settings``: commands that run at events."""
+"""The hooks in the file of ``--settings``: commands to run at certain events."""
 
 from __future__ import annotations
 
@@ -14,19 +14,23 @@ EVENTS: Final = frozenset({"SessionStart", "UserPromptSubmit", "Stop"})
 
 
 class HookRunner:
-    """Runs the command of each event and waits for it; its result is ignored."""
+    """Runs the command that is configured for an event, waits for it, and ignores its result."""
 
     def __init__(self, settings: str | None, env: Mapping[str, str]) -> None:
         """Read the settings file.
 
+        Args:
+            settings: Path of the file; None: no hooks.
+            env: Environment of the commands.
+
         Raises:
-            WrongArgvError: It cannot be read, or names an unknown event.
+            WrongArgvError: The file cannot be read, or names an unknown event.
         """
         self._env = dict(env)
         self._argv = _read(settings) if settings else {}
 
     def fire(self, event: str, **fields: str) -> None:
-        """Run the hook of ``event`` with a JSON object on stdin."""
+        """Run the command for ``event``, if any; its stdin is a JSON object of the fields."""
         if event in self._argv:
             run(self._argv[event], self._env, json.dumps({"hook_event_name": event, **fields}))
 

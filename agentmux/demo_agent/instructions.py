@@ -1,4 +1,4 @@
-"""What the demo agent understands of a prompt file. Pure."""
+"""Finds in a prompt file what the demo agent has to do. Pure."""
 
 from __future__ import annotations
 
@@ -15,7 +15,13 @@ _PLACEHOLDER = re.compile(r"[<>…]")
 
 
 class Instructions(NamedTuple):
-    """What a prompt file asks for: files to write and signals to give, in its order."""
+    """What a prompt file asks for, in the order of the file.
+
+    Attributes:
+        artifacts: Paths of the files to write.
+        signals: The ``agentmux submit`` commands to run, as argv.
+        hello: Whether to run ``agentmux submit hello`` first.
+    """
 
     artifacts: tuple[str, ...]
     signals: tuple[tuple[str, ...], ...]
@@ -23,7 +29,7 @@ class Instructions(NamedTuple):
 
     @property
     def has_work(self) -> bool:
-        """Whether there is anything to do."""
+        """Whether there is a file to write or a signal to give."""
         return bool(self.artifacts or self.signals)
 
 
@@ -34,7 +40,7 @@ def named_file(prompt: str) -> str | None:
 
 
 def parse(text: str) -> Instructions:
-    """Return the ``Write:`` lines, and the ``agentmux submit`` lines in fenced sh blocks.
+    """Return what a prompt file asks for: its ``Write:`` lines and the signals in its code blocks.
 
     Lines with a placeholder (``<topic>``, ``…``) are examples and are left out.
     """
@@ -52,12 +58,12 @@ def parse(text: str) -> Instructions:
 
 
 def _unpadded(code: str) -> str:
-    """Return the text of a Markdown code span, without one blank at both ends."""
+    """Return ``code``, the content of a Markdown code span; drop a pair of spaces at its ends."""
     return code[1:-1] if code[0] == code[-1] == " " and code.strip() else code
 
 
 def subplan_of(signal: tuple[str, ...]) -> int | None:
-    """Return N of ``--subplan N`` (or ``--subplan=N``)."""
+    """Return the number after ``--subplan`` in a signal's argv; None without a number."""
     words = " ".join(signal).replace("=", " ").split()
     if "--subplan" not in words[:-1]:
         return None

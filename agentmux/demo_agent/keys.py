@@ -1,4 +1,4 @@
-"""Decode bytes from a terminal into keys. Pure: the caller reads the bytes."""
+"""Decodes the bytes of a terminal into keys. Pure: the caller reads the bytes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 
 class KeyPress(Enum):
-    """A key that is not text."""
+    """A key that types no text."""
 
     ENTER = auto()
     BACKSPACE = auto()
@@ -21,13 +21,13 @@ class KeyPress(Enum):
 
 
 class Typed(NamedTuple):
-    """Printable characters."""
+    """Text that was typed: one or more printable characters."""
 
     text: str
 
 
 class Pasted(NamedTuple):
-    """The text of a bracketed paste."""
+    """Text that was pasted (bracketed paste), with a newline between lines."""
 
     text: str
 
@@ -52,13 +52,13 @@ _CONTROLS: Final = {
 
 
 class KeyDecoder:
-    """Decodes a byte stream into keys; keeps an incomplete key for the next call."""
+    """Decodes bytes into keys; keeps the bytes of an incomplete key for the next call."""
 
     def __init__(self) -> None:
         self._rest = b""
 
     def feed(self, data: bytes) -> Iterator[KeyPress | Typed | Pasted]:
-        """Yield the keys that ``data`` completes, in order."""
+        """Yield the keys in ``data``, in order; bytes kept from earlier calls come first."""
         self._rest += data
         while self._rest:
             key, used = self._next(self._rest)
@@ -94,7 +94,7 @@ class KeyDecoder:
 
 
 def _complete_utf8(data: bytes) -> int:
-    """Return how many leading bytes form whole characters."""
+    """Return how many bytes of ``data`` are complete characters; the rest is a cut character."""
     for back in range(1, min(4, len(data)) + 1):
         byte = data[-back]
         if byte & 0xC0 == 0xC0:

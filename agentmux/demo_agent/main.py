@@ -1,4 +1,4 @@
-"""The program ``agentmux-demo-agent``: reads argv and environment once, then runs one agent."""
+"""The program ``agentmux-demo-agent``: reads its command line and environment, runs an agent."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TRUST_HEAD: Final = "Do you trust the files in this folder?"
 
 
 def main() -> int:
-    """Run with this process's argv, environment, directory and terminal; return the exit code."""
+    """Run the program with this process's command line and environment; return the exit code."""
     env = dict(os.environ)  # noqa: TID251 (the edge: read once, passed down)
     try:
         options = parse(sys.argv[1:])
@@ -88,7 +88,7 @@ def _setting(options: AgentOptions, env: Mapping[str, str]) -> Setting:
 
 
 def _home(env: Mapping[str, str]) -> Path:
-    """Return the folder where the agent stores its conversations."""
+    """Return the folder in which the demo agent keeps its conversations."""
     if env.get("AGENTMUX_DEMO_HOME"):
         return Path(env["AGENTMUX_DEMO_HOME"])
     data = env.get("XDG_DATA_HOME") or str(Path.home() / ".local/share")
@@ -96,7 +96,12 @@ def _home(env: Mapping[str, str]) -> Path:
 
 
 def _count_launch(counters: Path, seat: OwnSeat) -> int:
-    """Return 1 for the first launch of a seat in its session, then 2, and so on."""
+    """Count the launches of a seat in a session: return 1 at the first call, then 2, and so on.
+
+    Args:
+        counters: Folder with the counters, which outlast this process.
+        seat: The seat.
+    """
     fd = os.open(
         counters / f"{seat.session_id}.{seat.seat}.launches",
         os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC,
@@ -128,7 +133,12 @@ def _wait(seconds: float) -> None:
 
 
 def _ask_first(face: AgentFace, setting: Setting, home: Path) -> None:
-    """Show the dialog before the first prompt, if the scenario has one.
+    """Show the dialogs that come before the first prompt, if the scenario has one.
+
+    Args:
+        face: Shows the dialog.
+        setting: Has the scenario.
+        home: The agent's home, which remembers trusted folders.
 
     Raises:
         QuitError: The user does not trust the folder.

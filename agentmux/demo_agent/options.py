@@ -1,4 +1,4 @@
-"""The options of the demo agent. Parsed by hand: argparse would double the start-up time."""
+"""The command line of the demo agent, parsed by hand: argparse would double the start time."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 
 
 class AgentOptions(NamedTuple):
-    """The parsed argv; None or False for options that were not given."""
+    """The parsed command line; an option that was not given is None or False."""
 
     prompt: str | None = None
     model: str | None = None
@@ -74,10 +74,10 @@ class AgentOptions(NamedTuple):
 
 
 def parse(argv: list[str]) -> AgentOptions:
-    """Parse the words after the program's name.
+    """Parse the command line, without the program's name.
 
     Raises:
-        WrongArgvError: An unknown option, a missing value, or options that exclude each other.
+        WrongArgvError: An option is unknown, lacks its value, or excludes another one.
     """
     found: dict[str, str | bool] = {}
     words = iter(argv)

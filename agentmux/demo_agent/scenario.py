@@ -1,4 +1,4 @@
-"""The scenario file: how an agent behaves in each seat and attempt.
+"""The scenario file: it says how the demo agent behaves in each seat and launch.
 
 Reference: docs/reference/demo-agent.md.
 """
@@ -14,7 +14,10 @@ from agentmux.demo_agent.seat import OwnSeat
 
 
 class Life(NamedTuple):
-    """The behaviour in one launch of one seat; the defaults are those of a good agent."""
+    """How the agent behaves in one launch of one seat; the fields are keys of the scenario file.
+
+    With all defaults, the agent does its work correctly.
+    """
 
     think: float = 0.0
     banner_delay: float = 0.0
@@ -58,7 +61,7 @@ _WHEN: Final = frozenset({"cycle", "iteration", "launch"})
 
 
 def load(path: str | None) -> dict[str, Any]:
-    """Read and check a scenario file; without a path return an empty scenario.
+    """Return the checked content of a scenario file; empty if ``path`` is None or empty.
 
     A ``.json`` file is read without importing the YAML library, which is faster.
 
@@ -76,7 +79,17 @@ def load(path: str | None) -> dict[str, Any]:
 
 
 def live(scenario: dict[str, Any], seat: OwnSeat, launch: int) -> Life:
-    """Return the behaviour in one launch: from default, role and seat, each with its attempts."""
+    """Return how the agent behaves in one launch of a seat.
+
+    The scenario's ``default`` comes first, then its part for the role, then its part for the seat.
+    In each part, ``attempts`` that match the cycle, the iteration and the launch come last. Later
+    values replace earlier ones.
+
+    Args:
+        scenario: Content of a scenario file.
+        seat: The seat.
+        launch: The number of the launch, from 1.
+    """
     found: dict[str, Any] = {}
     attempt = {"cycle": seat.cycle, "iteration": seat.iteration, "launch": launch}
     blocks = (

@@ -1,4 +1,4 @@
-"""The agent's seat in a session, from its environment."""
+"""The seat that the demo agent plays, read from its environment."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ from typing import NamedTuple
 
 
 class OwnSeat(NamedTuple):
-    """The pane's identity; every field is empty outside a session."""
+    """The agent's seat and launch, as AgentMux gives them in the environment.
+
+    Outside a session, texts are empty and numbers have their defaults.
+    """
 
     session_dir: str
     session_id: str
@@ -21,7 +24,10 @@ class OwnSeat(NamedTuple):
 
 
 def seat_from(env: Mapping[str, str]) -> OwnSeat:
-    """Read the ``AGENTMUX_*`` variables; missing or invalid numbers become 1, 0 or None."""
+    """Return the seat that the ``AGENTMUX_*`` variables in ``env`` describe.
+
+    A missing or invalid number becomes its default: 1 (cycle), 0 (iteration) or None (sub-plan).
+    """
     role = env.get("AGENTMUX_ROLE", "")
     return OwnSeat(
         session_dir=env.get("AGENTMUX_SESSION_DIR", ""),

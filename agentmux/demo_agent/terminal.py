@@ -1,7 +1,7 @@
-"""The agent's screen: transcript, busy mark, composer and dialogs, in raw mode.
+"""The demo agent's screen: transcript, busy sign, composer and dialogs.
 
-The transcript scrolls on the normal screen; the block below it is redrawn at each change. Only the
-block's rows are counted, so that the transcript may wrap in any way.
+The transcript scrolls like any program's output. The block below it is redrawn at each change. Only
+the rows of the block are counted, so that the transcript may wrap in any way.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from agentmux.demo_agent.keys import KeyDecoder, KeyPress, Pasted, Typed
 
 PLACEHOLDER: Final = 'Try "explain this folder"'
 AGAIN_S: Final = 2.0
-"""Seconds within which a second Ctrl-C or Ctrl-D ends the program."""
+"""A second Ctrl-C or Ctrl-D within so many seconds ends the program."""
 LOST_TERMINAL: Final = 1
 GLYPH: Final = "\u276f"
-"""Is in column 0 before the draft, and in column 1 before the selected choice of a dialog."""
+"""The sign before the draft (column 0) and before the selected choice of a dialog (column 1)."""
 
 _PASTE_ON: Final = "\x1b[?2004h"
 _PASTE_OFF: Final = "\x1b[?2004l"
@@ -35,10 +35,15 @@ _SCROLLBACK: Final = 200
 
 
 class TerminalFace:
-    """A face on a tty, which is in raw mode until ``close``."""
+    """Talks with the user on a terminal, which is in raw mode until ``close`` is called."""
 
     def __init__(self, fd: int, *, survive_hangup: bool = False) -> None:
-        """Take the tty; with ``survive_hangup`` go on without keys when the terminal is gone."""
+        """Set the terminal to raw mode.
+
+        Args:
+            fd: File descriptor of the terminal.
+            survive_hangup: Go on without a user when the terminal is lost; otherwise quit.
+        """
         self._fd, self._survive = fd, survive_hangup
         self._saved = termios.tcgetattr(fd)
         # TCSANOW keeps what was typed before the program was ready.
@@ -54,18 +59,23 @@ class TerminalFace:
         self._watch_size()
 
     def say(self, text: str) -> None:
-        """Add lines to the transcript, above the block; control characters are left out."""
+        """Show ``text`` in the transcript, without control characters."""
         lines = ["".join(filter(str.isprintable, line)) for line in text.split("\n")]
         self._transcript.extend(lines)
         self._draw(self._block(), above="".join(f"{line}\r\n" for line in lines))
 
     def busy(self, on: bool) -> None:
-        """Show or hide the busy mark."""
+        """Show (``on``) or hide the sign that the agent is working."""
         self._busy_since = time.monotonic() if on else None
         self._draw(self._block())
 
     def work(self, seconds: float) -> None:
-        """Let time pass; keys still reach the composer, and Enter queues a message."""
+        """Wait, as if the agent were thinking; typing works meanwhile, and Enter queues a prompt.
+
+        Raises:
+            TurnCancelledError: The user pressed Esc or Ctrl-C.
+            QuitError: The user ended the program, or the terminal is lost.
+        """
         end = time.monotonic() + seconds
         while True:
             left = end - time.monotonic()
@@ -75,13 +85,26 @@ class TerminalFace:
             self._draw(self._block())
 
     def next_prompt(self) -> str:
-        """Wait, without using any CPU, until a message is submitted."""
+        """Return the next prompt; wait for it without using any CPU.
+
+        Raises:
+            QuitError: The user ended the program, or the terminal is lost.
+        """
         while not self._inbox:
             self._take_keys(None)
         return self._inbox.popleft()
 
     def choose(self, head: Sequence[str], choices: Sequence[str], selected: int) -> int:
-        """Show a dialog; arrows or digits select, Enter confirms, other text is ignored."""
+        """Show a dialog and wait for the user's choice: arrows or digits select, Enter confirms.
+
+        Args:
+            head: The lines above the choices.
+            choices: The choices.
+            selected: Index of the choice that is selected at first.
+
+        Returns:
+            Index of the user's choice; -1 if the user pressed Esc or Ctrl-C.
+        """
         while True:
             rows = _dialog(head, choices, selected)
             self._draw(([row[: self._width() - 1] for row in rows], (0, 0)))
@@ -94,7 +117,7 @@ class TerminalFace:
                 selected = _moved(selected, len(choices), key)
 
     def close(self) -> None:
-        """Leave the last screen in place and the tty as it was."""
+        """Restore the terminal's mode; what is on the screen stays."""
         if self._lost:
             return
         rows = len(self._block()[0]) - self._row - 1
@@ -154,7 +177,14 @@ class TerminalFace:
             self._inbox.append(text)
 
     def _stop(self, key: KeyPress) -> None:
-        """Ctrl-C cancels a turn or empties the draft; Ctrl-C or Ctrl-D twice ends the program."""
+        """Handle Esc, Ctrl-C or Ctrl-D.
+
+        Ctrl-C also empties the draft. Ctrl-D counts only while the draft is empty.
+
+        Raises:
+            TurnCancelledError: Esc or Ctrl-C during a turn.
+            QuitError: Ctrl-C or Ctrl-D for the second time within `AGAIN_S`.
+        """
         now = time.monotonic()
         if key is not KeyPress.ESCAPE and (key is KeyPress.CTRL_C or not self._composer.shown):
             if self._last_key and self._last_key[0] is key and now - self._last_key[1] < AGAIN_S:
@@ -169,7 +199,7 @@ class TerminalFace:
     # drawing
 
     def _block(self) -> tuple[list[str], tuple[int, int]]:
-        """Return the rows below the transcript, and the cursor's position in them."""
+        """Return the rows below the transcript, and the cursor's row and column in them."""
         width, rows = self._width(), [""]
         if self._busy_since is not None:
             spent = int(time.monotonic() - self._busy_since)
@@ -197,7 +227,7 @@ class TerminalFace:
         self._row = row
 
     def _redraw(self) -> None:
-        """Redraw everything after a change of size, which has moved the old rows."""
+        """Draw the whole screen again: a change of the terminal's size has moved the old rows."""
         self._row = 0
         fitting = max(0, self._height() - len(self._block()[0]))
         lines = list(self._transcript)[-fitting:] if fitting else []
@@ -217,7 +247,7 @@ class TerminalFace:
             return 24
 
     def _write(self, text: str) -> None:
-        """Write all of ``text``; ignore a lost terminal, which reading will report."""
+        """Write all of ``text`` to the terminal; ignore an error, since the next read finds it."""
         data = text.encode("utf-8", "replace")
         with contextlib.suppress(OSError):
             while data and not self._lost:
@@ -231,7 +261,7 @@ class TerminalFace:
 
 
 def _noted(_signum: int, _frame: Any) -> None:  # noqa: ANN401 (the signature of the standard library)
-    """Do nothing: a pipe wakes the loop, which reacts."""
+    """Do nothing: the signal has written to a pipe, which wakes the main loop."""
 
 
 def _dialog(head: Sequence[str], choices: Sequence[str], selected: int) -> list[str]:
@@ -265,7 +295,7 @@ def _wrapped(text: str, width: int) -> list[str]:
 
 
 def _cells(text: str) -> int:
-    """Return how many columns ``text`` takes on the screen."""
+    """Return how many columns ``text`` takes on the screen; wide characters take two."""
     if text.isascii():
         return len(text)
     wide = sum(unicodedata.east_asian_width(char) in "WF" for char in text)

@@ -1,4 +1,4 @@
-"""The trace: one line for each thing the agent did, for tests and benchmarks."""
+"""The trace: a file with one line for each thing that an agent did, for tests and benchmarks."""
 
 from __future__ import annotations
 
@@ -10,21 +10,30 @@ from pathlib import Path
 from agentmux.demo_agent.seat import OwnSeat
 
 WHAT_MAX = 300
-"""Characters of ``what`` that are kept, so that a line stays one atomic append."""
+"""How many characters of ``what`` are written, so that a line is appended in one write."""
 
 
 class Trace:
-    """Appends to one file; does nothing without one."""
+    """Appends lines to the trace file; does nothing if there is no file."""
 
     def __init__(self, name: str | None, seat: OwnSeat) -> None:
-        """Take the file's ``name``; a relative one is in the session directory."""
+        """Take the file and the seat that each line names.
+
+        Args:
+            name: Path of the file, relative to the session's directory; None: no file.
+            seat: The agent's seat.
+        """
         self._path = Path(seat.session_dir or ".", name) if name else None
         self._seat = seat
 
     def did(self, verb: str, what: str) -> None:
-        """Append a verb (``prompted``, ``wrote``, ``signalled``, ``remembered``, …) and its object.
+        """Append a line: the time (``at``, nanoseconds of Unix time), the seat, and what was done.
 
-        ``at`` is nanoseconds since the epoch. Lines of several agents never mix (O_APPEND).
+        Agents can write to one file at the same time: their lines never mix.
+
+        Args:
+            verb: ``prompted``, ``wrote``, ``signalled``, ``remembered`` and the like.
+            what: The object of the verb: a prompt, a path, a command.
         """
         if self._path is None:
             return

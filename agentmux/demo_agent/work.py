@@ -1,4 +1,4 @@
-"""A seat's work for one prompt file: write artifacts, change code, signal."""
+"""What the demo agent does for one prompt file: write artifacts, change code, give signals."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from agentmux.demo_agent.seat import OwnSeat
 from agentmux.demo_agent.trace import Trace
 
 REFUSED: Final = 8
-"""Exit status of a submission that breaks a rule."""
+"""The exit status of ``agentmux submit`` for a signal that was refused."""
 
 FIX_REQUEST: Final = "07_review/fix_request.md"
 PLAN: Final = "04_planning/plan.yaml"
 
 
 class SeatWork:
-    """Plays one seat. ``run`` asks for permission, runs a command and shows its output."""
+    """Does the work of one seat."""
 
     def __init__(
         self,
@@ -35,14 +35,26 @@ class SeatWork:
         run: Callable[[Sequence[str]], Ran],
         counters: Path,
     ) -> None:
-        """Take the seat, its behaviour, and the folder for the marks of ``once``."""
+        """Take what the work depends on.
+
+        Args:
+            seat: The seat.
+            life: How the agent behaves.
+            trace: Records what the agent does.
+            run: Runs a command, after asking the user for permission if necessary.
+            counters: Folder for the files that remember a crash that shall happen only once.
+        """
         self._seat, self._life, self._trace = seat, life, trace
         self._run, self._counters = run, counters
         self._tries = 0
         self._changed: list[str] = []
 
     def do(self, asked: Instructions) -> str:
-        """Do everything that is asked for; return one line about it."""
+        """Follow the instructions of a prompt file; return one line about what was done.
+
+        Raises:
+            QuitError: The scenario wants a crash.
+        """
         self._crash_at("before_write")
         if self._seat.role == "coder":
             return self._code(asked)
@@ -52,11 +64,15 @@ class SeatWork:
         return self._ending(asked.artifacts, refused)
 
     def hello(self) -> None:
-        """Report our conversation, whose id the command finds in its environment."""
+        """Run ``agentmux submit hello``; its environment has the conversation's id."""
         self._run(("agentmux", "submit", "hello"))
 
     def needed_research(self) -> list[tuple[str, str]]:
-        """Ask for the topics that are not done; return those to wait for."""
+        """Ask for the scenario's research, except for topics that are done already.
+
+        Returns:
+            Kind (``code`` or ``web``) and topic of all research to wait for.
+        """
         waiting = []
         for item in self._life.research or ():
             kind, topic = str(item["kind"]), str(item["topic"])
@@ -70,7 +86,12 @@ class SeatWork:
         return [(kind, topic) for kind, topic in waiting if not self.is_researched(kind, topic)]
 
     def is_researched(self, kind: str, topic: str) -> bool:
-        """Return whether the session has the result of a topic."""
+        """Whether the session has the result of a research.
+
+        Args:
+            kind: ``code`` or ``web``.
+            topic: The topic.
+        """
         folder = Path(self._seat.session_dir, "03_research", f"{kind}-{topic}")
         return bool(self._seat.session_dir) and (folder / "done").exists()
 
@@ -89,7 +110,7 @@ class SeatWork:
             self._trace.did("wrote", path)
 
     def _with_finding(self) -> Life:
-        """Add a finding in an existing file to a failing review whose scenario has no findings."""
+        """Return the behaviour; a failing review without findings gets one about a real file."""
         life = self._life
         if life.verdict == "pass" or life.findings is not None:
             return life
@@ -106,7 +127,11 @@ class SeatWork:
         return self._ending(self._changed, refused)
 
     def _change(self, subplan: int | None) -> None:
-        """Write the code of one sub-plan; without a number, do what the fix request says."""
+        """Write the code of a sub-plan, or do what the fix request says.
+
+        Args:
+            subplan: Number of the sub-plan; None: fix if the seat fixes, else take its number.
+        """
         if self._life.write == "none":
             return
         root, seat = Path.cwd(), self._seat
@@ -134,7 +159,17 @@ class SeatWork:
     # signalling
 
     def _submit(self, signal: Sequence[str], artifacts: Sequence[str]) -> bool:
-        """Give one signal as the scenario says; return False if it was finally refused."""
+        """Give one signal in the way that the scenario says.
+
+        A refused signal is given once more, after the artifacts were written again.
+
+        Args:
+            signal: The argv of the signal.
+            artifacts: Paths of the artifacts.
+
+        Returns:
+            False if the signal was not accepted in the end.
+        """
         self._crash_at("before_signal")
         if self._life.submit in {"no", "when-told"}:
             return True

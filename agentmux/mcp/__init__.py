@@ -1,1 +1,1 @@
-"""The signals as MCP tools. The same signals as shell commands are in `cli/fast`."""
+"""The MCP server whose tools give AgentMux's signals."""

@@ -1,6 +1,7 @@
 """``agentmux mcp``: an MCP server on standard input and output, with a tool for each signal.
 
-One server belongs to one launch. It reads once, when it starts, from the environment which one.
+One server belongs to one launch of an agent. The environment names that launch; it is read once,
+at the start.
 """
 
 from __future__ import annotations
@@ -65,7 +66,11 @@ Question = Annotated[
 
 
 def main(environ: Mapping[str, str]) -> int:
-    """Serve until standard input ends; return the exit code."""
+    """Run the server until standard input ends; return the exit code.
+
+    Args:
+        environ: Environment of the process; it names the session, the seat and the launch.
+    """
     try:
         identity = identity_from(environ, command="agentmux mcp")
     except AgentmuxError as error:
@@ -76,7 +81,7 @@ def main(environ: Mapping[str, str]) -> int:
 
 
 def build(identity: Identity) -> MCPServer:
-    """Return the server for one launch, with a tool for every signal."""
+    """Return a server that gives its signals for the launch in ``identity``."""
     server = MCPServer("agentmux", instructions=INSTRUCTIONS)
 
     def send(submission: Submission) -> ToolAnswer:

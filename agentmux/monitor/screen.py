@@ -39,7 +39,12 @@ _UNCOLOURED: Final[Mapping[Style, str]] = {
 
 
 def styled(line: MonitorLine, *, colour: bool) -> str:
-    """Return a line with SGR sequences; without ``colour`` (``NO_COLOR``) only bold and dim."""
+    """Return a line with escape sequences (SGR) for its styles.
+
+    Args:
+        line: The line.
+        colour: Whether colours may be used; otherwise only bold and dim are.
+    """
     codes = _COLOURED if colour else _UNCOLOURED
     return "".join(
         f"\x1b[{codes[each.style]}m{each.text}\x1b[0m" if codes[each.style] else each.text
@@ -48,12 +53,15 @@ def styled(line: MonitorLine, *, colour: bool) -> str:
 
 
 class TerminalDisplay:
-    """The monitor on a terminal; implements `ports.display.Display`. No method raises."""
+    """The monitor on a terminal, as a `ports.display.Display`. No method raises."""
 
     def __init__(self, stream: TextIO, *, colour: bool, keyboard: int = 0) -> None:
-        """Draw on the terminal of ``stream``; read keys if ``keyboard`` is a terminal, too.
+        """Prepare the terminal: until `close`, the keyboard gives each key at once, without echo.
 
-        Until `close`, the keyboard gives each key at once and without echo.
+        Args:
+            stream: The terminal to draw on.
+            colour: Whether colours may be used.
+            keyboard: File descriptor to read keys from; ignored if it is no terminal.
         """
         self._colour = colour
         self._fd = terminal.own_description(stream.fileno())
@@ -65,7 +73,10 @@ class TerminalDisplay:
         self._waits: frozenset[str] = frozenset()
 
     def show(self, picture: Picture) -> None:
-        """Draw the picture at the terminal's current size, unless nothing changed."""
+        """Draw ``picture`` in the terminal's current size, unless the screen shows that already.
+
+        Ring the bell if something new waits for the user.
+        """
         self._picture = picture
         self._paint(ended=False)
         waits = attention(picture)
@@ -74,17 +85,17 @@ class TerminalDisplay:
         self._waits = waits
 
     def resized(self) -> None:
-        """Draw the last picture again; safe to call from a handler of an event loop."""
+        """Draw the last picture again, after a change of the terminal's size."""
         self._painted = None
         if self._picture is not None:
             self._paint(ended=False)
 
     def fileno(self) -> int | None:
-        """Return the descriptor that keys come from; None if there is no terminal (any more)."""
+        """Return the file descriptor of the keyboard; None if it is no terminal, or is lost."""
         return self._keyboard
 
     def keys(self) -> tuple[Pressed, ...]:
-        """Return the keys that were pressed since the last call, without waiting."""
+        """Return the keys that were pressed since the last call, without waiting; often empty."""
         pressed = self._keys.feed(self._read(0))
         while self._keys.waiting:  # an escape alone, or the first byte of more
             data = self._read(_ESCAPE_S)
@@ -100,7 +111,7 @@ class TerminalDisplay:
         return data or b""
 
     def close(self) -> None:
-        """Draw the last picture with a command to go on, and restore the terminal."""
+        """Draw the last picture, with a command to go on, and restore the terminal."""
         if self._fd < 0:
             return
         if self._picture is not None:
@@ -127,12 +138,12 @@ class TerminalDisplay:
         self._painted = (cols, rows, lines) if arrived else None
 
     def _send(self, text: str) -> bool:
-        """Write to the terminal while it accepts data; return whether all was written."""
+        """Write to the terminal; return False if it did not accept everything in time."""
         return terminal.write_within(self._fd, text, _PATIENCE_S)
 
 
 class PlainDisplay:
-    """The monitor without a terminal: one line per message; implements `ports.display.Display`."""
+    """The monitor without a terminal, as a `ports.display.Display`: one line for each message."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -152,22 +163,25 @@ class PlainDisplay:
                 self._stream.flush()
 
     def resized(self) -> None:
-        """Do nothing: lines have no size."""
+        """Do nothing: printed lines do not depend on a size."""
 
     def fileno(self) -> int | None:
         """Return None: there is no keyboard."""
         return None
 
     def keys(self) -> tuple[Pressed, ...]:
-        """Return no keys."""
+        """Return an empty tuple: there is no keyboard."""
         return ()
 
     def close(self) -> None:
-        """Do nothing: the stream is not ours."""
+        """Do nothing: the stream belongs to the caller."""
 
 
 def _new(before: tuple[str, ...], now: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the messages that are new; old ones may have been dropped from the beginning."""
+    """Return the messages in ``now`` that are not in ``before``.
+
+    ``now`` may lack old messages at the beginning of ``before``; new ones are at the end.
+    """
     kept = min(len(before), len(now))
     while kept and before[-kept:] != now[:kept]:
         kept -= 1

@@ -1,4 +1,4 @@
-"""Turns a picture into the lines of the monitor, made of styled segments. Pure.
+"""Turns what the monitor shows into lines, which consist of styled segments. Pure.
 
 Every line has a rank. If the pane has too few rows, the lines with the highest rank are left out
 first. The current phase and what waits for the user have the lowest ranks.
@@ -38,7 +38,7 @@ _QUESTION_LINES: Final = 8
 
 
 class Style(StrEnum):
-    """How a segment is shown; a style never carries information that the text does not have."""
+    """How a segment is shown. The text says everything without its style, too."""
 
     PLAIN = "plain"
     HEADER = "header"
@@ -49,7 +49,7 @@ class Style(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A piece of a line in one style."""
+    """A part of a line that has one style."""
 
     text: str
     style: Style = Style.PLAIN
@@ -80,19 +80,22 @@ _SPACE: Final[_Ranked] = (_Rank.SPACE, ())
 
 
 def render(picture: Picture, cols: int, rows: int) -> tuple[str, ...]:
-    """Return the picture as ``rows`` plain lines of at most ``cols`` cells."""
+    """Return the monitor's lines as plain text: ``rows`` lines of at most ``cols`` cells."""
     return tuple(plain(line) for line in draw(picture, cols, rows))
 
 
 def plain(line: MonitorLine) -> str:
-    """Return the text of a line."""
+    """Return the text of a line, without its styles."""
     return "".join(segment.text for segment in line)
 
 
 def draw(picture: Picture, cols: int, rows: int, *, ended: bool = False) -> tuple[MonitorLine, ...]:
-    """Return the picture as ``rows`` lines of at most ``cols`` cells (both at least 1).
+    """Return the lines that the monitor draws: ``rows`` lines of at most ``cols`` cells.
 
     Args:
+        picture: What to show.
+        cols: Columns of the terminal; less than 1 counts as 1.
+        rows: Rows of the terminal; less than 1 counts as 1.
         ended: Whether the orchestrator has ended; the last line then says how to go on.
     """
     cols, rows = max(cols, 1), max(rows, 1)
@@ -129,7 +132,16 @@ def _text(
     lines: int = _TEXT_LINES,
     indent: str = "",
 ) -> Iterator[_Ranked]:
-    """Wrap a text; its first line gets the first rank, all others the second."""
+    """Yield the lines of a wrapped text, each with its rank.
+
+    Args:
+        text: The text.
+        cols: Columns of the terminal.
+        style: The style of all lines.
+        ranks: The rank of the first line, and the rank of all others.
+        lines: The highest number of lines; the rest of the text is cut.
+        indent: Put before each line, unless the terminal is narrow.
+    """
     indent = indent if cols > NARROW else ""
     for number, line in enumerate(wrap(clean(text), cols - len(indent), lines)):
         yield ranks[min(number, 1)], (Segment(indent + line, style),)
@@ -157,7 +169,7 @@ def _header(picture: Picture, cols: int) -> Iterator[_Ranked]:
 
 
 def _name(state: SessionState) -> str:
-    """Return the name of the session's directory, as commands take it."""
+    """Return the name of the session, as commands take it."""
     return PurePosixPath(state.feature_dir).name or state.session_name
 
 
@@ -229,7 +241,7 @@ _DETAIL: Final[Mapping[Phase, Callable[[SessionState], str]]] = {
 
 
 def _status(name: str, picture: Picture) -> SeatStatus:
-    """Return the observed status of a seat; before the first observation, that of the journal."""
+    """Return the status that was observed of a seat; if there is none yet, that of the journal."""
     seat = picture.state.seats[name]
     journal = SeatStatus(status=seat.status, source="journal", since=seat.since)
     return picture.statuses.get(name, journal)
@@ -264,11 +276,18 @@ _SEEN: Final[Mapping[str, str]] = {
     "exit record": "exit recorded",
     "delivery": "from the delivery of its prompt",
 }
-"""What the monitor says for each source of a status."""
+"""The words of the monitor for each source of a seat's status."""
 
 
 def _about(state: SessionState, name: str, seat: Seat, status: SeatStatus) -> str:
-    """Return the agent of a seat, how it was started, and the source of its status."""
+    """Return a line about a seat: its agent, how that was started, and how the status is known.
+
+    Args:
+        state: State of the session.
+        name: Name of the seat.
+        seat: The seat.
+        status: The status to show.
+    """
     parts = (
         str(state.agents.get(name, {}).get("agent") or ""),
         NATIVE if seat.mode == "native" else seat.mode,
@@ -278,9 +297,13 @@ def _about(state: SessionState, name: str, seat: Seat, status: SeatStatus) -> st
 
 
 def _age(since: str, now: datetime) -> str:
-    """Return how long ago a time was, in one unit; empty if it cannot be parsed.
+    """Return the time since a moment, as ``5m``, ``3h``, ``2d`` or ``<1m``.
 
     Seconds are not shown, because the picture would have to be drawn again every second.
+
+    Args:
+        since: The moment, as in the journal; if it is not a time, the result is empty.
+        now: The current time.
     """
     began = time_of(since)
     if began is None:
@@ -312,7 +335,7 @@ _TURNS: Final[Mapping[str, tuple[str, str]]] = {
 
 
 def attention(picture: Picture) -> frozenset[str]:
-    """Return everything that waits for the user now; each new entry rings the bell."""
+    """Return a text for each thing that waits for the user; a new text makes the bell ring."""
     turns = (*_failure(picture.state), *_decision(picture.state), *_askers(picture))
     return frozenset(what for what, *_ in turns)
 
@@ -337,7 +360,7 @@ def _turns(picture: Picture, cols: int) -> Iterator[_Ranked]:
 
 
 def _writing(draft: str, cols: int) -> Iterator[_Ranked]:
-    """Show the changes that the user is writing; of a long text, its end."""
+    """Yield the lines in which the user writes what to change; of a long text, only its end."""
     ranks = (_Rank.TURN, _Rank.MORE)
     yield from _text(f"{ATTENTION} {_WRITE}", cols, Style.ATTENTION, ranks=ranks)
     *before, last = wrap(f"> {clean(draft)}{_CURSOR}", cols, len(draft) + 1)[-_TEXT_LINES:]
@@ -384,7 +407,10 @@ def _askers(picture: Picture) -> Iterator[tuple[str, ...]]:
 
 
 def _more(status: SeatStatus) -> str:
-    """Return when a usage limit ends, or the trouble before an agent went quiet."""
+    """Return an addition to what is said of a seat: when its usage limit ends, or its last trouble.
+
+    The result is empty if there is nothing to add.
+    """
     if status.resets:
         return f", which resets {status.resets}"
     return f" ({status.trouble})" if status.trouble and status.status == statuses.STALLED else ""
