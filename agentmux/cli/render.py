@@ -109,7 +109,7 @@ def sessions_json(result: OperationResult[tuple[SessionView, ...]]) -> None:
 
 
 def show_problems(problems: Sequence[Problem]) -> None:
-    """Write the problems of sessions to stderr."""
+    """Write problems to stderr: for each one the name of its session, its message and its hints."""
     for problem in problems:
         name = f"{problem.session}: " if problem.session else ""
         failure(f"{name}{problem.message}", problem.hints)

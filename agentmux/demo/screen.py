@@ -60,7 +60,7 @@ class DemoScreen:
             self.line(f"{_INDENT}{self.since_began(step.at)}  {phase:<13} {seat:<17} {said}")
 
     def claims(self, found: Iterable[Claim]) -> bool:
-        """Print each claim; return whether all of them hold."""
+        """Print each claim and whether it holds; return whether all of them hold."""
         good = True
         for claim in found:
             good &= claim.holds

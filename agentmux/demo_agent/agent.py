@@ -78,13 +78,13 @@ class Agent:
         self._prompts = 0
 
     def run(self, source: str) -> NoReturn:
-        """Greet the user, then handle prompts for ever.
+        """Greet the user, then handle prompts until the run ends.
 
         Args:
             source: Why the run began, for the hook: ``startup`` or ``resume``.
 
         Raises:
-            QuitError: The run ends.
+            QuitError: Always, at the end of the run.
         """
         self._greet()
         self._fire("SessionStart", source=source)
@@ -94,7 +94,7 @@ class Agent:
             self.take(self._face.next_prompt())
 
     def take(self, prompt: str) -> str:
-        """Handle a prompt or slash command; return ``done``, ``failed`` or ``cancelled``."""
+        """Handle a prompt; return its outcome: ``done``, ``failed`` or ``cancelled``."""
         words = prompt.strip()
         if words in _SLASH:
             self._slash(words)

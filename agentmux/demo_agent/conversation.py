@@ -194,7 +194,12 @@ def write_checkpoint(folder: Path, conversation: Conversation) -> Path:
 
 
 def read_checkpoint(path: Path, *, cwd: str, model: str | None) -> Conversation:
-    """Return the conversation of a checkpoint file.
+    """Return the conversation in a checkpoint file.
+
+    Args:
+        path: The file.
+        cwd: The working directory, which the file does not contain.
+        model: The model that the file must have been written with; None: any.
 
     Raises:
         WrongArgvError: The file is missing or invalid, or was written with another model.

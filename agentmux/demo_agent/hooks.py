@@ -30,7 +30,7 @@ class HookRunner:
         self._argv = _read(settings) if settings else {}
 
     def fire(self, event: str, **fields: str) -> None:
-        """Run the command for ``event``, if any; its stdin is a JSON object of the fields."""
+        """Run the command for ``event``, if any, with the fields as a JSON object on stdin."""
         if event in self._argv:
             run(self._argv[event], self._env, json.dumps({"hook_event_name": event, **fields}))
 

@@ -58,7 +58,7 @@ def parse(text: str) -> Instructions:
 
 
 def _unpadded(code: str) -> str:
-    """Return ``code``, the content of a Markdown code span; drop a pair of spaces at its ends."""
+    """Return the text of a Markdown code span; if it has a space at both ends, without these."""
     return code[1:-1] if code[0] == code[-1] == " " and code.strip() else code
 
 

@@ -1,1 +1,1 @@
-"""The monitor: the pane in which the orchestrator shows its work and takes the user's keys."""
+"""The monitor: the pane in which the orchestrator shows its work and reads the user's keys."""

@@ -241,7 +241,7 @@ _DETAIL: Final[Mapping[Phase, Callable[[SessionState], str]]] = {
 
 
 def _status(name: str, picture: Picture) -> SeatStatus:
-    """Return the status that was observed of a seat; if there is none yet, that of the journal."""
+    """Return the status of the seat ``name``: as last observed, else as in the journal."""
     seat = picture.state.seats[name]
     journal = SeatStatus(status=seat.status, source="journal", since=seat.since)
     return picture.statuses.get(name, journal)
@@ -407,7 +407,7 @@ def _askers(picture: Picture) -> Iterator[tuple[str, ...]]:
 
 
 def _more(status: SeatStatus) -> str:
-    """Return an addition to what is said of a seat: when its usage limit ends, or its last trouble.
+    """Return what to add to a line about a seat: when its usage limit ends, or its last trouble.
 
     The result is empty if there is nothing to add.
     """

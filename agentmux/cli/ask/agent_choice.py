@@ -1,4 +1,4 @@
-"""The question of the first ``start`` in a project: which agent plays the roles.
+"""The question which agent plays the roles, asked at the first ``start`` in a project.
 
 A person is asked once, if no configuration names an agent. The answer is written into the
 project's configuration. Arguments that let an agent act without asking are written only after a
@@ -84,7 +84,7 @@ def choose_agent(world: World, ask: Ask | None, *, config: Path | None = None) -
     Nothing is asked if a configuration names an agent already, or if nobody can be asked.
 
     Args:
-        world: The world of the project.
+        world: The project, with its settings and tools.
         ask: Asks a person; None if nobody can be asked.
         config: The file of ``--config``; None without this option.
 
@@ -118,7 +118,7 @@ def is_configured(world: World, config: Path | None) -> bool:
     """Whether a configuration file names an agent, for all roles or for one.
 
     Args:
-        world: The world of the project.
+        world: The project, with its settings and tools.
         config: The file of ``--config``, which counts, too; None without this option.
     """
     user = machine.config_dir(world.environment)
@@ -237,7 +237,7 @@ def _remember(world: World, keys: Sequence[str], value: object) -> None:
     """Write a value into the project's configuration; if that fails, print why.
 
     Args:
-        world: The world of the project.
+        world: The project, with its settings and tools.
         keys: The path of the value in the file, such as ``("defaults", "agent")``.
         value: The value.
     """

@@ -80,7 +80,7 @@ def _require_committable(
     """Check that an approval can be committed, and that the commit has all of the work.
 
     Args:
-        world: The world of the project.
+        world: The project, with its settings and tools.
         entry: The session.
         state: The state of that session.
         leave_nested: Whether the commit may leave out git repositories inside the project.

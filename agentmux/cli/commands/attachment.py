@@ -44,7 +44,7 @@ def go(face: Face, site: Site, path: Path, argv: tuple[str, ...]) -> int:
 
     Args:
         face: The global options.
-        site: The site of the session's project.
+        site: The session's project.
         path: Directory of the session.
         argv: The command line of the tmux client, from `attach_argv`.
 

@@ -177,7 +177,7 @@ def _picked(
 
     Args:
         face: The global options.
-        world: The world of the project.
+        world: The project, with its settings and tools.
         entry: The session that the command names; None: pick one.
         fresh: The seats that start a new conversation; ``*`` stands for all.
         command: The command in hints, with ``SESSION`` in place of the name.
@@ -252,7 +252,7 @@ def _dry_run(
 
 
 class _LookedUpOnce:
-    """The programs of a world, for a look at many sessions: each one is looked up only once."""
+    """Finds installed programs; remembers each answer, for a look at many sessions."""
 
     def __init__(self, programs: Programs) -> None:
         self.path, self.shell = programs.path, programs.shell
@@ -273,7 +273,7 @@ def _look(
     """Return what a resume would do with one session, without changing anything.
 
     Args:
-        world: The world of the project.
+        world: The project, with its settings and tools.
         entry: The session.
         lives: What was found out about the tmux session of each session, by directory.
         at_work: The live sessions of this checkout.
@@ -351,7 +351,7 @@ def _resume(
 
     Args:
         face: The global options.
-        world: The world of the project.
+        world: The project, with its settings and tools.
         entry: The session.
         fresh: The seats that start a new conversation; ``*`` stands for all.
         phase: The phase to go back to; None: the phase is inferred.

@@ -154,7 +154,7 @@ def orchestrator_start(world: World, config: Path | None) -> OrchestratorStart:
     """Return how to start the orchestrator of a session: its command line and its pipe.
 
     Args:
-        world: The world of the project.
+        world: The project, with its settings and tools.
         config: The file of ``--config``, which is handed on; None without this option.
     """
 
@@ -268,7 +268,7 @@ def show_begun(
 
     Args:
         face: The global options.
-        world: The world of the session's project.
+        world: The session's project, with its settings and tools.
         begun: The session.
         json: Print JSON.
         attach: Value of ``--attach`` or ``--detach``; None: attach if this is a terminal.

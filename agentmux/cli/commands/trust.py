@@ -48,9 +48,9 @@ def trust(
 ) -> int:
     """Trust the files of this project.
 
-    They can make AgentMux run programs and tell agents what to do; until you trust these parts,
-    they have no effect. In a terminal, the command shows them and asks. Without a terminal it does
-    not ask: running it is your consent. A part that changes later needs trust again.
+    Parts of these files make AgentMux run programs or tell agents what to do. They have no effect
+    until you trust them. In a terminal, the command shows these parts and asks. Without a terminal
+    it does not ask: running it is your consent. A part that changes later needs trust again.
     """
     face: Face = ctx.obj
     if show and revoke:
@@ -130,7 +130,7 @@ def trusted_world(face: Face, world: World, effect: Effect, *, trust: bool = Fal
 
     Args:
         face: Tells whether a person can be asked.
-        world: The world of the project.
+        world: The project, with its settings and tools.
         effect: Returns what the command does in a world; a part that changes this is needed.
         trust: Trust everything that the files say now, without asking.
 
@@ -168,7 +168,7 @@ def foreseen(world: World, effect: Effect) -> tuple[World, tuple[str, ...]]:
     """Return the world as if the user trusted all of the project's files, without asking.
 
     Args:
-        world: The world of the project.
+        world: The project, with its settings and tools.
         effect: Returns what the command would do in a world.
 
     Returns:

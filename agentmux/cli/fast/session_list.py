@@ -1,4 +1,4 @@
-"""``agentmux list``, without importing typer."""
+"""``agentmux list``: shows the sessions of a project, without importing typer, to start fast."""
 
 from __future__ import annotations
 

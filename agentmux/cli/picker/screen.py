@@ -78,7 +78,7 @@ def select_session(
     A single session is taken without asking, and named on stderr.
 
     Args:
-        world: The world of the project.
+        world: The project, with its settings and tools.
         entries: The sessions to choose from.
         interactive: Whether stdin and stderr are a terminal that can show the picker.
         fresh: Whether seats start new conversations; the person can change that in the picker.
@@ -107,7 +107,7 @@ def pick(
     """Let a person pick one of the sessions; None if the person left the picker without a choice.
 
     Args:
-        world: The world of the project.
+        world: The project, with its settings and tools.
         entries: The sessions, in the order of the list.
         fresh: Whether seats start new conversations; the person can change that.
         attaches: Whether the session will be attached to; otherwise it will be resumed.
@@ -332,7 +332,7 @@ def _signals(rope: int) -> Iterator[None]:
 
 
 class _Screen:
-    """The terminal while the picker uses it: raw mode and the alternate screen."""
+    """The terminal while it shows the picker; a ``with`` block around it restores the terminal."""
 
     def __init__(self, bell: int) -> None:
         self._bell = bell
