@@ -36,6 +36,7 @@ from agentmux.ports.terminal import Server, Target
 from agentmux.wiring import build, machine
 from tests.app.on_disk import SESSION_ID, OnDisk
 from tests.fakes.bench import Bench as TmuxTerminal
+from tests.fakes.pseudo_terminal import read_to_end
 
 NAME = "20260101-101500-add-auth"
 Run = Callable[..., int]
@@ -528,10 +529,9 @@ def test_attaching_in_a_terminal(make: Make, tmux: TmuxTerminal, wait_until: Any
     wait_until(lambda: clients() == f"{layout.tmux_name(NAME)}\n", what=clients)
     tmux.run("detach-client", "-s", layout.tmux_name(NAME))
     assert process.wait(10) == 0
-    said = os.read(master, 65536).decode().rpartition("[detached")[2]
+    said = read_to_end(master).rpartition("[detached")[2]
     assert f"session {NAME} is interrupted, in phase architecting" in said
     assert f"next: agentmux resume {NAME} --reattach" in said
-    os.close(master)
 
 
 # -- wait and remove -----------------------------------------------------------------------------
@@ -572,9 +572,7 @@ def in_terminal(*words: str, typed: str) -> tuple[int, str, str]:
     os.close(slave)
     os.write(master, typed.encode())
     said, _ = process.communicate(timeout=20)
-    told = os.read(master, 65536).decode()
-    os.close(master)
-    return process.returncode, said, told
+    return process.returncode, said, read_to_end(master)
 
 
 def on_screen(*words: str, cols: int) -> str:
@@ -584,10 +582,9 @@ def on_screen(*words: str, cols: int) -> str:
     argv = [sys.executable, "-m", "agentmux", *words]
     environ = {**os.environ, "NO_COLOR": "1"}
     process = subprocess.Popen(argv, stdin=slave, stdout=slave, stderr=slave, env=environ)
-    assert process.wait(20) == 0
     os.close(slave)
-    shown = os.read(master, 65536).decode()
-    os.close(master)
+    shown = read_to_end(master)
+    assert process.wait(20) == 0
     return shown
 
 

@@ -28,6 +28,7 @@ from agentmux.errors import ExitCode
 from agentmux.wiring import build
 from tests.app.on_disk import OnDisk
 from tests.conftest import trust
+from tests.fakes.pseudo_terminal import read_to_end
 
 Capture = pytest.CaptureFixture[str]
 Run = Callable[..., int]
@@ -344,14 +345,8 @@ def at_terminal(project: Path, *words: str, answer: str) -> tuple[int, str]:
     )
     os.close(theirs)
     os.write(ours, answer.encode())
-    said = b""
-    try:
-        while data := os.read(ours, 65536):
-            said += data
-    except OSError:  # raised when the terminal's last program has ended
-        pass
-    os.close(ours)
-    return process.wait(30), said.decode()
+    said = read_to_end(ours)
+    return process.wait(30), said
 
 
 def test_a_person_is_shown_what_would_be_used_and_asked(project: Path, evil: Path) -> None:
