@@ -1,9 +1,9 @@
-"""Protocols for what operations need of the outside world; classes for them are in `adapters`.
+"""Protocols for what operations need of the outside world; `adapters` has classes for them.
 
 A module here is named after the thing that operations use, an adapter after how it is done:
 
 - `claims`: ``adapters/pane/claims``
-- `display`: ``monitor/screen`` (a face)
+- `display`: ``monitor/screen``, which is not an adapter but a part of the monitor
 - `processes`: ``adapters/disk/lock``, ``disk/handover``, ``wake/pipe`` and ``system/processes``
 - `programs`: ``adapters/config/installed_programs``
 - `repository`: ``adapters/git/repository``

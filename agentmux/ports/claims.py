@@ -35,11 +35,11 @@ class Claims(Protocol):
         """
 
     def latest(self, program: str, home: str, cwd: str) -> tuple[str, ...]:
-        """Return the ids of what may be a program's latest conversation.
+        """Return ids, any of which may stand for a program's latest conversation.
 
         Some programs can only resume the latest conversation of a config home and a directory. The
         ids are those of the last launch there and of the launches that ran beside it, and the ids
-        of their conversations as far as they are known; empty if nothing was noted.
+        of their conversations as far as they are known; empty if none were stored.
 
         Args:
             program: Base name of the program.
@@ -48,7 +48,7 @@ class Claims(Protocol):
         """
 
     def note_latest(self, program: str, home: str, cwd: str, owners: tuple[str, ...]) -> None:
-        """Store the ids that `latest` returns for this program, home and directory from now on.
+        """Store ``owners``: the ids that `latest` will return for this program, home and directory.
 
         Raises:
             DataError: They cannot be written.

@@ -19,14 +19,15 @@ class SeatStatus:
 
     Attributes:
         status: ``starting``, ``busy``, ``idle``, ``waiting_for_user``, ``usage_limit``,
-            ``stalled`` or ``unknown``. If no agent runs in the seat's pane, the mode of the launch
-            (such as ``shell``), or the seat's status in the session's state.
+            ``stalled`` or ``unknown``. If the pane was opened without an agent, the mode of the
+            launch (such as ``shell``). If the agent has ended or waits to be started, the seat's
+            status in the session's state.
         source: Where the status comes from: ``screen``, ``journal``, ``exit record`` or
             ``delivery`` (typing into the pane).
         since: When the status began: UTC, ISO 8601.
         resets: When a usage limit ends, in the agent's words; empty where unknown.
-        trouble: The agent's last message about trouble with its own service (an error, another
-            try); empty for none.
+        trouble: The agent's last message about trouble with its own service (an error, a
+            retry); empty for none.
     """
 
     status: str

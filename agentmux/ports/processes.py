@@ -27,7 +27,7 @@ class WakePipe(Protocol):
         """Return the pipe's descriptor for the event loop; readable when somebody has written."""
 
     def drain(self) -> set[bytes]:
-        """Empty the pipe; return the lines: ``w`` asks to look again, ``s`` to stop."""
+        """Empty the pipe; return its lines: ``w`` asks us to look again, ``s`` to stop."""
 
     def close(self) -> None:
         """Close the pipe: nobody can wake us any more."""
@@ -41,7 +41,7 @@ class Lock(Protocol):
     """The session's lock; an orchestrator holds it for its whole life."""
 
     def acquire(self, timeout_s: float, holder: Mapping[str, object]) -> None:
-        """Take the lock, and note ``holder`` in it.
+        """Take the lock, and store ``holder``, a description of this process, beside it.
 
         Raises:
             BlockedError: Another process still has it after ``timeout_s`` seconds.
@@ -60,7 +60,7 @@ class Lock(Protocol):
         """Return whether any process has the lock; changes nothing."""
 
     def holder(self) -> Mapping[str, object] | None:
-        """Return the note that the holder gave to `acquire`; None if there is none."""
+        """Return the description that the holder gave to `acquire`; None if there is none."""
 
 
 class Handover(Protocol):
@@ -71,13 +71,13 @@ class Handover(Protocol):
         """Path of the pipe, for the orchestrator."""
 
     def wait(self, timeout_s: float, pid: int) -> bytes | None:
-        """Return the orchestrator's report.
+        """Wait for the orchestrator's report (ready, or why not), and return it.
 
         None if there is none after ``timeout_s`` seconds, or if process ``pid`` ended without one.
         """
 
     def moved(self, folder: Path) -> None:
-        """Take note that the directory of the pipe was renamed to ``folder``."""
+        """Correct `path`: the directory of the pipe was renamed to ``folder``."""
 
     def close(self) -> None:
         """Remove the pipe; safe to repeat."""

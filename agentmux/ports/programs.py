@@ -26,8 +26,8 @@ class Programs(Protocol):
     def probe(self, spec: AgentSpec, /) -> ProbeResult:
         """Return what an agent's program can do; the answer is cached.
 
-        A program that is asked for the first time gets a second to answer. The ``problem`` of the
-        result says so if it did not answer.
+        A program that is asked for the first time has one second to answer. If it does not, the
+        ``problem`` of the result says so.
         """
 
     def ask(self, spec: AgentSpec, /) -> ProbeResult:

@@ -49,8 +49,8 @@ class HeadMovedError(GitError):
 class IndexBusyError(GitError):
     """The user's index cannot be updated to a new commit now.
 
-    The commit does not count until then: with an index that still has the old files, the user's
-    next commit would undo it.
+    The new commit counts only once the index is updated: an index that still has the old files
+    would make the user's next commit undo it.
 
     Attributes:
         lock: The lock file of another git process, to wait for until it is gone; None if git has

@@ -65,11 +65,11 @@ class SignalFiles(Protocol):
     def transact(self) -> AbstractContextManager[Transaction]:
         """Lock the journal for a ``with`` block that gets the session as it is then.
 
-        Every other writer waits until the block ends, so it may take only milliseconds.
+        Every other writer waits until the block ends, so the block must take only milliseconds.
 
         Raises:
             NotFoundError: There is no such session.
-            DataError: As in `load`; also for an older format that was not imported yet.
+            DataError: As in `load`; or the session has an older format and was not imported yet.
             BlockedError: Another process kept the journal locked for too long.
         """
 
@@ -85,13 +85,13 @@ class SignalFiles(Protocol):
         """Decode one YAML document strictly; return its value, and a sentence for each problem."""
 
     def turn(self, launch: str) -> Turn:
-        """Return what the hooks of a launch's agent last reported about its turn.
+        """Return what an agent's hooks last reported about its turn, such as begun or ended.
 
-        `Turn.UNKNOWN` if they have reported nothing.
+        `Turn.UNKNOWN` if the hooks of this launch have reported nothing.
         """
 
     def note_turn(self, launch: str, turn: Turn) -> None:
-        """Write the turn that a hook reported; does nothing if the launch has no folder."""
+        """Store what a hook reported, for `turn`; does nothing if the launch has no folder."""
 
     def read_front_matter(self, text: str) -> tuple[Mapping[str, object], tuple[str, ...]]:
         """Return the front matter of a Markdown text, and a sentence for each problem."""
@@ -110,7 +110,7 @@ class SessionFiles(SignalFiles, Protocol):
         """Create the directory with all its files under a temporary name, then rename it.
 
         Args:
-            events: The first events of the journal, folded into the first state.
+            events: The first events of the journal; the first state results from them.
             texts: Path relative to the session, to content.
             last: Called with the directory just before the rename; if it raises, the directory is
                 removed.
@@ -152,10 +152,15 @@ class SessionFiles(SignalFiles, Protocol):
         """
 
     def set_aside_corrupt_state(self, now: datetime) -> None:
-        """Move a corrupt state file aside, before the next commit replaces it."""
+        """Rename a corrupt ``state.json``, so that `save` does not replace it.
+
+        ``now`` is put into the new name.
+        """
 
     def import_session(self, state: SessionState, events: Sequence[Event]) -> SessionState:
-        """Start a new journal with ``events`` for an older session; keep the old one aside.
+        """Start a new journal with ``events`` for a session with an older format.
+
+        The old journal is kept under another name.
 
         Returns:
             The state that the new journal gives, already saved.
@@ -165,10 +170,13 @@ class SessionFiles(SignalFiles, Protocol):
         """Read the artifacts, except those that ``state`` wants moved to history."""
 
     def add(self, implied: Implied) -> None:
-        """Write a file that an event implies; does nothing if it exists with this content."""
+        """Write the file that ``implied`` describes, unless it exists with this content.
+
+        Some events of the journal require that such a file exists.
+        """
 
     def to_archive(self, archive: Archive) -> tuple[str, ...]:
-        """Return the files that `archive` would move, as paths relative to the session."""
+        """Return the files that the method `archive` would move, relative to the session."""
 
     def archive(self, archive: Archive) -> None:
         """Move the files of ``archive`` to history, one by one.
@@ -211,7 +219,8 @@ class SessionFiles(SignalFiles, Protocol):
 
         Args:
             path: Absolute, inside the session.
-            model: The model that would resume; a checkpoint of another model has its own state.
+            model: The model that would resume; `CheckpointState.OTHER_MODEL` is returned for a
+                checkpoint that another model wrote.
         """
 
     def has_file(self, path: str) -> bool:

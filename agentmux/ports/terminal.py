@@ -36,7 +36,10 @@ class HiddenServerError(TerminalUnreachableError):
     """Our tmux server runs, but its socket is gone or leads to another server."""
 
     def __init__(self, socket: str, pid: int, *, taken: int) -> None:
-        """``taken`` is the pid of another server that answers at the socket; 0 for none."""
+        """Take the path of the lost socket and the pid of our server.
+
+        ``taken`` is the pid of another server that answers at the socket now; 0 for none.
+        """
         self.socket, self.pid = socket, pid
         other = "; another tmux server answers there" if taken else ""
         super().__init__(
@@ -148,7 +151,7 @@ class NewPane:
 class Pane:
     """One pane of the session, as tmux reports it now.
 
-    The monitor's pane is among them, with an empty launch and seat.
+    Launch and seat are empty for the monitor's pane, too.
 
     Attributes:
         id: ``%7``; stable for the pane's life.

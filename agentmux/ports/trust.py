@@ -12,7 +12,7 @@ class Trust(Protocol):
     """The parts of a project's files that need trust, and which of them are trusted."""
 
     def parts(self) -> tuple[Part, ...]:
-        """Return all parts that need trust, as the files were when they were first read.
+        """Return all parts that need trust, as they were when the files were first read.
 
         Raises:
             ConfigError: A prompt extension of the project cannot be used.

@@ -3,8 +3,9 @@
 - One for each kind of work, named after its role: ``architect.md``, ``planner.md`` and so on.
   ``coder-single.md`` is for one coder with the whole plan, ``coder-fix.md`` for fixing after a
   review, and ``summary.md`` for the end.
-- Parts around these: ``opening.md`` comes first, ``fresh-again.md`` after it if earlier work was
-  interrupted, ``research.md`` (how to ask for research) after the work, ``ending.md`` last.
+- Common parts: a prompt begins with ``opening.md``, then ``fresh-again.md`` if earlier work was
+  interrupted. The role's own template follows, then ``research.md`` (how to ask for research)
+  for roles that may ask, and ``ending.md``.
 - Messages to a running agent: ``told.md`` (research is done) and ``nudge.md`` (a reminder).
 - ``continue.md`` is the prompt for a conversation that is resumed.
 - ``context.md`` holds the rules of a session, which every agent reads first.

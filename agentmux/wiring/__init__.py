@@ -1,1 +1,4 @@
-"""Builds the outside world (`app/world`) from adapters, for every face. No operation, no output."""
+"""Builds the outside world (`app/world`) from adapters for `cli`, `demo`, `mcp` and `monitor`.
+
+It contains no operation, and prints nothing.
+"""
