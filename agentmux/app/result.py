@@ -9,7 +9,7 @@ from agentmux.core.codec.frozen import dataclass
 from agentmux.errors import AgentmuxError, ExitCode
 
 SCHEMA: Final = 1
-"""The version of every JSON answer."""
+"""The version of the format that all JSON answers share."""
 
 T = TypeVar("T")
 
@@ -36,7 +36,7 @@ class Problem:
     hints: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, object]:
-        """Return the problem as JSON answers contain it."""
+        """Return the fields of this problem for a JSON answer."""
         return {
             "session": self.session,
             "code": int(self.code),
@@ -62,7 +62,7 @@ def problem_of(session: str, error: AgentmuxError) -> Problem:
 def worst(codes: Iterable[ExitCode]) -> ExitCode:
     """Return the exit code of a command that met ``codes``: OK if there are none.
 
-    Of several codes the first of 1, 5, 6 and 3 counts, else the highest.
+    The codes 1, 5, 6 and 3 win over all others, in this order; else the highest code wins.
     """
     met = set(codes)
     ranked = (code for code in _WORST_FIRST if code in met)
@@ -71,7 +71,7 @@ def worst(codes: Iterable[ExitCode]) -> ExitCode:
 
 
 def envelope(sessions: Iterable[object], problems: Iterable[Problem]) -> dict[str, object]:
-    """Return the JSON answer of every command that looks at sessions."""
+    """Return the JSON answer that every command that looks at sessions prints."""
     return {
         "schema": SCHEMA,
         "sessions": list(sessions),

@@ -85,8 +85,9 @@ class World(Site):
         agents: Returns the names in the agent registry.
         spec: Returns the agent of a name or command, with the configuration's overrides.
         own: The command lines of our own programs.
-        allow: Returns the same world, where the parts with these keys have effect, too.
-        preview: Returns the same world, where every part has effect and no program is run.
+        allow: Returns the same world, but with the untrusted parts of the project's files that
+            have these keys in effect, too.
+        preview: Returns the same world, but with all parts in effect; it runs no program.
     """
 
     host: str

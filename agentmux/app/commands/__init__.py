@@ -1,1 +1,5 @@
-"""The operations of the commands for people, one in each file; `views` has those that only read."""
+"""The operations behind the commands for people, such as `start`, `resume` and `stop`.
+
+`cli/commands` parses the arguments and prints the results. The operations of `status`, `list` and
+`wait`, which only read, are in `views`.
+"""

@@ -38,7 +38,10 @@ SESSION: Final = "SESSION"
 SEAT: Final = "SEAT"
 LAUNCH: Final = "LAUNCH"
 CONVERSATION: Final = "CONVERSATION"
-"""These four names stand, in command lines that are shown, for values that only a session has."""
+"""Placeholder in the command lines that are shown: only a session has a conversation's id.
+
+`SESSION`, `SEAT` and `LAUNCH` are likewise placeholders.
+"""
 
 _VERSION: Final = Probe(argv=("--version",), version=r"(?<![\w.])v?(\d+\.\d+(?:[\w.+-]*\w)?)")
 # How many programs are asked at the same time; the slowest one needs seconds to print its help.
@@ -50,8 +53,8 @@ class AgentReport:
     """One agent, and what its installed program can do.
 
     Attributes:
-        strategy: The first strategy that the installed program supports; if no program is
-            installed, the first strategy of the agent.
+        strategy: How the agent's conversation is found again: by the first strategy that the
+            installed program supports; if no program is installed, by the agent's first one.
         version: As the program reports it; empty if it reports none, or was not asked.
         is_default: Whether it plays every role that the configuration assigns to no other agent.
     """
@@ -64,7 +67,7 @@ class AgentReport:
 
     @property
     def resumes(self) -> bool:
-        """Whether its conversations can be resumed with the installed program."""
+        """Whether the agent's conversations can be resumed with the installed program."""
         return self.probe.installed and self.strategy.kind is not StrategyKind.NONE
 
     @property
@@ -73,7 +76,7 @@ class AgentReport:
         return self.probe.installed and any(each.probe for each in self.spec.strategies)
 
     def as_json(self) -> dict[str, object]:
-        """Return the report as JSON answers contain it."""
+        """Return the fields of this report for a JSON answer."""
         return {
             "name": self.spec.name,
             "known": self.spec.known,
@@ -137,7 +140,7 @@ class StrategyCommands:
     env: Mapping[str, str]
 
     def as_json(self) -> dict[str, object]:
-        """Return the command lines as JSON answers contain them."""
+        """Return the fields of these command lines for a JSON answer."""
         return {
             "kind": self.kind.value,
             "used": self.used,
@@ -160,7 +163,7 @@ class AgentCommands:
         return next(each for each in self.strategies if each.used)
 
     def as_json(self) -> dict[str, object]:
-        """Return the command lines as JSON answers contain them."""
+        """Return the fields of these command lines for a JSON answer."""
         spec = self.report.spec
         return {
             **self.report.as_json(),
@@ -270,9 +273,9 @@ def _report(world: World, spec: AgentSpec, probe: ProbeResult | None = None) -> 
 
 
 def _version(world: World, spec: AgentSpec, probe: ProbeResult) -> str:
-    """Return the version that a program of the registry reports; empty for any other.
+    """Ask an agent's program for its version, and return it; empty if it reports none.
 
-    Other programs are not run for it.
+    A program that the registry does not know is not run; for it the version is empty, too.
     """
     asked = any(each.probe for each in spec.strategies) and not probe.problem
     if not probe.installed or not asked:

@@ -27,7 +27,8 @@ class OrchestratorRequest:
     """What a command asks of the orchestrator that it starts.
 
     Attributes:
-        ready: Path of the pipe for the report; empty for none.
+        ready: Path of the pipe in which the orchestrator reports that it is ready, or why not;
+            empty for none.
         fresh: Seats that start a new conversation; ``*`` means all of them.
         phase: For ``resume``: an earlier phase to go back to, instead of the inferred one.
         policy: For ``resume``: how panes come back, if a flag sets it; else empty.

@@ -1,4 +1,4 @@
-"""Start an orchestrator for a session in its own tmux session, and wait for its report."""
+"""Start an orchestrator in the tmux session of its session, and wait until it is ready."""
 
 from __future__ import annotations
 
@@ -45,7 +45,8 @@ class OrchestratorStart:
 
     Attributes:
         argv: Returns the command line of an orchestrator, from the session's directory and request.
-        pipe: Creates the pipe for the report in a session's directory.
+        pipe: Creates, in a session's directory, the pipe in which the orchestrator reports that it
+            is ready, or why not.
     """
 
     argv: Callable[[Path, OrchestratorRequest], tuple[str, ...]]
@@ -73,7 +74,7 @@ def hand_over(
     *,
     pipe: Handover | None = None,
 ) -> StartedSession:
-    """Create the tmux session, run the orchestrator in it, and wait for its report.
+    """Create the tmux session, run the orchestrator in it, and wait until it is ready.
 
     If anything fails after the tmux session was created, the tmux session is killed again.
 
@@ -83,7 +84,8 @@ def hand_over(
         path: The session's directory.
         state: Has the tmux session's name and the uuid that marks it as ours.
         request: What the orchestrator is asked to do.
-        pipe: The pipe for the report, if it exists already; closed in any case.
+        pipe: The pipe for the orchestrator's report, if it exists already; this function closes it,
+            also if it fails.
 
     Raises:
         BlockedError: The tmux name is taken.

@@ -61,8 +61,8 @@ class ResumePlan:
         source: Where the state comes from, such as ``state.json``.
         inference: The phase that state and artifacts show, and the evidence.
         resumed: The state in which agents would be launched.
-        unapplied: How many unapplied events there were.
-        panes: One launch per seat that the phase wants now.
+        unapplied: How many events of the journal were not yet in the committed state.
+        panes: The planned launch of each seat that the phase wants now.
     """
 
     path: Path
@@ -176,7 +176,7 @@ def _folded(
     """Fold events, each with the offset of its end, into ``state``.
 
     Returns:
-        The new state, and the files that the events imply.
+        The new state, and the files that must exist after these events.
     """
     added: list[Implied] = []
     for event, offset in tail:
@@ -193,7 +193,7 @@ def _resumed(
     inference: Inference,
     chosen: Phase,
 ) -> tuple[SessionState, tuple[Implied, ...]]:
-    """Return the state in which agents would be launched, and the files added until then.
+    """Return the state in which agents would be launched, and the files to be added until then.
 
     The orchestrator will reach the same state. ``chosen`` is the phase to enter.
     """
@@ -217,8 +217,8 @@ def settled_state(
     """Apply the outcome of the phase, if the artifacts show it already.
 
     Returns:
-        The state in which work goes on (``state`` itself without an outcome), and the files that
-        the outcome implies.
+        The state in which work goes on, and the files that must exist in it. If the artifacts show
+        no outcome: ``state`` itself, and no files.
     """
     settled = settlement(state, artifacts)
     if settled is None:
@@ -251,7 +251,7 @@ def resume(
 ) -> StartedSession:
     """Start an orchestrator that resumes the session, and wait until it is ready.
 
-    It reads the session again and decides itself where to go on.
+    The orchestrator reads the session again and decides itself where to go on.
 
     Raises:
         BlockedError: By now the session is live or locked, or another one is live in the checkout.
@@ -273,7 +273,8 @@ def resume(
 def require_unfinished(plan: ResumePlan) -> None:
     """Check that the session is not done.
 
-    One that only an unapplied event would end passes: the resume applies that event.
+    A session passes that is done by the journal, but not yet by its committed state: the resume
+    then brings the state up to date.
 
     Raises:
         NotFoundError: The session is done.
@@ -283,14 +284,14 @@ def require_unfinished(plan: ResumePlan) -> None:
 
 
 def _named(world: World, plan: ResumePlan) -> SessionState:
-    """Return the plan's state; one of an older session gets a name and an id, which it lacks."""
+    """Return the plan's state; name and id are added if the session's older format lacks them."""
     state = plan.state
     name = state.session_name or world.default_name()
     return replace(state, session_name=name, session_id=state.session_id or world.new_id())
 
 
 def pane_fields(plan: LaunchPlan, world: World) -> Mapping[str, object]:
-    """Return the launch of one pane as the JSON answer of a dry run contains it."""
+    """Return the fields of one pane's launch for the JSON answer of a dry run."""
     return {
         "seat": plan.work.seat,
         "role": plan.work.role,
@@ -307,7 +308,7 @@ def pane_fields(plan: LaunchPlan, world: World) -> Mapping[str, object]:
 
 
 def plan_fields(plan: ResumePlan, world: World) -> dict[str, object]:
-    """Return one session as the JSON answer of a dry run contains it, without ``blocked``."""
+    """Return the fields of one session for the JSON answer of a dry run, all but ``blocked``."""
     return {
         "session": plan.path.name,
         "path": shown_path(plan.path, world.project),

@@ -159,10 +159,11 @@ def start(world: World, starter: OrchestratorStart, plan: StartPlan) -> StartedS
 def _made(
     world: World, starter: OrchestratorStart, plan: StartPlan, undo: ExitStack
 ) -> tuple[StartPlan, SessionState, Handover]:
-    """Create the session's branch, the pipe for the report, and the directory.
+    """Create the session's branch, the pipe for the orchestrator's report, and the directory.
 
-    Branch and pipe are created before the directory gets its name. So if this process is killed,
-    no session names a missing branch, and other commands see that the session is being started.
+    Branch and pipe are created before the directory gets its name. So no session names a missing
+    branch, even if this process is killed; and other commands that find the directory see by the
+    pipe that the session is being started.
 
     Args:
         world: The outside world.

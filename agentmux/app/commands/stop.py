@@ -1,4 +1,4 @@
-"""Stop a session: ask its orchestrator to; without an answer, end everything from here."""
+"""Stop a session: ask its orchestrator to stop it; if that fails, end everything ourselves."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def _end_agents(
     own: OwnSession,
     wait_gone: Callable[[int, int, float], bool],
 ) -> None:
-    """Do what an orchestrator does when it stops: keep screens, end agents, record why."""
+    """Do what an orchestrator does when it stops: save screens, end agents, record the cause."""
     session = Session(files, now=world.now, new_id=world.new_id)
     panes = [pane for pane in own.panes() if pane.launch]
     screens: Mapping[str, Screen] = {}

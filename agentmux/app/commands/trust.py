@@ -15,7 +15,10 @@ if TYPE_CHECKING:
     from agentmux.core.journal.state import SessionState
 
 Effect = Callable[["World"], object]
-"""A function that returns what a command would do in a world; equal results mean equal actions."""
+"""A function that says what a command would do in a given `World`, such as which programs to run.
+
+If it returns equal values for two worlds, the command would do the same in both.
+"""
 
 _NAMED: Final = 5
 
@@ -42,7 +45,10 @@ def named(parts: Iterable[Part]) -> str:
 
 
 def untrusted(world: World, effect: Effect) -> tuple[Part, ...]:
-    """Return the parts of the project's files that are not trusted and would change ``effect``."""
+    """Return the untrusted parts of the project's files that would change what the command does.
+
+    ``effect`` says what the command does with and without such a part.
+    """
     parts = world.trust.parts()
     if not parts:
         return ()
@@ -52,6 +58,8 @@ def untrusted(world: World, effect: Effect) -> tuple[Part, ...]:
 
 def require_trusted(world: World, effect: Effect) -> None:
     """Check that the command would use no part that is not trusted; the user is not asked.
+
+    ``effect`` says what the command would do with and without such a part.
 
     Raises:
         NotTrustedError: The command would use such a part.
@@ -73,7 +81,7 @@ def keep(world: World, parts: Iterable[Part]) -> World:
 
 
 def keep_all(world: World) -> World:
-    """Record that the user trusts everything that the files contain now, and nothing else.
+    """Record that the user trusts what the project's files contain now, and nothing else.
 
     Returns:
         The world in which it has effect.

@@ -1,1 +1,4 @@
-"""Prepare one launch: which agent, prompt, command line, record. `core/decisions` decides when."""
+"""Prepare one launch: choose the agent, and make its prompt, command line and resume record.
+
+`core/decisions` decides when a seat is launched.
+"""

@@ -326,7 +326,7 @@ class Launcher:
         return {**fields, "gate": self._gate(plan)} if stopped else fields
 
     def _hook_env(self, plan: LaunchPlan) -> Mapping[str, str]:
-        """Return the variable that tells the agent to run our hook, unless the user has set it up.
+        """Return the variable that tells the agent to run our hook; empty if the user set hooks up.
 
         The variable is for this launch only: it is not in the resume record.
         """

@@ -55,7 +55,7 @@ class LaunchPlan:
 
     @property
     def mode(self) -> str:
-        """``native``, ``fresh``, ``shell`` or ``screen``."""
+        """The name of ``rung``: ``native``, ``fresh``, ``shell`` or ``screen``."""
         return self.rung.value
 
     @property

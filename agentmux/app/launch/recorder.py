@@ -42,7 +42,7 @@ class Recorder:
         """Return the history with resume arguments made anew from the setting ``resume.commands``.
 
         The history stays as it is if the setting does not name the agent's program, or if another
-        agent played last.
+        agent played the seat last.
         """
         record, commands = history.record, self._world.settings.resume.commands
         if record is None or program_name(player.spec) not in commands:

@@ -1,4 +1,4 @@
-"""The histories of a session's seats, as one state records them."""
+"""The histories of a session's seats: what a state records of their earlier launches."""
 
 from __future__ import annotations
 

@@ -221,7 +221,8 @@ class SeatPlayers:
     def _runs(self, player: SeatPlayer, owner: str) -> bool:
         """Whether the launch or conversation ``owner`` runs.
 
-        A launch of this session runs while it holds a seat; any other one, while it holds a claim.
+        A launch of this session runs while it holds a seat; any other one, while
+        it keeps a claim file locked.
         """
         if any(owner in each for each in self._held()):
             return True
@@ -269,7 +270,7 @@ def _strategy(history: SeatHistory, name: str, spec: AgentSpec, probe: ProbeResu
 
 
 def _shares_latest(one: SeatPlayer, other: SeatPlayer) -> bool:
-    """Whether "the latest conversation" of ``one`` may be a conversation of ``other``."""
+    """Whether resuming "the latest conversation" of ``one`` may open one of ``other``."""
     if one.home != other.home or other.strategy.private:
         return False
     return one.program == other.program or _path(one) == _path(other) != ""

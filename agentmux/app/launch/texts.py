@@ -147,7 +147,10 @@ class LaunchTexts:
         )
 
     def _reviews(self, inputs: PromptInputs) -> tuple[str, ...]:
-        """Return the other paths, relative to the session, at which a reviewer's review may be."""
+        """Return all paths, relative to the session, at which a review by this reviewer may be.
+
+        There are none unless ``inputs`` are those of a reviewer in the reviewing phase.
+        """
         if self._state.phase is not Phase.REVIEWING or inputs.role not in REVIEWERS:
             return ()
         alone = self._state.reviewer_nominations == (inputs.role,)
@@ -182,7 +185,7 @@ class LaunchTexts:
         return data.decode("utf-8", "replace").removeprefix(f"# {work.topic}").strip()
 
     def epoch(self, work: Work, paths: tuple[str, ...]) -> Json:
-        """Return what a conversation about ``work`` depends on; if it changes, that one is old.
+        """Return what a conversation about ``work`` depends on; a change makes it outdated.
 
         That is phase, cycle, iteration and sub-plan, and the digests of the files to read.
         """

@@ -1,1 +1,1 @@
-"""The orchestrator: probe, decide, act, wait. What a person asks for is in `commands`."""
+"""The orchestrator: probe, decide, act, wait. `commands` has the operations for people."""

@@ -1,4 +1,7 @@
-"""Commit the approved result: once, on the branch of the start, without the user's changes."""
+"""Commit the approved result, once, on the branch that the session began on.
+
+Files that had changes at the start are left out, unless the user included them.
+"""
 
 from __future__ import annotations
 

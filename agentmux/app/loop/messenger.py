@@ -117,7 +117,8 @@ class Messenger:
     async def _type(self, seat: str, pane: str, text: str, *, once: bool = False) -> DeliveryResult:
         """Type ``text`` to the agent of a seat, and return what happened to it.
 
-        A second message to the same seat waits for the first. ``once`` is as in `Typist`.
+        A second message to the same seat waits for the first. With ``once`` nothing is
+        typed if the text is on the screen already.
         """
         async with self._typing.setdefault(seat, asyncio.Lock()):
             delivery = await self._tools.type_into(

@@ -295,7 +295,8 @@ class Orchestrator:
     def _request_changes(self, written: Console) -> None:
         """Submit the request for changes that the user has written at the monitor.
 
-        The text stays in the monitor's composer (``written``) until the request is recorded.
+        The text stays in the monitor's input field until the request is recorded; ``written`` has
+        this text as its draft.
         """
         self._console = written
         if self._decide(ChangesRequested(text=written.draft or "")):

@@ -155,7 +155,7 @@ class Performer:
         return again
 
     def _go_on_as_usual(self) -> None:
-        """Drop what a resume asked of its launches (such as waiting panes): they are done."""
+        """Forget what a resume asked for its launches (such as waiting panes): all are made."""
         self._manner = _ORDINARY
 
     # -- launches ----------------------------------------------------------------------------
@@ -208,7 +208,7 @@ class Performer:
         self._see_prompted(seat, launch, mode, pane, prompt)
 
     def _see_prompted(self, seat: str, launch: str, mode: str, pane: str, prompt: str) -> None:
-        """Type the prompt; if it was in the command line, look for proof that it arrived."""
+        """Type the prompt, unless it was in the command line; look for proof that it arrived."""
         self._prompted.add(launch)
         spec = self._watcher.spec(seat)
         by_argv = spec.prompt_by(resuming=mode == NATIVE) is PromptBy.ARGV

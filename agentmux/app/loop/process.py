@@ -99,9 +99,9 @@ async def drive(
 
 
 def _note_what_stays(tools: Tools, watcher: Watcher) -> None:
-    """Note for the user if the tmux session cannot be killed, since its server lost its socket.
+    """Leave the user a note if the tmux session cannot be killed: its server lost its socket.
 
-    Its agents have ended; the tmux session stays there empty.
+    The agents have ended by then; the tmux session stays on that server, empty.
     """
     try:
         tools.terminal.attached()
@@ -125,7 +125,7 @@ def _require_own(tools: Tools, session: Session) -> None:
 
 
 def begin(world: World, session: Session, request: OrchestratorRequest, socket: str) -> None:
-    """Fold the pending events; on a resume, record where the session goes on.
+    """Apply the journal's pending events; on a resume, record where the session goes on.
 
     ``socket`` is the path of the tmux server's socket, which a resume records.
 

@@ -274,7 +274,7 @@ class Watcher:
         self.note(name, status, source, resets=reading.resets, trouble=reading.trouble)
 
     def _note_refusal(self, pane: Pane, screen: Screen, now: float) -> None:
-        """Notice that an agent's screen says that it does not know the conversation to resume."""
+        """Notice if a screen says that the agent does not know the conversation to resume."""
         name, seat = self._seat_of(pane.launch)
         if seat is None or seat.mode != NATIVE or seat.reached or pane.launch in self._refused:
             return

@@ -1,6 +1,7 @@
 """The rule that only one session at a time is live in a checkout.
 
-A checkout is the working copy that the project's directory is.
+A checkout is one copy of a project's files, such as a git worktree; here it is the project's
+directory.
 """
 
 from __future__ import annotations

@@ -252,7 +252,7 @@ def resolve(site: Site, name: str, *, command: str = STATUS) -> SessionEntry:
 
 
 def _meant(name: str, names: Sequence[str], command: str) -> Iterator[str]:
-    """Yield hints for a mistyped name: sessions whose name, slug or a word of it is close to it."""
+    """Yield hints with the sessions whose name, slug or a word of the slug resembles ``name``."""
     slugs = {each: layout.slug_of(each) for each in names}
     spellings = {each: (each, slug, *slug.split("-")) for each, slug in slugs.items()}
     for each in nearest_of(name, spellings)[:_MEANT_MAX]:
@@ -276,7 +276,7 @@ def _path_of(site: Site, name: str) -> Path | None:
 
 
 def shown_path(path: Path, project: Path) -> str:
-    """Return a path as answers show it: relative to the project where it is inside."""
+    """Return a path as text: relative to the project if it is inside, else unchanged."""
     return str(path).removeprefix(f"{project}/")
 
 
@@ -525,7 +525,7 @@ def _unseen(
 
 
 def _elsewhere(entry: SessionEntry, noted: object) -> Path | None:
-    """Return the directory ``noted``, if it is not the session's own; None without a note."""
+    """Return the directory ``noted`` if it is a path and not the session's own, else None."""
     if not isinstance(noted, str) or not noted or noted == str(entry.path.resolve()):
         return None
     with suppress(OSError):

@@ -1,4 +1,4 @@
-"""The one writer of a session: it records a fact, folds it and commits the state."""
+"""The one writer of a session: it records a fact, applies it to the state, and saves that."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class Session:
         session_name: str = "",
         texts: Callable[[SessionState], Mapping[str, str]] = _no_texts,
     ) -> None:
-        """Prepare to drive the session: fold the pending events, save the state; launches nothing.
+        """Prepare to drive the session: apply pending events, save the state; launches nothing.
 
         The caller holds the session's lock; files that killed writers left half-written are
         removed. A session with an older format is imported here, and only here; it gets
@@ -140,14 +140,14 @@ class Session:
         self.state = self.files.import_session(taken, events)
 
     def record(self, fact: Fact, *, seat: str = ORCHESTRATOR, launch: str = "") -> None:
-        """Append a fact to the journal; fold all events that are not folded yet, this one last."""
+        """Append a fact to the journal; apply all pending events to the state, this one last."""
         self.files.append(self._event(fact, seat=seat, launch=launch))
         self.catch_up()
 
     def record_next(self, fact: Fact) -> bool:
         """Append a fact that is true only for the current state; return whether it was appended.
 
-        If others have appended events meanwhile, those are folded instead, and the caller has to
+        If others have appended events meanwhile, those are applied instead, and the caller has to
         decide again.
         """
         with self.files.transact() as held:
@@ -159,10 +159,10 @@ class Session:
         return not quicker
 
     def catch_up(self) -> tuple[Event, ...]:
-        """Fold and return the events that others appended; each is committed before the next.
+        """Apply and return the events that others appended; the state is saved after each.
 
-        Signals that do not count change nothing but the offset: any number of them, such as from
-        an agent that repeats itself, is committed at once with what follows them.
+        Signals that do not count, such as those of an agent that repeats itself, change nothing but
+        the offset: for them the state is saved only once, with what follows them.
         """
         tail = self.files.tail(self.state.applied_offset)
         for warning in self.files.skipped():
@@ -184,7 +184,7 @@ class Session:
         return self.files.artifacts(self.state)
 
     def _add_implied(self, before: SessionState, event: Event, after: SessionState) -> None:
-        """Add the files that an event implies; they come before the state that relies on them."""
+        """Add the files that must exist after ``event``, before a state relies on them."""
         for each in implied(before, event, after):
             self.files.add(each)
 

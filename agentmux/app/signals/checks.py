@@ -28,7 +28,10 @@ if TYPE_CHECKING:  # importing `ports` costs time, and a signal needs little of 
     from agentmux.ports.session_files import SignalFiles
 
 YAML_MAX: Final = 1 << 18
-"""In bytes. Even if each byte of the YAML takes three bytes of JSON, a journal line can hold it."""
+"""Maximum size of a YAML artifact in bytes.
+
+A journal line can hold it as JSON, even if each byte of the YAML takes three bytes there.
+"""
 
 QUESTION_MAX: Final = 1 << 16
 CHANGES_MAX: Final = 1 << 17
@@ -61,7 +64,8 @@ class Submission:
     Attributes:
         signal: The kind of the event (``submit_plan``, ``research_dispatch_web``, …).
         subplan: For ``submit_done``; None means the sub-plan of the seat.
-        role: For ``submit_review``, short or long; empty means the role of the seat.
+        role: For ``submit_review``: ``logic`` or ``reviewer_logic``, for example; empty means the
+            role of the seat.
         topic: For research.
         question: For a request for research.
     """

@@ -61,7 +61,7 @@ class SubmitAnswer:
     problems: tuple[str, ...] = ()
 
     def to_fields(self) -> dict[str, object]:
-        """Return the answer as ``--json`` and MCP give it."""
+        """Return the fields of this answer for the output of ``--json`` and of the MCP server."""
         return {
             "schema": 1,
             "result": self.result,

@@ -65,7 +65,7 @@ class LastScreen:
         return tuple(rows)
 
     def as_json(self) -> dict[str, object]:
-        """Return the screen as JSON answers contain it."""
+        """Return the fields of this screen for a JSON answer."""
         return {
             "seat": self.seat,
             "agent": self.agent,

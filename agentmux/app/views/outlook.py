@@ -43,10 +43,11 @@ class Outlook:
     """What a resume of one session would do; a live session can be attached to instead.
 
     Attributes:
-        phase: The phase in which work would go on, or is; None where unknown.
+        phase: The phase in which work would go on; in a live session, the present one; None where
+            unknown.
         refused: Why the session can neither be resumed nor attached to now; empty when it can.
-        kind: ``live``, ``locked``, ``unknown``, ``copy``, ``unreadable``, another reason of a
-            `BlockedError`, or empty where the session can be resumed.
+        kind: What prevents a resume, as one word: ``live``, ``locked``, ``unknown``, ``copy``,
+            ``unreadable``, or another reason of a `BlockedError`; empty where nothing does.
         hints: What to do about the refusal.
         screens: Screens of the seats that would be resumed, then of earlier seats.
     """

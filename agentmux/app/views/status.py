@@ -66,7 +66,10 @@ class SeatView:
 
     @property
     def holds_up(self) -> bool:
-        """Whether its phase waits for an agent that has left; no phase waits for a researcher."""
+        """Whether the phase waits for this seat although its agent has left.
+
+        False for researchers: no phase waits for them.
+        """
         return self.left and self.role not in RESEARCHERS
 
 
@@ -80,7 +83,7 @@ class SessionView:
         live: None where its tmux server does not answer.
         copy_of: The directory of the live session that this one is a copy of.
         orchestrator: Pid of its orchestrator; None where none runs, or its pid is unknown.
-        decision: The session waits for the user to approve or to request changes.
+        decision: Whether the session waits for the user to approve or to request changes.
         commit: The commit of the approval; None before, and where nothing was to be committed.
         interruption: ``cause``, ``seat``, ``phase``, ``at``; None where nothing interrupted it.
         problems: For people, one sentence each.
@@ -117,7 +120,7 @@ class SessionView:
         return ORCHESTRATOR_GONE in self.problems
 
     def as_json(self) -> dict[str, object]:
-        """Return the view as JSON answers contain it."""
+        """Return the fields of this view for a JSON answer."""
         made: dict[str, object] = {name: getattr(self, name) for name in self.__slots__}
         made["seats"] = [
             {name: getattr(seat, name) for name in seat.__slots__} for seat in self.seats
@@ -246,8 +249,8 @@ def _warnings(fields: Json, nested: Callable[[], tuple[str, ...]]) -> Iterator[s
 def wants_decision(fields: Json) -> bool:
     """Return whether the user has to approve or to request changes.
 
-    That is the case in the last phase, once the summary is handed in or its agent has left, and
-    until the result is approved.
+    That is the case in the last phase, once the summary is handed in or the agent that writes it
+    has left, and until the result is approved.
     """
     if fields.get("phase") != "completing" or fields.get("approval"):
         return False

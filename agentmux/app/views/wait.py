@@ -21,8 +21,8 @@ _LONG_S: Final = 3600.0
 class Goal:
     """What to wait for: a phase (or a later one), ``done``, ``failed``, or ``decision``.
 
-    ``decision`` is the moment when the user has to approve or to request changes. Only ``fixing``
-    itself meets ``fixing``, since most sessions never need it.
+    ``decision`` is the moment when the user has to approve or to request changes. A later
+    phase does not meet ``fixing``, since most sessions are never in that phase.
 
     Raises:
         UsageError: The name is none of these.
