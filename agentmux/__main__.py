@@ -22,7 +22,8 @@ with Python's default of 700, ``list`` with many sessions takes a tenth longer."
 
 _LASTING: Final = frozenset({"_orchestrate", "mcp"})
 _COLLECT_LASTING: Final = 50_000
-"""The same number for commands that run for hours, in which even a few cycles add up."""
+"""How many new objects trigger the garbage collector in commands that run for hours, in which even
+a few cycles add up."""
 
 # Each face is imported when it is chosen: imports are most of what a short command costs.
 # ruff: noqa: PLC0415

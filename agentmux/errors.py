@@ -55,8 +55,8 @@ class BlockedError(AgentmuxError):
     """Something prevents the command: a live tmux session, a locked session, a taken name.
 
     Attributes:
-        reason: The kind of obstacle, for programs: ``session_live``, ``locked``, ``twin``,
-            ``agents_alive``, ``name_taken`` and the like.
+        reason: The kind of obstacle, for programs: ``session_live``, ``locked``, ``agents_alive``,
+            ``name_taken`` and the like.
     """
 
     exit_code = ExitCode.BLOCKED

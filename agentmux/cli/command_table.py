@@ -35,8 +35,8 @@ _COMMANDS: Final = {
     "version": "version:show_version",
     "agents": "agents:app",
 }
-"""``module:name`` by command, relative to `cli.commands`. ``name`` is the command's function, or a
-`typer.Typer` with subcommands."""
+"""``module:name`` for each command: a module of `cli.commands`, and in it the command's function or
+a `typer.Typer` with subcommands."""
 
 
 class _Commands(TyperGroup):
@@ -71,9 +71,12 @@ class _Start(TyperCommand):
         ctx: Any,  # noqa: ANN401 (as above)
         args: list[str],
     ) -> list[str]:
-        """Parse; read ``--branch`` without a value as ``--branch=``.
+        """Parse ``args``; read ``--branch`` without a value as ``--branch=``.
 
-        It has no value if it is the last argument, or if an option follows.
+        ``--branch`` has no value if it is the last argument, or if an option follows.
+
+        Returns:
+            The arguments that belong to no parameter of the command.
         """
         end = args.index("--") if "--" in args else len(args)
         following = [*args[1:], "-"]
@@ -135,7 +138,10 @@ def options(
     ] = False,
     show_version: Annotated[bool, typer.Option("--version", help="Show the version.")] = False,
 ) -> None:
-    """Show the version for ``--version``, else the help if no command is given."""
+    """Show the version for ``--version``, else the help if no command is given.
+
+    The other options are here for the help only: `face_of` has read and removed them before.
+    """
     if show_version:
         render.out(version())
         raise typer.Exit

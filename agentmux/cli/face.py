@@ -43,7 +43,7 @@ class Face:
     def project(self) -> Path:
         """Return the project's directory, absolute and without symbolic links.
 
-        ``--project`` names it; without the option it is found from the current directory.
+        The directory of ``--project``, else the current directory, belongs to that project.
         """
         return machine.project_of(Path(self.given) if self.given else cwd())
 
@@ -78,8 +78,8 @@ class Face:
     def own_session(self) -> Path | None:
         """Return the directory of the session in which this command is run; None outside a session.
 
-        The session whose directory contains the current directory comes first, then the session
-        whose pane this process runs in, if that session belongs to the current project.
+        It is the session whose directory contains the current directory (if ``--project`` was not
+        given), else the session whose pane this process runs in, if it belongs to the project.
         """
         inside = f"/{layout.SESSIONS_DIR}/"
         here = "" if self.given else f"{cwd()}/"

@@ -16,7 +16,7 @@ from agentmux.wiring import machine
 
 _VERBOSE: Final = {"-v", "--verbose"}
 _QUICK: Final = {"--all", "--json"}
-"""The options with which ``list`` is run without importing typer."""
+"""With no other options than these, ``list`` is run without importing typer."""
 
 
 def main(argv: Sequence[str], environ: Mapping[str, str]) -> int:
@@ -88,7 +88,7 @@ def _through_typer(face: Face, argv: Sequence[str]) -> int:
 
 _COMPLAINT: Final = "ClickException"
 _TEXTS: Final = ("start", "request-changes")
-"""The commands that have a text of the user as an argument."""
+"""The commands that take a text, written by the user, as an argument."""
 
 
 def _usage(error: Exception, argv: Sequence[str]) -> UsageError:
@@ -102,7 +102,9 @@ def _usage(error: Exception, argv: Sequence[str]) -> UsageError:
 
 
 def _as_text(command: str, option: str) -> tuple[str, ...]:
-    """Return a hint on how to pass a text that begins with a dash; empty if none can be meant.
+    """Return a hint on how to pass a text that begins with a dash.
+
+    It is empty if the command takes no text, or if ``option`` cannot be meant as a text.
 
     Args:
         command: The command that was called.

@@ -116,7 +116,7 @@ def show_problems(problems: Sequence[Problem]) -> None:
 
 
 def printable(text: str) -> str:
-    """Replace control characters and escape sequences in ``text``.
+    """Return ``text`` with ``�`` for each control character, so that no escape sequence works.
 
     Newlines, tabs and the colours that `paint` adds stay.
     """
@@ -178,7 +178,7 @@ def _prompt(sent: int, fresh: int) -> str:
 def where(view: SessionView) -> str:
     """Return the session's phase as text: ``fixing, cycle 2, iteration 1``.
 
-    The first cycle and the first iteration are not named.
+    Cycle 1 and iteration 0, which are the first ones, are not named.
     """
     phase = view.phase or "-"
     cycle = f", cycle {view.cycle}" if view.cycle > 1 else ""
@@ -187,7 +187,7 @@ def where(view: SessionView) -> str:
 
 
 def standing(view: SessionView) -> list[str]:
-    """Return the lines to print after a detach: the session's state and what to do next."""
+    """Return a session's state and what to do next, as lines to print after a detach from tmux."""
     name = view.session
     if view.status == SessionStatus.DONE:
         made = f"commit {view.commit[:12]}" if view.commit else "nothing was committed"
@@ -340,7 +340,8 @@ def next_step(view: SessionView) -> str:
 def _to_restart(view: SessionView) -> str:
     """Return a seat of a live session that the user can restart; empty if there is none.
 
-    That is a seat whose agent holds the session up, or the one whose loss made the session fail.
+    That is a seat whose agent has left although the session waits for its work, or the seat that
+    made the session fail.
     """
     lost = (view.interruption or {}).get("seat") if view.status == SessionStatus.FAILED else None
     seats = view.seats if view.orchestrator is not None else ()

@@ -131,7 +131,11 @@ def is_configured(world: World, config: Path | None) -> bool:
 
 
 def offers(world: World, registry: Registry) -> tuple[AgentOffer, ...]:
-    """Return the lines of the menu: a shell, the installed agents, and a command that is typed."""
+    """Return the lines of the menu.
+
+    They are: a shell, in which the person plays the roles; the installed agents; and a line for a
+    command that the person types.
+    """
     return (
         AgentOffer(name=SHELL, agent=SHELL, says="you play the roles yourself, in a shell"),
         *_installed(world, registry),
@@ -215,9 +219,10 @@ def _problem(world: World, agent: str) -> str | None:
 
 
 def _offer_unattended(world: World, spec: AgentSpec, ask: Ask) -> None:
-    """Ask whether the agent may act without asking for permission; after a yes, configure that.
+    """Ask a person whether the agent may act without asking for permission.
 
-    Nothing is asked if the configuration has such arguments already, or if the agent has none.
+    After a yes, write the agent's arguments for this into the configuration. Nothing is asked if
+    the configuration has such arguments already, or if the agent has none.
     """
     if spec.permission_args or not spec.unattended_args:
         return

@@ -50,7 +50,7 @@ def agents(
     trust: TrustOpt = False,
     json: AgentsJsonOpt = False,
 ) -> int:
-    """List the agents, and whether their conversations come back."""
+    """List the agents, and whether a resume brings their conversations back."""
     if ctx.invoked_subcommand is not None:
         return 0
     face: Face = ctx.obj
@@ -69,9 +69,10 @@ def agents(
 
 
 def _every(world: World) -> object:
-    """Return everything that ``agentmux agents`` depends on: the agents in use, and every agent.
+    """Return what the output of ``agentmux agents`` depends on in ``world``.
 
-    If the agent registry is wrong, return the error message instead.
+    That is: the names of the agents in use, and the definition of every agent. If the agent
+    registry is wrong, return the error message instead.
     """
     settings = world.settings
     named = [settings.defaults.agent, *(each.agent or "" for each in settings.roles.values())]
@@ -83,7 +84,10 @@ def _every(world: World) -> object:
 
 
 def _one(name: str) -> Effect:
-    """Return the `Effect` of a command that shows or probes the agent ``name``."""
+    """Return a function that tells what showing or probing the agent ``name`` does in a `World`.
+
+    If the results for two worlds are equal, the command does the same in both.
+    """
     return lambda world: (spec_of(world, name), world.settings.defaults)
 
 

@@ -89,10 +89,10 @@ def probe_lines(report: AgentReport) -> Iterator[str]:
 
 
 def _screens(report: AgentReport) -> Iterator[str]:
-    """Yield lines about the recorded screens with which the agent's patterns were tested.
+    """Yield lines about the recordings of the agent's screen with which AgentMux is tested.
 
-    They say from which version the screens are, and which are missing. No line if the registry
-    lists no screens for the agent.
+    They say from which version of the agent the recordings are, and which ones are missing. No line
+    if the registry lists no screens for the agent.
     """
     known = report.spec.screens
     if known is None:

@@ -86,9 +86,9 @@ def _require_committable(
         leave_nested: Whether the commit may leave out git repositories inside the project.
 
     Raises:
-        BlockedError: The repository is not where the session began, or a merge or the like is in
-            progress (the reason is ``head_moved``); or the commit would leave out a repository
-            inside the project (``nested_repository``).
+        BlockedError: HEAD is not at the branch and commit where the session began, or a merge or
+            the like is in progress (the reason is ``head_moved``); or the commit would leave out a
+            repository inside the project (``nested_repository``).
     """
     error = moved(world, state)
     if error is not None:

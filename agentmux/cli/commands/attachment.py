@@ -37,10 +37,10 @@ def attach(face: Face, site: Site, entry: SessionEntry) -> NoReturn:
 
 
 def go(face: Face, site: Site, path: Path, argv: tuple[str, ...]) -> int:
-    """Run a tmux client, then print the state of the session.
+    """Run a tmux client that shows a session; when it ends, print the state of the session.
 
-    Inside tmux, ``argv`` switches the client that is running. It then replaces this process, and
-    nothing is printed.
+    Inside tmux, ``argv`` switches the client that is running; it replaces this process, so nothing
+    is printed.
 
     Args:
         face: The global options.

@@ -17,7 +17,7 @@ def demo(
 
     The demo runs in a temporary folder with its own tmux server and deletes both afterwards. It
     needs no account and no network, and changes nothing of yours. Exit code 0 means that every
-    promise was checked and kept.
+    check passed: nothing was lost, and nothing was done twice.
     """
     from agentmux.demo.play import run  # noqa: PLC0415 (no other command needs it)
 

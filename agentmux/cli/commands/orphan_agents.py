@@ -27,7 +27,8 @@ def outlived(sessions: Iterable[tuple[str, Path]]) -> tuple[Survivor, ...]:
 
     Args:
         sessions: Id and directory of each session. None of them may be live. A copied session has
-            the id of the original; only agents that were started in this directory are returned.
+            the id of the original, so an agent that was started in another directory, which still
+            exists, is not returned.
     """
     places = tuple(sessions)
     alive = processes.survivors(*(uuid for uuid, _ in places))

@@ -276,7 +276,7 @@ def _look(
         world: The project, with its settings and tools.
         entry: The session.
         lives: What was found out about the tmux session of each session, by directory.
-        at_work: The live sessions of this checkout.
+        at_work: The sessions that are live, or may be, in the project's work tree.
         fresh: The seats that would start a new conversation; ``*`` stands for all.
         phase: The phase to go back to; None: the phase is inferred.
 
@@ -418,7 +418,10 @@ def _end_survivors(face: Face, plan: ResumePlan, *, yes: bool) -> None:
 
 
 def _used_by(world: World, entry: SessionEntry) -> Effect:
-    """Return the `Effect` of resuming a session: what its agents would run and be told."""
+    """Return a function that tells what the session's agents would run and be told in a `World`.
+
+    If the results for two worlds are equal, a resume does the same in both.
+    """
     if not world.trust.parts():
         return lambda _: None
     loaded = world.files(entry.path).load()

@@ -151,11 +151,11 @@ def _chosen_agent(face: Face, world: World) -> str | None:
 
 
 def orchestrator_start(world: World, config: Path | None) -> OrchestratorStart:
-    """Return how to start the orchestrator of a session: its command line and its pipe.
+    """Return how to start an orchestrator: its command line, and the pipe on which it reports.
 
     Args:
         world: The project, with its settings and tools.
-        config: The file of ``--config``, which is handed on; None without this option.
+        config: The file of ``--config``, for the orchestrator, too; None without this option.
     """
 
     def argv(path: Path, request: OrchestratorRequest) -> tuple[str, ...]:
@@ -174,7 +174,7 @@ def read_text(words: str | None, file: Path | None = None, *, what: str) -> str:
         words: The argument: the text itself, ``@PATH`` for a file, or ``-`` for standard input;
             None without one.
         file: The file of ``--file``; None without this option.
-        what: What the text is about, for the message.
+        what: What the text says, such as ``what to build``; for the error message.
 
     Raises:
         UsageError: No text or two texts were given, or the file cannot be read.
@@ -214,9 +214,9 @@ def _real(path: Path) -> str:
 
 
 def _confirm(face: Face, plan: StartPlan, *, yes: bool) -> None:
-    """Ask whether to start although another session is unfinished.
+    """Ask whether to start although another session is unfinished, if the plan warns of one.
 
-    Nothing is asked with ``yes``, or if nobody can be asked: the plan's warning is shown anyway.
+    With ``yes``, or if nobody can be asked, return without asking. The caller shows the warning.
 
     Raises:
         KeyboardInterrupt: The person said no.

@@ -131,7 +131,8 @@ def trusted_world(face: Face, world: World, effect: Effect, *, trust: bool = Fal
     Args:
         face: Tells whether a person can be asked.
         world: The project, with its settings and tools.
-        effect: Returns what the command does in a world; a part that changes this is needed.
+        effect: Returns what the command does in a world; if a part of the files changes the result,
+            the command needs that part.
         trust: Trust everything that the files say now, without asking.
 
     Raises:
@@ -157,7 +158,7 @@ def trusted_world(face: Face, world: World, effect: Effect, *, trust: bool = Fal
 
 
 def _command(face: Face, world: World) -> str:
-    """Return the ``agentmux trust`` command for this project, as to be typed here."""
+    """Return the ``agentmux trust`` command for the project, to be typed in this directory."""
     here = face.given is None and face.project() == world.project
     return (
         "agentmux trust" if here else f"agentmux --project {shlex.quote(str(world.project))} trust"

@@ -1,4 +1,4 @@
 """Commands that start fast, because they do not import typer. Keep the imports here few.
 
-All other commands are in `cli.commands`.
+All other commands are in `cli/commands`.
 """

@@ -30,7 +30,7 @@ ENDED: Final = frozenset({"Stop", "AfterAgent"})
 NOTIFIED: Final = "agent-turn-complete"
 
 _AT_WORK: Final = ("background_tasks", "session_crons")
-"""Fields of a report that a turn has ended: they list what will wake the agent later. If one of
+"""Fields of the report at the end of a turn. They list what will wake the agent later: if one of
 them is not empty, the agent is still at work."""
 
 

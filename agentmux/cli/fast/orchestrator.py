@@ -81,7 +81,8 @@ def main(argv: Sequence[str], environ: Mapping[str, str]) -> int:
     Errors are written to the session's log and reported to the command that started this process.
 
     Args:
-        argv: The four arguments: directories, an encoded `OrchestratorRequest`, and a file.
+        argv: Directory of the project, directory of the session, an encoded `OrchestratorRequest`
+            and, if given, the file of ``--config``.
         environ: Environment of this process.
 
     Returns:
@@ -126,10 +127,11 @@ def main(argv: Sequence[str], environ: Mapping[str, str]) -> int:
 
 
 def _given_up(session: Path, request: OrchestratorRequest) -> bool:
-    """Whether the command that started this orchestrator waits for it no longer and has cleaned up.
+    """Whether the command that started this orchestrator no longer waits for it.
 
-    That happens if tmux hung and created our pane too late. The command of a reattach never cleans
-    up.
+    That command has then deleted the session's directory, or the pipe on which it waited. This
+    happens if tmux hung and created our pane too late. With ``resume --reattach``, only the
+    directory counts.
     """
     waited_for = request.ready if request.mode != "reattach" else ""
     return not session.is_dir() or bool(waited_for and not Path(waited_for).exists())

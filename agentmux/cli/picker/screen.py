@@ -187,7 +187,7 @@ class _SessionLooks:
 
 
 class Looker:
-    """Examines sessions in a thread of its own, the ones that are wanted first.
+    """Examines sessions in a thread of its own: those that `want` names, in that order.
 
     Attributes:
         bell: Read end of a pipe (a file descriptor). It becomes readable when a session has been
@@ -269,12 +269,12 @@ def _run(picker: Picker, scene: Callable[[Picker], Scene], looker: Looker) -> Pi
     """Show the picker until the person has chosen a session or left.
 
     Args:
-        picker: The picker at the beginning.
-        scene: Returns everything to draw for a picker.
+        picker: The state of the picker at the beginning.
+        scene: Returns everything to draw for a state of the picker.
         looker: Examines the sessions.
 
     Returns:
-        The picker at the end.
+        The state of the picker at the end.
     """
     try:
         with _signals(looker.rope), _Screen(looker.bell) as screen:
@@ -290,7 +290,7 @@ def _run(picker: Picker, scene: Callable[[Picker], Scene], looker: Looker) -> Pi
 def _turn(
     picker: Picker, scene: Callable[[Picker], Scene], looker: Looker, screen: _Screen
 ) -> Picker:
-    """Draw the picker, wait for keys, and return the picker after these keys."""
+    """Draw the picker, wait for keys, and return the state of the picker after these keys."""
     cols, rows = screen.size()
     now = scene(picker)
     picker = refuse(picker, {name: _in_short(each) for name, each in now.outlooks.items()})

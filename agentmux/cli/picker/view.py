@@ -167,7 +167,10 @@ def _row(scene: Scene, choice: Choice, cols: int) -> PickerLine:
 
 
 def _mark(outlook: Outlook | None, *, fresh: bool) -> str:
-    """Return how a session's seats would come back, as a word for the list; an ellipsis for None.
+    """Return how a resume would bring a session's seats back, as a short text for the list.
+
+    ``fresh``, for example, or ``↻ 2/3`` if two of three are native. If the session cannot be
+    resumed, the kind of reason, such as ``live``; if ``outlook`` is None, an ellipsis.
 
     Args:
         outlook: What a resume would do; None if the session was not examined yet.
@@ -187,7 +190,7 @@ def _mark(outlook: Outlook | None, *, fresh: bool) -> str:
 
 
 def _how(seat: SeatOutlook, *, fresh: bool) -> str:
-    """Return how a seat would come back, such as ``native`` or ``fresh``.
+    """Return how a resume would bring a seat back, such as ``native`` or ``fresh``.
 
     Args:
         seat: The seat.
@@ -238,7 +241,7 @@ def _refusal(outlook: Outlook, cols: int) -> Iterable[PickerLine]:
 
 
 def _way_back(outlook: Outlook, cols: int) -> Iterable[PickerLine]:
-    """Yield the command that starts a new orchestrator, if a live session has none."""
+    """Yield a line with the command for a new orchestrator, if the session is live without one."""
     for hint in outlook.hints[:1] if outlook.is_live else ():
         yield PickerLine(cut(f"  {hint}", cols))
 
@@ -267,7 +270,10 @@ def _seats(
 def _screen(
     scene: Scene, screens: tuple[LastScreen, ...], cols: int, room: int
 ) -> Iterable[PickerLine]:
-    """Yield a title and the end of one seat's last screen, at most ``room`` lines."""
+    """Yield a title and the end of one seat's last screen, at most ``room`` lines.
+
+    The key Tab chooses which one of ``screens`` is shown.
+    """
     if room < 2:
         return
     if not screens:
