@@ -1,4 +1,4 @@
-"""``agentmux demo``: runs a feature with scripted agents and checks the result.
+"""``agentmux demo``: runs a feature with the offline agent in every seat, and checks the result.
 
-The agents' program is in the package `demo_agent`.
+The offline agent's program is in the package `demo_agent`.
 """

@@ -1,4 +1,7 @@
-"""Checks what the demo promises, with the session's journal and the agents' own trace. Pure."""
+"""Checks, with the session's journal and the agents' own trace, what the demo promises. Pure.
+
+It promises that a crash and a resume lose nothing, and that nothing is done twice.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +34,7 @@ _EXPECTED: Final[Mapping[tuple[str, str], tuple[int, ...]]] = {
 }
 
 _ACCEPTED: Final = "-> 0"
-"""How ``what`` ends in a line of the trace if the signal was accepted: exit status 0."""
+"""The end of `TraceLine.what` for a signal that was accepted: its command had exit status 0."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""Follows the journal of a running session: its events, its state after each, and waits."""
+"""Follows the journal of a running session: reads its events, and can wait for a condition."""
 
 from __future__ import annotations
 

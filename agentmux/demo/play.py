@@ -153,7 +153,7 @@ class Play:
         Args:
             follower: Follows the session.
             goal: What ``agentmux wait --for`` waits for.
-            is_there: Whether the goal is reached by the session's state.
+            is_there: Returns whether the session's state has reached the goal.
 
         Raises:
             DemoError: ``agentmux wait`` failed.
@@ -286,7 +286,7 @@ def _nothing_runs(demo: DemoProject, screen: DemoScreen) -> bool:
     """Wait a few seconds for all processes of the demo to end, and print whether they have ended.
 
     Returns:
-        False if a process still runs; it is not ended here.
+        Whether all have ended; one that still runs is not ended here.
     """
     deadline = time.monotonic() + _ENDING_S
     while (left := _running(demo)) and time.monotonic() < deadline:

@@ -179,7 +179,7 @@ def make_project(root: Path, environ: Mapping[str, str], argv0: Path) -> DemoPro
     Args:
         root: The demo's folder: new, absolute, without symbolic links.
         environ: The user's environment; the demo's copy of it names private folders.
-        argv0: Path of this program; the demo agent's program may be in the same folder.
+        argv0: Path of this program; the offline agent's program may be in the same folder.
 
     Raises:
         MissingError: git is missing or fails, or ``root`` is too long for a tmux socket.
@@ -240,7 +240,7 @@ def scenario() -> dict[str, object]:
     """Return the script of the agents, in the format of docs/reference/demo-agent.md.
 
     At its first start, the second coder thinks far longer than the demo takes. So it is always
-    working when the server is killed, however slow this machine is.
+    working when the tmux server is killed, however slow this machine is.
     """
     return {
         "default": {"think": 0.1},

@@ -1,4 +1,4 @@
-"""Run the demo agent with ``python -m agentmux.demo_agent``."""
+"""Run the offline agent with ``python -m agentmux.demo_agent``."""
 
 from agentmux.demo_agent.main import main
 

@@ -1,4 +1,4 @@
-"""One run of the demo agent: it handles prompts until it quits."""
+"""One run of the offline agent: it handles prompts until it quits."""
 
 from __future__ import annotations
 
@@ -145,10 +145,11 @@ class Agent:
         return recalled[0] if recalled else f"I heard: {prompt.strip().splitlines()[0]}", "done"
 
     def _asked(self, prompt: str) -> tuple[instructions.Instructions | None, str]:
-        """Return the instructions to follow now, and the text in which to look for a question.
+        """Return the instructions to follow now, and the text that may ask for the code word.
 
         If the prompt names a file, the instructions are in the file. Otherwise they are those that
-        were put off until a later prompt; None if there are none, or if research is awaited.
+        the agent has put off until a later prompt; None if it has put off none, or still waits for
+        research.
         """
         path = instructions.named_file(prompt)
         if path is not None:
@@ -264,7 +265,7 @@ class Agent:
 
 
 def _names(prompt: str, topic: str) -> bool:
-    """Whether ``topic`` is a whole word in ``prompt``; in ``auth-web``, ``auth`` is none."""
+    """Whether ``topic`` is a whole word in ``prompt``; ``auth`` is only a part of ``auth-web``."""
     return re.search(rf"(?<![\w-]){re.escape(topic)}(?![\w-])", prompt) is not None
 
 

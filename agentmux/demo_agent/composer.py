@@ -1,4 +1,4 @@
-"""The composer: the field in which the next prompt is typed or pasted. Pure."""
+"""The input field, in which the next prompt is typed or pasted. Pure."""
 
 from __future__ import annotations
 

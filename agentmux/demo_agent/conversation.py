@@ -1,7 +1,7 @@
-"""The demo agent's conversations and their files.
+"""The offline agent's conversations and their files.
 
-Each conversation is one JSON-lines file in the demo agent's home. The file is created by the first
-prompt; as with real agents, a conversation without a prompt has no file.
+Each conversation is one JSON-lines file in the offline agent's home. The file is created by the
+first prompt; as with real agents, a conversation without a prompt has no file.
 """
 
 from __future__ import annotations
@@ -74,7 +74,10 @@ class Conversation:
         self._append({"type": "answer", "text": answer, "outcome": outcome})
 
     def code_word(self) -> str | None:
-        """Return the last code word in a prompt or a file that a prompt named; None without one."""
+        """Return the code word that a prompt, or a file that a prompt named, has told the agent.
+
+        If there are several, it is the last one; None if there is none.
+        """
         told = [
             match[1]
             for turn in self.turns
@@ -106,12 +109,15 @@ class Conversation:
 
 
 def asks_code_word(text: str) -> bool:
-    """Whether ``text`` asks for the code word."""
+    """Whether ``text`` asks for the code word, which an earlier prompt has told the agent.
+
+    Tests ask for it to see whether the agent has the earlier conversation.
+    """
     return _QUESTION.search(text) is not None
 
 
 class Store:
-    """All conversations in the demo agent's home."""
+    """All conversations in the offline agent's home."""
 
     def __init__(self, home: Path, cwd: str) -> None:
         """Take the home and the working directory, which must be without symbolic links."""
@@ -131,7 +137,7 @@ class Store:
         return Conversation(cid, path, cwd=self._cwd, model=model)
 
     def resume(self, cid: str, model: str | None) -> Conversation:
-        """Return the stored conversation with this id.
+        """Return the stored conversation with the id ``cid``, to continue with ``model``.
 
         Raises:
             WrongArgvError: No conversation has this id.
@@ -145,7 +151,7 @@ class Store:
         return conversation
 
     def latest(self, model: str | None) -> Conversation:
-        """Return the conversation of the working directory that was used last.
+        """Return the last used conversation of the working directory, to continue with ``model``.
 
         Raises:
             WrongArgvError: The working directory has no conversation.

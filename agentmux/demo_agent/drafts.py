@@ -1,4 +1,4 @@
-"""The texts of the artifacts that the demo agent writes. Pure."""
+"""The texts of the artifacts that the offline agent writes. Pure."""
 
 from __future__ import annotations
 

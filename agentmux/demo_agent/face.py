@@ -1,4 +1,4 @@
-"""How the demo agent talks with its user: on a terminal or through plain pipes."""
+"""How the offline agent talks with its user: on a terminal or through plain pipes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Finds in a prompt file what the demo agent has to do. Pure."""
+"""Finds in a prompt file what the offline agent has to do. Pure."""
 
 from __future__ import annotations
 

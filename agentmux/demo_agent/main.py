@@ -88,7 +88,7 @@ def _setting(options: AgentOptions, env: Mapping[str, str]) -> Setting:
 
 
 def _home(env: Mapping[str, str]) -> Path:
-    """Return the folder in which the demo agent keeps its conversations."""
+    """Return the folder in which the offline agent keeps its conversations."""
     if env.get("AGENTMUX_DEMO_HOME"):
         return Path(env["AGENTMUX_DEMO_HOME"])
     data = env.get("XDG_DATA_HOME") or str(Path.home() / ".local/share")
@@ -133,7 +133,7 @@ def _wait(seconds: float) -> None:
 
 
 def _ask_first(face: AgentFace, setting: Setting, home: Path) -> None:
-    """Show the dialogs that come before the first prompt, if the scenario has one.
+    """Show the dialog that comes before the first prompt, if the scenario has one.
 
     Args:
         face: Shows the dialog.

@@ -1,4 +1,4 @@
-"""The command line of the demo agent, parsed by hand: argparse would double the start time."""
+"""The offline agent's command line, parsed by hand: argparse would double the start time."""
 
 from __future__ import annotations
 

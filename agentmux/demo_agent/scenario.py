@@ -1,4 +1,4 @@
-"""The scenario file: it says how the demo agent behaves in each seat and launch.
+"""The scenario file: it says how the offline agent behaves in each seat and launch.
 
 Reference: docs/reference/demo-agent.md.
 """

@@ -1,4 +1,4 @@
-"""The seat that the demo agent plays, read from its environment."""
+"""The seat that the offline agent plays, read from its environment."""
 
 from __future__ import annotations
 

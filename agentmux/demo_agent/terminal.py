@@ -1,7 +1,7 @@
-"""The demo agent's screen: transcript, busy sign, composer and dialogs.
+"""The offline agent's screen: transcript, busy sign, input field and dialogs.
 
 The transcript scrolls like any program's output. The block below it is redrawn at each change. Only
-the rows of the block are counted, so that the transcript may wrap in any way.
+the rows of the block are counted for that: how many rows the transcript takes does not matter.
 """
 
 from __future__ import annotations

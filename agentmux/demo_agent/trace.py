@@ -10,7 +10,8 @@ from pathlib import Path
 from agentmux.demo_agent.seat import OwnSeat
 
 WHAT_MAX = 300
-"""How many characters of ``what`` are written, so that a line is appended in one write."""
+"""How many characters of ``what`` are written into a line at most. A short line fits in one write,
+so the lines of several agents never mix."""
 
 
 class Trace:

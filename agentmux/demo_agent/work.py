@@ -1,4 +1,4 @@
-"""What the demo agent does for one prompt file: write artifacts, change code, give signals."""
+"""What the offline agent does for one prompt file: write artifacts, change code, give signals."""
 
 from __future__ import annotations
 
@@ -130,7 +130,8 @@ class SeatWork:
         """Write the code of a sub-plan, or do what the fix request says.
 
         Args:
-            subplan: Number of the sub-plan; None: fix if the seat fixes, else take its number.
+            subplan: Number of the sub-plan. None: if the seat is ``coder`` and there is a fix
+                request, follow that; else take the seat's own number.
         """
         if self._life.write == "none":
             return

@@ -1,1 +1,1 @@
-"""The MCP server whose tools give AgentMux's signals."""
+"""The MCP server whose tools an agent calls to send its signals to AgentMux."""

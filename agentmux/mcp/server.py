@@ -1,7 +1,7 @@
-"""``agentmux mcp``: an MCP server on standard input and output, with a tool for each signal.
+"""``agentmux mcp``: an MCP server on stdin and stdout, through which an agent sends its signals.
 
-One server belongs to one launch of an agent. The environment names that launch; it is read once,
-at the start.
+It has a tool for each signal. One server belongs to one launch of an agent. The environment names
+that launch; it is read once, at the start.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def main(environ: Mapping[str, str]) -> int:
 
 
 def build(identity: Identity) -> MCPServer:
-    """Return a server that gives its signals for the launch in ``identity``."""
+    """Return a server whose tools send signals to AgentMux, for the launch in ``identity``."""
     server = MCPServer("agentmux", instructions=INSTRUCTIONS)
 
     def send(submission: Submission) -> ToolAnswer:

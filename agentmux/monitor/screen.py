@@ -111,7 +111,11 @@ class TerminalDisplay:
         return data or b""
 
     def close(self) -> None:
-        """Draw the last picture, with a command to go on, and restore the terminal."""
+        """Draw the last picture once more, and restore the terminal.
+
+        Unless the session is done, the picture then says that the orchestrator has ended, and with
+        which command to go on.
+        """
         if self._fd < 0:
             return
         if self._picture is not None:

@@ -134,6 +134,8 @@ def _text(
 ) -> Iterator[_Ranked]:
     """Yield the lines of a wrapped text, each with its rank.
 
+    If the pane has too few rows, the lines with the highest rank are left out first.
+
     Args:
         text: The text.
         cols: Columns of the terminal.
@@ -360,7 +362,10 @@ def _turns(picture: Picture, cols: int) -> Iterator[_Ranked]:
 
 
 def _writing(draft: str, cols: int) -> Iterator[_Ranked]:
-    """Yield the lines in which the user writes what to change; of a long text, only its end."""
+    """Yield the lines of the field in which the user writes what to change.
+
+    They are an instruction, then ``draft``, which is the text so far; of a long one, only its end.
+    """
     ranks = (_Rank.TURN, _Rank.MORE)
     yield from _text(f"{ATTENTION} {_WRITE}", cols, Style.ATTENTION, ranks=ranks)
     *before, last = wrap(f"> {clean(draft)}{_CURSOR}", cols, len(draft) + 1)[-_TEXT_LINES:]
@@ -407,9 +412,10 @@ def _askers(picture: Picture) -> Iterator[tuple[str, ...]]:
 
 
 def _more(status: SeatStatus) -> str:
-    """Return what to add to a line about a seat: when its usage limit ends, or its last trouble.
+    """Return what to add to a line about a seat; empty if there is nothing to add.
 
-    The result is empty if there is nothing to add.
+    That is when the agent's usage limit ends or, if the agent has gone quiet, the last trouble that
+    it had with its service.
     """
     if status.resets:
         return f", which resets {status.resets}"
