@@ -127,6 +127,8 @@ class AgentReport:
 class StrategyCommands:
     """The command lines that launch an agent and resume its conversation with one strategy.
 
+    A strategy is a way to find the conversation again.
+
     Attributes:
         used: Whether this strategy would be used now.
         resume: None if a conversation cannot be resumed.

@@ -31,7 +31,7 @@ from agentmux.ports.processes import Handover
 from agentmux.ports.repository import Head
 
 FEATURE_MAX: Final = 1_000_000
-"""Maximum bytes of a request. Only a file can have as many: arguments are limited to 128 kB."""
+"""Maximum bytes of a request. So long a request must be in a file: arguments end at 128 kB."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -299,7 +299,10 @@ class Performer:
             self._watcher.panes.pop(launch, None)
 
     def skip_empty_archive(self) -> None:
-        """Record a pending archive as done if it moves nothing, without reading the artifacts."""
+        """Record a pending move of artifacts to history as done if there is nothing to move.
+
+        The artifacts are not read for this.
+        """
         state, files = self._session.state, self._session.files
         if state.pending_archive and not any(map(files.to_archive, state.pending_archive)):
             self._session.record(ArtifactsArchived(moved=len(state.pending_archive)))

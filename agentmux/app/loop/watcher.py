@@ -246,7 +246,10 @@ class Watcher:
             self._note_refusal(pane, screen, now)
 
     def _note_unseen(self, panes: list[Pane]) -> None:
-        """Set the status of unseen agents to unknown; that time does not count as silence."""
+        """Set the status of agents to unknown whose panes cannot be read now.
+
+        That time does not count as silence of the agents.
+        """
         for pane in panes:
             self._last_looks.pop(pane.id, None)
             name, seat = self._seat_of(pane.launch)
