@@ -64,7 +64,7 @@ class SeatWork:
         return self._ending(asked.artifacts, refused)
 
     def hello(self) -> None:
-        """Run ``agentmux submit hello``; its environment has the conversation's id."""
+        """Run ``agentmux submit hello``, from which AgentMux can learn the conversation's id."""
         self._run(("agentmux", "submit", "hello"))
 
     def needed_research(self) -> list[tuple[str, str]]:
