@@ -1,1 +1,1 @@
-"""Agent CLIs: entries, command lines, screens, environment. Resuming them is `conversation`."""
+"""Agent CLIs: registry entries, command lines, screens, environment. Resuming: `conversation`."""

@@ -194,7 +194,8 @@ def needs_mcp_file(spec: AgentSpec) -> bool:
 def mcp_document(server: Sequence[str]) -> str:
     """Return the JSON text that tells an agent how to start AgentMux's MCP server.
 
-    The form is that of claude; other agents read it, too. ``server`` is the argv of the server.
+    The form is the one that claude reads; other agents read it, too. ``server`` is the argv of
+    the server.
     """
     entry = {"command": server[0], "args": list(server[1:])}
     return json.dumps({"mcpServers": {"agentmux": entry}})
@@ -233,9 +234,10 @@ def needs_hook_file(spec: AgentSpec) -> bool:
 
 
 def hook_document(hooks: Hooks, command: Sequence[str]) -> str:
-    """Return the content of the file that makes the agent run ``command`` at `HOOK_EVENTS`.
+    """Return the content of the file that makes the agent run ``command`` at the `HOOK_EVENTS`.
 
-    The command gets the event's name and the conversation's id as JSON on its stdin.
+    These are events of the agent, such as the end of a turn. The command gets the event's name and
+    the conversation's id as JSON on its stdin.
     """
     entry: Sequence[object] = list(command)
     if hooks.format is not HookFormat.ARGV:  # these formats take a shell command

@@ -24,7 +24,7 @@ _OURS: Final = "AGENTMUX_"
 _OF_USERS: Final = "AGENTMUX_DEMO_"
 _LAUNCH: Final = "AGENTMUX_LAUNCH_ID"
 MODE: Final = "AGENTMUX_MODE"
-"""The variable that tells the programs in a pane how its launch came up: a `resume_choice.Rung`."""
+"""The variable that tells the programs in a pane how the pane came up: a `resume_choice.Rung`."""
 
 SHELL: Final = "shell"
 """The mode of a launch in which a person plays the role."""
@@ -52,13 +52,13 @@ class Change:
 def agent_launch(environ: Mapping[str, str]) -> str:
     """Return the launch id of the agent that runs with this environment.
 
-    Empty if a person works with it, be it in a seat's shell or outside all panes.
+    Empty if a person works in this environment: in the shell of a seat, or outside all panes.
     """
     return "" if environ.get(MODE) == SHELL else environ.get(_LAUNCH, "")
 
 
 def handed_on(environ: Mapping[str, str]) -> dict[str, str]:
-    """Return the variables of a command's environment that the command's session inherits."""
+    """Return the variables in ``environ`` that a session inherits from the command starting it."""
     return {name: value for name, value in environ.items() if _is_meant(name)}
 
 

@@ -93,7 +93,8 @@ def update_of(then: Runtime, now: Runtime) -> str:
 def _behind(command: str, path: str) -> str:
     """Return the base name of the program at ``path``, without a suffix such as ``.js``.
 
-    If that name does not name a program, return the base name of ``command``.
+    If that name is a version, a platform or one such as ``cli``, return the base name of
+    ``command``.
     """
     called = _spelled(PurePath(command).name)
     stem = _SUFFIX.sub("", PurePath(path).name)

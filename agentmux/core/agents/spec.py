@@ -56,7 +56,7 @@ _SESSION_REF: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,127}")
 
 
 class PromptBy(StrEnum):
-    """How AgentMux gives a prompt to an agent: in its argv, by paste, on stdin, or to a person."""
+    """How AgentMux gives a prompt to an agent (argv, paste, stdin), or shows it to a person."""
 
     ARGV = "argv"
     PASTE = "paste"
@@ -66,7 +66,11 @@ class PromptBy(StrEnum):
 
 
 class TurnEnd(StrEnum):
-    """How AgentMux learns that an agent has finished a turn: by hooks, by notify, by screen."""
+    """How AgentMux learns that an agent has finished a turn.
+
+    *hook*: by the agent's hooks. *notify*: by the command in the setting ``notify`` of codex.
+    *screen*: by what the agent's screen shows.
+    """
 
     HOOK = "hook"
     NOTIFY = "notify"
@@ -116,7 +120,7 @@ class Strategy:
         learn: For *learn*: how the agent tells AgentMux the id of its conversation. Either
             ``hook``, or the name of the variable that the agent sets for the commands it runs.
             Empty for other kinds.
-        env: Variables set at launch and at resume, such as a config home for this seat alone.
+        env: Variables set at launch and at resume, such as a config home for one seat alone.
     """
 
     kind: StrategyKind
@@ -129,9 +133,9 @@ class Strategy:
 
     @property
     def private(self) -> bool:
-        """Whether the agent stores this seat's conversations apart from those of other seats.
+        """Whether, with this strategy, each seat has a store of its own for its conversations.
 
-        Then the latest conversation there is always the seat's own.
+        Then the latest conversation in the store is always the seat's own.
         """
         return any("{checkpoint_dir}" in word for word in (*self.launch, *self.env.values()))
 
@@ -177,8 +181,8 @@ class Hooks:
             `HookFormat.NOTIFY` the option that takes the setting itself; with
             `HookFormat.VARIABLE` the name of the variable.
         format: The form of the file or setting.
-        unless: The path of a settings file of the machine that the variable would override. If
-            this file exists, or if the user has set the variable, AgentMux sets up no hooks.
+        unless: The path of a machine-wide settings file that setting the variable would override.
+            If this file exists, or if the user has set the variable, AgentMux sets up no hooks.
     """
 
     flag: str
@@ -320,7 +324,7 @@ class ProbeResult:
 
     @property
     def is_open(self) -> bool:
-        """Whether the program is installed, but the probe did not show what it can do."""
+        """Whether it is open what the installed program can do, since the probe did not show it."""
         return self.installed and self.problem is not None and not self.strategies
 
 
@@ -336,8 +340,9 @@ def is_session_ref(text: str) -> bool:
 def choose_strategy(spec: AgentSpec, probe: ProbeResult | None) -> Strategy:
     """Return the first strategy that the installed program supports.
 
-    If there is no probe result, return the entry's first strategy. A strategy without features is
-    always supported. If none is supported, return `NO_STRATEGY`.
+    If there is no probe result, or it does not show what the program can do, return the entry's
+    first strategy. A strategy whose ``probe`` is empty is always supported. If none is supported,
+    return `NO_STRATEGY`.
     """
     unknown = probe is None or probe.is_open
     shown = {} if probe is None else probe.strategies
@@ -348,11 +353,14 @@ def choose_strategy(spec: AgentSpec, probe: ProbeResult | None) -> Strategy:
 
 
 def assumed_strategy(spec: AgentSpec, last: str | None, *, failed: bool) -> Strategy:
-    """Return the strategy for a program before its probe has shown what the program can do.
+    """Return the strategy to assume before the program's probe has shown what the program can do.
+
+    It is the strategy of the seat's last start of this agent; before the first start, the entry's
+    first one. It is `NO_STRATEGY` if that last start failed, or if the entry does not have it.
 
     Args:
-        last: The kind of strategy of the seat's last start of this agent; None if there was none.
-        failed: Whether that start failed at once; then the result is `NO_STRATEGY`.
+        last: The kind of strategy of that last start; None if there was none.
+        failed: Whether that last start failed at once.
     """
     if failed:
         return NO_STRATEGY
@@ -370,9 +378,9 @@ def spec_for(
     """Return the registry entry for an agent's name or for a command as typed.
 
     A command is always run as typed; everything else comes from the entry that matches its program,
-    or from the defaults of `AgentSpec` if none matches. The entry of a shell matches the shell if
-    it has no arguments: with arguments it runs another program. ``resume_commands``, the setting
-    ``resume.commands``, overrides the entry's way to resume (see `with_resume`).
+    or from the defaults of `AgentSpec` if none matches. The entry of a shell does not match
+    a command with arguments: with them, the shell runs another program. ``resume_commands``, the
+    setting ``resume.commands``, overrides the entry's way to resume (see `with_resume`).
 
     Raises:
         UsageError: The text is empty, or a quote in it is not closed.

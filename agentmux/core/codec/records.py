@@ -137,7 +137,13 @@ def _known(record: Any) -> tuple[tuple[str, str, bool], ...]:  # noqa: ANN401 (a
 
 
 def decode_field(kind: str, value: object, where: str, name: str) -> object:
-    """Return ``value``, as read from JSON, as the type named ``kind`` (a key of ``_DECODERS``).
+    """Return ``value``, read from JSON, converted to the type that ``kind`` names.
+
+    Args:
+        kind: A key of ``_DECODERS``.
+        value: The value from JSON.
+        where: The place of the record, for messages.
+        name: The name of the field, for messages.
 
     Raises:
         FieldError: The value has another type; the message names ``where`` and the field ``name``.

@@ -55,7 +55,7 @@ def writable(text: str) -> str:
 
 
 def hanging(text: str) -> str:
-    """Return ``text`` as an entry of a Markdown list: all lines but the first are indented."""
+    """Return ``text`` for an entry of a Markdown list: all lines but the first are indented."""
     return text.replace("\n", "\n  ")
 
 

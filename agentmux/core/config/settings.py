@@ -17,7 +17,7 @@ _MINUTE_S: Final = 60.0
 
 
 class Policy(StrEnum):
-    """Whether a resumed pane continues its conversation: never, after a question, or at once."""
+    """What a resumed pane does: start a new conversation, wait for the user, or resume at once."""
 
     NEVER = "never"
     CONFIRM = "confirm"
@@ -47,7 +47,8 @@ class Defaults:
     Attributes:
         agent: A name in the agent registry, or a command as typed.
         model: The model for ``agent``; None leaves the choice to the agent.
-        session_name: The name of the tmux session for an older session whose state names none.
+        session_name: The name of the tmux session, if a session of an older version has none in its
+            state.
     """
 
     agent: str = "claude"
@@ -76,7 +77,7 @@ class RoleSettings:
         agent: The agent; None means the default agent.
         model: The agent's model; see `Settings.model_for` for None.
         args: Words that are added to the agent's command line, at launch and at resume.
-        single: Whether one coder does the whole plan; without effect for roles but ``coder``.
+        single: Whether one coder does the whole plan; ignored for roles other than ``coder``.
     """
 
     agent: str | None = None
@@ -130,8 +131,9 @@ class StallSettings:
     """How long an idle agent that has not handed in is left alone.
 
     Attributes:
-        turn_ended_after_s: The quiet time after which an agent is reminded whose hooks have shown
-            the end of its turn. If just its screen shows it, `stall.SCREEN_FACTOR` times as long.
+        turn_ended_after_s: The quiet time after which an agent is reminded if its hooks have shown
+            the end of its turn. If just its screen has shown it, the time is
+            `stall.SCREEN_FACTOR` times as long.
         nudge_after_s: The quiet time after which any agent is reminded.
         report_after_s: The quiet time after which a reminded agent is reported as stalled.
     """

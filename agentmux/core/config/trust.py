@@ -22,14 +22,14 @@ PARTS: Final = (
     ("agents", "*"),
     ("resume", "commands", "*"),
 )
-"""The paths of the parts in a configuration; ``*`` stands for every key there, each one a part."""
+"""The paths of the parts in a configuration; ``*`` matches every key, and each match is a part."""
 
 PROMPTS: Final = "prompts"
 _AGENTS: Final = "agents"
 
 
 class Standing(StrEnum):
-    """Whether a part is trusted, is new, or has changed since it was trusted."""
+    """The user's trust in a part: trusted, never trusted (new), or changed since it was trusted."""
 
     TRUSTED = "trusted"
     CHANGED = "changed"
@@ -99,16 +99,17 @@ def prompt_part(role: str, text: str) -> Part:
 
 
 def standing(part: Part, known: TrustedParts) -> Standing:
-    """Return whether ``part`` is trusted, given the trusted digests ``known``."""
+    """Return the user's trust in ``part``: trusted, new or changed, by the digests ``known``."""
     if part.key not in known:
         return Standing.NEW
     return Standing.TRUSTED if known[part.key] == part.digest else Standing.CHANGED
 
 
 def allowed(parts: Iterable[Part], keys: frozenset[str]) -> frozenset[str]:
-    """Return those of ``keys`` whose parts may have effect.
+    """Return those of ``keys`` whose parts AgentMux may use.
 
-    An agent whose ``like`` names another agent of the project has no effect without that one.
+    If the ``like`` of an agent names another agent of the project, this agent may be used just if
+    that other one may be used, too.
 
     Args:
         parts: All parts of the project.
@@ -135,7 +136,7 @@ def _base(part: Part) -> str:
 
 
 def trusted(parts: Iterable[Part], known: TrustedParts) -> frozenset[str]:
-    """Return the keys of the parts that may have effect, given the trusted digests ``known``."""
+    """Return the keys of the parts that AgentMux may use, by the trusted digests ``known``."""
     every = tuple(parts)
     keys = (part.key for part in every if standing(part, known) is Standing.TRUSTED)
     return allowed(every, frozenset(keys))
@@ -144,15 +145,15 @@ def trusted(parts: Iterable[Part], known: TrustedParts) -> frozenset[str]:
 def needed(
     parts: Iterable[Part], kept: frozenset[str], effect: Callable[[frozenset[str]], object]
 ) -> tuple[Part, ...]:
-    """Return the parts that are not in effect yet and would change what a command does.
+    """Return the parts that are not used yet and would change what a command does.
 
     Empty if the command does the same without them.
 
     Args:
         parts: All parts of the project.
-        kept: The keys of the parts that are in effect.
-        effect: Called with the keys of parts; returns what the command would do if these parts
-            were in effect, as a value to compare.
+        kept: The keys of the parts that are used.
+        effect: Called with the keys of parts; returns what the command would do if just these
+            parts were used, as a value to compare.
     """
     others = {part.key: part for part in parts if part.key not in kept}
     every = kept | others.keys()

@@ -53,7 +53,7 @@ class Guard(StrEnum):
 
 
 class CheckpointState(StrEnum):
-    """The condition of the file that a resume opens; ``none`` if it opens no file or finds none."""
+    """The condition of the file that a resume opens; ``none`` if no such file is known."""
 
     OK = "ok"
     MISSING = "missing"
@@ -367,8 +367,8 @@ def same_work(recorded: Json, now: Json) -> bool:
 def epoch_differences(recorded: Json, now: Json) -> tuple[str, ...]:
     """Return the differences of two epochs (`ResumeRecord.epoch`), each in words.
 
-    Empty if nothing has changed since the launch prompt. If the work is another one, the files are
-    not compared. If it is the same, the files in ``recorded`` are; other files do not count.
+    Empty if nothing has changed since the launch prompt. The files in ``recorded`` are compared if
+    both epochs are about the same work (`same_work`); no other files are compared.
     """
     places = tuple(
         f"{word} {_clipped(recorded.get(name))} became {_clipped(now.get(name))}"

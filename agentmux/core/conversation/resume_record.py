@@ -12,7 +12,7 @@ from agentmux.core.codec.records import FieldError, Json, from_fields
 
 _KINDS: Final = {kind.value: kind for kind in StrategyKind}
 RESTART_FRESH: Final = "fresh"
-"""The value of ``restart`` in a record whose conversation the user does not want back."""
+"""The value of `ResumeRecord.restart` if the user does not want the conversation back."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,8 +43,10 @@ class ResumeRecord:
         captured_at: When this was recorded (UTC, ISO 8601).
         unsure: Whether the agent may have moved to another conversation without telling its id.
         rejected: Whether the agent refused to resume the conversation.
-        restart: What the user chose when the stopped seat was brought back, or empty.
-        previous: The seat's last good record, without that record's own ``previous``.
+        restart: What the user chose when restarting the seat: ``fresh`` (a new conversation),
+            ``resume`` (this one), or empty (as configured).
+        previous: The seat's last earlier record that a prompt reached and the agent did not reject,
+            without that record's own ``previous``.
     """
 
     agent: str
@@ -78,8 +80,8 @@ class ResumeRecord:
 def decode_record(fields: object) -> ResumeRecord | None:
     """Return the record that ``fields`` describe; None if they do not describe one. Never raises.
 
-    An older record may lack fields. They get their defaults, which the guards take for different
-    from any present value.
+    An older record may lack fields. They get their defaults, which count as different from any
+    present value when `choose_resume` compares them.
     """
     if not isinstance(fields, Mapping):
         return None

@@ -21,10 +21,11 @@ class SeatHistory:
         previous: The seat's record before ``record`` (its ``previous``), decoded. None if it is
             not needed, because a prompt reached the conversation of ``record`` and the agent did
             not reject it.
-        standing: The record that decides whether the conversation comes back: ``record``, or
-            ``previous`` if no prompt reached the conversation of ``record``. So a failed launch
-            does not lose the conversation before it; but if the agent rejected that conversation,
-            it stays rejected. None if ``record`` is None.
+        standing: The record that decides whether the conversation comes back. It is ``previous``
+            if a prompt reached the conversation of ``previous``, but none reached that of
+            ``record``; else it is ``record``. If the agent rejected the same conversation in the
+            launch of ``record``, ``previous`` is marked as rejected here. None if ``record`` is
+            None.
         failed_at_once: Whether the last launch was a fresh start that ended in an error before any
             prompt of AgentMux arrived.
         never_ran: Whether the program of the last fresh start could not be run at all.
@@ -38,7 +39,7 @@ class SeatHistory:
     never_ran: bool = False
 
     def next_previous(self) -> Json | None:
-        """Return what the record of the next launch keeps as its ``previous``, if anything."""
+        """Return what the record of the next launch keeps as its ``previous``; None for nothing."""
         record, previous = self.record, self.previous
         if record is None or self.fields is None:
             return None

@@ -1,6 +1,6 @@
 """The phase in which a session resumes, and why; never a later one than the artifacts prove.
 
-Pure; never raises, but for `chosen_phase`.
+Pure. No function but `chosen_phase` raises an error.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from agentmux.errors import UsageError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """Whether one phase is complete.
+    """The result of the check whether one phase is complete.
 
     ``because`` says why, for people; ``paths`` are the artifacts that the check looked at.
     """
@@ -38,11 +38,11 @@ class Inference:
 
     Attributes:
         phase: The phase to resume in.
-        evidence: The results of the phases' checks, in pipeline order. They end with the first
-            phase that is not complete; if the artifacts show the outcome of the state's phase, with
-            the first such phase after that one.
+        evidence: The results of the phases' checks, in pipeline order. They end with ``phase`` if
+            the artifacts show the outcome of the state's phase (see `is_decided`), else with
+            ``artifacts_phase``.
         artifacts_phase: The first phase that is not complete, by the artifacts alone.
-        because: Why ``phase`` was chosen: the state's phase, or that of the artifacts.
+        because: Why ``phase`` was chosen, for people.
         disagreement: The difference, for people, if the state's phase is not ``artifacts_phase``
             and no pending journal line explains it; else None.
     """
@@ -81,14 +81,15 @@ def _look(state: SessionState, artifacts: Artifacts, each: PhaseDescriptor) -> E
 
 
 def is_decided(state: SessionState, artifacts: Artifacts, phase: Phase) -> bool:
-    """Whether the artifacts show the outcome of ``phase``, in which the session is.
+    """Whether the artifacts show the outcome of ``phase``: its work or, in reviewing, a verdict.
 
-    The fail of one reviewer is an outcome. A phase that turns out not to be needed has none.
+    The fail of one reviewer is enough. If product management or fixing is just not needed, that is
+    no outcome.
 
     Args:
         state: The state of the session.
         artifacts: The artifacts on disk without the drafts (`without_drafts`).
-        phase: The phase of the session.
+        phase: The phase that the session is in.
     """
     match phase:
         case Phase.PRODUCT_MANAGEMENT:
@@ -111,11 +112,11 @@ def _holds(state: SessionState, artifacts: Artifacts, phase: Phase) -> bool:
 
 
 def _beyond(state: SessionState, artifacts: Artifacts, decided: Phase) -> tuple[Evidence, ...]:
-    """Return the results of the checks of all phases up to ``decided``, and of phases after it.
+    """Return the results of the phases' checks if the artifacts show the outcome of ``decided``.
 
-    The results end with the first phase from ``decided`` on that is not complete. They also end at
-    a failed review, whose findings must be fixed, and at a fix, which needs new verdicts: there an
-    event must record the outcome first.
+    They begin with the first phase of the pipeline and end with the first phase from ``decided`` on
+    that is not complete. But they end with ``decided`` itself if it is a fix or a failed review:
+    an event must record that outcome before another phase can follow.
     """
     phases = [each.phase for each in PHASE_REGISTRY]
     at = phases.index(decided)

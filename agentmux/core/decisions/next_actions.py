@@ -220,10 +220,10 @@ def next_actions(state: SessionState, facts: Facts) -> tuple[Action, ...]:
 
 
 def settlement(state: SessionState, artifacts: Artifacts) -> Settle | None:
-    """Return the action that records the outcome of the session's phase; None if it has none yet.
+    """Return the action that records the outcome of the session's phase, if artifacts show it.
 
-    The artifacts show the outcome. They decide right after a resume and never later, since an
-    artifact whose signal has not come is unfinished.
+    None if they do not show it, or if the last event is not a resume: at any other time an artifact
+    whose signal has not come counts as unfinished.
     """
     if state.last_event != "resumed" or state.phase not in PIPELINE:
         return None
@@ -276,9 +276,9 @@ def _cause(seat: Seat, fact: LaunchFact) -> str:
 def is_rejected(seat: Seat, fact: LaunchFact) -> bool:
     """Whether a resumed agent has rejected its conversation.
 
-    Until a signal of the launch was accepted, an exit with an error soon after the start is a
-    rejection. So is the agent's message on its screen, until a prompt is known to have arrived:
-    after that the same words may be part of the conversation.
+    Two things show it: that the agent exits with an error soon after the start, before any signal
+    of its launch was accepted; and that its screen ends with the message that it does not know the
+    conversation, before a prompt has arrived (later, the conversation may contain such words).
     """
     if seat.status != LAUNCHED or seat.mode != NATIVE or seat.heard:
         return False

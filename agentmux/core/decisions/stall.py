@@ -8,7 +8,7 @@ from typing import Final
 from agentmux.core.names.turn import Turn
 
 SCREEN_FACTOR: Final = 6
-"""An agent whose turn is over by its screen, not by its hooks, is given this many times as long.
+"""How many times as long an agent may be quiet if its screen, not a hook, shows its turn's end.
 
 The screen of an agent that runs a long command may look the same; a hook is certain.
 """
@@ -47,7 +47,8 @@ def patience(
     An agent is reminded once and reported once.
 
     Args:
-        quiet_s: Without the time in which the agent waits for the user or for research.
+        quiet_s: The seconds without work. The time in which the agent waits for the user or for
+            research is not counted.
         nudged: Whether the agent was reminded.
         stalled: Whether the agent was reported.
         nudge_after_s: The quiet time after which the agent is reminded.

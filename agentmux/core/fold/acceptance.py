@@ -29,7 +29,7 @@ from agentmux.core.pipeline.registry import PIPELINE
 
 
 class Answer(StrEnum):
-    """Whether a signal counts (``accepted``); a ``duplicate`` was accepted before."""
+    """The answer to a signal: it counts, it does not count, or the same one counted before."""
 
     ACCEPTED = "accepted"
     IGNORED = "ignored"
@@ -53,7 +53,10 @@ def _ignored(reason: str) -> Judgement:
 
 
 def is_signal(event: Event) -> bool:
-    """Whether the event is a signal or a user's decision; no other events may be ignored."""
+    """Whether the event is a signal or, contrary to the function's name, a user's decision.
+
+    Whether such an event counts is judged (see `judge`). All other events count always.
+    """
     return event.fact.kind in SIGNALS or event.fact.kind in USER_DECISIONS
 
 
@@ -66,7 +69,7 @@ def working_phase(state: SessionState) -> Phase:
 
 
 def judge(state: SessionState, event: Event) -> Judgement:
-    """Return whether ``event``, a signal or a decision of the user, counts in ``state``."""
+    """Return the answer to a signal or a user's decision: whether it counts in ``state``."""
     if event.id in state.signals:
         return Judgement(Answer.DUPLICATE, "this was submitted before, there is nothing left to do")
     if working_phase(state) not in PIPELINE:

@@ -134,7 +134,7 @@ def _unhandled(state: SessionState, event: Event, error: Exception) -> SessionSt
 
 
 def apply(state: SessionState, event: Event) -> SessionState:
-    """Return the state after ``event``; the same state for a signal that does not count."""
+    """Return the state after ``event``; ``state`` itself for a signal that does not count."""
     step = _STEPS[type(event.fact)]
     if not is_signal(event):
         return replace(step(state, event, event.fact), last_event=_last_event(state, event))
@@ -161,7 +161,7 @@ def _last_event(state: SessionState, event: Event) -> str:
 
 
 def _signalled(state: SessionState, event: Event, step: FoldStep) -> SessionState:
-    """Return ``state`` after an accepted signal; ``step`` applies the signal's own effect.
+    """Return ``state`` after an accepted signal; ``step`` changes what this kind of signal changes.
 
     In a failed session the signal counts for the phase that failed. If it completes that phase, or
     approves the result, the session goes on, and crashed seats may be launched again.

@@ -116,7 +116,10 @@ def _of_research(
 
 
 def _of_review(before: SessionState, event: Event, after: SessionState) -> tuple[Implied, ...]:
-    """Return the files to add if ``event`` ends reviewing: review; after a fail, fix request."""
+    """Return the files to add if ``event`` ends reviewing; none if it does not.
+
+    After a pass it is ``review.md``; after a fail also ``fix_request.md``, and copies in history.
+    """
     if isinstance(event.fact, Resumed):
         passed = before.phase in PIPELINE and before.phase is not after.phase
         goes_on = passed and after.phase is Phase.COMPLETING and not event.fact.override

@@ -49,12 +49,12 @@ _DECIDED_BY: Final[tuple[tuple[Phase, Mapping[str, object]], ...]] = (
 def enter(state: SessionState, phase: Phase, *, over: Phase | None = None) -> SessionState:
     """Return the state in which the session has just entered ``phase``.
 
-    What earlier attempts at the phase decided is reset, what they left will be archived, and all
-    seats but those of researchers are given up.
+    What earlier attempts at the phase decided is reset, the files that they left will be archived,
+    and all seats but those of researchers are removed from the state.
 
     Args:
-        over: The phase before ``phase`` that is skipped. What earlier attempts left there will be
-            archived, too.
+        over: The phase before ``phase`` that is skipped. The files that earlier attempts left there
+            will be archived, too.
     """
     if phase not in PIPELINE:
         return replace(state, phase=phase, seats={})

@@ -1,1 +1,1 @@
-"""The events of a journal, and the state of a session. How events change the state is in `fold`."""
+"""The kinds of events, with the list of signals; a session's state. What events change: `fold`."""

@@ -295,7 +295,7 @@ class PhaseSettled:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resumed:
-    """A resume found a phase and values; they replace those of the state."""
+    """The session was resumed; ``phase`` and the fields in ``found`` replace those of the state."""
 
     kind: ClassVar[str] = "resumed"
     phase: str
@@ -315,7 +315,7 @@ class SessionReattached:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeatRestarted:
-    """The user restarted a seat; if ``fresh``, without its conversation; None: as configured."""
+    """The user restarted a seat; ``fresh``: without its conversation. None: as configured."""
 
     kind: ClassVar[str] = "seat_restarted"
     fresh: bool | None = None

@@ -72,7 +72,7 @@ def is_topic(text: str) -> bool:
 
 
 def session_name(now: datetime, slug_text: str, taken: Container[str]) -> str:
-    """Return the name for a new session: ``<stamp>-<slug>``, if taken with ``-2``, ``-3``, ….
+    """Return the name for a new session: ``<stamp>-<slug>``, with ``-2``, ``-3``, … if it is taken.
 
     ``now`` is the local time that the stamp shows; ``taken`` holds the names of other sessions.
     """

@@ -109,7 +109,7 @@ def reviews(nominated: tuple[str, ...], artifacts: Artifacts) -> Mapping[str, Js
 
 
 def verdicts(nominated: tuple[str, ...], artifacts: Artifacts) -> Mapping[str, Verdict]:
-    """Return the verdict of each nominated reviewer that is on disk, by the reviewer's long name.
+    """Return the nominated reviewers' verdicts on disk, by the reviewer's long name.
 
     If ``review.md`` (made by hand, or by an older version) is the one file with a verdict, its
     verdict counts for all of them.

@@ -28,7 +28,7 @@ DESIGN = f"{layout.DESIGN}/design.md"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Completion:
-    """Whether a phase is complete.
+    """The result of the check whether a phase is complete.
 
     ``because`` says why, for people; ``paths`` are the artifacts that the check looked at.
     """
@@ -138,7 +138,7 @@ def reviewing(state: SessionState, artifacts: Artifacts) -> Completion:
 
 
 def fixing(state: SessionState, artifacts: Artifacts) -> Completion:
-    """Check fixing: complete if its marker exists, or if nothing may or must be fixed."""
+    """Check fixing: complete if its marker exists, nothing needs a fix, or no fix is allowed."""
     if state.review_outcome == CAPPED:
         return _capped(state)
     if not is_fix_iteration(state, artifacts):

@@ -250,9 +250,9 @@ def _pieces(template_text: str) -> tuple[str | Filler, ...]:
 
 
 def _block(filler: Filler) -> Filler:
-    """Return the filler for a name that is alone on its line.
+    """Return ``filler`` changed for a name that is alone on its line.
 
-    It ends its text with an empty line; if the text is empty, the line goes, too.
+    The text that it returns ends with an empty line, but if the text is empty, no line is left.
     """
 
     def filled(inputs: PromptInputs) -> str:
@@ -263,7 +263,7 @@ def _block(filler: Filler) -> Filler:
 
 
 def quote(text: str, limit: int | None = None) -> str:
-    """Return a user's text as a Markdown quotation, cut at ``limit`` characters."""
+    """Return a user's text as a Markdown quotation, cut at ``limit`` characters; None: not cut."""
     cut = text if limit is None or len(text) <= limit else text[:limit] + " […]"
     lines = cut.strip().split("\n") if cut.strip() else []
     return "\n".join(f"> {line}" if line else ">" for line in lines)

@@ -104,7 +104,7 @@ def _number(word: str) -> int | None:
 
 
 def _following(words: Iterator[str]) -> list[str]:
-    """Return the parameters of an extended colour, separated by semicolons, from ``words``."""
+    """Take the parameters of an extended colour, which follow 38, 48 or 58, from ``words``."""
     kind = next(words, "")
     return [kind, *(next(words, "") for _ in range({"5": 1, "2": 3}.get(kind, 0)))]
 
@@ -137,10 +137,10 @@ def line_drawing(text: str) -> str:
 def paint(
     ansi: str, cols: int, rows: int, *, dim: bool = True, cells: Cells = cell_width
 ) -> tuple[str, ...]:
-    """Return a screen as at most ``rows`` rows of at most ``cols`` cells, each to be painted alone.
+    """Return a screen, ready to paint, as at most ``rows`` rows of at most ``cols`` cells.
 
-    Each row ends with a reset of its colours. If there are too many rows, empty ones at the end are
-    left out first, then those at the top.
+    Each row begins with its own colours and ends with a reset. If there are too many rows, empty
+    ones at the end are left out first, then those at the top.
 
     Args:
         ansi: The captured screen: rows joined by newlines. A colour continues in the next row.
