@@ -1,1 +1,1 @@
-"""Access to files, git, tmux and the system, a room each; classes implement `agentmux.ports`."""
+"""Access to files, git, tmux, the system; the classes implement protocols of `agentmux.ports`."""

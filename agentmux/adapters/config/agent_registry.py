@@ -79,8 +79,9 @@ def _built_in() -> Mapping[str, Any]:
 def _whole(name: str, table: Values, seen: tuple[str, ...]) -> Values:
     """Return the entry ``name`` of ``table``, merged over the entry that its ``like`` names.
 
-    ``match`` is not inherited: an entry with an inherited command has an empty ``match``, and one
-    with a command of its own has its own ``match`` or the default, the command's base name.
+    ``match``, the program names that an entry describes, is not inherited. If the entry sets none,
+    it is empty for an inherited command; for a command of its own it is left out, so that the
+    default applies: the command's base name.
 
     Args:
         seen: The entries whose ``like`` led here; naming one of them again is an error.
@@ -234,7 +235,7 @@ class Prober:
                 self._changed.notify_all()
 
     def _is_ours(self, key: object, patience_s: float) -> bool:
-        """Return True if this thread must probe the program, and note that it has begun.
+        """Return True if this thread must run the probe ``key``, and note that it has begun.
 
         If another thread is probing the program, first wait for the end of that probe, at most
         until ``patience_s`` seconds after its start. Return False if there is a result by then, or

@@ -110,7 +110,10 @@ def _edited(text: str, root: yaml.Node | None, keys: Sequence[str], value: objec
 def _added(
     text: str, node: yaml.MappingNode, keys: Sequence[str], value: object, *, is_root: bool
 ) -> str:
-    """Return ``text`` with ``keys`` added to the mapping ``node``, which lacks the first one."""
+    """Return ``text`` with ``value`` below ``keys`` added to the mapping ``node``.
+
+    ``node`` must not have the first of the keys. ``is_root``: ``node`` is the whole document.
+    """
     if node.flow_style:
         comma = ", " if node.value else ""
         return _spliced(text, node.start_mark.index + 1, f"{as_line(keys, value)}{comma}")

@@ -247,9 +247,10 @@ def load_settings(
     A missing file is no error, unless it is ``explicit``.
 
     Args:
-        user_dir: The folder of the user's ``config.yaml``: ``$XDG_CONFIG_HOME/agentmux``.
-        project_dir: The project.
-        explicit: The file given with ``--config``.
+        user_dir: The folder of the user's ``config.yaml``: ``$XDG_CONFIG_HOME/agentmux``; None: do
+            not read that file.
+        project_dir: The project's folder, which may have ``.agentmux/config.yaml``.
+        explicit: The file given with ``--config``; None if there is none.
 
     Raises:
         ConfigError: A file has a mistake; the message names file and line.

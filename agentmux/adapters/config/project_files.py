@@ -1,7 +1,8 @@
 """The files of a project that configure AgentMux; each is read once.
 
-Some parts of them need the user's trust, and have an effect only if they are allowed. What was
-hashed to check the trust is also what is used: no file is read a second time.
+Some parts of them need the user's trust: they are used only if the user has trusted them, or if the
+caller allows them. The text that is used is the one whose hash was checked, since no file is read a
+second time.
 """
 
 from __future__ import annotations
@@ -26,8 +27,8 @@ if TYPE_CHECKING:
 class ProjectFiles:
     """The configuration of one project, as read from its files and the user's own files.
 
-    ``keys`` in the methods are the keys of the parts (see `trust.Part`) that are allowed to have an
-    effect; None allows exactly the trusted parts.
+    In the methods, ``keys`` names the parts (by `trust.Part.key`) that are allowed, among all that
+    need trust; None allows exactly the trusted parts. Parts that are not allowed are not used.
     """
 
     def __init__(
@@ -65,10 +66,10 @@ class ProjectFiles:
         return {role: text for role, text in found.items() if text is not None}
 
     def trusted_and(self, keys: frozenset[str]) -> frozenset[str]:
-        """Return the keys of the parts that have an effect if the trusted and ``keys`` are allowed.
+        """Return the keys of the trusted parts and of those in ``keys``, if they can be used.
 
-        An agent whose ``like`` names an agent of the project is left out if that agent is not
-        allowed.
+        A key without a part in the project is left out. So is an agent whose ``like`` names an
+        agent of the project that is left out.
         """
         return trust.allowed(self.parts, keys | trust.trusted(self.parts, self.known))
 

@@ -1,1 +1,1 @@
-"""Files of sessions, written durably and under locks. Configuration files are in `config`."""
+"""Files of sessions, written durably and under locks. `adapters/config` reads configurations."""

@@ -44,9 +44,9 @@ _FOLDERS: Final = tuple(dict.fromkeys(each.folder for each in PHASE_REGISTRY))
 
 
 def read_artifacts(session: Path, state: SessionState) -> Artifacts:
-    """Read the artifacts of the session in the folder ``session``; leave out those to be archived.
+    """Read the artifacts of the session in the folder ``session``.
 
-    A file is to be archived if an unfinished move in ``state`` takes it to the history.
+    Files that an unfinished move in ``state`` is to take to the folder ``history`` are left out.
 
     Raises:
         DataError: The system does not let us read one of the files.
@@ -171,7 +171,10 @@ class _Reader:
         return verdicts, reviews
 
     def _review_files(self, nominated: tuple[str, ...]) -> Iterator[tuple[str, str]]:
-        """Yield the path of each file with the name of a review, and its reviewer."""
+        """Yield path and reviewer's role of each file that has the name of a review.
+
+        ``nominated`` are the roles that review; one that reviews alone may use ``review.yaml``.
+        """
         roles = {
             f"{layout.REVIEW}/{name}": role
             for role in REVIEWERS

@@ -505,7 +505,10 @@ def _finite(text: str) -> float:
 
 
 def _volume(path: Path) -> Path:
-    """Return the mount point of the file system with ``path``, as far as it can be found."""
+    """Return the mount point of the file system that contains ``path``.
+
+    If the system does not let us find it, return a folder on the way to it, or ``path`` itself.
+    """
     folder = path.absolute()
     with suppress(OSError):
         while not folder.is_dir():

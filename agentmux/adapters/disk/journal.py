@@ -23,8 +23,8 @@ from agentmux.core.codec.frozen import dataclass
 from agentmux.errors import BlockedError, DataError, reason_of
 
 LINE_MAX: Final = 8 << 20
-"""The most bytes of a line, with its newline: JSON may write a request of 1 MB in six bytes for
-each of its own."""
+"""The most bytes of a line, with its newline. A user's request of 1 MB must fit into a line, and
+JSON may need six bytes for each of its bytes."""
 
 LOCK_WAIT_S: Final = 10.0
 """How long to wait for the journal's lock. Writers hold it for milliseconds: after this time,

@@ -38,8 +38,8 @@ _DIGEST_MAX: Final = 64 << 20
 _IGNORE: Final = ".gitignore"
 
 _WRAPPER_S: Final = 60.0
-"""A temporary file of this age was left by a killed wrapper: writing a small file takes less
-time."""
+"""A temporary file of this age was left by a killed wrapper (the program in an agent's pane):
+writing a small file takes less time."""
 
 
 class FileSession(FileSignals):
@@ -70,7 +70,7 @@ class FileSession(FileSignals):
         return untold
 
     def artifacts(self, state: SessionState) -> Artifacts:
-        """Read the artifacts in the phase folders, without those that ``state`` wants archived."""
+        """Read the artifacts, without files that an unfinished move in ``state`` will archive."""
         return read_artifacts(self._path, state)
 
     def digest(self, path: str) -> str:

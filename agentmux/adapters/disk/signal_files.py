@@ -124,7 +124,10 @@ class FileSignals:
         return read_front_matter(text)
 
     def turn(self, launch: str) -> Turn:
-        """Return the turn that the launch's hooks reported last; `Turn.UNKNOWN` if none did."""
+        """Return the state of the agent's turn as the launch's hooks reported it last.
+
+        The result is `Turn.UNKNOWN` if they have reported none.
+        """
         said = files.read_limited(self._path / layout.turn(launch), 64) or b""
         try:
             return Turn(said.decode("ascii", "replace").strip())
@@ -132,7 +135,7 @@ class FileSignals:
             return Turn.UNKNOWN
 
     def note_turn(self, launch: str, turn: Turn) -> None:
-        """Write down the turn that a hook reported; do nothing if the launch has no folder."""
+        """Record the turn state that a hook reported; do nothing if the launch has no folder."""
         path = files.inside(self._path, layout.turn(launch))
         if layout.is_launch(launch) and path.parent.is_dir():
             files.put(path, f"{turn}\n".encode())
@@ -211,7 +214,10 @@ class FileSignals:
         )
 
     def _lies(self, path: str, state: SessionState) -> bool:
-        """Return whether ``path`` exists, also where an unfinished move in ``state`` has put it."""
+        """Return whether the session's file ``path`` exists, in its place or archived.
+
+        Archived: one of the unfinished moves in ``state`` has put it into the history.
+        """
         moved = (f"{each.to}/{path}" for each in state.pending_archive if each.takes(path))
         return any(os.path.lexists(self._path / place) for place in (path, *moved))
 

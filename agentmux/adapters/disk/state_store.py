@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from datetime import datetime
 
 SIZE_MAX: Final = 16 << 20
-"""The most bytes of a state or cursor file, twice those of a journal line; a larger one is
-corrupt."""
+"""The size limit of a state or cursor file in bytes, twice that of a line of the journal; a larger
+file counts as corrupt."""
 
 
 StateSource = Literal["state.json", "backup", "none"]

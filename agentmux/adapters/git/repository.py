@@ -274,8 +274,9 @@ class Git:
         return made
 
     def settle_index(self, commit: str) -> None:
-        """Update the paths that ``commit`` changed in the user's index to HEAD, and no others.
+        """In the user's index, set each path that ``commit`` changed to its state in HEAD.
 
+        Other paths stay as they are.
         `commit` does this as its last step. Call it for a commit that was made just before a crash
         and is found again. It is safe to repeat.
 
@@ -404,11 +405,11 @@ def _way_back(before: Head) -> tuple[str, ...]:
 
 @contextmanager
 def _scratch(git_dir: Path) -> Iterator[tuple[Path, int]]:
-    """Provide a temporary folder in ``git_dir``, and a descriptor that keeps `_sweep` away.
+    """Provide a temporary folder in ``git_dir``, and a descriptor to be inherited by git.
 
-    A git process that inherits the descriptor may outlive this process, and can still commit from
-    the index in the folder. The same is true of a process that a hook leaves running: `_sweep` does
-    nothing until it has ended.
+    While any process has the descriptor open, `_sweep` removes nothing. So a git process that
+    outlives this process can still commit from the index in the folder. A process that a hook
+    leaves running has the descriptor, too: until it ends, `_sweep` removes nothing.
     """
     import tempfile  # noqa: PLC0415 (loads `random`; only a commit needs it)
 
@@ -431,7 +432,9 @@ def _sweep(git_dir: Path) -> None:
 
 @contextmanager
 def _locked(git_dir: Path, scratch: Path) -> Iterator[None]:
-    """Lock the user's index for the ``with`` block as git does, in a way that `_unlock` knows.
+    """Lock the user's index during the ``with`` block, by making the lock file that git uses.
+
+    ``scratch`` is the folder from `_scratch`; by a file in it `_unlock` recognises our lock file.
 
     Raises:
         IndexBusyError: Another process has locked the index.

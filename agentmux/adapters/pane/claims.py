@@ -67,7 +67,7 @@ class ClaimFolder:
     def latest(self, program: str, home: str, cwd: str) -> tuple[str, ...]:
         """Return the owners that `note_latest` recorded for ``cwd``; empty if none are recorded.
 
-        Each is a launch or the id of a conversation. "The latest conversation" that the program
+        Each is the id of a launch or of a conversation. "The latest conversation" that the program
         resumes in ``cwd`` may belong to any of them.
         """
         data = files.read_limited(self._latest(program, home, cwd), _NOTE_MAX)
@@ -76,7 +76,7 @@ class ClaimFolder:
     def note_latest(self, program: str, home: str, cwd: str, owners: tuple[str, ...]) -> None:
         """Record the owners of "the latest conversation" in ``cwd``, in place of an earlier record.
 
-        They are the launches that run there at the same time, and the ids of their conversations.
+        They are the ids of the launches that run there now, and of their conversations.
         """
         path = self._latest(program, home, cwd)
         files.make_dir(path.parent)
@@ -108,7 +108,10 @@ def _locked(path: Path) -> os.stat_result | None:
 
 
 def _described(found: os.stat_result) -> str:
-    """Describe the process that has locked a file; /proc/locks names it by device and inode."""
+    """Describe the process that has locked the file with the status ``found``, for messages.
+
+    The process is looked up in /proc/locks, by the file's device and inode.
+    """
     device = f"{os.major(found.st_dev):02x}:{os.minor(found.st_dev):02x}:{found.st_ino}"
     try:
         rows = [line.split() for line in _LOCKS.read_text("ascii").splitlines()]

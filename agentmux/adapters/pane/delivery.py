@@ -138,7 +138,10 @@ def find_composer(screen: Screen, spec: AgentSpec) -> Composer | None:
 
 
 def _draft(text: str) -> str:
-    """Return ``text`` up to the first drawn or empty line after its beginning, without borders."""
+    """Return ``text`` without borders, up to the next line that is empty or only part of a frame.
+
+    The first line of ``text`` is included in any case.
+    """
     lines: list[str] = []
     for line in text.split("\n"):
         if lines and _RULE.match(line):
@@ -245,9 +248,11 @@ class _Typing:
             await self.pause(_POLL_S)
 
     def judge(self, screen: Screen) -> tuple[DeliveryResult | None, str]:
-        """Return a final result if the screen has one, else None; and why not to type now.
+        """Judge by the screen whether the text may be typed now.
 
-        The reason is empty if it is safe to type.
+        Returns:
+            A result that ends the delivery, or None; and the reason, empty if typing is safe. For
+            example, a dialog or a draft ends it, while a missing composer may still appear.
         """
         mark = self.mark(screen)
         if mark in _DIALOGS:
@@ -282,9 +287,9 @@ class _Typing:
             await self.pause(_POLL_S)
 
     async def see_submitted(self) -> Delivery:
-        """Wait for an empty composer and a sign that the agent works.
+        """Wait for an empty composer and a sign that the agent works; return the result.
 
-        Press Enter at most once more.
+        Press Enter at most once more meanwhile.
         """
         emptied = 0
         while True:
@@ -319,9 +324,9 @@ class _Typing:
             self.panes.press_enter(self.pane)
 
     def proof(self, screen: Screen, composer: Composer, emptied: int) -> Delivery | None:
-        """Return the result if a screen with an empty composer proves one.
+        """Return the result if the screen, with an empty composer, proves that Enter sent the text.
 
-        The result is None if it proves nothing yet. ``emptied`` is the number of screens in a row
+        Return None if it proves nothing yet. ``emptied`` is the number of screens in a row
         with an empty composer.
         """
         busy = self.mark(screen) is ScreenMark.BUSY

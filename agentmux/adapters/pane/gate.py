@@ -36,8 +36,9 @@ _HELP: Final = "a letter, or arrows and Enter"
 
 
 class GateLine(NamedTuple):
-    """One line of the menu. If the screen is too small, lines with a higher rank are dropped first.
+    """One line of the menu.
 
+    If the screen is too small for all lines, those with the highest ``rank`` are left out first.
     ``chosen`` marks the choice that Enter would make.
     """
 

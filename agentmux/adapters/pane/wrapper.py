@@ -1,10 +1,11 @@
 """The program in every agent's pane: starts the agent, and writes a record of the agent's end.
 
 It runs as ``python -IS wrapper.py <launch dir>``. To start fast it imports nothing of agentmux,
-except `gate` for a stopped pane. It reads ``launch.json``, and writes ``started`` just before the
-agent runs and ``exit.json`` after the agent has ended; for a stopped pane ``stopped`` and
-``choice.json`` come first. The record is needed because tmux loses the exit status of up to 42 in
-100 programs (it drops a SIGCHLD around its utempter helper).
+except `gate` for a stopped pane: a pane in which the user first chooses from a menu. It reads
+``launch.json``, and writes ``started`` just before the agent runs and ``exit.json`` after the agent
+has ended; for a stopped pane ``stopped`` and ``choice.json`` come first. The record is needed
+because tmux loses the exit status of up to 42 in 100 programs (it drops a SIGCHLD around its
+utempter helper).
 """
 
 from __future__ import annotations
@@ -141,10 +142,10 @@ class Wrapper:
     def choose(self, launch: dict, gate: dict) -> dict:  # type: ignore[type-arg]  # JSON
         """Show the menu ``gate`` until the user has chosen.
 
-        Return ``launch`` with the choice's fields.
+        Return ``launch`` with the choice's fields added.
 
         Raises:
-            EndedEarly: A signal ended the pane before.
+            EndedEarly: A signal ended the pane before the user chose.
         """
         sys.path.append(os.path.realpath(f"{__file__}/../../../.."))  # the folder of `agentmux`
         from agentmux.adapters.pane.gate import Ended, hold  # noqa: PLC0415 (only for stopped panes)
@@ -220,7 +221,7 @@ class Wrapper:
             raise Refusal(status, f"cannot start {argv[0]}: {os.strerror(code)}")
 
     def wait(self) -> tuple[int | None, int | None]:
-        """Wait until the agent ends, and continue it whenever it stops.
+        """Wait until the agent ends; whenever it is suspended (as by Ctrl-Z), continue it.
 
         Returns:
             Its exit status and None, or None and the number of the signal that ended it.

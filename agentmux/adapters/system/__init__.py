@@ -1,1 +1,1 @@
-"""Processes, clock, ids, mounts, terminals. Named pipes and file events are in `wake`."""
+"""Processes, clock, ids, mounts, terminals. Named pipes and file events are in `adapters/wake`."""

@@ -1,1 +1,1 @@
-"""All calls of tmux. The program in an agent's pane, and typing text into panes, are in `pane`."""
+"""All calls of tmux. The program in a pane, and typing into panes, are in `adapters/pane`."""

@@ -39,7 +39,7 @@ PATH: Final = "@agentmux_path"
 MONITOR: Final = "@agentmux_monitor"
 
 ELSEWHERE: Final = "agentmux-elsewhere"
-"""Stands in the error of a failed `guard`, followed by ``-`` and the pid of the server that
+"""If a `guard` fails, tmux's error contains this text, ``-`` and the pid of the server that
 answered."""
 
 # The fields of an output are separated by tabs: with ``-u`` every tmux from 3.2 to 3.8 prints a tab
@@ -125,7 +125,8 @@ SHORT_NAMES: Final[Mapping[str, str]] = {
 """Maps a tmux command's name to the name that we call it by: tmux's own short one, or a unique
 beginning.
 
-A ``command-alias`` of the user may redefine a full name, such as ``kill-pane='kill-pane -a'``."""
+Full names are not used, since a ``command-alias`` of the user may redefine them, such as
+``kill-pane='kill-pane -a'``."""
 
 _LAUNCHING: Final = "launch-"
 

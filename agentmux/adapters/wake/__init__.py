@@ -1,1 +1,1 @@
-"""Wake the orchestrator: named pipe, file changes. Noticing that a process ended is in `system`."""
+"""Wake the orchestrator: named pipe, file changes. `adapters/system` sees ends of processes."""

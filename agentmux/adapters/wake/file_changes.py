@@ -30,7 +30,8 @@ through the pipe."""
 DEBOUNCE_MS: Final = 1000
 
 _LOOK_MS: Final = 500
-"""The longest time between two looks: a change while a watch is set up causes no event."""
+"""The longest time without a check: a change while a watch is being set up causes no event, and is
+found by the next check."""
 
 _NO_TIMEOUT: Final = 0
 """No timeout: by default the watching thread would wake the event loop every five seconds, for
@@ -74,8 +75,9 @@ async def changes(paths: Iterable[Path], stop: asyncio.Event) -> AsyncIterator[N
     """Yield whenever something changes below ``paths``, until ``stop`` is set.
 
     Files that the orchestrator itself writes often (state, log, snapshots, temporary files) are
-    left out, so that handling a change causes no other. A path that cannot be watched, because it
-    is missing or the kernel's limit is reached, is logged and causes no yield.
+    left out, so that handling a change causes no other. A missing path is logged and not watched.
+    If the system refuses to watch, for example at the kernel's limit, that is logged, and nothing
+    is yielded any more.
     """
     # Imported here, because most programs that import this module do not watch.
     from watchfiles import awatch  # noqa: PLC0415 (as above)

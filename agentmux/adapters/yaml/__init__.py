@@ -1,1 +1,1 @@
-"""Parse YAML strictly: artifacts, and files checked by a schema. The schemas are in `config`."""
+"""Parse YAML strictly: artifacts, and files with a schema. The schemas are in `adapters/config`."""

@@ -1,4 +1,4 @@
-"""Parse the files that agents write into plain values: strict YAML, and Markdown's front matter.
+"""Read agents' files, strict YAML and Markdown with front matter, as plain values.
 
 An agent's file is untrusted. Nothing in it can make an object, take much more memory than its own
 size, or mean something else than it says: `no` stays the word ``no``, `0123` the word ``0123``.
@@ -16,7 +16,7 @@ from agentmux.adapters.yaml.walker import Limits, YamlProblem, walk
 from agentmux.core.codec.frozen import dataclass
 
 Value: TypeAlias = "str | int | list[Value] | dict[str, Value] | None"
-"""A plain value of a document; booleans are among the ints."""
+"""A plain value of a document. Booleans are not listed, since ``bool`` is a subclass of ``int``."""
 
 DEPTH_MAX: Final = 40
 NODES_MAX: Final = 20_000
@@ -71,9 +71,9 @@ def load_yaml(data: bytes) -> Loaded:
 def front_matter(text: str) -> tuple[dict[str, Value], str, tuple[str, ...]]:
     """Return the front matter of a Markdown text as a mapping, the text after it, and the problems.
 
-    The front matter is YAML between two ``---`` lines at the very beginning. If a line is missing,
-    the mapping is empty and the text is returned whole, without a problem. The mapping is also
-    empty if there are problems; each names its line in ``text``.
+    The front matter is YAML between two ``---`` lines at the very beginning. If one of these
+    lines is missing, the mapping is empty and the text is returned whole, without a problem. The
+    mapping is also empty if there are problems; each names its line in ``text``.
     """
     match = _FRONT_MATTER.match(text)
     if match is None:

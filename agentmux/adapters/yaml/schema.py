@@ -358,7 +358,10 @@ def pair(first: Reader, second: Reader) -> Reader:
 
 
 def listing(schema: Schema, *, unique: str) -> Callable[[Node, str], tuple[dict[str, Any], ...]]:
-    """Return a reader of a list of records, each with another value of the key ``unique``."""
+    """Return a reader of a list of records, each of which must have the key ``unique``.
+
+    No two records may have the same value of that key.
+    """
 
     def reader(node: Node, path: str) -> tuple[dict[str, Any], ...]:
         if not isinstance(node.value, list):

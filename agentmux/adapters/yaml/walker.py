@@ -1,8 +1,8 @@
 """Walk over a YAML text: check it, and build values with a `Builder` that the caller passes.
 
 `walk` uses the parser's events, so that no constructor of YAML ever runs. Anchors, aliases, tags,
-keys that appear twice and deep nesting are problems: no file can cost more than its size, or mean
-something else than it says.
+keys that appear twice and deep nesting are problems: so no file can take much more memory than its
+own size, or mean something else than it says.
 """
 
 from __future__ import annotations
