@@ -152,7 +152,8 @@ def counted(before: SessionState, after: SessionState) -> bool:
 def _last_event(state: SessionState, event: Event) -> str:
     """Return the new ``last_event`` of the state: the kind of ``event``.
 
-    A resume stays the last event when its orchestrator ends or is replaced.
+    But after a resume it stays ``resumed`` if ``event`` says that the orchestrator has ended or was
+    replaced.
     """
     changed_nothing = isinstance(event.fact, SessionInterrupted | SessionReattached)
     if changed_nothing and state.last_event == Resumed.kind:

@@ -9,7 +9,7 @@ from typing import Final
 from agentmux.core.names import statuses
 
 NATIVE_MARK: Final = "↻"
-"""The sign for a conversation that comes back, and for an agent whose conversations can."""
+"""The sign for a conversation that comes back, and for an agent that can resume conversations."""
 
 
 class SessionStatus(StrEnum):

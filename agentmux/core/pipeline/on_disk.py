@@ -36,7 +36,7 @@ class StateFromDisk:
 
 
 def state_from_disk(state: SessionState, artifacts: Artifacts) -> StateFromDisk:
-    """Return the values that ``artifacts`` show; if they do not show one, that of ``state``."""
+    """Return the values that ``artifacts`` show; those that they do not show are from ``state``."""
     nominated = nominations(state, artifacts)
     groups = state.implementation_groups
     if artifacts.execution_plan is not None:

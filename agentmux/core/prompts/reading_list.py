@@ -33,7 +33,7 @@ _RESEARCH_FOR: Final = frozenset({Phase.ARCHITECTING, Phase.PLANNING, Phase.DESI
 def reading(state: SessionState, work: Work, artifacts: Artifacts) -> tuple[str, ...]:
     """Return the files to read for ``work``, in reading order, as paths relative to the session.
 
-    Not among them are the files that every agent reads: ``context.md`` and ``requirements.md``.
+    Without the files that every agent reads: ``context.md`` and ``requirements.md``.
     """
     return tuple(dict.fromkeys(_reading(state, work, artifacts)))
 

@@ -9,7 +9,7 @@ from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.core.terminal.keys import Key, Pressed
 
 ANSWER_S: Final = 10.0
-"""How long, in seconds, the second press of a key that ends or commits something is awaited."""
+"""How long, in seconds, the monitor waits for the second press of a key that needs two."""
 
 DRAFT_MAX: Final = 4000
 """The greatest length, in characters, of a change request that is typed at the monitor.
