@@ -222,7 +222,10 @@ class FileSession(FileSignals):
         return replace(imported, revision=state.revision + 1)
 
     def add(self, implied: Implied) -> None:
-        """Write a file that follows from an event, durably, unless it exists with this content."""
+        """Write the file ``implied``, which follows from an event, durably.
+
+        Do nothing if it has this content already, or if it is to be a copy and exists.
+        """
         target = self._place(implied.path)
         data = self._content(implied)
         if data is None:

@@ -85,7 +85,8 @@ def glance(path: Path) -> Mapping[str, Any] | None:
 def _has_journal(path: Path, fields: Mapping[str, Any]) -> bool:
     """Return whether the journal is at least as long as the offset in ``fields`` says.
 
-    The state of an older session names no journal: then the result is True.
+    ``fields`` are those of ``state.json``. If they name no journal, the session is from an
+    older version, and the result is True.
     """
     offset = fields.get("applied_offset", 0)
     if not fields.get("journal_id"):

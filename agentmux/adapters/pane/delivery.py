@@ -224,10 +224,10 @@ class _Typing:
         return await self.see_submitted()
 
     async def wait_for_room(self) -> Delivery | None:
-        """Wait until two screens in a row show an empty composer; return None then.
+        """Wait until two screens in a row show an empty composer, and return None.
 
-        Return the result instead if the text must not be typed or the time is up: nothing was
-        typed.
+        With ``once``, a composer that has our text already will do. If the text must not be typed,
+        or the time is up, return the result; nothing has been typed then.
         """
         last: tuple[DeliveryResult | None, str] | None = None
         while True:

@@ -254,7 +254,8 @@ def client_of(socket: str) -> Command:
 def goes_to(target: Target, command: str) -> Command:
     """Return a command that shows the session ``target`` to the calling client.
 
-    ``command`` is ``attach-session`` or ``switch-client``. In any other session the command fails.
+    ``command`` is ``attach-session`` or ``switch-client``. If the server has another session under
+    the id in ``target`` by now, the returned command fails.
     """
     # Unlike `guard` this prints nothing, since it would appear on the user's screen.
     nobody = text_of(f"show-options -v {ELSEWHERE}")
