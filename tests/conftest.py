@@ -4,7 +4,6 @@ No test has access to the user's files, and all processes of a test are ended af
 """
 
 import contextlib
-import gc
 import io
 import os
 import shutil
@@ -102,10 +101,6 @@ def _turn(item: pytest.Item) -> int:
     if item.nodeid.startswith(MIXED):
         return 1
     return 0 if item.nodeid.startswith(SLOW) else 2
-
-
-def pytest_collection_finish() -> None:
-    gc.freeze()  # all modules and tests stay to the end: no collection has to look at them
 
 
 WaitUntil = Callable[..., None]
