@@ -50,7 +50,10 @@ class Refusal(Exception):  # noqa: N818 (not an error: the agent was not started
 
 
 class EndedEarly(Exception):  # noqa: N818 (not an error: a signal came before the agent)
-    """A signal, whose number is ``number``, ended a stopped pane before the user chose."""
+    """A signal of the system ended this process while its pane waited for the user's choice.
+
+    The agent does not run yet. ``number`` is the number of the signal, such as SIGHUP.
+    """
 
     def __init__(self, number: int) -> None:
         self.number = number

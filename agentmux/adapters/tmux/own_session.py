@@ -227,9 +227,9 @@ class OwnTmux:
             yield from self._halved(batch)
 
     def _halved(self, batch: Sequence[Sequence[say.Command]]) -> Iterator[tuple[int, TmuxReply]]:
-        """Run groups in one call, or in two halves if tmux refuses the call as too long.
+        """Run groups in one call; if tmux refuses it as too long, halve them until it does not.
 
-        The results are those of `_batched`.
+        Each result is the number of groups in a call, and tmux's reply to that call.
         """
         reply = self._say(say.join(command for group in batch for command in group))
         if len(batch) > 1 and reply.says(TOO_LONG):

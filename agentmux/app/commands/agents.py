@@ -130,7 +130,7 @@ class StrategyCommands:
     A strategy is a way to find the conversation again.
 
     Attributes:
-        used: Whether this strategy would be used now.
+        used: Whether the agent would be started with this strategy now.
         resume: None if a conversation cannot be resumed.
         env: Variables that are added to the agent's environment.
     """
@@ -161,7 +161,7 @@ class AgentCommands:
 
     @property
     def used(self) -> StrategyCommands:
-        """The command lines that would be used now."""
+        """The command lines of the strategy with which this agent would be started now."""
         return next(each for each in self.strategies if each.used)
 
     def as_json(self) -> dict[str, object]:

@@ -159,10 +159,11 @@ class Session:
         return not quicker
 
     def catch_up(self) -> tuple[Event, ...]:
-        """Apply and return the events that others appended; the state is saved after each.
+        """Apply and return all events that others appended; save the state after each that counts.
 
-        Signals that do not count, such as those of an agent that repeats itself, change nothing but
-        the offset: for them the state is saved only once, with what follows them.
+        A signal that does not count, such as one that an agent repeats, changes nothing but the
+        position up to which the journal is applied. It is saved with the next event that counts,
+        or at the end.
         """
         tail = self.files.tail(self.state.applied_offset)
         for warning in self.files.skipped():
