@@ -32,8 +32,8 @@ class OrchestratorRequest:
         fresh: Seats that start a new conversation; ``*`` means all of them.
         phase: For ``resume``: an earlier phase to go back to, instead of the inferred one.
         policy: For ``resume``: how panes come back, if a flag sets it; else empty.
-        session_id: The id that a session with an older format gets, which has none.
-        session_name: The tmux session's name that a session with an older format gets.
+        session_id: The id for a session whose older format has none.
+        session_name: The tmux session's name for a session whose older format has none.
     """
 
     mode: RequestMode

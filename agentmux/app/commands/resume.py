@@ -162,7 +162,7 @@ def _warnings(world: World, plan: ResumePlan, artifacts: Artifacts) -> Iterator[
 
 
 def _lacks_commit(world: World, state: SessionState) -> bool:
-    """Whether the session ends without a commit, although git and the configuration allow one."""
+    """Whether the session's own options rule out a commit that git and configuration allow."""
     if state.options.commit or not world.settings.completion.commit or state.phase is Phase.DONE:
         return False
     with suppress(AgentmuxError, OSError):  # without git nobody expects a commit
@@ -176,7 +176,7 @@ def _folded(
     """Fold events, each with the offset of its end, into ``state``.
 
     Returns:
-        The new state, and the files that must exist after these events.
+        The new state, and the files that the session must have after these events.
     """
     added: list[Implied] = []
     for event, offset in tail:
@@ -193,9 +193,10 @@ def _resumed(
     inference: Inference,
     chosen: Phase,
 ) -> tuple[SessionState, tuple[Implied, ...]]:
-    """Return the state in which agents would be launched, and the files to be added until then.
+    """Return the state in which agents would be launched, and the files it needs; write nothing.
 
-    The orchestrator will reach the same state. ``chosen`` is the phase to enter.
+    The orchestrator will reach the same state, and write these files into the session. ``chosen``
+    is the phase to enter.
     """
     fact = Resumed(
         phase=chosen.value,
@@ -217,8 +218,8 @@ def settled_state(
     """Apply the outcome of the phase, if the artifacts show it already.
 
     Returns:
-        The state in which work goes on, and the files that must exist in it. If the artifacts show
-        no outcome: ``state`` itself, and no files.
+        The state in which work goes on, and the files that the session must have then. If the
+        artifacts show no outcome: ``state`` itself, and no files.
     """
     settled = settlement(state, artifacts)
     if settled is None:
@@ -284,7 +285,7 @@ def require_unfinished(plan: ResumePlan) -> None:
 
 
 def _named(world: World, plan: ResumePlan) -> SessionState:
-    """Return the plan's state; name and id are added if the session's older format lacks them."""
+    """Return the plan's state, with session name and id added if an older format lacks them."""
     state = plan.state
     name = state.session_name or world.default_name()
     return replace(state, session_name=name, session_id=state.session_id or world.new_id())

@@ -31,7 +31,7 @@ from agentmux.ports.processes import Handover
 from agentmux.ports.repository import Head
 
 FEATURE_MAX: Final = 1_000_000
-"""Maximum bytes of a request. So long a request must be in a file: arguments end at 128 kB."""
+"""Maximum bytes of a request. Above 128 kB it must be in a file: no argument can be longer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +65,7 @@ class StartPlan:
         agents: Role to the agent that would play it.
         warnings: One sentence each.
         request: What the user asked for.
-        taken: The session names that existed, with their phases.
+        taken: The names of the project's sessions when the start was planned, with their phases.
     """
 
     name: str

@@ -81,7 +81,7 @@ def keep(world: World, parts: Iterable[Part]) -> World:
 
 
 def keep_all(world: World) -> World:
-    """Record that the user trusts what the project's files contain now, and nothing else.
+    """Record that the user trusts what the project's files contain now; all other trust ends.
 
     Returns:
         The world in which it has effect.

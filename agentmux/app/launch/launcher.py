@@ -259,7 +259,10 @@ class Launcher:
         return stopped_pane.PaneOffer(says=says, runs=self._runs(plan), fact=fact)
 
     def _runs(self, plan: LaunchPlan) -> dict[str, object]:
-        """Return the fields of ``launch.json`` that say what the pane runs, and its claim file."""
+        """Return the fields of ``launch.json`` that say what the pane runs, and its claim file.
+
+        The pane locks the claim file while it runs the agent, so that other launches see that.
+        """
         # Without a known id the launch claims its own id, so that others see that it runs.
         nameless = plan.launch if self._uses_latest(plan) else None
         claim = self._players.claim(plan.player, plan.session_ref or nameless)

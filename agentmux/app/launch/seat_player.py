@@ -221,8 +221,8 @@ class SeatPlayers:
     def _runs(self, player: SeatPlayer, owner: str) -> bool:
         """Whether the launch or conversation ``owner`` runs.
 
-        A launch of this session runs while it holds a seat; any other one, while
-        it keeps a claim file locked.
+        A launch of this session runs while it holds a seat; any other launch or conversation, while
+        its claim file (see `claim`) is locked.
         """
         if any(owner in each for each in self._held()):
             return True
@@ -239,7 +239,10 @@ class SeatPlayers:
                 yield seat.launch, record.session_ref if record is not None else None
 
     def claim(self, player: SeatPlayer, conversation: str | None) -> Path | None:
-        """Return the claim file of a conversation; None where its id is not known."""
+        """Return the file that a launch locks while it uses the conversation with this id.
+
+        None if ``conversation`` is None: its id is not known.
+        """
         if conversation is None:
             return None
         return self._world.claims.path(player.program, player.home, conversation)

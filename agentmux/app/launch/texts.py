@@ -58,10 +58,10 @@ class LaunchTexts:
         return full, prompt.render(text(prompt.CONTINUE), inputs)
 
     def _kept_prompt(self, work: Work, history: SeatHistory) -> str:
-        """Return the prompt that a researcher was given before, which the user may have changed.
+        """Return the researcher's earlier prompt from the topic's folder; users may edit it there.
 
-        It is kept in the folder of the topic; empty if there is none, or for other work. If the
-        project was moved since, its paths are updated.
+        Empty if there is none, or if ``work`` is not research. If the project was moved since, the
+        paths in the prompt are updated.
         """
         if not work.topic:
             return ""

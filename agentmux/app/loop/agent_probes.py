@@ -28,7 +28,7 @@ class AgentProbes:
         self._answered: set[str] = set()
 
     def holds_up(self, works: Iterable[Work]) -> bool:
-        """Return whether the launch of ``works`` has to wait for what their programs answer.
+        """Ask the programs of ``works``; return whether their launch has to wait for the answers.
 
         The loop is woken when the wait is over. If there is nothing to wait for, the programs of
         all other roles are asked, too, before they are needed.

@@ -1,4 +1,4 @@
-"""Long-running work in the background of the loop; work with the same key runs once at a time."""
+"""Long-running work in the background of the loop; never two pieces with one key at a time."""
 
 from __future__ import annotations
 
@@ -34,7 +34,10 @@ class BackgroundTasks:
         self._problems: dict[str, str] = {}
 
     def run(self, key: str, work: Coroutine[Any, Any, None]) -> None:
-        """Start ``work``, unless work with this key runs; an error is shown once, and logged."""
+        """Start ``work``, unless work with this key runs.
+
+        An error is shown and logged, but not again while work with this key fails the same way.
+        """
         running = self._tasks.get(key)
         if running is not None and not running.done():
             work.close()

@@ -1,6 +1,7 @@
-"""Commit the approved result, once, on the branch that the session began on.
+"""Commit the approved result on the branch that the session began on.
 
-Files that had changes at the start are left out, unless the user included them.
+An approval has one commit at most, even if the orchestrator is killed meanwhile. Files that
+had changes at the start are left out, unless the user included them.
 """
 
 from __future__ import annotations

@@ -91,7 +91,7 @@ class Messenger:
             self._loop.say(f"{action.seat}: could not be told that {what} ({_WHY_NOT[result]})")
 
     async def nudge(self, seat: str) -> None:
-        """Remind an agent that has gone quiet of its work, once.
+        """Remind an agent that has gone quiet of its work, unless its launch was reminded before.
 
         If its pane shows a draft of the user or a dialog, the reminder is put off.
         """

@@ -1,8 +1,9 @@
 """The loop that drives one session: probe, decide, act, and wait until it is woken.
 
-Signals (through the pipe), ends of processes, changes of files, keys and the clock wake it; each
-wake only means: look again. ``next_actions`` decides what to do, ``performer`` does it, ``watcher``
-looks at the screens.
+It is woken by other processes through its pipe (``submit`` writes to it after a signal), by ends of
+processes, changes of files, keys and the clock; a wake only says that it has to look again.
+The line `STOP_LINE` in the pipe also stops it.
+``next_actions`` decides what to do, ``performer`` does it, ``watcher`` looks at the screens.
 """
 
 from __future__ import annotations

@@ -155,7 +155,10 @@ class Performer:
         return again
 
     def _go_on_as_usual(self) -> None:
-        """Forget what a resume asked for its launches (such as waiting panes): all are made."""
+        """Launch as usual from now on, since all launches of the resume are made.
+
+        What the user asked for these launches, such as waiting panes, is not for later ones.
+        """
         self._manner = _ORDINARY
 
     # -- launches ----------------------------------------------------------------------------

@@ -144,9 +144,9 @@ def begin(world: World, session: Session, request: OrchestratorRequest, socket: 
 
 
 def _is_resumed(session: Session, request: OrchestratorRequest, socket: str) -> bool:
-    """Record where the session goes on, and return True.
+    """Record where the session goes on; return False if new events came first: call it again.
 
-    False if nothing was recorded, since new events came meanwhile: call it again.
+    If a pending event has just ended the session, there is nothing to record: return True.
     """
     for seat, launch, choice in tuple(unheard(session.state, session.files)):
         session.record(choice, seat=seat, launch=launch)

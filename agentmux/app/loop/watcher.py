@@ -50,7 +50,7 @@ from agentmux.ports.display import SeatStatus
 from agentmux.ports.terminal import Pane, Screen, ScreensUnreadableError, TerminalError
 
 _NOTE_ROOM: Final = 2048
-"""Minimum size of the runtime note in bytes: room to report a full disk in place."""
+"""Minimum size of the runtime note in bytes: the report of a full disk can be written over it."""
 
 _PROBLEM_MAX: Final = 800
 
@@ -277,7 +277,10 @@ class Watcher:
         self.note(name, status, source, resets=reading.resets, trouble=reading.trouble)
 
     def _note_refusal(self, pane: Pane, screen: Screen, now: float) -> None:
-        """Notice if a screen says that the agent does not know the conversation to resume."""
+        """Remember it if a screen says that the agent does not know the conversation to resume.
+
+        The loop is woken then; the next `probe` reports it.
+        """
         name, seat = self._seat_of(pane.launch)
         if seat is None or seat.mode != NATIVE or seat.reached or pane.launch in self._refused:
             return
@@ -494,7 +497,7 @@ class Watcher:
             self._session.files.write_over(layout.RUNTIME, json.dumps(fields))
 
     def _start_of(self, pane: Pane) -> int:
-        """Return when the program of a pane started, or 0 if unknown; the system is asked once."""
+        """Return when a pane's program started, 0 if unknown; asks the system once per program."""
         key = (pane.id, pane.pid)
         if key not in self._started:
             self._started[key] = self._tools.deaths.start_time(pane.pid)

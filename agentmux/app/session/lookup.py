@@ -415,7 +415,11 @@ def require_no_copy(site: Site, entry: SessionEntry) -> None:
 
 
 def tmux_name(site: Site, entry: SessionEntry) -> str:
-    """Return the name of the session's tmux session; the configured one for an older state."""
+    """Return the name of the session's tmux session.
+
+    Where the state has none (an older format), it is the configured name; where no state can be
+    read, it is made from the session's name.
+    """
     if not entry.fields:
         return layout.tmux_name(entry.name)
     return entry.text("session_name") or site.default_name()
@@ -478,7 +482,7 @@ def _match(site: Site, entry: SessionEntry, sessions: Iterable[TmuxSession]) -> 
 def _seen(
     site: Site, entry: SessionEntry, known: Liveness, server: Server, match: TmuxSession
 ) -> Liveness:
-    """Return what runs, if the tmux session ``match`` has the session's uuid or only its name.
+    """Return what runs, given the tmux session ``match``; without our uuid it is no ``target``.
 
     Args:
         site: How to look.

@@ -57,7 +57,7 @@ class Session:
         state: The last committed state.
         warnings: What was wrong with the files when they were first read, one sentence each.
         tell: Called with every later warning of that kind; until it is set, the log gets them.
-        notice: Called with every signal that counts, once it is committed.
+        notice: Called with every signal that counts, after it was applied to ``state``.
     """
 
     def __init__(
@@ -185,7 +185,7 @@ class Session:
         return self.files.artifacts(self.state)
 
     def _add_implied(self, before: SessionState, event: Event, after: SessionState) -> None:
-        """Add the files that must exist after ``event``, before a state relies on them."""
+        """Write the files that must exist after ``event``; call this before ``after`` is saved."""
         for each in implied(before, event, after):
             self.files.add(each)
 

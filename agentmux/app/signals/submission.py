@@ -1,5 +1,6 @@
-"""Accept a signal: check it, judge it under the journal's lock, append one line, wake, answer.
+"""Accept a signal: check it, append it to the journal, wake the orchestrator, answer the caller.
 
+While the journal is locked, AgentMux judges whether the signal counts, and appends it.
 Agents hand in their work here, users decide here, and the hooks of agents report here. The command
 line and the MCP server both call these functions. Every import makes every signal slower: import
 little.
@@ -208,7 +209,7 @@ def report(
 
 
 def note_turn(files: SignalFiles, identity: Identity, turn: Turn, *, known: bool = False) -> None:
-    """Write what a launch's hook reports about its turn into the launch's folder.
+    """Write into a launch's folder what a hook of its agent reports about the agent's turn.
 
     The journal does not record turns, only the reminders that follow from them. A turn that the
     user began stays ``OF_USER`` until one of our messages begins another turn.
