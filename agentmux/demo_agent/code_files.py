@@ -106,7 +106,7 @@ def _put_section(path: Path, name: str, title: str, index: int | None) -> None:
         path: The file; created if missing.
         name: Name of the section.
         title: First line of the section.
-        index: Number for the name of a function in a Python file; None: no function.
+        index: A Python file also gets a function, ``part_<index>``; None: no function.
     """
     start, end = _COMMENT.get(path.suffix, ("# ", ""))
     first, last = f"{start}--- {name} ---{end}", f"{start}--- end of {name} ---{end}"

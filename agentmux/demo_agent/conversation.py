@@ -120,7 +120,7 @@ class Store:
     """All conversations in the offline agent's home."""
 
     def __init__(self, home: Path, cwd: str) -> None:
-        """Take the home and the working directory, which must be without symbolic links."""
+        """Take the agent's home, and the working directory as a path without symbolic links."""
         self._cwd = cwd
         self._folder = home / "conversations"
 

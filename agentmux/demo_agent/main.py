@@ -137,7 +137,7 @@ def _ask_first(face: AgentFace, setting: Setting, home: Path) -> None:
 
     Args:
         face: Shows the dialog.
-        setting: Has the scenario.
+        setting: Says which dialog the scenario wants, and the working directory.
         home: The agent's home, which remembers trusted folders.
 
     Raises:

@@ -81,9 +81,9 @@ def load(path: str | None) -> dict[str, Any]:
 def live(scenario: dict[str, Any], seat: OwnSeat, launch: int) -> Life:
     """Return how the agent behaves in one launch of a seat.
 
-    The scenario's ``default`` comes first, then its part for the role, then its part for the seat.
-    In each part, ``attempts`` that match the cycle, the iteration and the launch come last. Later
-    values replace earlier ones.
+    The scenario's ``default`` is applied first, then its part for the role, then its part for the
+    seat. Each of the three may list ``attempts``; those that match the cycle, the iteration and the
+    launch are applied after the rest of that part. Later values replace earlier ones.
 
     Args:
         scenario: Content of a scenario file.

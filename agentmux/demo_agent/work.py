@@ -42,7 +42,8 @@ class SeatWork:
             life: How the agent behaves.
             trace: Records what the agent does.
             run: Runs a command, after asking the user for permission if necessary.
-            counters: Folder for the files that remember a crash that shall happen only once.
+            counters: Folder for marker files: with ``once``, a crash is not repeated if its
+                marker exists.
         """
         self._seat, self._life, self._trace = seat, life, trace
         self._run, self._counters = run, counters
@@ -68,10 +69,10 @@ class SeatWork:
         self._run(("agentmux", "submit", "hello"))
 
     def needed_research(self) -> list[tuple[str, str]]:
-        """Ask for the scenario's research, except for topics that are done already.
+        """Request the research that the scenario lists, except what has its result already.
 
         Returns:
-            Kind (``code`` or ``web``) and topic of all research to wait for.
+            Kind (``code`` or ``web``) and topic of each accepted request without a result yet.
         """
         waiting = []
         for item in self._life.research or ():
@@ -110,7 +111,10 @@ class SeatWork:
             self._trace.did("wrote", path)
 
     def _with_finding(self) -> Life:
-        """Return the behaviour; a failing review without findings gets one about a real file."""
+        """Return the behaviour; if a review shall fail and lists no findings, add one.
+
+        The finding names the first file of the plan.
+        """
         life = self._life
         if life.verdict == "pass" or life.findings is not None:
             return life

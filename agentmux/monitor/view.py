@@ -364,7 +364,7 @@ def _turns(picture: Picture, cols: int) -> Iterator[_Ranked]:
 def _writing(draft: str, cols: int) -> Iterator[_Ranked]:
     """Yield the lines of the field in which the user writes what to change.
 
-    They are an instruction, then ``draft``, which is the text so far; of a long one, only its end.
+    First comes an instruction, then the text so far (``draft``); if that is long, only its end.
     """
     ranks = (_Rank.TURN, _Rank.MORE)
     yield from _text(f"{ATTENTION} {_WRITE}", cols, Style.ATTENTION, ranks=ranks)
@@ -414,8 +414,8 @@ def _askers(picture: Picture) -> Iterator[tuple[str, ...]]:
 def _more(status: SeatStatus) -> str:
     """Return what to add to a line about a seat; empty if there is nothing to add.
 
-    That is when the agent's usage limit ends or, if the agent has gone quiet, the last trouble that
-    it had with its service.
+    What is added is the time at which the agent's usage limit ends or, for a stalled agent, its
+    last message about trouble with its service.
     """
     if status.resets:
         return f", which resets {status.resets}"

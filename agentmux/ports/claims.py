@@ -22,7 +22,7 @@ class Claims(Protocol):
         Args:
             program: Base name of the program that owns the conversation.
             home: The program's config home, or empty.
-            conversation: The conversation's id; the id of its launch if that is not known.
+            conversation: The conversation's id; while it is unknown, the id of its launch.
         """
 
     def is_held(self, path: Path) -> bool:

@@ -27,7 +27,7 @@ class WakePipe(Protocol):
         """Return the pipe's descriptor for the event loop; readable when somebody has written."""
 
     def drain(self) -> set[bytes]:
-        """Empty the pipe; return its lines: ``w`` asks us to look again, ``s`` to stop."""
+        """Empty the pipe; return its lines: ``w`` asks to read everything again, ``s`` to stop."""
 
     def close(self) -> None:
         """Close the pipe: nobody can wake us any more."""
@@ -68,12 +68,13 @@ class Handover(Protocol):
 
     @property
     def path(self) -> Path:
-        """Path of the pipe, for the orchestrator."""
+        """Path of the pipe, to be passed to the new orchestrator."""
 
     def wait(self, timeout_s: float, pid: int) -> bytes | None:
         """Wait for the orchestrator's report (ready, or why not), and return it.
 
-        None if there is none after ``timeout_s`` seconds, or if process ``pid`` ended without one.
+        None if there is no report after ``timeout_s`` seconds, or if the orchestrator, which is
+        process ``pid``, ended without one.
         """
 
     def moved(self, folder: Path) -> None:

@@ -93,7 +93,8 @@ class Head:
 class Repository(Protocol):
     """The git repository of one project. Paths are relative to the top level.
 
-    Methods raise `GitError` if git fails, and `MissingError` if it is missing or does not answer.
+    Methods raise `GitError` if git fails, and `MissingError` if git is not installed or does not
+    answer in time.
     """
 
     def top_level(self) -> Path | None:

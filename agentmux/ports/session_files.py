@@ -28,7 +28,8 @@ class LaunchRecord:
     Attributes:
         started: The wrapper, which runs the agent in the pane, has started.
         exit: Its exit record; None while there is none.
-        choice: What the user chose in the pane that waited for a choice; None for nothing.
+        choice: How to go on, as the user chose in the pane of a stopped agent; None while nothing
+            is chosen.
     """
 
     started: bool
@@ -111,7 +112,7 @@ class SessionFiles(SignalFiles, Protocol):
 
         Args:
             events: The first events of the journal; the first state results from them.
-            texts: Path relative to the session, to content.
+            texts: Further files: their content by path, relative to the session.
             last: Called with the directory just before the rename; if it raises, the directory is
                 removed.
 
@@ -201,8 +202,8 @@ class SessionFiles(SignalFiles, Protocol):
         """Remove files that killed writers left half-written; call it under the session's lock.
 
         Args:
-            all_ended: Whether every agent has ended. If so, half-written files of their launches
-                and pipes of commands are removed, too.
+            all_ended: Whether every agent has ended. If so, even the newest half-written files of
+                launches are removed, and so are the `Handover` pipes that killed commands left.
         """
 
     def digest(self, path: str) -> str:

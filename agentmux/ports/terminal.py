@@ -243,7 +243,7 @@ class Terminal(Protocol):
 
 
 class Panes(Protocol):
-    """Panes of a session of ours, by their ids."""
+    """Reads, changes and types into panes of one tmux session of ours; panes are named by id."""
 
     def label(self, labels: Mapping[str, str]) -> None:
         """Set the text in the border of panes (pane id to label)."""

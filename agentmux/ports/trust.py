@@ -19,13 +19,13 @@ class Trust(Protocol):
         """
 
     def known(self) -> TrustedParts:
-        """Return the parts that the user trusts, as recorded when they were first read."""
+        """Return the trusted parts as they were when first read; later changes are not seen."""
 
     def keep(self, parts: TrustedParts, /, *, only: bool = False) -> None:
         """Record that the user trusts these parts, beside those trusted before.
 
         Args:
-            parts: Key to digest.
+            parts: The digest of each part, by the part's key.
             only: Whether to trust nothing else any more.
 
         Raises:
