@@ -241,7 +241,7 @@ def _refusal(outlook: Outlook, cols: int) -> Iterable[PickerLine]:
 
 
 def _way_back(outlook: Outlook, cols: int) -> Iterable[PickerLine]:
-    """Yield a line with the command for a new orchestrator, if the session is live without one."""
+    """Yield a line with the command that starts an orchestrator, if a live session has none."""
     for hint in outlook.hints[:1] if outlook.is_live else ():
         yield PickerLine(cut(f"  {hint}", cols))
 

@@ -324,7 +324,7 @@ class ProbeResult:
 
     @property
     def is_open(self) -> bool:
-        """Whether it is open what the installed program can do, since the probe did not show it."""
+        """Whether the probe has failed to show what the installed program can do."""
         return self.installed and self.problem is not None and not self.strategies
 
 

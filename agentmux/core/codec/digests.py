@@ -1,7 +1,7 @@
 """SHA-256 and uuids, made without the modules ``hashlib`` and ``uuid``, which are slow to import.
 
-``hashlib`` loads OpenSSL and ``uuid`` loads ``platform``: together a tenth of the cost of a signal
-(docs/decisions/0006-fast-submit.md). The interpreter has the algorithms built in.
+``hashlib`` loads OpenSSL and ``uuid`` loads ``platform``: together a tenth of the time to submit a
+signal (docs/decisions/0006-fast-submit.md). The interpreter has the algorithms built in.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
 """Read plain values (from YAML or JSON) into types, and note *every* problem with its place.
 
-A wrong value is noted once and then read as empty, so that one mistake does not hide the next.
+To note a problem is to add it to `Shape.problems`. A wrong value is noted once and then read as
+empty, so that one mistake does not hide the next.
+
 Configuration is checked by `adapters/yaml/schema` instead; docs/decisions/0009-two-validators.md
 says why.
 """
@@ -116,7 +118,10 @@ class Shape:
                 self.note(fields.at(name), f"unknown field{suggestion(name, known)}")
 
     def text(self, value: object, place: str) -> str:
-        """Return a text without the white space around it; note anything else or an empty text."""
+        """Return a text without the white space around it.
+
+        Anything else, or an empty text, is noted and read as empty.
+        """
         if not isinstance(value, str):
             self.note(place, f"expected text, found {kind(value)}")
             return ""

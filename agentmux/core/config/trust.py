@@ -108,7 +108,7 @@ def standing(part: Part, known: TrustedParts) -> Standing:
 def allowed(parts: Iterable[Part], keys: frozenset[str]) -> frozenset[str]:
     """Return those of ``keys`` whose parts AgentMux may use.
 
-    If the ``like`` of an agent names another agent of the project, this agent may be used just if
+    If the ``like`` of an agent names another agent of the project, this agent may be used only if
     that other one may be used, too.
 
     Args:

@@ -83,8 +83,8 @@ def _look(state: SessionState, artifacts: Artifacts, each: PhaseDescriptor) -> E
 def is_decided(state: SessionState, artifacts: Artifacts, phase: Phase) -> bool:
     """Whether the artifacts show an outcome of ``phase``: all work or, in reviewing, a verdict.
 
-    The fail of one reviewer is enough. If product management or fixing is just not needed, that is
-    no outcome.
+    The fail of one reviewer is enough. A product management or fixing that is not needed has no
+    outcome.
 
     Args:
         state: The state of the session.

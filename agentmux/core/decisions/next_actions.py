@@ -41,8 +41,8 @@ class Exit:
     """The exit record of a launch: how its agent ended, as the wrapper around the agent wrote it.
 
     Attributes:
-        status: The exit status; None if a signal ended the agent.
-        signal: The number of that signal, or None.
+        status: The exit status; None if a Unix signal ended the agent.
+        signal: The number of that Unix signal, or None.
         hup: Whether SIGHUP ended the agent, as when its pane is closed.
         claim_taken: Whether the agent did not start because another pane has its conversation.
     """
@@ -65,7 +65,8 @@ class LaunchFact:
         early: Whether the launch began so recently that a failure may mean a rejected conversation.
         refuses: Whether the screen ends with the message that the agent does not know its
             conversation.
-        choice: What the user chose in the stopped pane; None if nothing yet.
+        choice: What the user chose in the pane, if the pane waits for a choice before it starts an
+            agent; else, or if nothing is chosen yet, None.
     """
 
     pane: str | None = None
@@ -87,24 +88,25 @@ class Facts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FinishArchive:
-    """Move the paths in the state's ``pending_archive`` to history.
+    """Move the files in the state's ``pending_archive`` to the session's history.
 
-    Before that, end the panes whose agents could still write there.
+    Before that, end the panes of launches that are no longer current: their agents could still
+    write these files.
     """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndPanes:
-    """End the panes of these launches, which are no longer the current launches of their seats."""
+    """End the panes of launches whose end is recorded, or that are no longer current."""
 
     launches: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settle:
-    """Record ``found``, the outcome of a phase that was on disk when the session entered the phase.
+    """Record ``found``: the outcome of ``phase`` that a resume has found on disk.
 
-    No agent is launched for the phase.
+    No agent is launched for that phase.
     """
 
     phase: Phase
@@ -113,7 +115,7 @@ class Settle:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Launch:
-    """Start an agent for this work; ``attempt`` counts the starts for the same work from 1."""
+    """Start an agent for this work; ``attempt`` is 1, or more after a crash."""
 
     work: Work
     attempt: int = 1
@@ -143,7 +145,7 @@ class RecordExit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordChoice:
-    """Record how the user chose to go on in a stopped pane."""
+    """Record what the user chose in a pane that waits for a choice before it starts an agent."""
 
     seat: str
     launch: str

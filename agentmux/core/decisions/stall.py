@@ -8,7 +8,7 @@ from typing import Final
 from agentmux.core.names.turn import Turn
 
 SCREEN_FACTOR: Final = 6
-"""How many times as long an agent may be quiet if its screen, not a hook, shows its turn's end.
+"""The factor by which the quiet time grows if the screen, not a hook, shows the end of a turn.
 
 The screen of an agent that runs a long command may look the same; a hook is certain.
 """
@@ -27,7 +27,8 @@ def nudge_after(turn: Turn, *, turn_ended_after_s: float, nudge_after_s: float) 
 
     Args:
         turn: The state of the agent's turn.
-        turn_ended_after_s: The time for an agent whose turn has ended by its hooks.
+        turn_ended_after_s: The time for an agent whose hooks have shown the end of its turn. It is
+            multiplied by `SCREEN_FACTOR` if just the screen has shown it.
         nudge_after_s: The time for every other agent; the result is never longer.
     """
     match turn:
@@ -49,8 +50,8 @@ def patience(
     Args:
         quiet_s: The seconds without work. The time in which the agent waits for the user or for
             research is not counted.
-        nudged: Whether the agent was reminded.
-        stalled: Whether the agent was reported.
+        nudged: Whether the agent was reminded already.
+        stalled: Whether the agent was reported already.
         nudge_after_s: The quiet time after which the agent is reminded.
         report_after_s: The quiet time after which the agent is reported.
     """

@@ -208,7 +208,7 @@ def _paths(fields: Fields, key: str) -> tuple[str, ...]:
 
 
 def _path(shape: Shape, value: object, place: str) -> str:
-    """Return a path of the project, normalised; a wrong one is noted and read as empty."""
+    """Return the path ``value``, normalised; empty, with a problem added to ``shape``, if wrong."""
     text = shape.text(value, place)
     if not text:
         return ""
@@ -252,9 +252,9 @@ def _mode(fields: Fields) -> GroupMode:
 
 
 def _check_indices(shape: Shape, indices: list[int]) -> None:
-    """Note indices that occur twice, and gaps between them; they must be 1, 2, 3, ….
+    """Add a problem to ``shape`` for each repeated index, and one if they are not 1, 2, 3, ….
 
-    An index of 0 stands for one that was wrong and has been noted; then gaps are not looked for.
+    An index of 0 stands for a wrong one, which is a problem already; then gaps are not reported.
     """
     for index in _repeated(indices):
         shape.note("subplans", f"index {index} is used more than once")
@@ -267,7 +267,11 @@ def _check_indices(shape: Shape, indices: list[int]) -> None:
 def _check_membership(
     shape: Shape, subplans: tuple[Subplan, ...], groups: tuple[Group, ...]
 ) -> None:
-    """Note sub-plans that are not in exactly one group, and unknown sub-plans in groups."""
+    """Add a problem to ``shape`` for each sub-plan that is not in exactly one group.
+
+    Also for each repeated ``group_id``, and for each unknown sub-plan that a group or a dependency
+    names.
+    """
     for group_id in _repeated([group.group_id for group in groups]):
         shape.note("groups", f"group_id `{group_id}` is used more than once")
     known = {subplan.index for subplan in subplans} - {0}
@@ -304,7 +308,7 @@ def _mentions(groups: tuple[Group, ...]) -> Iterator[tuple[str, PlanRef]]:
 
 
 def _check_overlaps(shape: Shape, subplans: tuple[Subplan, ...], groups: tuple[Group, ...]) -> None:
-    """Note each pair of sub-plans in a parallel group that own the same file."""
+    """Add a problem to ``shape`` wherever two sub-plans of a parallel group own the same file."""
     by_index = {subplan.index: subplan for subplan in subplans if subplan.index}
     for position, group in enumerate(groups):
         if group.mode is GroupMode.PARALLEL:
@@ -343,7 +347,7 @@ def _overlap(*pair: tuple[int, str]) -> str:
 
 
 def _territory(path: str) -> tuple[str, ...]:
-    """Return the parts of ``path``; a pattern such as ``src/*.py`` counts as ``src``."""
+    """Return the names that make up ``path``; a pattern such as ``src/*.py`` counts as ``src``."""
     parts = [] if path == "." else path.split("/")
     cut = next((at for at, part in enumerate(parts) if "*" in part or "?" in part), len(parts))
     return tuple(parts[:cut])

@@ -129,7 +129,7 @@ def check_review(
     Args:
         value: Plain values, as parsed from the file.
         role: The short or the long name of a reviewer.
-        strict: Whether to check every rule, as for a submission. Else just the verdict is required
+        strict: Whether to check every rule, as for a submission. Else only the verdict is required
             and unknown fields are ignored, for files that an older or newer version accepted.
 
     Returns:
@@ -230,7 +230,7 @@ def verdict_in(review_md_text: str) -> Verdict | None:
 
 
 def overall(reviews: Iterable[Review]) -> Verdict:
-    """Return fail if a review fails, else pass."""
+    """Return fail if any of the reviews is a fail, else pass."""
     failed = any(review.verdict is Verdict.FAIL for review in reviews)
     return Verdict.FAIL if failed else Verdict.PASS
 
