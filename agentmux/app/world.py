@@ -35,12 +35,13 @@ class Site:
         files: Returns the files of a session's directory.
         network: Returns the type of the network file system that a path is on; empty on a local
             disk.
-        follow: Yields at every change directly in a directory, and at the latest after so many
-            seconds, until the caller stops.
+        follow: Takes a directory and a number of seconds. Yields at every change directly in the
+            directory, and at the latest after that time; the caller stops iterating.
         terminal: Returns the tmux server at a socket path; at the configured socket for None.
         lock: Returns the lock of a session's directory.
         is_alive: Returns whether the process with this pid and start time (0: any) runs.
-        default_name: Returns the tmux session's name for a state that has none.
+        default_name: Returns the configured name of tmux sessions, for a session whose state has
+            no name.
         nested: Returns the repositories inside the project, as `Repository.nested` does; empty if
             git fails.
     """
@@ -85,9 +86,10 @@ class World(Site):
         agents: Returns the names in the agent registry.
         spec: Returns the agent of a name or command, with the configuration's overrides.
         own: The command lines of our own programs.
-        allow: Returns the same world, but with the untrusted parts of the project's files that
-            have these keys in effect, too.
-        preview: Returns the same world, but with all parts in effect; it runs no program.
+        allow: Takes keys of parts of the project's files that need trust. Returns the same world,
+            in which these parts have effect as well.
+        preview: Returns the same world, in which all parts have effect, and whose ``programs`` runs
+            no program.
     """
 
     host: str

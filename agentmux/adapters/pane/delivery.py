@@ -116,8 +116,10 @@ class Composer:
 def find_composer(screen: Screen, spec: AgentSpec) -> Composer | None:
     """Find the agent's input field on a screen; None if the screen does not show it.
 
-    It begins after the last match of the agent's ``ready`` pattern. An agent without the pattern
-    has it at the cursor: then ``body`` is the text up to the cursor, and ``draft`` is empty.
+    The field begins after the last match of the agent's ``ready`` pattern. If the agent has no such
+    pattern, the field is taken to be at the cursor: ``body`` is then the text of up to ten rows
+    that end with the cursor's row (empty if the row is blank before the cursor), and ``draft`` and
+    ``above`` are empty.
     """
     text = undimmed(screen.ansi)
     if spec.ready is None:
@@ -138,9 +140,9 @@ def find_composer(screen: Screen, spec: AgentSpec) -> Composer | None:
 
 
 def _draft(text: str) -> str:
-    """Return ``text`` without borders, up to the next line that is empty or only part of a frame.
+    """Return ``text`` without borders, up to the first line of only blanks and frame characters.
 
-    The first line of ``text`` is included in any case.
+    The first line of ``text`` does not count as such a line.
     """
     lines: list[str] = []
     for line in text.split("\n"):

@@ -1,8 +1,9 @@
 """The screen of a stopped pane: the last screen, dimmed, with a menu of choices over it.
 
-The program in every agent's pane (`wrapper`) imports this module for a stopped pane only. Nothing
-outside the standard library and agentmux may be imported, since that program runs under
-``python -IS``. The choices come from the launch file; see docs/reference/session-files.md.
+A stopped pane is one whose agent starts only after the user has chosen. The program in every
+agent's pane (`wrapper`) imports this module only if its pane is stopped. Nothing outside the
+standard library and agentmux may be imported, since that program runs under ``python -IS``. The
+choices come from the launch file; see docs/reference/session-files.md.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ class GateLine(NamedTuple):
 
 
 class Ended(Exception):  # noqa: N818 (not an error: nobody chose)
-    """A signal, whose number is ``number``, ended the pane before the user chose."""
+    """HUP or TERM came before the user chose; ``number`` is the number of this Unix signal."""
 
     def __init__(self, number: int) -> None:
         self.number = number
@@ -68,7 +69,7 @@ def hold(gate: Mapping[str, Any], commit: Callable[[str], str]) -> str:
             which is then shown, or an empty text.
 
     Raises:
-        Ended: A signal ended the pane.
+        Ended: HUP or TERM came before the user chose.
     """
     return _Gate(gate, commit).run()
 
@@ -117,9 +118,9 @@ class _Gate:
         self._paint()
 
     def _hand_signals_back(self) -> None:
-        """Block HUP and TERM from here on, and send those that have arrived to this process again.
+        """Block HUP and TERM; send this process again those that came while the menu was shown.
 
-        The caller installs its own handlers and unblocks the signals.
+        They stay blocked: the caller installs its own handlers and unblocks the signals.
         """
         signal.pthread_sigmask(signal.SIG_BLOCK, _ENDED_BY)
         signal.set_wakeup_fd(-1)

@@ -30,8 +30,8 @@ NOT_STARTED = 126
 PR_SET_PDEATHSIG = 1  # linux/prctl.h
 
 LINGER_S = 0.05
-"""The time between closing the terminal and the exit, so that tmux handles EOF before the
-SIGCHLD."""
+"""The seconds between closing the terminal and the wrapper's exit, so that tmux handles EOF before
+the SIGCHLD."""
 
 SETTLE_S = 1.0
 """How long to wait for a terminal's answer; some terminals never answer."""
@@ -50,9 +50,9 @@ class Refusal(Exception):  # noqa: N818 (not an error: the agent was not started
 
 
 class EndedEarly(Exception):  # noqa: N818 (not an error: a signal came before the agent)
-    """A signal of the system ended this process while its pane waited for the user's choice.
+    """HUP or TERM came while the pane waited for the user's choice, so the wrapper ends.
 
-    The agent does not run yet. ``number`` is the number of the signal, such as SIGHUP.
+    The agent was not started. ``number`` is the number of this Unix signal.
     """
 
     def __init__(self, number: int) -> None:
@@ -101,11 +101,13 @@ class Wrapper:
         return 128 + number if number else status or 0
 
     def start(self) -> None:
-        """Do everything that can fail, then start the agent in the foreground.
+        """Start the agent in the foreground, as ``launch.json`` says.
+
+        Before that, let the user choose if the file has a menu, and lock the conversation.
 
         Raises:
             Refusal: The agent cannot be started.
-            EndedEarly: A signal ended the pane while its menu was shown.
+            EndedEarly: HUP or TERM came while the menu was shown.
         """
         launch = self.read()
         if launch.get("gate"):
@@ -143,12 +145,12 @@ class Wrapper:
         return launch  # type: ignore[no-any-return]  # checked above as far as it matters
 
     def choose(self, launch: dict, gate: dict) -> dict:  # type: ignore[type-arg]  # JSON
-        """Show the menu ``gate`` until the user has chosen.
+        """Show the menu ``gate`` until the user has chosen, and write ``choice.json``.
 
         Return ``launch`` with the choice's fields added.
 
         Raises:
-            EndedEarly: A signal ended the pane before the user chose.
+            EndedEarly: HUP or TERM came before the user chose.
         """
         sys.path.append(os.path.realpath(f"{__file__}/../../../.."))  # the folder of `agentmux`
         from agentmux.adapters.pane.gate import Ended, hold  # noqa: PLC0415 (only for stopped panes)
@@ -415,7 +417,7 @@ def _say(text: str) -> None:
 
 
 def _tell(lines: list[str]) -> None:
-    """Show one dim line in the pane for each notice, before the agent draws its screen."""
+    """Show each of ``lines`` as one dim line in the pane; call this before the agent starts."""
     for text in lines:
         clean = "".join(char if char.isprintable() else "?" for char in text)
         _try(os.write, 1, f"\x1b[0;2m[{clean}]\x1b[0m\r\n".encode())

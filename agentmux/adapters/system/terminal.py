@@ -1,7 +1,7 @@
 """A terminal on file descriptors: its mode, its size, reading bytes and writing text.
 
-It needs the standard library alone, since the program in a stopped pane has nothing else. A signal
-during a read or write is handled, and then the read or write continues.
+It imports only the standard library, since the program in a stopped pane (`adapters.pane.gate`) has
+nothing else. After the handler of a Unix signal has run, an interrupted read or write continues.
 """
 
 from __future__ import annotations
@@ -106,7 +106,9 @@ def mode(fd: int) -> Mode:
 
 
 def make_raw(fd: int, *, drops_typed: bool) -> None:
-    """Make the terminal deliver each key at once, without echo or signals; output is unchanged.
+    """Make the terminal deliver each key at once, without echo; Ctrl-C and the like send no signal.
+
+    The terminal does not change output either: a newline needs its own carriage return.
 
     Args:
         drops_typed: Whether to drop keys that were typed before and not read yet.

@@ -86,7 +86,7 @@ class TmuxClient:
 
     @contextmanager
     def parsing(self) -> Iterator[None]:
-        """Raise the error `unreadable` if the ``with`` block, which parses an answer, fails."""
+        """Raise `unreadable` if the ``with`` block, which parses an answer, raises ValueError."""
         try:
             yield
         except ValueError as error:

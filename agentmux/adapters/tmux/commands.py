@@ -207,10 +207,10 @@ def guarded(pane: str, *commands: str, otherwise: str = "") -> Command:
 def ways_back(clients: str) -> Iterator[Command]:
     """Yield commands that switch a session's clients back to the sessions they came from.
 
-    ``clients`` are lines in `CLIENT_FORMAT`. A client goes to its last session. If that is gone, a
-    client older than this session must have shown another one before: it goes to any other session.
-    For other clients there is no command: they came from a shell, and return there when the session
-    ends.
+    ``clients`` are lines in `CLIENT_FORMAT`. A client goes to the session that it showed before. If
+    that is gone, but the client is older than this session, it must have shown another one before:
+    it goes to the next session in tmux's order. For other clients there is no command: they came
+    from a shell, and return there when the session ends.
     """
     for line in (line for line in clients.splitlines() if line.count("\t") >= 3):
         name, created, began, last = line.split("\t", 3)
@@ -286,7 +286,7 @@ def kill_on(pid: int, session: str) -> Command:
 
 
 def mark_path(target: str, path: str) -> Command:
-    """Return a command that notes the path of the session's directory on the tmux session."""
+    """Return a command that stores a session's directory in an option of its tmux session."""
     return ("set-option", "-t", target, PATH, spelled(path))
 
 
@@ -316,7 +316,7 @@ def create(
     Args:
         name: The tmux session's name.
         uuid: Set on the tmux session, to mark it as ours.
-        path: The session's directory, noted on the tmux session.
+        path: The session's directory; stored in an option of the tmux session.
         cwd: The directory in which the monitor runs.
         size: Columns and rows.
         argv: The monitor's command line.

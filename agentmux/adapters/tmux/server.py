@@ -141,7 +141,7 @@ class TmuxTerminal:
         Args:
             name: The tmux session's name.
             uuid: Set on the tmux session, to mark it as ours.
-            path: The session's directory, noted on the tmux session.
+            path: The session's directory; stored in an option of the tmux session.
             cwd: The directory in which ``argv`` runs.
             size: Columns and rows.
             argv: Two words or more, so that tmux starts no shell.
@@ -191,7 +191,8 @@ class TmuxTerminal:
     def _create(self, words: Sequence[str], uuid: str) -> TmuxReply:
         """Run the words that make the session ``uuid``; return the reply, also that of a failure.
 
-        Try again if the old server was just ending and dropped the call.
+        If a server at the socket was just ending and dropped the call, try again a few times,
+        unless the session exists.
         """
         limit = max(self._client.timeout_s, _CREATE_WAIT_S)
         reply = self._client.say(*words, timeout_s=limit)

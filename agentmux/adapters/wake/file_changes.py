@@ -23,19 +23,19 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 STEP_MS: Final = 500
-"""The interval in which the watching thread wakes. At 100 ms it used a third of an idle
-orchestrator's processor time (0.06 % over an hour). Signals need no shorter interval: they come
-through the pipe."""
+"""The interval in which the thread that watches files wakes. At 100 ms the thread used a third of
+an idle orchestrator's processor time (0.06 % over an hour). Agents' signals need no shorter
+interval, since they come through the wake-up pipe."""
 
 DEBOUNCE_MS: Final = 1000
 
 _LOOK_MS: Final = 500
-"""The longest time without a check: a change while a watch is being set up causes no event, and is
-found by the next check."""
+"""The longest time after which `follow` and `gone` look without an event: a change while a watch is
+being set up causes none."""
 
 _NO_TIMEOUT: Final = 0
-"""No timeout: by default the watching thread would wake the event loop every five seconds, for
-nothing."""
+"""The ``rust_timeout`` of watchfiles for no timeout: by default its thread would wake the event
+loop every five seconds, for nothing."""
 
 _UNWATCHABLE: Final = (OSError, RuntimeError)
 """What watchfiles raises for paths that cannot be watched (RuntimeError at the kernel's limits)."""
@@ -105,7 +105,7 @@ async def changes(paths: Iterable[Path], stop: asyncio.Event) -> AsyncIterator[N
 
 
 async def gone(path: Path) -> None:
-    """Return once nothing exists at ``path``; look at every change in its parent directory."""
+    """Wait until nothing exists at ``path``; changes in its parent directory tell when to look."""
     while os.path.lexists(path):
         with suppress(*_UNWATCHABLE):
             await _gone(path)
@@ -138,9 +138,9 @@ def _is_news(_change: Change, path: str) -> bool:
 
 
 class _Halt:
-    """The stop event for watchfiles: set if the caller's event is set, or on a cancel.
+    """The stop event for watchfiles: set if the caller's event is set, or if `set` was called.
 
-    A cancel sets only this object, not the caller's event.
+    watchfiles calls `set` when the watching task is cancelled; the caller's event stays as it is.
     """
 
     def __init__(self, stop: asyncio.Event) -> None:

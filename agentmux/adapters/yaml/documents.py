@@ -1,7 +1,8 @@
 """Read agents' files, strict YAML and Markdown with front matter, as plain values.
 
-An agent's file is untrusted. Nothing in it can make an object, take much more memory than its own
-size, or mean something else than it says: `no` stays the word ``no``, `0123` the word ``0123``.
+An agent's file is untrusted. Nothing in it can make an object of any class but those in `Value`,
+take much more memory than its own size, or mean something else than it says: `no` stays the word
+``no``, `0123` the word ``0123``.
 """
 
 from __future__ import annotations

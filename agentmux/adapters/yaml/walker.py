@@ -82,7 +82,7 @@ def walk(
 
 
 class _RefusedError(Exception):
-    """Ends the walk; the problem that caused it is noted already."""
+    """Ends the walk; the problem that caused it is in the list of problems already."""
 
 
 class _Walk(Generic[Built]):

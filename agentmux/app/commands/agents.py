@@ -154,7 +154,7 @@ class StrategyCommands:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentCommands:
-    """The command lines of one agent; the first of ``strategies`` that is ``used`` applies now."""
+    """The command lines of one agent with each strategy; `used` has those that apply now."""
 
     report: AgentReport
     strategies: tuple[StrategyCommands, ...]
@@ -249,7 +249,7 @@ def _problems(report: AgentReport, name: str, agents: Iterable[str]) -> Iterable
 
 
 def show_agent(world: World, name: str) -> AgentCommands:
-    """Return the command lines of an agent: those in use, and those of each strategy."""
+    """Return the command lines of an agent with each of its strategies."""
     report = _report(world, world.spec(name))
     kinds = [*report.spec.strategies] or [NO_STRATEGY]
     if report.strategy not in kinds:
