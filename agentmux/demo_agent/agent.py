@@ -145,7 +145,10 @@ class Agent:
         return recalled[0] if recalled else f"I heard: {prompt.strip().splitlines()[0]}", "done"
 
     def _asked(self, prompt: str) -> tuple[instructions.Instructions | None, str]:
-        """Return the instructions to follow now, and the text that may ask for the code word.
+        """Return the instructions to follow now, and the text in which to look for a question.
+
+        The question is ``what is the code word?`` (docs/reference/demo-agent.md). The text is the
+        prompt, with the text of the file that it names.
 
         If the prompt names a file, the instructions are in the file. Otherwise they are those that
         the agent has put off until a later prompt; None if it has put off none, or still waits for

@@ -178,7 +178,7 @@ def _signalled(state: SessionState, event: Event, step: FoldStep) -> SessionStat
 
 
 def _handed_in(after: SessionState, event: Event) -> SessionState:
-    """Mark the resume record of the signal's seat as handed in, if the signal ended its work.
+    """Mark the resume record of the signal's seat as handed in, if the signal ends its seat's work.
 
     A record of version 0.1.0 has no such mark and stays as it is.
     """
@@ -189,7 +189,7 @@ def _handed_in(after: SessionState, event: Event) -> SessionState:
 
 
 def _heard(state: SessionState, event: Event) -> SessionState:
-    """Mark the launch that sent the signal: a signal came from it, so a prompt has reached it."""
+    """Return the state in which the signal's seat is ``heard`` and ``reached`` (see `Seat`)."""
     reached = _reached(state, event)
     seat = _current(reached, event)
     return reached if seat is None else _with_seat(reached, event.seat, replace(seat, heard=True))
@@ -408,9 +408,10 @@ def _learned_fact(state: SessionState, event: Event, fact: ConversationLearned) 
 
 
 def _learned(state: SessionState, event: Event, conversation: str) -> SessionState:
-    """Return the state in which the seat's agent has the conversation with this id.
+    """Return the state in which the resume record of the event's seat has this conversation's id.
 
-    If ``conversation`` is empty, the agent has moved to a conversation whose id is not known.
+    If ``conversation`` is empty, the record says that the id is not known. An event of an earlier
+    launch of the seat changes nothing.
     """
     record = state.agents.get(event.seat)
     if record is None or _current(state, event) is None:

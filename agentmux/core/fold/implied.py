@@ -47,7 +47,7 @@ from agentmux.core.pipeline.registry import PIPELINE
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Implied:
-    """One file to add, at a path relative to the session directory.
+    """One file to add to a session, at a path relative to the session's directory.
 
     Exactly one of these is given: ``text``, the content; ``fields``, the content as a mapping, to
     be written as JSON (which is also YAML); or ``copy_of``, the path of a copy from which the file
@@ -61,7 +61,10 @@ class Implied:
 
 
 def implied(before: SessionState, event: Event, after: SessionState) -> tuple[Implied, ...]:
-    """Return the files to add for ``event``, which led from state ``before`` to state ``after``."""
+    """Return the files that ``event`` adds to the session; none for a signal that does not count.
+
+    The event has led from the state ``before`` to the state ``after``.
+    """
     if is_signal(event) and not counted(before, after):
         return ()  # a signal that does not count, or could not be handled
     return (*_of_event(before, event), *_of_review(before, event, after), *_of_fixing(after))
@@ -116,9 +119,10 @@ def _of_research(
 
 
 def _of_review(before: SessionState, event: Event, after: SessionState) -> tuple[Implied, ...]:
-    """Return the files to add if ``event`` ends reviewing; none if it does not.
+    """Return the files that ``event`` adds to the session if it ends reviewing; else none.
 
-    After a pass it is ``review.md``; after a fail also ``fix_request.md``, and copies in history.
+    After a pass it is ``review.md``; after a fail also ``fix_request.md``, and copies of both in
+    history.
     """
     if isinstance(event.fact, Resumed):
         passed = before.phase in PIPELINE and before.phase is not after.phase
@@ -142,9 +146,9 @@ def _of_review(before: SessionState, event: Event, after: SessionState) -> tuple
 
 
 def _review_at(reviews: tuple[Review, ...], *paths: str) -> tuple[Implied, ...]:
-    """Return the text of ``review.md`` as a file at each path.
+    """Return a file for each path, with the text of ``review.md`` that these reviews make.
 
-    Nothing if there are no reviews: then somebody wrote ``review.md`` by hand, and it stays.
+    No file if there are no reviews: then somebody wrote ``review.md`` by hand, and it stays.
     """
     return tuple(Implied(path=path, text=review_md(reviews)) for path in paths if reviews)
 

@@ -43,12 +43,12 @@ _OWN: Final[tuple[type[Fact], ...]] = (
 def rebuild(
     state: SessionState, events: Sequence[tuple[Event, int]]
 ) -> tuple[SessionState, tuple[Implied, ...]]:
-    """Return the state after a whole journal, and the files that may never have been added.
+    """Return the state after a whole journal, and the files that may not have been written.
 
     Before the holder of the session's lock appends a line, it applies its own previous line and all
     lines before that. So all events up to the holder's last line but one were surely applied, and
     a file of theirs that is missing was removed on purpose. The files of the later events are
-    returned, at the paths to which the journal says they were moved.
+    returned. If the journal says that such a file was archived, its path is the one in history.
 
     Args:
         state: The state before the first event.

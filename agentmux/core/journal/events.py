@@ -178,7 +178,7 @@ class AgentLaunched:
         record: The resume record of the launch.
         mode: How the pane comes up: ``native`` (the agent with its conversation), ``fresh`` (the
             agent with a new one), ``shell`` (for a person) or ``screen`` (just the last screen).
-        reason: Why in this mode, in words.
+        reason: Why the pane comes up in this mode, in words.
         attempt: 1 for the first launch for the same work, 2 for the next, and so on.
         stopped: Whether the pane waits for the user's choice (see `LaunchChosen`); ``mode`` is then
             the mode that the choice ``resume`` leads to.
@@ -207,7 +207,7 @@ class LaunchChosen:
     Attributes:
         choice: ``resume``, ``fresh`` or ``shell``.
         mode: How the pane comes up now, as in `AgentLaunched`.
-        reason: Why in this mode, in words.
+        reason: Why the pane comes up in this mode, in words.
         record: The resume record for this choice; empty if the record of the launch stays.
         prompt: The name of the file with the prompt in the folder of the launch.
     """
@@ -344,7 +344,11 @@ class CommitStarted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommitMade:
-    """The commit was made, or found by its trailer; ``commit`` is None if none was needed."""
+    """The commit was made, or found by its trailer; ``commit`` is None if none was needed.
+
+    The trailer is the line ``Agentmux-Event: <id of the approval>`` in the commit's message. If
+    an earlier attempt had already made the commit, ``adopted`` is True.
+    """
 
     kind: ClassVar[str] = "commit_made"
     commit: str | None

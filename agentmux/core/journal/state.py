@@ -34,7 +34,7 @@ class Seat:
         status: ``launched``; ``stopped`` while its pane waits for the user's choice; or the cause
             of its end, as in `events.AgentExited`.
         mode: How the pane came up, as in `events.AgentLaunched`.
-        reason: Why in this mode, in words.
+        reason: Why the pane came up in this mode, in words.
         attempt: 1 for the first launch for the same work, 2 for the next, and so on.
         reached: Whether there is proof that a prompt of AgentMux has arrived.
         heard: Whether a signal of this launch was accepted.

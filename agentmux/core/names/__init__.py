@@ -1,1 +1,1 @@
-"""Names of phases, roles, files, statuses, turn states; typos in them. Phase rules: `pipeline`."""
+"""Names of phases, roles, files, statuses, turns; hints for typos. Phase rules: `pipeline`."""

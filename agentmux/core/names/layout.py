@@ -1,6 +1,7 @@
 """Names of sessions, and the paths of AgentMux's files in a project. Opens no file.
 
-The paths from `STATE` on, and those that functions return, are relative to a session's folder.
+The paths in `STATE` and the constants below it, and those that functions return, are relative to a
+session's folder.
 """
 
 from __future__ import annotations

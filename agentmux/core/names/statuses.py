@@ -21,7 +21,7 @@ CLAIM_TAKEN: Final = "claim_taken"
 FINISHED: Final = "finished"
 ENDED_BY_USER: Final = "ended_by_user"
 LEFT: Final = frozenset({FINISHED, ENDED_BY_USER})
-"""The statuses of seats whose agents have left; they come back if the user asks for it."""
+"""The statuses of seats whose agents have left; such an agent comes back if the user asks."""
 
 # Of a seat, by what its screen and its hooks show.
 STARTING: Final = "starting"

@@ -12,6 +12,10 @@ class Turn(StrEnum):
     BEGUN = "begun"
     ENDED = "ended"
     OF_USER = "of_user"
-    """The user began the turn by typing. They talk with the agent, so no reminder comes early."""
+    """The user began the turn by typing.
+
+    The end of the turn does not change this value, since the user may go on talking with the agent:
+    an early reminder, as after `ENDED`, would disturb that.
+    """
     LOOKS_ENDED = "looks_ended"
     """The turn seems over: the screen showed work before, and now the agent waits for input."""

@@ -1,4 +1,4 @@
-"""The artifacts of a session, read from disk once, as a value."""
+"""The artifacts of a session as a value, which does not change when the files do."""
 
 from __future__ import annotations
 
@@ -131,8 +131,8 @@ def review_outcome(state: SessionState, artifacts: Artifacts) -> Verdict | None:
 def is_fix_iteration(state: SessionState, artifacts: Artifacts) -> bool:
     """Whether the findings of a failed review are being fixed, or have been.
 
-    The answer is yes from iteration 1 on, if there is a fix request or just its copy in history,
-    from which the fix request is restored.
+    The answer is no in iteration 0. In a later one it is yes if there is a fix request, or its copy
+    in history, from which it is restored.
     """
     if state.review_iteration == 0:
         return False

@@ -77,7 +77,7 @@ def architecting(state: SessionState, artifacts: Artifacts) -> Completion:
 
 
 def planning(state: SessionState, artifacts: Artifacts) -> Completion:
-    """Check planning: complete if ``execution_plan.yaml`` is valid, whatever ``plan.yaml`` is."""
+    """Check planning: complete if ``execution_plan.yaml`` is valid; ``plan.yaml`` is irrelevant."""
     plan = artifacts.execution_plan
     if plan is not None:
         return _yes(f"execution_plan.yaml, {plan.subplan_count} sub-plans", EXECUTION_PLAN)

@@ -95,8 +95,8 @@ class PromptInputs:
         topic: The topic of a researcher's seat.
         question: The question on the topic, in the words of the agent that asked.
         feature: The user's request; prompts repeat its beginning.
-        inputs: The files to read, besides ``context.md`` and ``requirements.md``; for `TOLD` the
-            topic's ``summary.md``.
+        inputs: The files to read, besides ``context.md`` and ``requirements.md``; for the
+            template `TOLD` the topic's ``summary.md``.
         change_request_path: The file with the request for changes that began this cycle; None in
             cycle 1.
         hello: Whether the prompt asks the agent to call ``agentmux submit hello`` first, by which
@@ -106,7 +106,7 @@ class PromptInputs:
         open_items: For a resume: what is still to do, one line each.
         drafts: For a resume: the artifacts that exist and were not handed in.
         asked: For a resume: the research that this seat has asked for.
-        instruction_file: For `CONTINUE` and `NUDGE`: the file with the full prompt.
+        instruction_file: For the templates `CONTINUE` and `NUDGE`: the file with the full prompt.
     """
 
     session_dir: str
@@ -250,9 +250,10 @@ def _pieces(template_text: str) -> tuple[str | Filler, ...]:
 
 
 def _block(filler: Filler) -> Filler:
-    """Return ``filler`` changed for a name that is alone on its line.
+    """Return the filler for a name that is alone on its line, made from ``filler``.
 
-    The text that it returns ends with an empty line, but if the text is empty, no line is left.
+    Its text replaces the whole line and an empty line below. It is the text of ``filler`` with an
+    empty line added, or empty if that text is empty.
     """
 
     def filled(inputs: PromptInputs) -> str:

@@ -1,8 +1,8 @@
 """A captured screen as rows to paint again: dimmed, cropped, with text and SGR sequences alone.
 
 Pure, and without dataclasses or anything outside the standard library, since the program in a
-stopped pane imports no other module of AgentMux but this one and what it imports. A captured screen
-is untrusted: unknown sequences are dropped. (SGR sequences set colours, bold and the like.)
+stopped pane imports no modules of AgentMux but this one and those that this one imports. A captured
+screen is untrusted: unknown sequences are dropped. (SGR sequences set colours, bold and the like.)
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _EXTENDED: Final = {38: "fg", 48: "bg", 58: ""}
 
 
 class _Style:
-    """The state that SGR sequences have set, as far as it is painted: colours and marks."""
+    """The colours, and marks such as underline, that SGR sequences have set and `paint` shows."""
 
     __slots__ = ("bg", "fg", "marks")
 

@@ -77,11 +77,11 @@ def ask(console: Console, question: str, now_s: float) -> Console:
 def _again(
     console: Console, wish: Wish, now_s: float, *, draft: str | None
 ) -> tuple[Console, Wish]:
-    """Return the console after a key that asked for ``wish``, and what to do.
+    """Return the console after a key that asked for ``wish``, and what the monitor has to do.
 
-    If the key before asked for the same, do it; else ask first, and keep ``draft`` meanwhile. A key
-    needs a second press because the first may have been meant for an agent whose pane has just
-    closed.
+    That is ``wish`` if it is `Wish.NOTHING` or the open question is about the same wish; else it is
+    `Wish.ASK`, and the console keeps ``draft`` meanwhile. A key needs a second press because the
+    first may have been meant for an agent whose pane has just closed.
     """
     if wish is Wish.NOTHING or (wish is console.wish and now_s < console.until_s):
         return Console(), wish
