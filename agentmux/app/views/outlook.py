@@ -24,7 +24,8 @@ class SeatOutlook:
     """How one seat would be resumed; in a live session, what its agent does now.
 
     Attributes:
-        mode: ``native``, ``fresh``, ``shell`` or ``screen``; in a live session the agent's status.
+        mode: ``native``, ``fresh``, ``shell`` (a shell for a person) or ``screen`` (just its last
+            screen); in a live session the agent's status.
     """
 
     seat: str

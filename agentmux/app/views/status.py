@@ -1,4 +1,7 @@
-"""What ``status`` and ``list`` show of a session, as data; odd values in a state do no harm."""
+"""What ``status`` and ``list`` show of a session, as data.
+
+A value in the state that has the wrong type counts as missing.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +36,8 @@ class SeatView:
     """What ``status`` shows of one seat.
 
     Attributes:
-        mode: How it was launched: ``native``, ``fresh``, ``shell`` or ``screen``.
+        mode: How it was launched: ``native``, ``fresh``, ``shell`` (a shell for a person) or
+            ``screen`` (just its last screen).
         reason: Why it was launched in this mode.
         status: What its agent does, or why it is gone.
         source: Where the status comes from: ``screen``, ``journal`` or ``exit record``.
@@ -134,7 +138,9 @@ class SessionView:
 def look(site: Site, entries: Sequence[SessionEntry]) -> OperationResult[tuple[SessionView, ...]]:
     """Return a view of each session.
 
-    The ``problems`` of the result are those that a script must not overlook.
+    The result has a problem for each session that cannot be read, or whose tmux server or lock
+    cannot be asked (unless tmux is not installed, so that nothing is live). The worst one sets the
+    exit code. Lesser problems are only in the view of their session.
     """
     now, nested = site.now(), cache(site.nested)
     found = live(site, entries)
@@ -194,7 +200,7 @@ def session_view(
 
     Args:
         entry: The session.
-        liveness: What runs of it.
+        liveness: Whether its tmux session and its orchestrator run.
         runtime: The runtime note of its orchestrator; ignored unless the orchestrator runs.
         project: The directory that shown paths are relative to.
         now: The current time.
@@ -302,7 +308,10 @@ def _at_work(entry: SessionEntry, noted: Json, seats: tuple[SeatView, ...]) -> S
 
 
 def _at_rest(entry: SessionEntry, liveness: Liveness) -> SessionStatus:
-    """Return the status without an orchestrator: stopped by its user, else interrupted."""
+    """Return the status of a session without an orchestrator.
+
+    It is "stopped" if its user stopped it and it is not live, else "interrupted".
+    """
     cause = _mapping(entry.fields, "interruption").get("cause", "")
     stopped = str(cause).startswith("stopped") and not liveness.live
     return SessionStatus.STOPPED if stopped else SessionStatus.INTERRUPTED
@@ -337,12 +346,15 @@ def _seats(
 
 
 def _doing(seat: Mapping[str, Any], seen: Mapping[str, Any], *, runs: bool) -> tuple[str, str, str]:
-    """Return status, source and since when of one seat.
+    """Return `SeatView.status` and `SeatView.source` of a seat, and the time the status began.
+
+    The time is empty where unknown.
 
     Args:
         seat: The seat's fields in the state.
-        seen: What the orchestrator noted about it, which counts more; may be empty.
-        runs: Whether anything of the session runs.
+        seen: What the orchestrator noted about it; may be empty. It counts only in a live session,
+            and only while the state says that the seat is launched.
+        runs: Whether the session is live.
     """
     recorded = _text(seat, "status")
     if recorded != LAUNCHED:

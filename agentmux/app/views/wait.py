@@ -1,4 +1,4 @@
-"""Wait until a session reaches a phase; changes of its files wake the wait."""
+"""Waits until a session reaches a phase; reads it when its files change and each half second."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ def named(face: Face, name: str, *, command: str) -> tuple[Site, SessionEntry]:
     Args:
         face: The global options.
         name: A name, a path, or the beginning of a name, as typed.
-        command: The command in hints, with ``SESSION`` in place of the name.
+        command: The command that hints show, with ``SESSION`` in place of the name.
 
     Raises:
         NotFoundError: No session matches, or several do.
@@ -39,7 +39,7 @@ def meant(
         face: The global options.
         name: A name, a path, or the beginning of a name; None: return the current project's world,
             and None in place of a session.
-        command: The command in hints, with ``SESSION`` in place of the name.
+        command: The command that hints show, with ``SESSION`` in place of the name.
         read_only: Write no file through this world, not even a cache.
 
     Raises:

@@ -149,7 +149,7 @@ def _deciding(face: Face, name: str | None, *, command: str) -> tuple[World, Ses
         face: The global options.
         name: The session's name; None: the only session that waits for a decision, or the only one
             that is not done.
-        command: The command in hints, with ``SESSION`` in place of the name.
+        command: The command that hints show, with ``SESSION`` in place of the name.
 
     Raises:
         NotFoundError: No session matches, or several do.

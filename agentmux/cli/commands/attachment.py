@@ -39,8 +39,8 @@ def attach(face: Face, site: Site, entry: SessionEntry) -> NoReturn:
 def go(face: Face, site: Site, path: Path, argv: tuple[str, ...]) -> int:
     """Run a tmux client that shows a session; when it ends, print the state of the session.
 
-    Inside tmux, ``argv`` switches the client that is running; it replaces this process, so nothing
-    is printed.
+    Inside tmux, ``argv`` replaces this process and makes the present client show the session; this
+    function then does not return and prints nothing.
 
     Args:
         face: The global options.

@@ -43,7 +43,7 @@ def _is_of(survivor: Survivor, places: Iterable[tuple[str, Path]]) -> bool:
     An agent whose session directory does not exist any more counts, too: the session was moved.
 
     Args:
-        survivor: The agent.
+        survivor: The agent; it has the id of one of the sessions.
         places: Id and directory of each session.
     """
     if not Path(survivor.folder or "/nowhere").is_dir():

@@ -180,7 +180,7 @@ def _picked(
         world: The project, with its settings and tools.
         entry: The session that the command names; None: pick one.
         fresh: The seats that start a new conversation; ``*`` stands for all.
-        command: The command in hints, with ``SESSION`` in place of the name.
+        command: The command that hints show, with ``SESSION`` in place of the name.
         json: Whether the answer is JSON; the picker is then not shown.
 
     Returns:
@@ -252,7 +252,7 @@ def _dry_run(
 
 
 class _LookedUpOnce:
-    """Finds installed programs; remembers each answer, for a look at many sessions."""
+    """`Programs` that look each program up only once, for a dry run of many sessions."""
 
     def __init__(self, programs: Programs) -> None:
         self.path, self.shell = programs.path, programs.shell

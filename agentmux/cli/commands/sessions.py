@@ -207,7 +207,7 @@ def _named_or_going(
     Args:
         face: The global options.
         name: A name, a path, or the beginning of a name; None without one.
-        command: The command in hints, with ``SESSION`` in place of the name.
+        command: The command that hints show, with ``SESSION`` in place of the name.
 
     Raises:
         NotFoundError: No session matches the name, or several do; or there is no session at all.
@@ -232,7 +232,7 @@ def one(face: Face, name: str | None, *, command: str) -> tuple[Site, SessionEnt
     Args:
         face: The global options.
         name: A name, a path, or the beginning of a name; None without one.
-        command: The command in hints, with ``SESSION`` in place of the name.
+        command: The command that hints show, with ``SESSION`` in place of the name.
 
     Raises:
         NotFoundError: No session matches, or several do.

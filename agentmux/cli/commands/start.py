@@ -151,7 +151,9 @@ def _chosen_agent(face: Face, world: World) -> str | None:
 
 
 def orchestrator_start(world: World, config: Path | None) -> OrchestratorStart:
-    """Return how to start an orchestrator: its command line, and the pipe on which it reports.
+    """Return how to start an orchestrator.
+
+    That is: its command line, and the pipe in which it reports that it is ready, or why not.
 
     Args:
         world: The project, with its settings and tools.
@@ -272,7 +274,7 @@ def show_begun(
         begun: The session.
         json: Print JSON.
         attach: Value of ``--attach`` or ``--detach``; None: attach if this is a terminal.
-        told: Warnings that were printed already.
+        told: Warnings that were printed already; they are repeated in the JSON only.
     """
     news = [each for each in begun.warnings if each not in told]
     for warning in news:

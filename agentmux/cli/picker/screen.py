@@ -82,7 +82,7 @@ def select_session(
         entries: The sessions to choose from.
         interactive: Whether stdin and stderr are a terminal that can show the picker.
         fresh: Whether seats start new conversations; the person can change that in the picker.
-        command: The command in hints, with ``SESSION`` in place of the name.
+        command: The command that hints show, with ``SESSION`` in place of the name.
 
     Raises:
         NotFoundError: There is no session, or there are several and the picker cannot be shown.
@@ -191,7 +191,7 @@ class Looker:
 
     Attributes:
         bell: Read end of a pipe (a file descriptor). It becomes readable when a session has been
-            examined, or when this process gets a signal.
+            examined, or when this process gets a Unix signal with a handler.
         rope: Write end of that pipe.
     """
 
@@ -311,9 +311,10 @@ def _in_short(outlook: Outlook) -> str:
 
 @contextlib.contextmanager
 def _signals(rope: int) -> Iterator[None]:
-    """In the block, let each signal write to the pipe end ``rope``, so that the picker wakes up.
+    """In the block, let each Unix signal with a handler write to ``rope``, to wake the picker.
 
-    A signal to end also raises `_EndedError`, so that the terminal is restored first.
+    SIGWINCH and the signals in `_ENDING` get handlers. One of `_ENDING` raises `_EndedError`, so
+    that the terminal is restored before this process ends.
     """
 
     def end(number: int, _frame: object) -> None:
