@@ -192,7 +192,7 @@ class Prober:
     def __init__(
         self, *, path_env: str, cache_dir: Path, keep: bool = True, runs: bool = True
     ) -> None:
-        """Take the arguments of `probe` for all later calls.
+        """Take the arguments with which each program is probed; see the function `probe`.
 
         If ``runs`` is false, no program is run: only the cache is read.
         """
@@ -206,7 +206,8 @@ class Prober:
         """Return what the program can do; wait for its output for at most `PROBE_TIMEOUT_S`.
 
         If another thread is probing the program already, the time counts from the start of its
-        probe.
+        probe. After that time the result may come from an earlier version, or say nothing about
+        features.
         """
         return self._answer(spec, PROBE_TIMEOUT_S)
 
@@ -235,7 +236,7 @@ class Prober:
                 self._changed.notify_all()
 
     def _is_ours(self, key: object, patience_s: float) -> bool:
-        """Return True if this thread must run the probe ``key``, and note that it has begun.
+        """Return True if this thread must run the probe ``key``; it then counts as running.
 
         If another thread is probing the program, first wait for the end of that probe, at most
         until ``patience_s`` seconds after its start. Return False if there is a result by then, or
@@ -306,7 +307,10 @@ def _ask(argv: Sequence[str], path_env: str, timeout_s: float) -> str:
 
 
 def _key(program: Path, argv: Sequence[str]) -> dict[str, object]:
-    """Return the cache key for the output of ``argv``, with size and time of the program file."""
+    """Return the cache key for the output of ``argv``.
+
+    It contains ``argv``, and real path, size and modification time of the file ``program``.
+    """
     facts = program.stat()
     return {
         "v": 1,

@@ -72,8 +72,8 @@ def _mode(path: Path) -> int:
     """Return the permissions of the file at ``path``, or those for a new file if it is missing.
 
     Raises:
-        ValueError: It is a link, has several hard links, or is not regular; replacing it would
-            leave the other names with the old content.
+        ValueError: The file is not regular, is a link or has several hard links; replacing it
+            would leave its other names with the old content.
     """
     try:
         found = path.lstat()

@@ -66,10 +66,10 @@ class ProjectFiles:
         return {role: text for role, text in found.items() if text is not None}
 
     def trusted_and(self, keys: frozenset[str]) -> frozenset[str]:
-        """Return the keys of the trusted parts and of those in ``keys``, if they can be used.
+        """Return the keys of the parts that may be used if ``keys`` are allowed, too.
 
-        A key without a part in the project is left out. So is an agent whose ``like`` names an
-        agent of the project that is left out.
+        These are the keys of the trusted parts and ``keys``, without keys that name no part of the
+        project, and without agents whose ``like`` names an agent of the project that is left out.
         """
         return trust.allowed(self.parts, keys | trust.trusted(self.parts, self.known))
 
@@ -152,7 +152,10 @@ class ProjectTrust:
         return self._project.known
 
     def keep(self, parts: trust.TrustedParts, *, only: bool = False) -> None:
-        """Add ``parts`` (digests by key) to the trusted parts; with ``only``, replace them."""
+        """Record ``parts`` (digests by key) as trusted.
+
+        Parts that were trusted before stay trusted, unless ``only`` is true.
+        """
         # Read again: another command may have trusted or revoked parts meanwhile.
         known = self._store.read()
         wanted = dict(parts) if only else {**known, **parts}

@@ -171,9 +171,10 @@ class _Reader:
         return verdicts, reviews
 
     def _review_files(self, nominated: tuple[str, ...]) -> Iterator[tuple[str, str]]:
-        """Yield path and reviewer's role of each file that has the name of a review.
+        """Yield path and reviewer's role of each file found that has the name of a review.
 
-        ``nominated`` are the roles that review; one that reviews alone may use ``review.yaml``.
+        ``nominated`` are the roles that review. If there is one such role, its review may also have
+        the name ``review.yaml``.
         """
         roles = {
             f"{layout.REVIEW}/{name}": role

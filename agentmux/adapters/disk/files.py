@@ -86,8 +86,8 @@ def put(path: Path, data: bytes, *, keep: bool = False) -> bool:
     """Make sure that ``path`` contains ``data``, durably; make missing directories. Safe to repeat.
 
     Args:
-        keep: If another file has this name, rename that file to a free name (``-2``, ``-3``, …)
-            instead of replacing it.
+        keep: If ``path`` has other content, first rename that file to a free name (``-2``,
+            ``-3``, …) instead of replacing it.
 
     Returns:
         True if the file was written; False if it had this content already.

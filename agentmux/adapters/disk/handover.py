@@ -88,7 +88,7 @@ class ReadyPipe:
         return None
 
     def moved(self, folder: Path) -> None:
-        """Take over the new path of the pipe, after its directory was renamed to ``folder``."""
+        """Tell this object that the pipe's directory was renamed to ``folder``."""
         self._path = folder / self._path.name
 
     def close(self) -> None:
@@ -165,7 +165,10 @@ def take_environment(path: Path) -> dict[str, str] | None:
 
 
 def _beside(path: Path) -> Path:
-    """Return the path of a pipe's environment file; `files.sweep` removes a forgotten one."""
+    """Return the path of the file with the environment that belongs to the pipe ``path``.
+
+    Its name is a temporary one, so that `files.sweep` removes a file that nobody read.
+    """
     return path.with_name(f".tmp-{path.stem.rpartition('-')[2]}")
 
 

@@ -42,8 +42,8 @@ class JournalLine:
     Attributes:
         start: The offset of its first byte.
         end: The offset after its newline.
-        raw: The line without its newline; of a longer line than `LINE_MAX` only the beginning,
-            which `parse_line` rejects.
+        raw: The line without its newline. If the line is longer than `LINE_MAX`, only its
+            beginning, which `parse_line` rejects.
     """
 
     start: int
@@ -147,8 +147,8 @@ class FileJournal:
     def exclusive(self, *, wait_s: float = LOCK_WAIT_S) -> Iterator[HeldJournal]:
         """Lock the journal against all other writers while the ``with`` block runs.
 
-        Keep it for milliseconds only. Do not call it again inside the block: it would wait for
-        itself.
+        Keep it locked for milliseconds only. Do not call it again inside the block: it would wait
+        for itself.
 
         Raises:
             DataError: There is no journal, or it cannot be opened for writing.

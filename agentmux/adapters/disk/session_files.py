@@ -76,7 +76,7 @@ class FileSession(FileSignals):
     def digest(self, path: str) -> str:
         """Return the SHA-256 of the session's file ``path`` in hex.
 
-        The result is empty if it is missing, not regular or too large.
+        The result is empty if the file is missing, not regular or too large.
         """
         data = files.read_limited(f"{self._path}/{path}", _DIGEST_MAX)
         return "" if data is None else sha256(data).hexdigest()
@@ -160,7 +160,9 @@ class FileSession(FileSignals):
         files.sync_dir(sessions)
 
     def discard(self) -> None:
-        """Remove the directory of a session that never began, and what `make` made around it.
+        """Remove the directory of a session that never began.
+
+        Parent folders and ``.gitignore`` that `make` made are removed unless others use them.
 
         What cannot be removed stays, without an error.
         """
@@ -205,10 +207,10 @@ class FileSession(FileSignals):
         self._store.set_aside_corrupt(now)
 
     def import_session(self, state: SessionState, events: Sequence[Event]) -> SessionState:
-        """Replace the journal of an older session by one with ``events``.
+        """Replace the journal of a session from an older version by one with ``events``.
 
-        Return and save the new state. ``state`` is the older state; the new one has the next
-        revision. The old journal is kept under another name (``tool_events.imported-…``).
+        Save and return the state that follows from them; its revision is the one after that of the
+        old ``state``. The old journal is kept under another name (``tool_events.imported-…``).
         """
         path = self.journal.path
         if self.journal.exists():
@@ -224,7 +226,7 @@ class FileSession(FileSignals):
     def add(self, implied: Implied) -> None:
         """Write the file ``implied``, which follows from an event, durably.
 
-        Do nothing if it has this content already, or if it is to be a copy and exists.
+        Do nothing if the file has its content already, or if it has a ``copy_of`` and exists.
         """
         target = self._place(implied.path)
         data = self._content(implied)
@@ -248,7 +250,7 @@ class FileSession(FileSignals):
         return tuple(name for path in archive.paths for name in _files_below(self._path, path))
 
     def archive(self, archive: Archive) -> None:
-        """Move files one by one into the history.
+        """Move the files that ``archive`` names into the history, one by one.
 
         A file that was moved before, or is missing, is no error.
         """
@@ -287,8 +289,9 @@ class FileSession(FileSignals):
     def sweep(self, *, all_ended: bool = False) -> None:
         """Remove files that killed writers left half-written; call it under the session's lock.
 
-        ``all_ended`` says that every agent has ended: then all such files of launches are removed,
-        and pipes that killed commands left.
+        In the folders of launches, only such files of a minute's age are removed. If ``all_ended``
+        says that every agent has ended, newer ones are removed, too, and so are the pipes that
+        killed commands left (see `discard_pipes`).
         """
         # Only the lock's holder and hooks make temporary files; losing a hook's does no harm.
         files.sweep(self._path, older_than_s=0)

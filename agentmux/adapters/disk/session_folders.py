@@ -99,10 +99,10 @@ def _has_journal(path: Path, fields: Mapping[str, Any]) -> bool:
 
 
 def runtime(path: Path) -> Mapping[str, Any]:
-    """Return the last ``runtime_state.json`` of the session's orchestrator; empty if not readable.
+    """Return the content of ``runtime_state.json``, as the session's orchestrator wrote it last.
 
-    An orchestrator whose file system has become read-only cannot write that down, so this function
-    adds it as ``problem``.
+    The result is empty if the file is not readable. If the file system has become read-only, the
+    orchestrator cannot report that, so this function adds a sentence about it as ``problem``.
     """
     noted = _fields(f"{path}/{layout.RUNTIME}", RUNTIME_MAX) or {}
     with suppress(OSError):

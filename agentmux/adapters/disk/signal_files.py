@@ -1,4 +1,4 @@
-"""The part of a session's directory that a signal needs: reading it and appending, under one lock.
+"""What a signal needs: read a session's directory and append to its journal, under one lock.
 
 `session_files.FileSession` adds the rest. This module is separate so that ``agentmux submit`` does
 not import more than it needs.
@@ -59,7 +59,10 @@ class FileTransaction:
 
 
 class FileSignals:
-    """The files of the session at ``path``; implements `ports.session_files.SignalFiles`."""
+    """Those files of the session at ``path`` that a signal needs.
+
+    Implements `ports.session_files.SignalFiles`.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -98,7 +101,7 @@ class FileSignals:
             yield FileTransaction(held, loaded)
 
     def read_artifact(self, path: str, limit: int) -> tuple[bytes | None, str]:
-        """Return the content of a session's regular file and ``""``, or None and the reason.
+        """Return the content of the session's file ``path`` and ``""``, or None and the reason.
 
         A file with more than ``limit`` bytes is not read.
         """
@@ -111,8 +114,8 @@ class FileSignals:
     def read_yaml(self, data: bytes) -> tuple[object, tuple[str, ...]]:
         """Parse one YAML document strictly.
 
-        Return its value, and a sentence with line for each problem. The value is None if there are
-        problems.
+        Return its value, and for each problem a sentence, with its line where known. The value is
+        None if there are problems.
         """
         from agentmux.adapters.yaml.documents import load_yaml  # noqa: PLC0415 (yaml costs 20 ms)
 
@@ -188,9 +191,9 @@ class FileSignals:
     ) -> LoadedSession:
         """Load a session without a readable state: apply its whole journal to `BLANK`.
 
-        If the journal has no events of ours, the session counts as foreign, and its phase must be
-        found from its artifacts. ``first`` is the journal's first line; ``warnings`` gets a
-        sentence about what was done.
+        If the first readable event is not `JournalCreated`, the session counts as foreign, and its
+        phase must be found from its artifacts. ``first`` is the journal's first line; ``warnings``
+        gets a sentence about what was done.
         """
         lines = journal.read().lines if first is not None else ()
         events = self._events(lines, warnings, older=not _is_header(first))
@@ -310,6 +313,6 @@ def _older_event(line: JournalLine) -> Event:
 
 
 def _is_header(first: JournalLine | None) -> bool:
-    """Return whether a journal's first line is our header; journals of older sessions have none."""
+    """Return whether a journal's first line is `JournalCreated`; older versions wrote none."""
     fields = parse_line(first.raw) if first is not None else None
     return fields is not None and fields.get("event") == JournalCreated.kind

@@ -71,7 +71,9 @@ class StateStore:
         return self.path.with_name(layout.CURSOR)
 
     def load(self) -> LoadedState:
-        """Return the content of ``state.json``, or of the backup if it is corrupt; change no file.
+        """Return the content of ``state.json``, or of its backup if ``state.json`` is corrupt.
+
+        No file is changed.
 
         Raises:
             DataError: The state is from a newer agentmux, or the system does not let us read it.

@@ -201,7 +201,8 @@ def _ended_in(process: subprocess.Popen[bytes], limit_s: float, project: Path) -
     """Kill git and its children if git is still running when the ``with`` block ends.
 
     Raises:
-        MissingError: The block ended by the timeout of ``limit_s`` seconds.
+        MissingError: The block raised `subprocess.TimeoutExpired`. The message gives ``limit_s``
+            as the time limit in seconds.
     """
     try:
         yield

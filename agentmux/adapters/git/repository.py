@@ -222,7 +222,7 @@ class Git:
         trailer: tuple[str, str],
         onto: Head | None = None,
     ) -> str:
-        """Commit these paths as they are on disk, and nothing else; return the commit's id.
+        """Commit exactly these paths, as they are on disk; return the commit's id.
 
         Hooks run, and signing is as configured. A path that is not on disk is committed as deleted.
         What the user had staged stays staged. A failure leaves index and HEAD as they were, unless

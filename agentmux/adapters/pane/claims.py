@@ -65,18 +65,19 @@ class ClaimFolder:
         return None if found is None else _described(found)
 
     def latest(self, program: str, home: str, cwd: str) -> tuple[str, ...]:
-        """Return the owners that `note_latest` recorded for ``cwd``; empty if none are recorded.
+        """Return the ids that `note_latest` recorded for ``cwd``; empty if none are recorded.
 
-        Each is the id of a launch or of a conversation. "The latest conversation" that the program
-        resumes in ``cwd`` may belong to any of them.
+        Each is the id of a launch or of a conversation. If the program resumes "the latest
+        conversation" in ``cwd``, that may be the conversation of any of them.
         """
         data = files.read_limited(self._latest(program, home, cwd), _NOTE_MAX)
         return () if data is None else tuple(data.decode(errors="replace").split())
 
     def note_latest(self, program: str, home: str, cwd: str, owners: tuple[str, ...]) -> None:
-        """Record the owners of "the latest conversation" in ``cwd``, in place of an earlier record.
+        """Record whose conversation the program may resume as "the latest" in ``cwd``.
 
-        They are the ids of the launches that run there now, and of their conversations.
+        ``owners`` are the ids of the launches that run there now, and of their conversations; they
+        replace an earlier record.
         """
         path = self._latest(program, home, cwd)
         files.make_dir(path.parent)
