@@ -107,7 +107,10 @@ class Repository(Protocol):
         """Return the path of the lock file of the user's index while it exists, else None."""
 
     def changes(self) -> tuple[str, ...]:
-        """Return the files of `dirty`, then the folders of `nested`, with one call of git."""
+        """Return all uncommitted changes: first what `dirty` returns, then what `nested` returns.
+
+        It takes one call of git.
+        """
 
     def dirty(self) -> tuple[str, ...]:
         """Return the files that differ from HEAD or are untracked, without ``.agentmux``."""

@@ -267,6 +267,8 @@ class Panes(Protocol):
     def close_panes(self, panes: Sequence[str], *, vacate: Collection[str] = ()) -> None:
         """Kill these panes; panes already gone are no error.
 
+        An empty pane takes the place of each killed pane that is also in ``vacate``.
+
         Args:
             panes: By id.
             vacate: Panes whose place beside the monitor stays empty, until `arrange` gives it to

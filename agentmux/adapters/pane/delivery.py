@@ -313,9 +313,10 @@ class _Typing:
             await self.pause(_POLL_S)
 
     def press_again(self, *, holds: bool) -> None:
-        """Press Enter a second and last time if the text is still in the composer after a while.
+        """Press Enter once more if the text has stayed in the input field for `_STILL_THERE_S`.
 
-        ``holds`` says whether the composer has the text now.
+        The caller looks at the screen again and again, and says each time by ``holds`` whether
+        the input field has the text. Enter is pressed at most once here.
         """
         if not holds:
             self.held_since = None

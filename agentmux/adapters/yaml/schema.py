@@ -336,7 +336,7 @@ def words(node: Node, path: str) -> object:
 
 
 def pattern(node: Node, path: str) -> object:
-    """Read a regular expression (``re.MULTILINE``) and return its text."""
+    """Check that the node is a regular expression (for ``re.MULTILINE``), and return its text."""
     if not isinstance(node.value, str) or _is_null(node) or not node.value:
         wrong(node, path, "a regular expression")
     try:

@@ -228,7 +228,7 @@ def resolve(site: Site, name: str, *, command: str = STATUS) -> SessionEntry:
     path relative to the project; as a slug; as the beginning of a name or slug.
 
     Args:
-        command: The command in hints, with ``SESSION`` where the name goes.
+        command: The command that hints show, with ``SESSION`` where the name goes.
 
     Raises:
         NotFoundError: No session matches, or several do.
@@ -309,7 +309,7 @@ def select_session(entries: Sequence[SessionEntry], *, command: str = STATUS) ->
 
     Args:
         entries: The sessions to choose from.
-        command: The command in hints, with ``SESSION`` where the name goes.
+        command: The command that hints show, with ``SESSION`` where the name goes.
 
     Raises:
         NotFoundError: There is none, or there are several.

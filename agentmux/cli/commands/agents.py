@@ -31,7 +31,7 @@ _VARIANTS: Final = "demo-"
 
 
 def _also_before(ctx: typer.Context, given: bool) -> bool:
-    """Whether ``--json`` was given after the subcommand (``given``), or before it."""
+    """Return whether ``--json`` was given, before the subcommand or after it (``given``)."""
     return given or (ctx.parent is not None and ctx.parent.params.get("json") is True)
 
 

@@ -1,1 +1,1 @@
-"""Conversion between plain data and values: frozen classes, records in JSON, checked input."""
+"""Convert plain data of JSON or YAML, checked, to values of frozen classes, and values to JSON."""
