@@ -171,11 +171,12 @@ class Session:
         folded = self.state
         for event, offset in tail:
             before, folded = folded, advance(folded, event, offset)
-            if not is_signal(event) or counted(before, folded):
+            counts = counted(before, folded)
+            if counts or not is_signal(event):
                 self._add_implied(before, event, folded)
                 self._commit(folded)
-                if counted(before, folded):
-                    self.notice(event)
+            if counts:
+                self.notice(event)
         if folded is not self.state:
             self._commit(folded)
         return tuple(event for event, _ in tail)
