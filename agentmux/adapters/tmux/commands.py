@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from agentmux.core.agents.environment import Change
-from agentmux.core.terminal.captured_screen import line_drawing, trimmed
+from agentmux.core.terminal.captured_screen import line_drawing, trimmed, untabbed
 from agentmux.core.terminal.text_width import cell_width, width
 from agentmux.ports.terminal import NewPane, Pane, Screen, Target, TmuxSession
 
@@ -130,7 +130,6 @@ Full names are not used, since a ``command-alias`` of the user may redefine them
 
 _LAUNCHING: Final = "launch-"
 
-_TAB: Final = 8
 _SPELLED = re.compile(rb"%([0-9a-f]{2})")
 _SGR = re.compile(r"\x1b\[[0-9;:]*m")
 _SHIFTED = re.compile(r"\x0e([^\x0f]*)\x0f?")
@@ -565,7 +564,7 @@ def _screen(head: str, body: str, *, colours: bool) -> tuple[str, Screen]:
     """
     pane, *numbers = head.split("\t")
     cols, rows, cursor_row, cursor_col = map(int, numbers)
-    ansi = trimmed(_untabbed(_unshifted(body.removesuffix("\n")))).split("\n")
+    ansi = trimmed(untabbed(_unshifted(body.removesuffix("\n")))).split("\n")
     text = [(_SGR.sub("", row) if colours else row).rstrip(" ") for row in ansi]
     if cursor_row < len(text):
         blanks = " " * (cursor_col - width(text[cursor_row], cells=cell_width))
@@ -588,22 +587,6 @@ def parse_version(text: str) -> tuple[int, int] | None:
     """
     match = re.search(r"tmux (?:next-)?(\d+)\.(\d+)", text)
     return (int(match[1]), int(match[2])) if match else None
-
-
-def _untabbed(ansi: str) -> str:
-    """Replace tabs by blanks, up to the next multiple of eight columns."""
-    if "\t" not in ansi:
-        return ansi
-    return "\n".join(map(_row_untabbed, ansi.split("\n")))
-
-
-def _row_untabbed(row: str) -> str:
-    done = ""
-    for number, part in enumerate(row.split("\t")):
-        if number:
-            done += " " * (_TAB - width(_SGR.sub("", done), cells=cell_width) % _TAB)
-        done += part
-    return done
 
 
 def _unshifted(ansi: str) -> str:

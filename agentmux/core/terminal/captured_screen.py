@@ -13,7 +13,7 @@ import unicodedata
 from collections.abc import Iterator, Mapping
 from typing import Final, TypeAlias
 
-from agentmux.core.terminal.text_width import Cells, cell_width
+from agentmux.core.terminal.text_width import Cells, cell_width, width
 
 _JOINER: Final = "\u200d"
 _LONGEST_NUMBER: Final = 4
@@ -28,7 +28,6 @@ _TOKEN: Final = re.compile(
     r"|\x1b[ -/]*[0-Z\\`-~]?"
     r"|(?P<shift>[\x0e\x0f])"
     r"|(?P<newline>\n)"
-    r"|(?P<tab>\t)"
     r"|[\x00-\x1f\x7f-\x9f]"
     r"|(?P<text>[^\x00-\x1f\x7f-\x9f]+)"
 )
@@ -134,6 +133,23 @@ def line_drawing(text: str) -> str:
     return text.translate(_ACS)
 
 
+def untabbed(ansi: str, *, cells: Cells = cell_width) -> str:
+    """Return a captured screen with blanks up to the next tab stop in the place of each tab.
+
+    tmux 3.6 and newer print the tabs that a program wrote; older ones print blanks.
+    """
+    if "\t" not in ansi:
+        return ansi
+    return "\n".join(_untabbed_row(row, cells) for row in ansi.split("\n"))
+
+
+def _untabbed_row(row: str, cells: Cells) -> str:
+    done, *others = row.split("\t")
+    for part in others:
+        done += " " * (_TAB_COLS - width(_SGR.sub("", done), cells=cells) % _TAB_COLS) + part
+    return done
+
+
 def paint(
     ansi: str, cols: int, rows: int, *, dim: bool = True, cells: Cells = cell_width
 ) -> tuple[str, ...]:
@@ -233,7 +249,7 @@ def _rows(ansi: str, cols: int, cells: Cells) -> list[list[StyledText]]:
     """
     style, shifted = _Style(), False
     made = [_Row(cols, cells)]
-    for token in _TOKEN.finditer(ansi):
+    for token in _TOKEN.finditer(untabbed(ansi, cells=cells)):
         kind = token.lastgroup
         if kind == "sgr":
             style.take(token["sgr"])
@@ -241,8 +257,6 @@ def _rows(ansi: str, cols: int, cells: Cells) -> list[list[StyledText]]:
             shifted = token["shift"] == "\x0e"
         elif kind == "newline":
             made.append(_Row(cols, cells))
-        elif kind == "tab":  # tmux 3.6 and newer print the tabs of a program
-            made[-1].add(style.words(), made[-1].to_next_stop())
         elif kind == "text":
             text = line_drawing(token["text"]) if shifted else token["text"]
             made[-1].add(style.words(), text)
@@ -252,11 +266,11 @@ def _rows(ansi: str, cols: int, cells: Cells) -> list[list[StyledText]]:
 class _Row:
     """A row of a screen that is filled from the left until it is full."""
 
-    __slots__ = ("_cells", "_cols", "_joined", "_room", "segments")
+    __slots__ = ("_cells", "_joined", "_room", "segments")
 
     def __init__(self, cols: int, cells: Cells) -> None:
         self.segments: list[StyledText] = []
-        self._cols = self._room = cols if cols > 0 else -1
+        self._room = cols if cols > 0 else -1
         self._cells = cells
         self._joined = False
 
@@ -273,10 +287,6 @@ class _Row:
             kept = "".join(self._fitting(text))
         if kept:
             self.segments.append((words, kept))
-
-    def to_next_stop(self) -> str:
-        """Return the blanks from the end of the row to the next tab stop."""
-        return " " * (_TAB_COLS - (self._cols - self._room) % _TAB_COLS)
 
     def _fitting(self, text: str) -> Iterator[str]:
         for char in filter(_is_shown, text):

@@ -51,8 +51,8 @@ def cells_of(text: str, cells: Cells) -> int:
         ("\x0elqk\x0fq", f"\x1b[0;2m┌─┐\x1b[0;2mq{RESET}"),
         ("a\u202eb\ud800c\u2028d", f"\x1b[0;2mabcd{RESET}"),
         # tmux 3.6 and newer keep tabs, and print them.
-        ("a\tb", f"\x1b[0;2ma\x1b[0;2m{' ' * 7}\x1b[0;2mb{RESET}"),
-        ("世\t\x1b[31mb", f"\x1b[0;2m世\x1b[0;2m{' ' * 6}\x1b[0;2;31mb{RESET}"),
+        ("a\tb", f"\x1b[0;2ma{' ' * 7}b{RESET}"),
+        ("世\t\x1b[31mb", f"\x1b[0;2m世{' ' * 6}\x1b[0;2;31mb{RESET}"),
         ("", ""),
     ],
 )
