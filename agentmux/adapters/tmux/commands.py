@@ -258,15 +258,9 @@ def goes_to(target: Target, command: str) -> Command:
     """
     # Unlike `guard` this prints nothing, since it would appear on the user's screen.
     nobody = text_of(f"show-options -v {ELSEWHERE}")
-    return (
-        SHORT_NAMES["if-shell"],
-        "-F",
-        "-t",
-        target.session,
-        is_ours(target),
-        text_of(f"{command} -t {target.session}"),
-        nobody,
-    )
+    shown = text_of(f"{command} -t {target.session}")
+    words = ("if-shell", "-F", "-t", target.session, is_ours(target), shown, nobody)
+    return tuple(in_short(words))
 
 
 def kill_on(pid: int, session: str) -> Command:
