@@ -47,6 +47,13 @@ def screen(project: Project) -> str:
     return project.program("tmux", "capture-pane", "-p", "-t", found["id"]).stdout if found else ""
 
 
+def resume_to_the_question(project: Project, session: Session, wait_until: WaitUntil) -> None:
+    """Resume a session whose architect then stands stopped and asks how to go on."""
+    project.ok("resume", session.name, "--detach")
+    session.until_seat("architect", "stopped")
+    wait_until(lambda: "Restart fresh" in screen(project), 20)
+
+
 def chosen(session: Session) -> list[dict[str, Any]]:
     return [each for each in session.events if each["event"] == "launch_chosen"]
 
@@ -62,9 +69,7 @@ def test_a_stopped_pane_goes_on_as_its_user_chooses(
     conversation = session.state["agents"]["architect"]["session_ref"]
     project.scenario(QUIET if key == "s" else {})
 
-    project.ok("resume", session.name, "--detach")
-    session.until_seat("architect", "stopped")
-    wait_until(lambda: "Restart fresh" in screen(project), 20)
+    resume_to_the_question(project, session, wait_until)
     before = pane(project)
     assert "architect · demo · stopped" in before["label"]
     assert "native" in screen(project)
@@ -106,9 +111,7 @@ def test_the_last_screen_outlives_stopped_panes(project: Project, wait_until: Wa
     project.config(CONFIRM)
     session = at_work(project, wait_until)
     kept = (session.path / "snapshots" / "architect.json").read_text()
-    project.ok("resume", session.name, "--detach")
-    session.until_seat("architect", "stopped")
-    wait_until(lambda: "Restart fresh" in screen(project), 20)
+    resume_to_the_question(project, session, wait_until)
     project.ok("stop", session.name)
     assert (session.path / "snapshots" / "architect.json").read_text() == kept
 
@@ -122,9 +125,7 @@ def test_a_stopped_pane_that_is_closed_was_ended_by_its_user(
 ) -> None:
     project.config(CONFIRM)
     session = at_work(project, wait_until)
-    project.ok("resume", session.name, "--detach")
-    session.until_seat("architect", "stopped")
-    wait_until(lambda: "Restart fresh" in screen(project), 20)
+    resume_to_the_question(project, session, wait_until)
     project.tmux("kill-pane", "-t", pane(project)["id"])
     session.until_seat("architect", "ended_by_user")
     assert session.launched() == ["architect"] * 2
@@ -159,9 +160,7 @@ def test_a_choice_that_nobody_heard_counts_at_the_next_resume(
 ) -> None:
     project.config(CONFIRM)
     session = at_work(project, wait_until)
-    project.ok("resume", session.name, "--detach")
-    session.until_seat("architect", "stopped")
-    wait_until(lambda: "Restart fresh" in screen(project), 20)
+    resume_to_the_question(project, session, wait_until)
     runtime = session.runtime
     os.kill(runtime["orchestrator_pid"], signal.SIGKILL)
     launch = seat(session)["launch"]

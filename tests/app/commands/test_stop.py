@@ -29,6 +29,15 @@ def world(tmp_path: Path) -> World:
     return build.world(tmp_path, environ=dict(os.environ))
 
 
+@pytest.fixture
+def own(tmux: TmuxTerminal, session: OnDisk) -> OwnSession:
+    created = tmux.create_session(
+        name="ours", uuid=SESSION_ID, path=str(session.path), cwd=session.path, size=(80, 24),
+        argv=SLEEP,
+    )  # fmt: skip
+    return tmux.own(created.target)
+
+
 def stopped(world: World, session: OnDisk, *, asked: bool) -> Stopped:
     """Stop a session whose orchestrator is still running, but whose tmux session is gone."""
 
@@ -39,13 +48,8 @@ def stopped(world: World, session: OnDisk, *, asked: bool) -> Stopped:
 
 
 def test_without_an_orchestrator_the_agents_end_before_their_tmux_session(
-    world: World, session: OnDisk, tmux: TmuxTerminal
+    world: World, session: OnDisk, tmux: TmuxTerminal, own: OwnSession
 ) -> None:
-    created = tmux.create_session(
-        name="ours", uuid=SESSION_ID, path=str(session.path), cwd=session.path, size=(80, 24),
-        argv=SLEEP,
-    )  # fmt: skip
-    own = tmux.own(created.target)
     own.open_panes([
         NewPane(seat="architect", launch="l1", label="architect", argv=SLEEP)
     ])  # fmt: skip
@@ -64,14 +68,9 @@ def test_without_an_orchestrator_the_agents_end_before_their_tmux_session(
 
 
 def test_a_tmux_session_that_the_orchestrator_left_behind_is_ended(
-    world: World, session: OnDisk, tmux: TmuxTerminal
+    world: World, session: OnDisk, tmux: TmuxTerminal, own: OwnSession
 ) -> None:
-    created = tmux.create_session(
-        name="ours", uuid=SESSION_ID, path=str(session.path), cwd=session.path, size=(80, 24),
-        argv=SLEEP,
-    )  # fmt: skip
     (session.path / layout.RUNTIME).write_text('{"orchestrator_pid": 7, "orchestrator_started": 7}')
-    own = tmux.own(created.target)
     done = stop(world, session.path, lambda: own, ask=lambda _: True, wait_gone=lambda *_: True)
     assert done == Stopped(by="stop")
     assert tmux.sessions() == ()
