@@ -15,6 +15,7 @@ from freezegun import freeze_time
 from agentmux.app.session.lookup import sessions_dir
 from agentmux.cli.main import main
 from tests.app.on_disk import OnDisk
+from tests.fakes.pseudo_terminal import read_to_end
 
 NAME = "20260101-101500-add-auth"
 Run = Callable[..., int]
@@ -82,8 +83,7 @@ def test_a_terminal_shows_colours_and_nothing_wider_than_itself(session: OnDisk)
     env = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "40", "LINES": "24"}
     done = subprocess.run(program, stdout=theirs, stderr=subprocess.PIPE, env=env, check=False)
     os.close(theirs)
-    shown = os.read(ours, 9999).decode()
-    os.close(ours)
+    shown = read_to_end(ours)
     assert (done.returncode, done.stderr) == (0, b"")
     assert "\x1b[0;31mred\x1b[0m plain\x1b[0m\r\n" in shown
     assert "\x1b[0;32m" + "x" * 40 + "\x1b[0m\r\n" in shown
