@@ -14,7 +14,7 @@ if TYPE_CHECKING:  # these names cost more than all that `agentmux list` does
     from agentmux.core.agents.spec import AgentSpec
     from agentmux.core.config.settings import Settings
     from agentmux.ports.claims import Claims
-    from agentmux.ports.processes import Lock
+    from agentmux.ports.processes import Lock, TreeLock
     from agentmux.ports.programs import Programs
     from agentmux.ports.repository import Repository
     from agentmux.ports.session_files import SessionFiles
@@ -39,6 +39,7 @@ class Site:
             directory, and at the latest after that time; the caller stops iterating.
         terminal: Returns the tmux server at a socket path; at the configured socket for None.
         lock: Returns the lock of a session's directory.
+        tree_lock: Returns the lock of the work tree that contains a directory of a project.
         is_alive: Returns whether the process with this pid and start time (0: any) runs.
         default_name: Returns the configured name of tmux sessions, for a session whose state has
             no name.
@@ -54,6 +55,7 @@ class Site:
     follow: Callable[[Path, float], Iterator[None]]
     terminal: Callable[[str | None], Terminal]
     lock: Callable[[Path], Lock]
+    tree_lock: Callable[[Path], TreeLock]
     is_alive: Callable[[int, int], bool]
     default_name: Callable[[], str]
     nested: Callable[[], tuple[str, ...]]

@@ -38,7 +38,7 @@ LOCK_WAIT_S: Final = 1.0
 
 
 class Lock(Protocol):
-    """The session's lock; an orchestrator holds it for its whole life."""
+    """A lock; an orchestrator holds that of its session for its whole life."""
 
     def acquire(self, timeout_s: float, holder: Mapping[str, object]) -> None:
         """Take the lock, and store ``holder``, a description of this process, beside it.
@@ -47,8 +47,8 @@ class Lock(Protocol):
             BlockedError: Another process still has it after ``timeout_s`` seconds.
         """
 
-    def release(self) -> None:
-        """Release the lock."""
+    def release(self, *, keep_note: bool = False) -> None:
+        """Release the lock, and remove the note of who held it unless ``keep_note``."""
 
     def still_mine(self) -> bool:
         """Return whether we hold the lock, and the locked file is still the one at its path."""
@@ -61,6 +61,20 @@ class Lock(Protocol):
 
     def holder(self) -> Mapping[str, object] | None:
         """Return the description that the holder gave to `acquire`; None if there is none."""
+
+
+class TreeLock(Lock, Protocol):
+    """The lock of a work tree; the orchestrator of the session that works there holds it.
+
+    Its note names the last session (``path``), also while no process holds the lock.
+    """
+
+    @property
+    def top(self) -> Path:
+        """The top of the work tree; outside of git, the project's directory."""
+
+    def note(self, holder: Mapping[str, object]) -> None:
+        """Write the note without taking the lock."""
 
 
 class Handover(Protocol):

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from agentmux.adapters.disk.trust_store import TrustStore
     from agentmux.core.agents.spec import AgentSpec
     from agentmux.core.config.settings import Settings
-    from agentmux.ports.processes import Lock
+    from agentmux.ports.processes import Lock, TreeLock
     from agentmux.ports.programs import Programs
     from agentmux.ports.session_files import SessionFiles
     from agentmux.ports.terminal import Terminal
@@ -91,6 +91,7 @@ def site(project: Path, *, config: Path | None, environ: Mapping[str, str]) -> S
         follow=_follow,
         terminal=functools.cache(_terminal_at(environ, chosen)),
         lock=_lock,
+        tree_lock=_tree_lock,
         is_alive=_is_alive,
         default_name=lambda: chosen().defaults.session_name,
         nested=lambda: _nested(project, environ),
@@ -159,6 +160,7 @@ def world(
         follow=_follow,
         terminal=functools.cache(_terminal_at(environ, lambda: chosen)),
         lock=_lock,
+        tree_lock=_tree_lock,
         is_alive=_is_alive,
         default_name=lambda: chosen.defaults.session_name,
         nested=lambda: _nested(project, environ),
@@ -214,6 +216,16 @@ def _lock(path: Path) -> Lock:
     from agentmux.adapters.disk.lock import SessionLock  # noqa: PLC0415 (not every command)
 
     return SessionLock(path)
+
+
+def _tree_lock(folder: Path) -> TreeLock:
+    from agentmux.adapters.disk.lock import WorkTreeLock  # noqa: PLC0415 (not every command)
+    from agentmux.adapters.git.work_tree import work_tree  # noqa: PLC0415 (nor this)
+
+    found = work_tree(folder)
+    if found is None or not os.access(found.git_dir, os.W_OK):
+        return WorkTreeLock(folder if found is None else found.top, folder / layout.SESSIONS_DIR)
+    return WorkTreeLock(found.top, found.git_dir)
 
 
 def _is_alive(pid: int, started: int) -> bool:

@@ -150,7 +150,8 @@ class Project:
         """Return every entry in the sessions' folder, also incomplete sessions."""
         folder = self.path / ".agentmux" / ".sessions"
         found = folder.iterdir() if folder.is_dir() else ()
-        return sorted(each for each in found if each.name != ".gitignore")
+        ours = (".gitignore", "agentmux.lock", "agentmux.lock.json")
+        return sorted(each for each in found if each.name not in ours)
 
     def tree(self) -> str:
         """Return one hash of all files in the project and the home, with their modes and times.

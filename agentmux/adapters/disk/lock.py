@@ -1,16 +1,16 @@
-"""The session lock: a kernel lock, which ends with the process that holds it, and a note about it.
+"""The locks of a session and of a work tree: kernel locks, which end with their holder.
 
-The lock file is never removed: otherwise a second process could make and lock a new one. The note
-says which process has the lock. It is a file of its own, for messages only, and may be out of date:
-only the lock counts.
+A lock file is never removed, since a second process could then lock a new one. Beside it lies a
+note of who holds the lock. The note may be out of date: only the lock counts.
 """
 
 from __future__ import annotations
 
 import fcntl
 import os
+import shlex
 import stat
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -27,12 +27,28 @@ _HOLDER_MAX: Final = 1 << 16
 _OPEN: Final = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 
 
-class SessionLock:
-    """The lock of the session in one directory; not locked at first. Use one object per process."""
+class _NotedLock:
+    """A lock file and the note beside it; use one object per process. Not locked at first."""
 
-    def __init__(self, folder: Path) -> None:
-        self._session = folder.name
-        self._path = folder / layout.LOCK
+    def __init__(
+        self,
+        path: Path,
+        note: Path,
+        blocked: Callable[[Mapping[str, Any]], BlockedError],
+        about: Mapping[str, str] | None = None,
+    ) -> None:
+        """Prepare the lock.
+
+        Args:
+            path: The lock file.
+            note: The file of the note.
+            blocked: Returns the error for a lock that another process holds, from the note.
+            about: Fields of every note. One with other values was copied here, and is ignored.
+        """
+        self._path = path
+        self._about = about or {}
+        self._note = note
+        self._blocked_by = blocked
         self._lock: FileLock | None = None
         self._witness = -1
 
@@ -58,23 +74,23 @@ class SessionLock:
             self._take(timeout_s)
             try:
                 self._check_path()
-                files.replace(self._holder, files.json_bytes(holder))
+                files.replace(self._note, files.json_bytes({**holder, **self._about}))
             except BaseException:
                 self._let_go()
                 raise
 
-    def release(self) -> None:
+    def release(self, *, keep_note: bool = False) -> None:
         """Release the lock and remove the note; do nothing if this object does not hold the lock.
 
-        The lock file stays. A note that cannot be removed is no error, since the caller is ending
-        and has more to release.
+        The lock file stays; so does the note, if ``keep_note``. A note that cannot be removed is no
+        error, since the caller is ending and has more to release.
         """
         if self._lock is None:
             return
         try:
-            if self.still_mine():
+            if self.still_mine() and not keep_note:
                 with suppress(AgentmuxError, OSError):
-                    files.remove(self._holder)
+                    files.remove(self._note)
         finally:
             self._let_go()
 
@@ -97,15 +113,15 @@ class SessionLock:
         return os.fstat(self._witness).st_nlink == 0
 
     def holder(self) -> dict[str, Any] | None:
-        """Return the note of the process that took the lock last.
-
-        The result is None if there is no readable note.
-        """
-        data = files.read_limited(self._holder, _HOLDER_MAX)
+        """Return the note of the last holder; None without a readable one."""
+        data = files.read_limited(self._note, _HOLDER_MAX)
         try:
-            return files.json_fields(data) if data is not None else None
+            note = files.json_fields(data) if data is not None else None
         except ValueError:
             return None
+        if note is None or any(note.get(key) != text for key, text in self._about.items()):
+            return None
+        return note
 
     def is_held(self) -> bool:
         """Return whether any process holds the lock now; this creates no file.
@@ -171,15 +187,58 @@ class SessionLock:
             lock.release(force=True)
 
     def _blocked(self) -> BlockedError:
-        note = self.holder() or {}
-        named = [
-            f"{word} {note[key]}"
-            for word, key in (("process", "pid"), ("on", "host"), ("since", "since"))
-            if key in note
-        ]
-        by = " ".join(named) or "another process"
-        return BlockedError(
-            f"session `{self._session}` is in use by {by}",
-            reason="locked",
-            hints=(f"see it: agentmux status {self._session}",),
-        )
+        return self._blocked_by(self.holder() or {})
+
+
+class SessionLock(_NotedLock):
+    """The lock of one session's directory."""
+
+    def __init__(self, folder: Path) -> None:
+        def blocked(note: Mapping[str, Any]) -> BlockedError:
+            return BlockedError(
+                f"session `{folder.name}` is in use by {_named(note)}",
+                reason="locked",
+                hints=(f"see it: agentmux status {folder.name}",),
+            )
+
+        super().__init__(folder / layout.LOCK, folder / layout.LOCK_HOLDER, blocked)
+
+
+class WorkTreeLock(_NotedLock):
+    """The lock of one work tree.
+
+    Attributes:
+        top: The top of the work tree.
+    """
+
+    def __init__(self, top: Path, folder: Path) -> None:
+        """Prepare the lock of the work tree at ``top``; the lock file is in ``folder``."""
+
+        def blocked(note: Mapping[str, Any]) -> BlockedError:
+            path = note.get("path")
+            known = isinstance(path, str)
+            who = f"session {Path(str(path)).name}" if known else _named(note)
+            return BlockedError(
+                f"{who} works in {top}; only one session at a time may",
+                reason="checkout_taken",
+                hints=(f"see it: agentmux status {shlex.quote(str(path))}",) if known else (),
+            )
+
+        paths = (folder / layout.TREE_LOCK, folder / layout.TREE_LOCK_HOLDER)
+        super().__init__(*paths, blocked, {"top": str(top)})
+        self.top = top
+
+    def note(self, holder: Mapping[str, Any]) -> None:
+        """Write ``holder`` to the note without taking the lock.
+
+        Raises:
+            DataError: The note cannot be written.
+        """
+        with files.explained(self._note):
+            files.replace(self._note, files.json_bytes({**holder, **self._about}))
+
+
+def _named(note: Mapping[str, Any]) -> str:
+    words = (("process", "pid"), ("on", "host"), ("since", "since"))
+    named = [f"{word} {note[key]}" for word, key in words if key in note]
+    return " ".join(named) or "another process"

@@ -1,1 +1,1 @@
-"""All calls of git, for one project. `app/loop` decides when to commit."""
+"""All calls of git, for one project, and finding its work tree. `app` decides what to do."""

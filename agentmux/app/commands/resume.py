@@ -259,12 +259,14 @@ def resume(
     """
     world.claims.require_writable()
     lock = world.lock(plan.path)
-    with world.folders.one_at_a_time(world.project):
+    tree = world.tree_lock(world.project)
+    with world.folders.one_at_a_time(tree.top):
         require_free(world, but=plan.path)
         lock.acquire(LOCK_WAIT_S, {"pid": 0, "since": stamp(world.now())})
         try:
             state = _named(world, plan)
             pipe = starter.pipe(plan.path)
+            tree.note({"path": str(plan.path.resolve())})
         finally:
             lock.release()
     named = replace(request, session_id=state.session_id, session_name=state.session_name)

@@ -180,13 +180,15 @@ def _made(
         pipes: list[Handover] = []
         with ExitStack() as made:
             try:
-                with world.folders.one_at_a_time(world.project):
+                tree = world.tree_lock(world.project)
+                with world.folders.one_at_a_time(tree.top):
                     require_free(world)
                     files.make(
                         _first_events(world, state),
                         first_texts(world, plan.path, state),
                         last=partial(_finish, world, starter, plan, made, pipes),
                     )
+                    tree.note({"path": str(plan.path.resolve())})
             except BlockedError as error:
                 if error.reason != NAME_TAKEN:
                     raise

@@ -67,12 +67,38 @@ async def drive(
         AgentmuxError: The orchestrator could not start, or go on; the caller reports that.
     """
     tools.lock.acquire(_LOCK_WAIT_S, identity)
-    session = Session(files, now=world.now, new_id=world.new_id)
-    begin(world, session, request, tools.terminal.target.server.socket)
-    _require_own(tools, session)
-    watcher = Watcher(world, session, tools, identity=identity)
-    manner = PaneManner(fresh=frozenset(request.fresh), stopped=request.policy == Policy.CONFIRM)
-    orchestrator = Orchestrator(world, session, tools, watcher, manner)
+    tree = world.tree_lock(world.project)
+    tree.acquire(_LOCK_WAIT_S, identity)
+    stays = True
+    try:
+        session = Session(files, now=world.now, new_id=world.new_id)
+        begin(world, session, request, tools.terminal.target.server.socket)
+        _require_own(tools, session)
+        watcher = Watcher(world, session, tools, identity=identity)
+        manner = PaneManner(
+            fresh=frozenset(request.fresh), stopped=request.policy == Policy.CONFIRM
+        )
+        orchestrator = Orchestrator(world, session, tools, watcher, manner)
+        _announce(session, orchestrator)
+        entered, _ = settled_state(world, session.state, session.artifacts())
+        report(OrchestratorReport(ok=True, phase=entered.phase.value, warnings=session.warnings))
+        await orchestrator.run()
+        stays = not orchestrator.kills_session
+    finally:
+        # The note of this lock tells other projects of agents that stay without us.
+        tree.release(keep_note=stays)
+    logger.info("orchestrator ended: %s", orchestrator.cause)
+    if orchestrator.kills_session:
+        _note_what_stays(tools, watcher)
+    tools.lock.release()
+    if orchestrator.kills_session:
+        with suppress(HiddenServerError):
+            tools.terminal.kill()
+    return ExitCode.OK if orchestrator.cause == "done" else ExitCode.FAILED
+
+
+def _announce(session: Session, orchestrator: Orchestrator) -> None:
+    """Have signals and warnings shown at the monitor, those so far at once."""
 
     def warn(warning: str) -> None:
         orchestrator.say(f"warning: {warning}")
@@ -85,17 +111,6 @@ async def drive(
     session.tell, session.notice = warn, notice
     for warning in session.warnings:
         warn(warning)
-    entered, _ = settled_state(world, session.state, session.artifacts())
-    report(OrchestratorReport(ok=True, phase=entered.phase.value, warnings=session.warnings))
-    await orchestrator.run()
-    logger.info("orchestrator ended: %s", orchestrator.cause)
-    if orchestrator.kills_session:
-        _note_what_stays(tools, watcher)
-    tools.lock.release()
-    if orchestrator.kills_session:
-        with suppress(HiddenServerError):
-            tools.terminal.kill()
-    return ExitCode.OK if orchestrator.cause == "done" else ExitCode.FAILED
 
 
 def _note_what_stays(tools: Tools, watcher: Watcher) -> None:

@@ -6,6 +6,7 @@ import contextlib
 import errno
 import fcntl
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -13,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from agentmux.adapters.disk.lock import SessionLock
+from agentmux.adapters.disk.lock import SessionLock, WorkTreeLock
 from agentmux.errors import BlockedError, DataError, ExitCode
 
 HOLDER = {"pid": 4711, "host": "box", "since": "2026-01-02T03:04:05Z"}
@@ -264,3 +265,33 @@ def test_a_note_that_cannot_be_written_gives_the_lock_back(folder: Path) -> None
     with pytest.raises(DataError):
         SessionLock(folder).acquire(0, HOLDER)
     assert not SessionLock(folder).is_held()
+
+
+# -- the lock of a work tree ---------------------------------------------------------------------
+
+
+def test_a_work_tree_has_one_holder_which_others_can_name(tmp_path: Path) -> None:
+    first, second = (WorkTreeLock(tmp_path, tmp_path) for _ in range(2))
+    first.acquire(0, {"path": "/p/.agentmux/.sessions/20260101-101500-one"})
+    with pytest.raises(BlockedError) as caught:
+        second.acquire(0, {"path": "/q/x"})
+    assert caught.value.reason == "checkout_taken"
+    assert caught.value.message.startswith(f"session 20260101-101500-one works in {tmp_path}")
+    assert caught.value.hints == (
+        "see it: agentmux status /p/.agentmux/.sessions/20260101-101500-one",
+    )
+    first.release()
+    assert second.holder() is None
+    second.acquire(0, {"path": "/q/x"})
+    second.release(keep_note=True)
+    assert (first.holder() or {})["path"] == "/q/x"
+    assert not first.is_held()
+
+
+def test_the_note_of_a_copied_work_tree_is_ignored(tmp_path: Path) -> None:
+    original, copy = tmp_path / "original", tmp_path / "copy"
+    original.mkdir()
+    WorkTreeLock(original, original).note({"path": "/p/x"})
+    shutil.copytree(original, copy)
+    assert (WorkTreeLock(original, original).holder() or {})["path"] == "/p/x"
+    assert WorkTreeLock(copy, copy).holder() is None

@@ -1,0 +1,65 @@
+"""The work tree around a directory is found as git finds it, without starting git."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from agentmux.adapters.git.work_tree import work_tree
+from tests.app.driver import git, make_project
+
+
+def asked(folder: Path) -> tuple[str, str]:
+    """Return what git itself says."""
+    top, git_dir = git(folder, "rev-parse", "--show-toplevel", "--absolute-git-dir").splitlines()
+    return top, git_dir
+
+
+def found(folder: Path) -> tuple[str, str]:
+    tree = work_tree(folder)
+    assert tree is not None
+    return str(tree.top), str(tree.git_dir.resolve())
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    return make_project(tmp_path / "project")
+
+
+def test_in_a_checkout_and_below_it(project: Path) -> None:
+    below = project / "some" / "where"
+    below.mkdir(parents=True)
+    for folder in (project, below):
+        assert found(folder) == asked(folder) == (str(project), str(project / ".git"))
+
+
+def test_in_a_linked_worktree(project: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    git(project, "worktree", "add", "-q", str(other), "-b", "other")
+    assert found(other) == asked(other)
+    assert found(other)[1] != found(project)[1]
+
+
+def test_in_a_submodule(project: Path, tmp_path: Path) -> None:
+    make_project(tmp_path / "part")
+    allowed = ("-c", "protocol.file.allow=always")
+    git(project, *allowed, "submodule", "--quiet", "add", str(tmp_path / "part"), "part")
+    assert found(project / "part") == asked(project / "part")
+
+
+def test_a_git_folder_that_is_no_repository_is_passed_over(project: Path) -> None:
+    for name, text in (("empty", None), ("text", "no link"), ("gone", "gitdir: /nowhere\n")):
+        folder = project / name
+        folder.mkdir()
+        if text is None:
+            (folder / ".git").mkdir()
+            assert found(folder) == asked(folder)
+        else:
+            (folder / ".git").write_text(text)
+        assert found(folder)[0] == str(project)
+
+
+def test_outside_of_git_and_in_a_bare_repository_there_is_none(tmp_path: Path) -> None:
+    assert work_tree(tmp_path) is None
+    subprocess.run(["git", "init", "-q", "--bare", tmp_path / "bare.git"], check=True)
+    assert work_tree(tmp_path / "bare.git") is None

@@ -1,0 +1,89 @@
+"""One work tree, one session: projects in subdirectories of one repository see each other."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import WaitUntil
+from tests.e2e.conftest import Project, Session
+
+pytestmark = pytest.mark.usefixtures("project")
+
+
+@pytest.fixture
+def parts(project: Project) -> tuple[Path, Path]:
+    """Two projects in one repository; their agents only wait."""
+    project.scenario({"roles": {"architect": {"silent": True}}})
+    made = project.path / "web", project.path / "api"
+    for part in made:
+        (part / ".agentmux").mkdir(parents=True)
+    return made
+
+
+def begun(project: Project, part: Path) -> Session:
+    answer = project.json("start", "--agent", "demo", "x", cwd=part)
+    return Session(project, part / answer["path"])
+
+
+def test_a_second_project_of_the_repository_waits_for_the_first(
+    project: Project, parts: tuple[Path, Path]
+) -> None:
+    web, api = parts
+    first = begun(project, web).until_seat("architect")
+    for more in ((), ("--dry-run",)):
+        said = project.fails(3, "start", "--agent", "demo", *more, "y", cwd=api)
+        assert f"session {first.name} is live in the same work tree, {project.path}" in said
+        assert f"agentmux stop {first.path}" in said
+    assert not (api / ".agentmux" / ".sessions").exists()
+    project.ok("stop", str(first.path))
+    second = begun(project, api)
+    project.fails(3, "resume", first.name, cwd=web)
+    (plan,) = project.json("resume", first.name, "--dry-run", code=3, cwd=web)["sessions"]
+    assert plan["blocked"]["reason"] == "checkout_taken"
+    assert second.name in plan["blocked"]["message"]
+    project.ok("stop", str(second.path))
+    project.ok("resume", first.name, "--detach", cwd=web)
+
+
+def test_agents_without_an_orchestrator_still_hold_the_work_tree(
+    project: Project, parts: tuple[Path, Path], wait_until: WaitUntil
+) -> None:
+    web, api = parts
+    first = begun(project, web).until_seat("architect")
+    os.kill(first.runtime["orchestrator_pid"], signal.SIGKILL)
+    wait_until(lambda: project.json("status", cwd=web)["sessions"][0]["orchestrator"] is None)
+    said = project.fails(3, "start", "--agent", "demo", "y", cwd=api)
+    assert f"session {first.name} is live in the same work tree" in said
+    project.ok("resume", "--reattach", first.name, "--detach", cwd=web)
+    project.fails(3, "start", "--agent", "demo", "y", cwd=api)
+    project.tmux("kill-server")
+    wait_until(lambda: project.json("status", cwd=web)["sessions"][0]["orchestrator"] is None)
+    begun(project, api)
+
+
+def test_of_starts_at_the_same_moment_in_two_projects_one_begins(
+    project: Project, parts: tuple[Path, Path]
+) -> None:
+    words = (sys.executable, "-m", "agentmux", "start", "--json", "--agent", "demo", "same")
+    running = [
+        subprocess.Popen(
+            words, cwd=part, env=project.env, stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        )
+        for part in (*parts, *parts)
+    ]  # fmt: skip
+    said = [each.communicate(timeout=60) for each in running]
+    assert sorted(each.returncode for each in running) == [0, 3, 3, 3], said
+
+
+def test_a_copy_of_the_repository_is_free(project: Project, parts: tuple[Path, Path]) -> None:
+    first = begun(project, parts[0]).until_seat("architect")
+    copy = project.root / "copy"
+    shutil.copytree(project.path, copy, ignore=shutil.ignore_patterns("*.fifo", ".sessions"))
+    begun(project, copy / "api")
+    assert first.state["phase"] == "architecting"
