@@ -22,6 +22,7 @@ if TYPE_CHECKING:  # these names cost more than all that `agentmux list` does
     from agentmux.ports.templates import Templates
     from agentmux.ports.terminal import Terminal
     from agentmux.ports.trust import Trust
+    from agentmux.ports.worktrees import Worktrees
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,8 +44,8 @@ class Site:
         is_alive: Returns whether the process with this pid and start time (0: any) runs.
         default_name: Returns the configured name of tmux sessions, for a session whose state has
             no name.
-        nested: Returns the repositories inside the project, as `Repository.nested` does; empty if
-            git fails.
+        nested: Returns the repositories inside that around a directory, as `Repository.nested`
+            does; empty if git fails.
     """
 
     project: Path
@@ -58,7 +59,7 @@ class Site:
     tree_lock: Callable[[Path], TreeLock]
     is_alive: Callable[[int, int], bool]
     default_name: Callable[[], str]
-    nested: Callable[[], tuple[str, ...]]
+    nested: Callable[[Path], tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,6 +82,8 @@ class World(Site):
     """Everything an operation may touch.
 
     Attributes:
+        tree: The directory in which agents work: the project, or its place in the worktree of the
+            session that this world is for; see `workplace.placed`.
         boot: Id of this boot of the machine; empty where unknown.
         environment: The environment of this process, which agents inherit.
         new_id: Returns a new uuid, as text.
@@ -88,12 +91,16 @@ class World(Site):
         agents: Returns the names in the agent registry.
         spec: Returns the agent of a name or command, with the configuration's overrides.
         own: The command lines of our own programs.
+        repository: The repository around ``tree``.
+        repository_at: Returns the repository around a directory.
+        worktrees: The worktrees of sessions, in the repository of the project.
         allow: Takes keys of parts of the project's files that need trust. Returns the same world,
             in which these parts have effect as well.
         preview: Returns the same world, in which all parts have effect, and whose ``programs`` runs
             no program.
     """
 
+    tree: Path
     host: str
     boot: str
     environment: Mapping[str, str]
@@ -106,6 +113,8 @@ class World(Site):
     claims: Claims
     templates: Templates
     repository: Repository
+    repository_at: Callable[[Path], Repository]
+    worktrees: Worktrees
     trust: Trust
     allow: Callable[[frozenset[str]], World]
     preview: Callable[[], World]

@@ -86,6 +86,9 @@ class Face:
         if inside in here:
             before, _, below = here.partition(inside)
             return Path(before) / layout.SESSIONS_DIR / below.split("/")[0] if below else None
+        worktree = machine.session_of_worktree(Path(here)) if here else None
+        if worktree is not None:
+            return worktree
         named = self.environ.get("AGENTMUX_SESSION_DIR", "")
         ours = named and Path(named).parent == self.project() / layout.SESSIONS_DIR
         return Path(named) if ours else None

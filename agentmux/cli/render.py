@@ -223,7 +223,7 @@ def columns() -> int | None:
 def session_list(
     views: Sequence[SessionView], titles: Iterable[str], *, cols: int | None, colours: bool
 ) -> list[str]:
-    """Return the lines of ``agentmux list``: a heading, then one line for each session.
+    """Return the lines of ``agentmux list``; with branches, if a session has its own worktree.
 
     Args:
         views: The sessions.
@@ -231,12 +231,15 @@ def session_list(
         cols: Width of the terminal; None if unknown.
         colours: Whether to colour the statuses.
     """
-    rows = [("SESSION", "PHASE", "STATUS", "UPDATED")]
+    rows: list[tuple[str, ...]] = [("SESSION", "PHASE", "STATUS", "UPDATED")]
     words = [status_label(view.status) for view in views]
     rows += [
         (view.session, where(view), word, f"{age(view.age_s)} ago")
         for view, word in zip(views, words, strict=True)
     ]
+    if any(view.worktree for view in views):
+        branches = ["BRANCH", *(clean(view.branch or "-") for view in views)]
+        rows = [(*row, branch) for row, branch in zip(rows, branches, strict=True)]
     heads = table(rows)
     edge = max(map(width, heads)) + 2
     lines = []
@@ -260,6 +263,11 @@ def status_lines(view: SessionView, *, colours: bool) -> list[str]:
         f"  tmux          {_tmux(view)}",
         f"  orchestrator  {_orchestrator(view)}",
     ]
+    if view.worktree:
+        lines.append(f"  branch        {view.branch}{_began(view)}")
+        lines.append(f"  worktree      {view.worktree}")
+    elif view.branch:
+        lines.append(f"  branch        {view.branch}")
     if view.interruption:
         lines.append(f"  interruption  {_interruption(view.interruption)}")
     if view.commit:
@@ -273,6 +281,15 @@ def status_lines(view: SessionView, *, colours: bool) -> list[str]:
         lines += [f"  {seat.seat} is {seat.mode}: {seat.reason}" for seat in view.seats]
     step = next_step(view)
     return [*lines, "", f"  next: {step}"] if step else lines
+
+
+def _began(view: SessionView) -> str:
+    """Return what the session's own branch began on, in words; empty where unknown."""
+    base = view.base or {}
+    commit, branch = str(base.get("commit") or "")[:12], base.get("branch")
+    if not commit:
+        return ""
+    return f", from {branch} at {commit}" if branch else f", from {commit}"
 
 
 def _tmux(view: SessionView) -> str:

@@ -162,6 +162,9 @@ def _header(picture: Picture, cols: int) -> Iterator[_Ranked]:
     yield from _text(state.feature, cols, Style.HEADER, ranks=feature, lines=2)
     heading = (_Rank.HEADING, _Rank.WHY)
     yield from _text(_name(state), cols, Style.DIM, ranks=heading, lines=2)
+    if state.worktree:
+        place = f"{state.branch} in {state.worktree}"
+        yield from _text(place, cols, Style.DIM, ranks=(_Rank.DETAIL, _Rank.WHY), lines=2)
     if state.cycle > 1:
         yield from _text(f"cycle {state.cycle}", cols, ranks=heading, lines=1)
     if state.interruption is not None and state.phase is not Phase.FAILED:

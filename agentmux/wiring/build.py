@@ -94,7 +94,7 @@ def site(project: Path, *, config: Path | None, environ: Mapping[str, str]) -> S
         tree_lock=_tree_lock,
         is_alive=_is_alive,
         default_name=lambda: chosen().defaults.session_name,
-        nested=lambda: _nested(project, environ),
+        nested=lambda folder: _nested(folder, environ),
     )
 
 
@@ -117,7 +117,9 @@ def world(
         ConfigError: The configuration is wrong.
     """
     from agentmux.adapters.config.project_files import ProjectTrust  # noqa: PLC0415 (looking at sessions needs none)
+    from agentmux.adapters.git.program import GitProgram  # noqa: PLC0415 (nor this)
     from agentmux.adapters.git.repository import Git  # noqa: PLC0415 (nor this)
+    from agentmux.adapters.git.worktrees import LinkedWorktrees  # noqa: PLC0415 (nor this)
     from agentmux.adapters.pane.claims import ClaimFolder  # noqa: PLC0415 (nor this)
 
     files = _project_files(project, config, environ)
@@ -142,6 +144,7 @@ def world(
 
     made = World(
         project=project,
+        tree=project,
         host=os.uname().nodename,
         boot=_boot(),
         environment=environ,
@@ -163,8 +166,10 @@ def world(
         tree_lock=_tree_lock,
         is_alive=_is_alive,
         default_name=lambda: chosen.defaults.session_name,
-        nested=lambda: _nested(project, environ),
+        nested=lambda folder: _nested(folder, environ),
         repository=Git(project, environ),
+        repository_at=lambda folder: Git(folder, environ),
+        worktrees=LinkedWorktrees(GitProgram(project, environ)),
         trust=ProjectTrust(files, _trust_store(project, environ)),
         allow=allow,
         preview=preview,
@@ -234,11 +239,11 @@ def _is_alive(pid: int, started: int) -> bool:
     return is_alive(pid, started)
 
 
-def _nested(project: Path, environ: Mapping[str, str]) -> tuple[str, ...]:
+def _nested(folder: Path, environ: Mapping[str, str]) -> tuple[str, ...]:
     from agentmux.adapters.git.repository import Git  # noqa: PLC0415 (only for a decision that is open)
 
     try:
-        return Git(project, environ).nested()
+        return Git(folder, environ).nested()
     except AgentmuxError:
         return ()
 

@@ -24,8 +24,9 @@ def environment() -> Mapping[str, str]:
 def project_of(folder: Path) -> Path:
     """Return the project that ``folder`` belongs to.
 
-    Inside a session, that is the session's project. Otherwise it is the nearest directory upwards
-    with ``.agentmux/``, else the top of the git work tree, else ``folder``.
+    Inside a session, or in the worktree of one, that is the session's project. Otherwise it is the
+    nearest directory upwards with ``.agentmux/``, else the top of the git work tree, else
+    ``folder``.
 
     Raises:
         UsageError: The directory does not exist or cannot be entered.
@@ -41,9 +42,29 @@ def project_of(folder: Path) -> Path:
     inside = f"/{layout.SESSIONS_DIR}/"
     if inside in f"{start}/":
         return Path(f"{start}/".partition(inside)[0] or "/")
+    session = session_of_worktree(start)
+    if session is not None:
+        return session.parents[2]
     own = (each for each in upwards if (each / layout.PROJECT_FOLDER).is_dir())
     git = (each for each in upwards if (each / ".git").exists())
     return next(own, None) or next(git, None) or start
+
+
+def session_of_worktree(folder: Path) -> Path | None:
+    """Return the session in whose own worktree ``folder`` (absolute) is; None for none.
+
+    A marker whose session was removed does not count.
+    """
+    for top in (folder, *folder.parents):
+        if not (top / ".git").is_file():
+            continue
+        from agentmux.adapters.git.work_tree import marker_of, work_tree  # noqa: PLC0415 (rarely)
+
+        tree = work_tree(top)
+        marker = marker_of(tree.git_dir) if tree is not None else None
+        if marker is not None and marker.home.is_dir():
+            return marker.home
+    return None
 
 
 def state_dir(environ: Mapping[str, str]) -> Path:

@@ -16,7 +16,7 @@ from typing import Any, Final
 from agentmux.adapters.yaml import schema
 from agentmux.core.agents.spec import SCREENS, HookFormat, PromptBy, StrategyKind, TurnEnd
 from agentmux.core.codec.frozen import dataclass, fields
-from agentmux.core.config.settings import Policy, RoleSettings, Settings
+from agentmux.core.config.settings import Policy, RoleSettings, Settings, WorktreeMode
 from agentmux.core.names import layout
 from agentmux.core.names.nearest import meant
 from agentmux.core.names.phase import CODER, REVIEWERS, ROLES
@@ -28,6 +28,7 @@ LARGEST: Final = 1_000_000
 
 _NAME: Final = r"[A-Za-z0-9][A-Za-z0-9_.-]*"
 _VARIABLE: Final = r"[A-Za-z_][A-Za-z0-9_]*"
+_PREFIX: Final = r"([A-Za-z0-9][A-Za-z0-9_./-]*)?"
 _CONVERSATION: Final = ("session_id", "checkpoint_dir", "checkpoint")
 _SERVER: Final = ("mcp_file", "mcp_json", "mcp_command", "mcp_args")
 _LINE: Final = schema.text()
@@ -207,6 +208,12 @@ SCHEMA: Final[Mapping[str, schema.Schema]] = {
         "nudge_after": schema.duration(),
         "report_after": schema.duration(),
     },
+    "git": {
+        "worktree": schema.choice(*WorktreeMode),
+        "root": schema.optional(_LINE),
+        "branch_prefix": schema.text(_PREFIX, "the beginning of a branch name, or nothing"),
+        "base": schema.optional(_LINE),
+    },
     "completion": {"require_approval": schema.flag, "commit": schema.flag},
 }
 
@@ -361,10 +368,13 @@ def _settings(values: Mapping[str, object]) -> Settings:
     return Settings(roles=roles, agents=agents, **sections)
 
 
+_ENUMS: Final = {"policy": Policy, "worktree": WorktreeMode}
+
+
 def _section(built_in: Any, values: Mapping[str, Any]) -> Any:  # noqa: ANN401 (any section)
     given = {}
     for field in fields(built_in):
         key = field.name.removesuffix("_s")
         value = values.get(key, getattr(built_in, field.name))
-        given[field.name] = Policy(value) if key == "policy" and value else value
+        given[field.name] = _ENUMS[key](value) if key in _ENUMS and value else value
     return type(built_in)(**given)

@@ -1,14 +1,18 @@
-"""Finds the work tree around a directory by reading files; starts no git."""
+"""Finds the work tree around a directory, and whose it is, by reading files; starts no git."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Final
 
 from agentmux.core.codec.frozen import dataclass
 
-_LINK_MAX = 1 << 14
-_GITDIR = "gitdir: "
+MARKER: Final = "agentmux-session"
+"""The file in the git directory of a session's worktree: the session's directory, and its uuid."""
+
+_LINK_MAX: Final = 1 << 14
+_GITDIR: Final = "gitdir: "
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,6 +26,24 @@ class WorkTree:
 
     top: Path
     git_dir: Path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorktreeMarker:
+    """What marks a worktree as a session's own: the session's directory and uuid."""
+
+    home: Path
+    session: str
+
+
+def marker_of(git_dir: Path) -> WorktreeMarker | None:
+    """Return the marker in the git directory of a worktree; None where there is none."""
+    try:
+        text = (git_dir / MARKER).read_bytes().decode("utf-8", "surrogateescape")
+    except OSError:
+        return None
+    home, _, session = text.removesuffix("\n").rpartition("\n")
+    return WorktreeMarker(home=Path(home), session=session) if home and session else None
 
 
 def work_tree(folder: Path) -> WorkTree | None:

@@ -28,6 +28,8 @@ from agentmux.ports.terminal import (
 
 # An orchestrator is ready in half a second; a machine under load may take many times that.
 READY_WAIT_S: Final = 30.0
+# Where it has to make a worktree, it is ready when git is: a large repository takes minutes.
+WORKTREE_WAIT_S: Final = 600.0
 _LAST_WORDS: Final = 15
 
 
@@ -55,7 +57,12 @@ class OrchestratorStart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StartedSession:
-    """A running session: its tmux session, and its phase."""
+    """A running session: its tmux session, its phase, and where it works.
+
+    Attributes:
+        worktree: The top of its own worktree; None where it works in the checkout.
+        notes: What the user should know of the workplace, one sentence each.
+    """
 
     name: str
     path: Path
@@ -63,6 +70,9 @@ class StartedSession:
     tmux_name: str
     phase: str
     warnings: tuple[str, ...]
+    branch: str | None = None
+    worktree: str | None = None
+    notes: tuple[str, ...] = ()
 
 
 def hand_over(
@@ -105,7 +115,8 @@ def hand_over(
         own = terminal.own(created.target)
         with ExitStack() as made:
             made.callback(own.kill)
-            report = _ready(own, pipe)
+            wait_s = WORKTREE_WAIT_S if state.worktree else READY_WAIT_S
+            report = _ready(own, pipe, wait_s)
             made.pop_all()
     finally:
         pipe.close()
@@ -116,6 +127,8 @@ def hand_over(
         tmux_name=created.session.name,
         phase=report.phase,
         warnings=report.warnings,
+        branch=state.branch,
+        worktree=state.worktree,
     )
 
 
@@ -138,7 +151,7 @@ def reattach(
             own.reopen_monitor(cwd=world.project, argv=starter.argv(path, request))
         finally:
             lock.release()
-        report = _ready(own, pipe)
+        report = _ready(own, pipe, WORKTREE_WAIT_S if state.worktree else READY_WAIT_S)
     finally:
         pipe.close()
     return StartedSession(
@@ -148,16 +161,14 @@ def reattach(
         tmux_name=state.session_name,
         phase=report.phase,
         warnings=report.warnings,
+        branch=state.branch,
+        worktree=state.worktree,
     )
 
 
-def _ready(own: OwnSession, pipe: Handover) -> OrchestratorReport:
-    """Wait for the orchestrator's report, and return it if the orchestrator is ready.
-
-    Raises:
-        OrchestratorFailedError: The orchestrator could not start.
-    """
-    report = _report(own, pipe)
+def _ready(own: OwnSession, pipe: Handover, wait_s: float) -> OrchestratorReport:
+    """Wait for the report; raise the error of an orchestrator that could not start."""
+    report = _report(own, pipe, wait_s)
     if not report.ok:
         raise OrchestratorFailedError(
             report.message, exit_code=report.exit_code, hints=report.hints
@@ -165,9 +176,9 @@ def _ready(own: OwnSession, pipe: Handover) -> OrchestratorReport:
     return report
 
 
-def _report(own: OwnSession, pipe: Handover) -> OrchestratorReport:
+def _report(own: OwnSession, pipe: Handover, wait_s: float) -> OrchestratorReport:
     panes = [pane for pane in _panes(own) if not pane.launch]
-    data = pipe.wait(READY_WAIT_S, panes[0].pid) if panes else None
+    data = pipe.wait(wait_s, panes[0].pid) if panes else None
     if data is not None:
         return decode_report(data)
     screens: Mapping[str, Screen] = {}

@@ -22,6 +22,7 @@ from agentmux.app.session.lookup import (
     shown_path,
     stranger_hints,
 )
+from agentmux.app.session.workplace import placed
 from agentmux.app.session.writer import resumed_values, stamp
 from agentmux.app.world import Site, World
 from agentmux.core.codec.frozen import dataclass, replace
@@ -53,6 +54,7 @@ class ResumePlan:
     """What a resume would do with one session.
 
     Attributes:
+        tree: The directory in which the agents work.
         phase: The phase in which work goes on.
         entered: The inferred phase, or an earlier one that the user asked for. If the artifacts
             show its outcome already, the resume records that, and work goes on in the next phase.
@@ -66,6 +68,7 @@ class ResumePlan:
     """
 
     path: Path
+    tree: Path
     phase: Phase
     entered: Phase
     state: SessionState
@@ -109,6 +112,7 @@ def plan_resume(
     """
     loaded = files.load()
     state, added = _folded(loaded.state, loaded.tail)
+    world = placed(world, state)
     added = (*loaded.open, *added)
     for seat, launch, choice in unheard(state, files):
         state = apply(state, replace(_event(world, choice, state), seat=seat, launch=launch))
@@ -126,6 +130,7 @@ def plan_resume(
         panes = tuple(launcher.plan(work, artifacts) for work in wanted(resumed))
     plan = ResumePlan(
         path=files.path,
+        tree=world.tree,
         phase=resumed.phase if inference.phase is not Phase.DONE else Phase.DONE,
         entered=entered,
         state=state,
@@ -261,12 +266,13 @@ def resume(
     lock = world.lock(plan.path)
     tree = world.tree_lock(world.project)
     with world.folders.one_at_a_time(tree.top):
-        require_free(world, but=plan.path)
+        require_free(world, entry_at(world, plan.path))
         lock.acquire(LOCK_WAIT_S, {"pid": 0, "since": stamp(world.now())})
         try:
             state = _named(world, plan)
             pipe = starter.pipe(plan.path)
-            tree.note({"path": str(plan.path.resolve())})
+            if not plan.state.worktree:
+                tree.note({"path": str(plan.path.resolve())})
         finally:
             lock.release()
     named = replace(request, session_id=state.session_id, session_name=state.session_name)
@@ -293,8 +299,8 @@ def _named(world: World, plan: ResumePlan) -> SessionState:
     return replace(state, session_name=name, session_id=state.session_id or world.new_id())
 
 
-def pane_fields(plan: LaunchPlan, world: World) -> Mapping[str, object]:
-    """Return the fields of one pane's launch for the JSON answer of a dry run."""
+def pane_fields(plan: LaunchPlan, tree: Path) -> Mapping[str, object]:
+    """Return one pane of a dry run, in the directory ``tree``, as JSON answers contain it."""
     return {
         "seat": plan.work.seat,
         "role": plan.work.role,
@@ -302,7 +308,7 @@ def pane_fields(plan: LaunchPlan, world: World) -> Mapping[str, object]:
         "agent": plan.player.name,
         "mode": plan.mode,
         "argv": list(plan.argv),
-        "cwd": str(world.project),
+        "cwd": str(tree),
         "env": dict(plan.env),
         "reason": plan.why,
         "prompt_bytes": len(plan.prompt.encode()),
@@ -329,7 +335,7 @@ def plan_fields(plan: ResumePlan, world: World) -> dict[str, object]:
             for each in plan.inference.evidence
         ],
         "unapplied_events": plan.unapplied,
-        "panes": [pane_fields(each, world) for each in plan.panes],
+        "panes": [pane_fields(each, plan.tree) for each in plan.panes],
         "warnings": list(plan.warnings),
     }
 

@@ -12,16 +12,27 @@ from typing import Final
 
 from agentmux.app.commands.orchestrator_request import OrchestratorRequest
 from agentmux.app.commands.orchestrator_start import OrchestratorStart, StartedSession, hand_over
-from agentmux.app.session.checkout import require_free
+from agentmux.app.commands.start_workplace import (
+    NewWorktree,
+    WorkplaceWish,
+    choose_workplace,
+    workplace_notes,
+)
 from agentmux.app.session.first_texts import first_texts
-from agentmux.app.session.lookup import network_warnings
+from agentmux.app.session.lookup import list_resumable_sessions, network_warnings
+from agentmux.app.session.workplace import placed, worktree_of
 from agentmux.app.session.writer import stamp
 from agentmux.app.world import World
 from agentmux.core.agents.spec import AgentSpec
 from agentmux.core.codec.frozen import dataclass, field, replace
 from agentmux.core.codec.shape import is_control, writable
 from agentmux.core.journal.events import ORCHESTRATOR, Event, JournalCreated, SessionStarted
-from agentmux.core.journal.state import Options, SessionState, encode
+from agentmux.core.journal.state import (
+    Base,
+    Options,
+    SessionState,
+    encode,
+)
 from agentmux.core.names import layout
 from agentmux.core.names.nearest import meant
 from agentmux.core.names.phase import CODER, PRODUCT_MANAGER, ROLES, Phase
@@ -30,6 +41,7 @@ from agentmux.errors import NAME_TAKEN, BlockedError, MissingError, UsageError
 from agentmux.ports.processes import Handover
 from agentmux.ports.repository import Head
 
+_MOVED: Final = "moved"
 FEATURE_MAX: Final = 1_000_000
 """Maximum bytes of a request. Above 128 kB it must be in a file: no argument can be longer."""
 
@@ -42,7 +54,10 @@ class StartRequest:
         name: Replaces the slug in the directory's name.
         agent: Plays every role that ``roles`` does not name.
         roles: Role to (agent, model).
-        branch: Name of a new branch; empty derives a name; None stays on the current branch.
+        branch: Name of a new branch; empty derives a name; None stays on the current branch. A
+            worktree always has a new branch.
+        worktree: Whether the session gets a worktree of its own; None: as configured.
+        base: The ref that the worktree begins on; None: as configured.
         include: Absolute paths of files that are dirty at the start, to be committed all the same.
         unwatched: Nobody attaches to the session at first.
     """
@@ -53,6 +68,8 @@ class StartRequest:
     agent: str | None = None
     roles: Mapping[str, tuple[str, str | None]] = field(default_factory=dict)
     branch: str | None = None
+    worktree: bool | None = None
+    base: str | None = None
     include: tuple[str, ...] = ()
     unwatched: bool = False
 
@@ -63,7 +80,10 @@ class StartPlan:
 
     Attributes:
         agents: Role to the agent that would play it.
+        branch: The branch to be made in the checkout; None for none.
+        worktree: The session's own worktree; None where it works in the checkout.
         warnings: One sentence each.
+        notes: What the user should know of the workplace, one sentence each.
         request: What the user asked for.
         taken: The names of the project's sessions when the start was planned, with their phases.
     """
@@ -73,7 +93,9 @@ class StartPlan:
     state: SessionState
     agents: Mapping[str, str]
     branch: str | None
+    worktree: NewWorktree | None
     warnings: tuple[str, ...]
+    notes: tuple[str, ...]
     request: StartRequest
     taken: Mapping[str, str]
 
@@ -95,17 +117,23 @@ def plan_start(world: World, request: StartRequest, taken: Mapping[str, str]) ->
     terminal = world.terminal(None)
     live = frozenset(each.name for each in terminal.sessions())
     name = _name(world, request, feature, taken, live)
-    require_free(world)
+    place = choose_workplace(world, _wish(request, feature))
+    own = place.worktree
     top = world.repository.top_level()
     head = world.repository.head() if top is not None else None
-    options = _options(world, request, head, _not_ours(world, request, top))
+    began = head if own is None else Head(commit=own.base.commit, branch=own.branch)
+    left = _not_ours(world, request, top) if own is None else ()
+    options = _options(world, request, began, left)
     state = SessionState(
+        schema_version=layout.PLAIN_VERSION if own is None else layout.SCHEMA_VERSION,
         phase=Phase.PRODUCT_MANAGEMENT if request.product_manager else Phase.ARCHITECTING,
         session_id=world.new_id(),
         session_name=layout.tmux_name(name),
         feature=feature,
         feature_dir=f"{layout.SESSIONS_DIR}/{name}",
-        branch=head.branch if head is not None else None,
+        branch=began.branch if began is not None else None,
+        worktree=str(own.path) if own is not None else None,
+        base=Base(commit=own.base.commit, branch=own.base.branch) if own is not None else None,
         tmux_socket=terminal.socket,
         review_iteration=0,
         max_review_iterations=world.settings.defaults.max_review_iterations,
@@ -119,8 +147,9 @@ def plan_start(world: World, request: StartRequest, taken: Mapping[str, str]) ->
             hints=("choose another: agentmux start --name NAME …",),
         )
     agents = _agents(world, options, product_manager=request.product_manager)
-    warnings = _warnings(head, options, taken)
+    warnings = _warnings(head, options, _in_checkout(world, taken) if own is None else {})
     warnings += network_warnings(world)
+    warnings += (place.warning,) if place.warning else ()
     if request.unwatched:
         warnings += tuple(_unattended(world, options, agents))
     return StartPlan(
@@ -128,8 +157,10 @@ def plan_start(world: World, request: StartRequest, taken: Mapping[str, str]) ->
         path=world.project / layout.SESSIONS_DIR / name,
         state=state,
         agents=agents,
-        branch=_branch(world, request, name, head),
+        branch=_branch(world, request, name, head) if own is None else None,
+        worktree=own,
         warnings=warnings,
+        notes=tuple(workplace_notes(world, own, agents.values())) if own is not None else (),
         request=request,
         taken=taken,
     )
@@ -148,12 +179,16 @@ def start(world: World, starter: OrchestratorStart, plan: StartPlan) -> StartedS
     world.claims.require_writable()
     with ExitStack() as undo:
         made, state, pipe = _made(world, starter, plan, undo)
+        worktree = worktree_of(world, state, made.path)
+        if worktree is not None:
+            undo.callback(world.worktrees.take_back, worktree)
         begun = hand_over(
             world, starter, made.path, state, OrchestratorRequest(mode="start"), pipe=pipe
         )
         undo.pop_all()
     news = (each for each in made.warnings if each not in plan.warnings)
-    return replace(begun, warnings=(*news, *begun.warnings))
+    notes = tuple(each for each in made.notes if each not in plan.notes)
+    return replace(begun, warnings=(*news, *begun.warnings), notes=notes)
 
 
 def _made(
@@ -182,15 +217,16 @@ def _made(
             try:
                 tree = world.tree_lock(world.project)
                 with world.folders.one_at_a_time(tree.top):
-                    require_free(world)
+                    _require_same_place(world, plan)
                     files.make(
                         _first_events(world, state),
-                        first_texts(world, plan.path, state),
+                        first_texts(placed(world, state), plan.path, state),
                         last=partial(_finish, world, starter, plan, made, pipes),
                     )
-                    tree.note({"path": str(plan.path.resolve())})
+                    if plan.worktree is None:
+                        tree.note({"path": str(plan.path.resolve())})
             except BlockedError as error:
-                if error.reason != NAME_TAKEN:
+                if error.reason not in {NAME_TAKEN, _MOVED}:
                     raise
             else:
                 undo.push(made.pop_all())
@@ -198,6 +234,31 @@ def _made(
                 pipes[0].moved(plan.path)
                 return plan, state, pipes[0]
         plan = plan_start(world, plan.request, {**plan.taken, plan.name: state.phase.value})
+
+
+def _require_same_place(world: World, plan: StartPlan) -> None:
+    """Check that the session would still get the workplace that was planned.
+
+    Raises:
+        BlockedError: It would not: the reason is `_MOVED`; or no workplace is free any more.
+    """
+    found = choose_workplace(world, _wish(plan.request, plan.state.feature)).worktree
+    if _place(found) != _place(plan.worktree):
+        raise BlockedError("another start was faster", reason=_MOVED)
+
+
+def _place(worktree: NewWorktree | None) -> tuple[Path, str] | None:
+    return None if worktree is None else (worktree.path, worktree.branch)
+
+
+def _wish(request: StartRequest, feature: str) -> WorkplaceWish:
+    return WorkplaceWish(
+        slug=request.name or layout.slug(feature),
+        worktree=request.worktree,
+        base=request.base,
+        branch=request.branch,
+        include=bool(request.include),
+    )
 
 
 def _finish(
@@ -415,7 +476,7 @@ def _branch(world: World, request: StartRequest, name: str, head: Head | None) -
         return None
     if head is None:
         raise UsageError("--branch needs a git repository", hints=("git init",))
-    branch = request.branch or f"agentmux/{name}"
+    branch = request.branch or f"{world.settings.git.branch_prefix}{name}"
     world.repository.require_new_branch(branch)
     return branch
 
@@ -438,6 +499,12 @@ def _warnings(head: Head | None, options: Options, taken: Mapping[str, str]) -> 
             f"{others[0]}; see them: agentmux list"
         )
     return tuple(found)
+
+
+def _in_checkout(world: World, taken: Mapping[str, str]) -> Mapping[str, str]:
+    """Return those of the sessions in ``taken`` that do not work in a worktree of their own."""
+    elsewhere = {each.name for each in list_resumable_sessions(world) if each.text("worktree")}
+    return {name: phase for name, phase in taken.items() if name not in elsewhere}
 
 
 def _unattended(world: World, options: Options, agents: Mapping[str, str]) -> Iterator[str]:

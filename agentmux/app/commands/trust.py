@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Final
 
 from agentmux.core.config import trust
+from agentmux.core.config.settings import WorktreeMode
 from agentmux.core.names.phase import CODER, PRODUCT_MANAGER, ROLES
 from agentmux.errors import AgentmuxError, ConfigError
 
@@ -133,6 +134,21 @@ def playing(
         return single, [_played(world, role, agents, models) for role in roles]
 
     return effect
+
+
+def placed_by(effect: Effect, *, asked: bool | None) -> Effect:
+    """Return ``effect`` of a start that may make a worktree: also where that would be.
+
+    Args:
+        asked: Whether the user asked for a worktree; None leaves it to the configuration.
+    """
+
+    def both(world: World) -> object:
+        git = world.settings.git
+        may = git.worktree is not WorktreeMode.NEVER if asked is None else asked
+        return effect(world), git.root if may else None
+
+    return both
 
 
 def played_in(state: SessionState) -> Effect:

@@ -321,7 +321,7 @@ class Launcher:
         fields = {
             **self._runs(plan),
             "unset": list(unset_names(plan.player.spec, self._world.environment)),
-            "cwd": str(self._world.project),
+            "cwd": str(self._world.tree),
             "grace_s": _GRACE_S,
         }
         if plan.rung is Rung.SCREEN:
@@ -349,6 +349,7 @@ class Launcher:
             "PATH": self._world.programs.path,
             "AGENTMUX_SESSION_DIR": str(self._files.path),
             "AGENTMUX_SESSION_ID": state.session_id,
+            **({"AGENTMUX_WORKTREE": state.worktree} if state.worktree else {}),
             "AGENTMUX_LAUNCH_ID": plan.launch,
             MODE: plan.mode,
             "AGENTMUX_ROLE": work.role,

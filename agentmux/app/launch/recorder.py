@@ -121,7 +121,7 @@ class Recorder:
             argv_ref=kept.argv_ref if kept else plan.session_ref,
             host=self._world.host,
             boot=self._world.boot,
-            cwd=str(self._world.project),
+            cwd=str(self._world.tree),
             home=player.home,
             runtime=player.runtime,
             model=player.model,

@@ -152,7 +152,7 @@ class SeatPlayers:
         self, work: Work, player: SeatPlayer, standing: ResumeRecord, epoch: Json
     ) -> ResumeFacts:
         world, resume = self._world, self._world.settings.resume
-        cwd = str(world.project)
+        cwd = str(world.tree)
         claim = self.claim(player, standing.session_ref)
         return ResumeFacts(
             agent=player.name,
@@ -200,7 +200,7 @@ class SeatPlayers:
         return any(_shares_latest(player, other) for other in players)
 
     def _latest(self, player: SeatPlayer) -> tuple[str, ...]:
-        cwd = str(self._world.project)
+        cwd = str(self._world.tree)
         return self._world.claims.latest(player.program, player.home, cwd)
 
     def note_latest(self, player: SeatPlayer, launch: str, conversation: str | None) -> None:
@@ -213,7 +213,7 @@ class SeatPlayers:
             return
         beside = (owner for owner in self._latest(player) if self._runs(player, owner))
         owners = (*beside, launch, *([conversation] if conversation else []))
-        cwd = str(self._world.project)
+        cwd = str(self._world.tree)
         self._world.claims.note_latest(
             player.program, player.home, cwd, tuple(dict.fromkeys(owners))
         )

@@ -70,7 +70,7 @@ class LaunchTexts:
         record = history.record
         if record is None or len(record.cwd) < 2:
             return text
-        return text.replace(f"{record.cwd}/", f"{self._world.project}/")
+        return text.replace(f"{record.cwd}/", f"{self._world.tree}/")
 
     def _around(self, kept: str, inputs: PromptInputs, *, again: bool) -> str:
         """Return the prompt ``kept`` unchanged, with what this launch needs before and after it."""
@@ -108,7 +108,7 @@ class LaunchTexts:
         learns = player.strategy.kind is StrategyKind.LEARN
         made = PromptInputs(
             session_dir=base,
-            project_dir=str(self._world.project),
+            project_dir=str(self._world.tree),
             phase=state.phase,
             role=work.role,
             seat=work.seat,

@@ -137,7 +137,7 @@ class Messenger:
         held = state.seats[seat]
         return PromptInputs(
             session_dir=str(self._session.files.path),
-            project_dir=str(self._world.project),
+            project_dir=str(self._world.tree),
             phase=working_phase(state),
             role=held.role,
             seat=seat,

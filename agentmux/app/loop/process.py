@@ -23,12 +23,14 @@ from agentmux.app.loop.orchestrator import Orchestrator
 from agentmux.app.loop.tools import SessionGoneError, Tools
 from agentmux.app.loop.watcher import Watcher
 from agentmux.app.session.first_texts import first_texts
+from agentmux.app.session.workplace import make_worktree, placed
 from agentmux.app.session.writer import Session, resumed_values
 from agentmux.app.world import World
 from agentmux.core.codec.records import Json
 from agentmux.core.config.settings import Policy
 from agentmux.core.decisions.inference import chosen_phase
-from agentmux.core.journal.events import Event, Resumed, SessionReattached
+from agentmux.core.fold.apply import fold
+from agentmux.core.journal.events import Event, Resumed, SessionReattached, WorktreeMade
 from agentmux.core.journal.signal_messages import signal_message
 from agentmux.core.names.phase import Phase
 from agentmux.errors import ExitCode
@@ -67,13 +69,16 @@ async def drive(
         AgentmuxError: The orchestrator could not start, or go on; the caller reports that.
     """
     tools.lock.acquire(_LOCK_WAIT_S, identity)
-    tree = world.tree_lock(world.project)
+    session = Session(files, now=world.now, new_id=world.new_id)
+    world, made = _take_place(world, session)
+    tree = world.tree_lock(world.tree)
     tree.acquire(_LOCK_WAIT_S, identity)
     stays = True
     try:
-        session = Session(files, now=world.now, new_id=world.new_id)
         begin(world, session, request, tools.terminal.target.server.socket)
         _require_own(tools, session)
+        if made is not None:
+            session.record(made)
         watcher = Watcher(world, session, tools, identity=identity)
         manner = PaneManner(
             fresh=frozenset(request.fresh), stopped=request.policy == Policy.CONFIRM
@@ -95,6 +100,13 @@ async def drive(
         with suppress(HiddenServerError):
             tools.terminal.kill()
     return ExitCode.OK if orchestrator.cause == "done" else ExitCode.FAILED
+
+
+def _take_place(world: World, session: Session) -> tuple[World, WorktreeMade | None]:
+    """Make the session's worktree, if it has one; return its world, and the fact to record."""
+    state = fold(session.loaded.state, session.loaded.tail)
+    made = make_worktree(world, state, session.files.path)
+    return placed(world, state), made
 
 
 def _announce(session: Session, orchestrator: Orchestrator) -> None:

@@ -22,11 +22,21 @@ if TYPE_CHECKING:
     from agentmux.app.world import Site
     from agentmux.ports.processes import TreeLock
 
-TAKEN = "checkout_taken"
+
+class TreeTakenError(BlockedError):
+    """Another session is live in the work tree.
+
+    Attributes:
+        session: Its name; empty where only its lock is known.
+    """
+
+    def __init__(self, message: str, *, session: str, hints: tuple[str, ...] = ()) -> None:
+        self.session = session
+        super().__init__(message, reason="checkout_taken", hints=hints)
 
 
-def require_free(site: Site, *, but: Path | None = None) -> None:
-    """Check that no session except ``but`` is live in the project's work tree.
+def require_free(site: Site, entry: SessionEntry | None = None) -> None:
+    """Check that no other session is live in the work tree of ``entry``, or in the checkout.
 
     Raises:
         BlockedError: One is live; the reason is ``checkout_taken``.
@@ -34,7 +44,7 @@ def require_free(site: Site, *, but: Path | None = None) -> None:
     """
     entries = list_resumable_sessions(site)
     lives = live(site, entries)
-    found = taken(site, lives, busy(lives, entries), but=but)
+    found = taken(site, lives, busy(lives, entries), entry)
     if found is not None:
         raise found
 
@@ -42,14 +52,7 @@ def require_free(site: Site, *, but: Path | None = None) -> None:
 def busy(
     lives: Mapping[Path, Liveness], entries: Iterable[SessionEntry]
 ) -> tuple[SessionEntry, ...]:
-    """Return the sessions in ``entries`` that are live in the checkout, or may be.
-
-    One that is done does not count.
-
-    Args:
-        lives: Path of each session to what runs of it, as `live` returns it.
-        entries: The sessions to look at.
-    """
+    """Return the sessions that are live, or may be."""
     return tuple(each for each in entries if _is_busy(each, lives[each.path]))
 
 
@@ -57,15 +60,9 @@ def taken(
     site: Site,
     lives: Mapping[Path, Liveness],
     busy: Iterable[SessionEntry],
-    *,
-    but: Path | None,
-) -> BlockedError | None:
-    """Return why no session can start while a session in ``busy`` is live; None if none is.
-
-    Args:
-        lives: As in `busy`.
-        busy: The sessions that are live, or may be.
-        but: Path of a session that does not count; None for none.
+    entry: SessionEntry | None = None,
+) -> TreeTakenError | None:
+    """Return why ``entry``, or else a new session in the checkout, cannot start; None if it can.
 
     The lock of the work tree is looked at, too: it is also held by sessions of other projects in
     the same repository, whose directories are not in ``busy``.
@@ -73,15 +70,21 @@ def taken(
     Raises:
         MissingError: A tmux server does not answer, so that nobody can tell.
     """
-    entry = next((each for each in busy if each.path != but), None)
-    if entry is None:
-        return _taken_by_others(site, but=but)
-    _require_known(entry, lives[entry.path])
-    return _refusal(entry, lives[entry.path])
+    worktree, but = "", None
+    if entry is not None:
+        worktree, but = entry.text("worktree"), entry.path
+    beside = (each for each in busy if each.path != but and each.text("worktree") == worktree)
+    other = next(beside, None)
+    if other is None:
+        return _taken_by_others(site, worktree, but=but)
+    _require_known(other, lives[other.path])
+    return _refusal(other, lives[other.path])
 
 
-def _taken_by_others(site: Site, *, but: Path | None) -> BlockedError | None:
-    lock = site.tree_lock(site.project)
+def _taken_by_others(site: Site, worktree: str, *, but: Path | None) -> TreeTakenError | None:
+    lock = site.tree_lock(Path(worktree) if worktree else site.project)
+    if worktree and str(lock.top) != worktree:
+        return None  # it does not exist now, so nobody works there
     noted = (lock.holder() or {}).get("path")
     path = Path(noted) if isinstance(noted, str) else None
     if lock.is_held():
@@ -92,7 +95,7 @@ def _taken_by_others(site: Site, *, but: Path | None) -> BlockedError | None:
     return _left_live(site, lock, path)
 
 
-def _left_live(site: Site, lock: TreeLock, path: Path) -> BlockedError | None:
+def _left_live(site: Site, lock: TreeLock, path: Path) -> TreeTakenError | None:
     """Return why nobody can work here while the session that held the lock is still live."""
     if path.name not in site.folders.names(path.parent):
         return None
@@ -122,31 +125,29 @@ def _is_busy(entry: SessionEntry, found: Liveness) -> bool:
     return found.live and ours and not entry.is_done
 
 
-def _refusal(entry: SessionEntry, found: Liveness) -> BlockedError:
+def _refusal(entry: SessionEntry, found: Liveness) -> TreeTakenError:
     word = "attach" if found.starter is None else "status"
-    return BlockedError(
+    return TreeTakenError(
         f"session {entry.name} is live in this checkout; only one session at a time may be",
-        reason=TAKEN,
+        session=entry.name,
         hints=(
             f"see it: agentmux {word} {entry.name}",
             f"or end it for now: agentmux stop {entry.name}",
-            "or start in another clone of the repository",
         ),
     )
 
 
-def _held(lock: TreeLock, path: Path | None) -> BlockedError:
+def _held(lock: TreeLock, path: Path | None) -> TreeTakenError:
     """Return the refusal for a session that may be another project's."""
     if path is None:
-        return BlockedError(f"another process works in {lock.top}", reason=TAKEN)
+        return TreeTakenError(f"another process works in {lock.top}", session="")
     where = shlex.quote(str(path))
-    return BlockedError(
+    return TreeTakenError(
         f"session {path.name} is live in the same work tree, {lock.top}; only one session at a"
         " time may be",
-        reason=TAKEN,
+        session=path.name,
         hints=(
             f"see it: agentmux status {where}",
             f"or end it for now: agentmux stop {where}",
-            "or start in another clone of the repository",
         ),
     )

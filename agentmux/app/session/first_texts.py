@@ -21,9 +21,7 @@ _UNKNOWN: Final = (
 
 def first_texts(world: World, path: Path, state: SessionState) -> Mapping[str, str]:
     """Return the texts that every agent reads first, by path relative to the session."""
-    inputs = PromptInputs(
-        session_dir=str(path), project_dir=str(world.project), feature=state.feature
-    )
+    inputs = PromptInputs(session_dir=str(path), project_dir=str(world.tree), feature=state.feature)
     context = prompt.render(world.templates.template(prompt.CONTEXT), inputs)
     return {
         layout.REQUIREMENTS: f"{state.feature or _UNKNOWN}\n",

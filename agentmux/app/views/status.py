@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from agentmux.app.result import OperationResult, Problem, problem_of, worst
 from agentmux.app.session.lookup import Liveness, SessionEntry, live, shown_path
+from agentmux.app.session.workplace import workplace
 from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.core.codec.times import time_of
 from agentmux.core.names.phase import RESEARCHERS
@@ -87,7 +88,10 @@ class SessionView:
         live: None where its tmux server does not answer.
         copy_of: The directory of the live session that this one is a copy of.
         orchestrator: Pid of its orchestrator; None where none runs, or its pid is unknown.
-        decision: Whether the session waits for the user to approve or to request changes.
+        branch: The branch that its result goes on; None where HEAD is detached, or outside of git.
+        worktree: The top of its own worktree; None where it works in the project's checkout.
+        base: ``branch`` and ``commit`` that its worktree began on; None without one.
+        decision: The session waits for the user to approve or to request changes.
         commit: The commit of the approval; None before, and where nothing was to be committed.
         interruption: ``cause``, ``seat``, ``phase``, ``at``; None where nothing interrupted it.
         problems: For people, one sentence each.
@@ -109,6 +113,9 @@ class SessionView:
     orchestrator: int | None
     tmux_session: str
     tmux_socket: str
+    branch: str | None
+    worktree: str | None
+    base: Json | None
     decision: bool
     commit: str | None
     seats: tuple[SeatView, ...]
@@ -131,6 +138,7 @@ class SessionView:
         ]
         made["problems"] = list(self.problems)
         made["warnings"] = list(self.warnings)
+        made["base"] = dict(self.base) if self.base else None
         made["interruption"] = dict(self.interruption) if self.interruption else None
         return made
 
@@ -155,7 +163,7 @@ def look(site: Site, entries: Sequence[SessionEntry]) -> OperationResult[tuple[S
         except DataError as error:
             problems.append(problem_of(entry.name, error))
         view = session_view(entry, liveness, noted, project=site.project, now=now, decided=decided)
-        warnings = () if decided else tuple(_warnings(entry.fields, nested))
+        warnings = () if decided else tuple(_warnings(site, entry.fields, nested))
         views.append(replace(view, warnings=warnings))
         problems += _grave(entry, liveness)
     return OperationResult(
@@ -228,6 +236,9 @@ def session_view(
         orchestrator=liveness.orchestrator,
         tmux_session=liveness.tmux.name if liveness.tmux else entry.text("session_name"),
         tmux_socket=entry.text("tmux_socket"),
+        branch=entry.text("branch") or None,
+        worktree=entry.text("worktree") or None,
+        base=_mapping(entry.fields, "base") or None,
         decision=wants_decision(entry.fields) and not decided,
         commit=_text(_mapping(entry.fields, "commit"), "commit") or None,
         seats=seats,
@@ -238,16 +249,13 @@ def session_view(
     )
 
 
-def _warnings(fields: Json, nested: Callable[[], tuple[str, ...]]) -> Iterator[str]:
-    """Yield a warning for each folder that the commit leaves out, if the user has to decide.
-
-    ``nested`` returns the repositories inside the project.
-    """
+def _warnings(site: Site, fields: Json, nested: Callable[[Path], tuple[str, ...]]) -> Iterator[str]:
+    """Warn of what an approval would leave out of the commit."""
     options = _mapping(fields, "options")
     if not wants_decision(fields) or not options.get("commit"):
         return
     known = options.get("dirty")
-    for path in nested():
+    for path in nested(workplace(site, fields)):
         if not isinstance(known, list) or path not in known:
             yield left_out_label(path)
 

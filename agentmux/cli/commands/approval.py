@@ -18,6 +18,7 @@ from agentmux.app.session.lookup import (
     require_no_copy,
     select_session,
 )
+from agentmux.app.session.workplace import placed
 from agentmux.app.session.writer import stamp
 from agentmux.app.signals.submission import SubmitAnswer, decide
 from agentmux.cli import render
@@ -64,6 +65,7 @@ def approve(
     world, entry = _deciding(face, session, command="approve SESSION")
     loaded = world.files(entry.path).load()
     state = fold(loaded.state, loaded.tail)
+    world = placed(world, state)
     if takes_approval(state):
         asks = face.interactive and not yes
         _require_committable(world, entry, state, leave_nested=leave_nested or asks)

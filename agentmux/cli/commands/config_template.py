@@ -51,6 +51,12 @@ defaults:
 # snapshots: {{interval: 5s}}
 # tmux: {{socket_name: null, size: [220, 60]}}
 # stall: {{turn_ended_after: 10s, nudge_after: 10m, report_after: 20m}}
+# git:
+  # worktree: never             # never | auto | always: a worktree of its own for each session
+  # root: null                  # null: <repository>-worktrees beside the repository
+  # branch_prefix: agentmux/
+  # base: null                  # null: a worktree begins on what is checked out
+
 # completion: {{require_approval: true, commit: true}}
 """
 

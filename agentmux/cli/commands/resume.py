@@ -296,7 +296,7 @@ def _look(
         return unread, [problem_of(entry.name, error)]
     warnings, problems, block = [*told, *plan.warnings], [], None
     try:
-        block = blocked(world, entry, liveness) or taken(world, lives, at_work, but=entry.path)
+        block = blocked(world, entry, liveness) or taken(world, lives, at_work, entry)
     except AgentmuxError as error:
         problems.append(problem_of(entry.name, error))
     if liveness.error is not None and liveness.live is False:
@@ -368,7 +368,7 @@ def _resume(
     known = _known(world, (entry,))
     lives = live(world, known)
     block = blocked(world, entry, lives[entry.path])
-    block = block or taken(world, lives, busy(lives, known), but=entry.path)
+    block = block or taken(world, lives, busy(lives, known), entry)
     if block is not None:
         raise block
     if not entry.is_done:

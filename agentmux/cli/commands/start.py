@@ -19,7 +19,7 @@ from agentmux.app.commands.start import (
     plan_start,
     start,
 )
-from agentmux.app.commands.trust import playing
+from agentmux.app.commands.trust import placed_by, playing
 from agentmux.app.session.lookup import list_sessions, shown_path
 from agentmux.cli import render
 from agentmux.cli.ask.consent import YesOpt, require_consent
@@ -81,6 +81,18 @@ def start_feature(
             help="Make a branch called NAME (default: named after the session).",
         ),
     ] = None,
+    worktree: Annotated[
+        bool | None,
+        typer.Option(
+            "--worktree/--no-worktree",
+            help="Work in a worktree of its own, or in the checkout (default: as configured).",
+            show_default=False,
+        ),
+    ] = None,
+    base: Annotated[
+        str | None,
+        typer.Option(metavar="REF", help="What the worktree begins on (default: HEAD)."),
+    ] = None,
     include: Annotated[
         list[str] | None,
         typer.Option(
@@ -113,10 +125,13 @@ def start_feature(
         agent=agent,
         roles=read_roles(role or ()),
         branch="" if branch == "auto" else branch,
+        worktree=worktree,
+        base=base,
         include=tuple(_real(absolute(Path(path))) for path in include or ()),
         unwatched=not _goes_there(face, attach, json=json),
     )
     effect = playing(*flags(request.agent, request.roles), product_manager=request.product_manager)
+    effect = placed_by(effect, asked=True if base is not None else worktree)
     told: tuple[str, ...] = ()
     if dry_run:
         world, told = foreseen(world, effect)
@@ -128,6 +143,8 @@ def start_feature(
     plan = replace(plan, warnings=(*told, *plan.warnings))
     for warning in plan.warnings:
         render.note(f"warning: {warning}")
+    for said in plan.notes:
+        render.note(said)
     if dry_run:
         _show_plan(plan, json=json)
         return 0
@@ -235,6 +252,7 @@ def _show_plan(plan: StartPlan, *, json: bool) -> None:
         "phase": plan.state.phase.value,
         "tmux_session": plan.state.session_name,
         "branch": plan.branch or plan.state.branch,
+        "worktree": plan.state.worktree,
         "agents": dict(plan.agents),
         "warnings": list(plan.warnings),
     }
@@ -279,6 +297,8 @@ def show_begun(
     news = [each for each in begun.warnings if each not in told]
     for warning in news:
         render.note(f"warning: {warning}")
+    for said in begun.notes:
+        render.note(said)
     if json:
         render.as_json(
             {
@@ -286,6 +306,8 @@ def show_begun(
                 "session": begun.name,
                 "path": shown_path(begun.path, world.project),
                 "phase": begun.phase,
+                "branch": begun.branch,
+                "worktree": begun.worktree,
                 "tmux_session": begun.tmux_name,
                 "tmux_socket": begun.target.server.socket,
                 "warnings": [*told, *news],

@@ -118,7 +118,10 @@ def pick(
     by_name = {entry.name: entry for entry in entries}
     known = {
         entry.name: KnownSession(
-            phase=entry.phase or "unreadable", updated=entry.updated, title=entry.title
+            phase=entry.phase or "unreadable",
+            updated=entry.updated,
+            title=entry.title,
+            place=_place(entry),
         )
         for entry in entries
     }
@@ -141,6 +144,12 @@ def pick(
     # If Enter came before the session was examined, examine it now.
     seen = known_by_now.get(picker.taken) or sight(picker.taken)
     return Picked(entry=by_name[picker.taken], fresh=picker.fresh, live=seen.is_live)
+
+
+def _place(entry: SessionEntry) -> str:
+    """Return branch and path of the session's own worktree; empty without one."""
+    worktree = entry.text("worktree")
+    return f"{entry.text('branch')} in {worktree}" if worktree else ""
 
 
 def _choices(project: str, entries: Sequence[SessionEntry]) -> list[Choice]:

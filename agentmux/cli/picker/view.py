@@ -52,14 +52,15 @@ class KnownSession:
     """What is known of a session before it is examined.
 
     Attributes:
-        phase: The session's phase, or ``unreadable``.
-        updated: When the session's state last changed.
-        title: First line of the session's feature; may be empty.
+        phase: Phase in its state.
+        title: First line of its feature; may be empty.
+        place: Branch and path of its own worktree; empty where it works in the checkout.
     """
 
     phase: str
     updated: datetime
     title: str
+    place: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -220,7 +221,7 @@ def _detail(scene: Scene, cols: int, room: int) -> list[PickerLine]:
     if not name:
         return []
     known, outlook = scene.known[name], scene.outlooks.get(name)
-    title = [PickerLine(cut(known.title, cols))] if known.title else []
+    title = [PickerLine(cut(each, cols)) for each in (known.title, known.place) if each]
     if outlook is None:
         return [*title, PickerLine(cut(f"{known.phase}; examining{ELLIPSIS}", cols), Look.DIM)]
     lines = [*_refusal(outlook, cols), *title, *_phase(outlook, cols), *_way_back(outlook, cols)]

@@ -40,6 +40,14 @@ def policy_of(configured: Policy | None, *, asked: bool, yes: bool) -> Policy:
     return Policy.NEVER if configured is Policy.NEVER else Policy.AUTO
 
 
+class WorktreeMode(StrEnum):
+    """Whether a session gets a worktree of its own: never, where it needs one, or always."""
+
+    NEVER = "never"
+    AUTO = "auto"
+    ALWAYS = "always"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Defaults:
     """The defaults for all roles.
@@ -144,6 +152,23 @@ class StallSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class GitSettings:
+    """Where sessions work in a git repository.
+
+    Attributes:
+        root: The directory of worktrees, relative to the top of the repository; None means
+            ``<repository>-worktrees`` beside it.
+        branch_prefix: Begins the name of each branch that is named after a session.
+        base: The commit that a worktree begins on; None means what is checked out.
+    """
+
+    worktree: WorktreeMode = WorktreeMode.NEVER
+    root: str | None = None
+    branch_prefix: str = "agentmux/"
+    base: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CompletionSettings:
     """How a session ends: whether the user has to approve, and whether the result is committed."""
 
@@ -168,6 +193,7 @@ class Settings:
     snapshots: SnapshotSettings = SnapshotSettings()
     tmux: TmuxSettings = TmuxSettings()
     stall: StallSettings = StallSettings()
+    git: GitSettings = GitSettings()
     completion: CompletionSettings = CompletionSettings()
 
     def role(self, role: str) -> RoleSettings:

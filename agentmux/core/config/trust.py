@@ -21,6 +21,7 @@ PARTS: Final = (
     ("roles", "*"),
     ("agents", "*"),
     ("resume", "commands", "*"),
+    ("git", "root"),
 )
 """The paths of the parts in a configuration; ``*`` matches every key, and each match is a part."""
 

@@ -62,6 +62,7 @@ from agentmux.core.journal.events import (
     SessionStarted,
     SummaryDone,
     WebResearchDispatched,
+    WorktreeMade,
 )
 from agentmux.core.journal.state import (
     AGENT_MODES,
@@ -155,7 +156,7 @@ def _last_event(state: SessionState, event: Event) -> str:
     But after a resume it stays ``resumed`` if ``event`` says that the orchestrator has ended or was
     replaced.
     """
-    changed_nothing = isinstance(event.fact, SessionInterrupted | SessionReattached)
+    changed_nothing = isinstance(event.fact, SessionInterrupted | SessionReattached | WorktreeMade)
     if changed_nothing and state.last_event == Resumed.kind:
         return Resumed.kind
     return event.fact.kind
@@ -486,6 +487,10 @@ def _archived(state: SessionState, event: Event, fact: ArtifactsArchived) -> Ses
     return replace(state, pending_archive=state.pending_archive[moved:])
 
 
+def _worktree_made(state: SessionState, event: Event, fact: WorktreeMade) -> SessionState:
+    return replace(state, worktree_made=True)
+
+
 def _commit_started(state: SessionState, event: Event, fact: CommitStarted) -> SessionState:
     return replace(state, commit=Commit(status="committing", approval=fact.approval))
 
@@ -566,6 +571,7 @@ _STEPS: Final[Mapping[type[Fact], FoldStep]] = {
     SessionReattached: _reattached,
     SeatRestarted: _restarted,
     ArtifactsArchived: _archived,
+    WorktreeMade: _worktree_made,
     CommitStarted: _commit_started,
     CommitMade: _commit_made,
     CommitDelayed: _commit_delayed,

@@ -335,6 +335,14 @@ class ArtifactsArchived:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class WorktreeMade:
+    """The session's worktree exists, at the path and on the branch that the state names."""
+
+    kind: ClassVar[str] = "worktree_made"
+    again: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CommitStarted:
     """The commit for an approval is about to be made."""
 
@@ -425,6 +433,7 @@ Fact: TypeAlias = (
     | SessionReattached
     | SeatRestarted
     | ArtifactsArchived
+    | WorktreeMade
     | CommitStarted
     | CommitMade
     | CommitDelayed

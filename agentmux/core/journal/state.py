@@ -11,7 +11,7 @@ from typing import Any, Final, TypeVar
 
 from agentmux.core.codec.frozen import dataclass, field, fields
 from agentmux.core.codec.records import FieldError, Json, decode_field, from_fields, to_fields
-from agentmux.core.names.layout import SCHEMA_VERSION
+from agentmux.core.names.layout import PLAIN_VERSION
 from agentmux.core.names.phase import Phase, ResearchKind
 from agentmux.core.names.statuses import CRASHED, LAUNCHED
 
@@ -141,15 +141,26 @@ class Options:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SessionState:
-    """The state of a session: the result of all events of its journal up to a byte offset.
+class Base:
+    """What a session's own branch began on; ``branch`` is None where no branch was named."""
 
-    That offset, ``applied_offset``, is the cursor. docs/reference/session-files.md explains all
-    fields.
+    commit: str
+    branch: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionState:
+    """The fold of a journal up to ``applied_offset``, in bytes.
+
+    Attributes:
+        branch: Short name of the branch that the result goes on; None where HEAD is detached.
+        worktree: The top of the session's own worktree; None where it works in the checkout.
+        base: What the session's own worktree began on.
+        worktree_made: The worktree was there once.
     """
 
     phase: Phase
-    schema_version: int = SCHEMA_VERSION
+    schema_version: int = PLAIN_VERSION
     revision: int = 0
     journal_id: str = ""
     applied_offset: int = 0
@@ -161,6 +172,8 @@ class SessionState:
     feature_dir: str = ""
     branch: str | None = None
     worktree: str | None = None
+    base: Base | None = None
+    worktree_made: bool = False
     tmux_socket: str = ""
     cycle: int = 1
     review_iteration: int | None = None
@@ -269,6 +282,7 @@ def _phase(value: object, where: str) -> Phase:
 _NESTED: Final[Mapping[str, tuple[Callable[[Any], object], Callable[[object, str], object]]]] = {
     "phase": (str, _phase),
     "research": _map_of(Research),
+    "base": _optional(Base),
     "commit": _optional(Commit),
     "interruption": _optional(Interruption),
     "seats": _map_of(Seat),
@@ -280,6 +294,8 @@ _NESTED: Final[Mapping[str, tuple[Callable[[Any], object], Callable[[object, str
 
 
 _FIELDS: Final = {each.name: str(each.type) for each in fields(SessionState)}
+_ONLY_WITH_A_WORKTREE: Final = ("base", "worktree_made")
+"""Fields that are written only where they are set, as older versions write their states."""
 
 
 def encode(state: SessionState) -> dict[str, object]:
@@ -287,6 +303,9 @@ def encode(state: SessionState) -> dict[str, object]:
     made = to_fields(state)
     for name, (encode_field, _) in _NESTED.items():
         made[name] = encode_field(getattr(state, name))
+    for name in _ONLY_WITH_A_WORKTREE:
+        if not made[name]:
+            del made[name]
     extra = made.pop("extra")
     return {**extra, **made} if isinstance(extra, dict) else made
 

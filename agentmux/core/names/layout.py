@@ -18,8 +18,11 @@ PROJECT_FOLDER: Final = ".agentmux"
 PROJECT_CONFIG: Final = f"{PROJECT_FOLDER}/config.yaml"
 SESSIONS_DIR: Final = f"{PROJECT_FOLDER}/.sessions"
 
-SCHEMA_VERSION: Final = 1
-"""The version of the form of ``state.json``; a higher number comes from a newer AgentMux."""
+SCHEMA_VERSION: Final = 2
+"""The newest version of the form of ``state.json``; a higher one comes from a newer AgentMux."""
+
+PLAIN_VERSION: Final = 1
+"""The version of a session that works in the project's checkout, as every older one does."""
 
 STATE: Final = "state.json"
 STATE_BACKUP: Final = "state.json.bak"

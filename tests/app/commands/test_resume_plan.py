@@ -68,7 +68,7 @@ def test_where_nothing_changed_both_conversations_come_back(stage: Stage) -> Non
     expect(stage, (), "")
     world = stage.world()
     for seat, plan in stage.panes(world).items():
-        fields = pane_fields(plan, world)
+        fields = pane_fields(plan, world.tree)
         assert (fields["seat"], fields["mode"], fields["agent"]) == (seat, "native", "demo")
         assert fields["prompt_bytes"] == len(plan.prompt.encode())
         assert fields["fresh_prompt_bytes"] == len(plan.full_prompt.encode())
@@ -571,12 +571,12 @@ def test_what_was_recorded_is_resumed_whatever_the_registry_says_later(stage: St
         assert plan.mode == "native"
         assert "--resume" in plan.argv
         assert "--other" not in plan.argv
-        assert pane_fields(plan, world)["env"] == {}
+        assert pane_fields(plan, world.tree)["env"] == {}
     for made in stage.launch().values():
         folder = stage.path / "launches" / made.plan.launch
         assert "COLOUR" not in json.loads((folder / "launch.json").read_text())["env"]
     for plan in stage.panes(fresh=frozenset({"*"})).values():
-        assert pane_fields(plan, world)["env"] == {"COLOUR": "red"}
+        assert pane_fields(plan, world.tree)["env"] == {"COLOUR": "red"}
 
 
 def test_an_earlier_phase_is_entered_anew(stage: Stage) -> None:

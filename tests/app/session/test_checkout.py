@@ -16,6 +16,7 @@ from agentmux.app.commands.orchestrator_request import OrchestratorReport
 from agentmux.app.commands.orchestrator_start import OrchestratorStart
 from agentmux.app.commands.start import StartRequest, plan_start, start
 from agentmux.app.session.checkout import require_free
+from agentmux.app.session.lookup import entry_at
 from agentmux.app.world import World
 from agentmux.core.names import layout
 from agentmux.core.names.phase import Phase
@@ -79,7 +80,7 @@ def test_nothing_begins_beside_a_session_at_work(
     assert (caught.value.exit_code, caught.value.reason) == (ExitCode.BLOCKED, "checkout_taken")
     assert NAME in caught.value.message
     assert any(f"agentmux {word} {NAME}" in caught.value.hints[0] for word in ("attach", "status"))
-    require_free(world, but=session.path)
+    require_free(world, entry_at(world, session.path))
 
 
 def test_who_is_done_is_in_nobodys_way(project: Path, world: World, tmux: TmuxTerminal) -> None:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from agentmux.core.codec.records import FieldError
 from agentmux.core.journal.state import (
     Archive,
+    Base,
     Commit,
     Interruption,
     Options,
@@ -57,6 +58,7 @@ BY_TYPE: dict[str, st.SearchStrategy[Any]] = {
 BY_TYPE |= {
     "Mapping[str, Research]": maps_of(Research),
     "Mapping[str, Seat]": maps_of(Seat),
+    "Base | None": st.none() | values_of(Base),
     "Commit | None": st.none() | values_of(Commit),
     "Interruption | None": st.none() | values_of(Interruption),
     "tuple[Archive, ...]": st.lists(values_of(Archive), max_size=2).map(tuple),

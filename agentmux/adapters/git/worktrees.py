@@ -1,0 +1,326 @@
+"""The worktrees of sessions: git worktrees that are locked and marked as a session's own.
+
+A worktree is known as a session's by three things: the reason of its lock (the session's uuid), the
+file ``agentmux-session`` in its git directory (the last step of making it), and the entry
+``branch.<name>.agentmux-session`` of its branch in the repository's configuration.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+import shlex
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Final
+
+from agentmux.adapters.disk import files
+from agentmux.adapters.git.program import GitProgram, GitReply, decoded, failed, refused
+from agentmux.adapters.git.work_tree import MARKER, marker_of, work_tree
+from agentmux.errors import AgentmuxError
+from agentmux.ports.repository import GitError
+from agentmux.ports.worktrees import (
+    BaseCommit,
+    WorktreeRoom,
+    WorktreeSpec,
+    WorktreeTakenError,
+)
+
+_KEY: Final = "agentmux-session"
+_MAKING: Final = "worktree.lock"
+_WAIT_S: Final = 600.0
+"""How long to wait for the git of a killed orchestrator; as long as git itself may take."""
+
+_CONFIG_WAIT_S: Final = 10.0
+_POLL_S: Final = 0.05
+
+
+class LinkedWorktrees:
+    """The worktrees of sessions in the repository of one project."""
+
+    def __init__(self, git: GitProgram) -> None:
+        """Use ``git``, which runs in the project; this starts nothing."""
+        self._git = git
+
+    # --- before one is made ------------------------------------------------------------------
+
+    def base(self, ref: str | None) -> BaseCommit | None:
+        """Return the commit of ``ref``, or of HEAD; None where there is no such commit."""
+        name = ref or "HEAD"
+        if name.startswith("-"):
+            return None
+        commit = self._git.read("rev-parse", "-q", "--verify", f"{name}^{{commit}}")
+        if commit.status != 0:
+            return None
+        found = _text(commit)
+        branch = _text(self._git.read("rev-parse", "-q", "--verify", "--symbolic-full-name", name))
+        modules = self._git.read("cat-file", "-e", f"{found}:.gitmodules")
+        return BaseCommit(
+            commit=found,
+            branch=branch.removeprefix("refs/heads/") if branch.startswith("refs/heads/") else None,
+            has_submodules=modules.status == 0,
+        )
+
+    def room(self, root: str | None) -> WorktreeRoom:
+        """Return what is known before a worktree is made; changes nothing."""
+        tops = self._tops()
+        common = self._common()
+        place = _root(root, common, tops[0])
+        inside = next((each for each in (*tops, common) if _is_within(place, each)), None)
+        gone = (Path(each).name for each in tops if each.parent == place)
+        return WorktreeRoom(
+            root=place,
+            inside=inside,
+            is_writable=os.access(_existing(place), os.W_OK | os.X_OK),
+            names=frozenset((*_listed(place), *gone)),
+            branches=frozenset((*self._branches(), *self._owners())),
+            version=_version(_text(self._git.read("version"))),
+        )
+
+    def _tops(self) -> list[Path]:
+        """Return the tops of all worktrees, the main one first; a bare repository's own path."""
+        reply = self._git.must_read("list the worktrees", "worktree", "list", "--porcelain")
+        lines = decoded(reply.out).splitlines()
+        return [Path(each.removeprefix("worktree ")) for each in lines if each[:9] == "worktree "]
+
+    def _common(self) -> Path:
+        """Return the repository's git directory, which all its worktrees share."""
+        reply = self._git.must_read(
+            "find the repository", "rev-parse", "--show-toplevel", "--git-common-dir"
+        )
+        top, common = decoded(reply.out).removesuffix("\n").split("\n")
+        return Path(os.path.realpath(Path(top, common)))
+
+    def _branches(self) -> list[str]:
+        reply = self._git.must_read(
+            "list the branches", "for-each-ref", "--format=%(refname)", "refs/heads/"
+        )
+        return [each.removeprefix("refs/heads/") for each in decoded(reply.out).splitlines()]
+
+    def _owners(self) -> dict[str, str]:
+        """Return the uuid of the session that a branch belongs to, by the branch's short name."""
+        reply = self._git.read("config", "-z", "--get-regexp", rf"^branch\..*\.{_KEY}$")
+        pairs = (each.partition("\n") for each in decoded(reply.out).split("\0") if each)
+        return {key[len("branch.") : -len(_KEY) - 1]: value for key, _, value in pairs}
+
+    # --- making one --------------------------------------------------------------------------
+
+    def is_made(self, spec: WorktreeSpec) -> bool:
+        """Return whether the worktree exists, complete and belonging to the session."""
+        tree = work_tree(spec.path)
+        if tree is None or tree.top != spec.path:
+            return False
+        marker = marker_of(tree.git_dir)
+        return marker is not None and marker.session == spec.session and marker.home == spec.home
+
+    def make(self, spec: WorktreeSpec, *, again: bool) -> str:
+        """Make the branch and the worktree, or what is missing of them; return a warning or ""."""
+        if self.is_made(spec):
+            return ""
+        with _one_maker(spec) as held:
+            said = ""
+            if not self._is_marked(spec):
+                self._clear(spec)
+                self._require_free(spec)
+                self._claim(spec, again=again)
+                said = self._add(spec, held)
+                _make_inner(spec)
+            self._mark(spec)
+            return said
+
+    def _is_marked(self, spec: WorktreeSpec) -> bool:
+        """Whether the worktree is complete, but its session's directory was moved."""
+        tree = work_tree(spec.path)
+        marker = marker_of(tree.git_dir) if tree is not None and tree.top == spec.path else None
+        return marker is not None and marker.session == spec.session
+
+    def _require_free(self, spec: WorktreeSpec) -> None:
+        is_there = os.path.lexists(spec.path)
+        if is_there and (not spec.path.is_dir() or any(spec.path.iterdir())):
+            raise WorktreeTakenError(
+                f"something else is at {spec.path}, the place of this session's worktree",
+                hints=(f"move it away: mv {shlex.quote(str(spec.path))} OTHER",),
+            )
+
+    def _clear(self, spec: WorktreeSpec) -> None:
+        """Remove what a killed `make`, or a deletion by hand, has left of this worktree."""
+        folders = self._common() / "worktrees"
+        for admin in sorted(folders.glob("*")):
+            if not _is_of(admin, spec):
+                continue
+            link = Path(_read(admin / "gitdir").rstrip("\n") or os.devnull)
+            linked = _links_to(link, admin)
+            if linked and marker_of(admin) is not None:
+                raise WorktreeTakenError(
+                    f"the worktree of this session was moved to {link.parent}",
+                    hints=(
+                        (
+                            "move it back: git worktree move -f -f "
+                            f"{shlex.quote(str(link.parent))} {shlex.quote(str(spec.path))}"
+                        ),
+                    ),
+                )
+            if linked and link.parent == spec.path:  # never completed, so nobody worked there
+                shutil.rmtree(spec.path)
+            shutil.rmtree(admin)
+
+    def _claim(self, spec: WorktreeSpec, *, again: bool) -> None:
+        """Make the branch, after the entry by which a second call knows it as the session's."""
+        name = spec.branch
+        exists = name in self._branches()
+        owner = self._owners().get(name, "")
+        if owner not in {"", spec.session} or (exists and not owner and not again):
+            raise WorktreeTakenError(f"branch `{name}` exists already, and is not this session's")
+        if again and not exists:
+            raise GitError(
+                f"branch `{name}`, on which this session works, does not exist any more",
+                hints=(f"make it again where its work ended: git branch {name} COMMIT",),
+            )
+        if owner != spec.session:
+            self._configure(f"branch.{name}.{_KEY}", spec.session)
+        if not exists:
+            reply = self._git.run(
+                *("update-ref", "-m", f"agentmux: {spec.home.name}"),
+                *(f"refs/heads/{name}", spec.commit, ""),
+            )
+            if reply.status != 0:
+                raise refused(f"git could not create branch `{name}`", reply)
+
+    def _configure(self, *words: str) -> None:
+        """Change the repository's configuration; wait while another git changes it."""
+        deadline = time.monotonic() + _CONFIG_WAIT_S
+        while True:
+            reply = self._git.run("config", "--local", *words, extra={"LC_ALL": "C"})
+            if reply.status == 0:
+                return
+            if "could not lock config file" not in reply.err or time.monotonic() > deadline:
+                raise failed("write its configuration", reply)
+            time.sleep(_POLL_S)  # noqa: TID251 (git's lock file has no wait)
+
+    def _add(self, spec: WorktreeSpec, held: int) -> str:
+        reply = self._git.run(
+            *("worktree", "add", "--quiet", "--lock", "--reason", spec.session),
+            *(str(spec.path), spec.branch),
+            keep_open=(held,),
+        )
+        tree = work_tree(spec.path)
+        whole = tree is not None and tree.top == spec.path and (tree.git_dir / "index").exists()
+        if not whole:
+            raise refused(f"git could not make the worktree {spec.path}", reply)
+        if reply.status != 0:  # of the hook `post-checkout`, which runs when all is there
+            return f"the worktree was made, but git said: {reply.err.strip() or reply.status}"
+        return ""
+
+    def _mark(self, spec: WorktreeSpec) -> None:
+        tree = work_tree(spec.path)
+        if tree is None or tree.top != spec.path:
+            raise GitError(f"the worktree {spec.path} is gone")
+        text = f"{spec.home}\n{spec.session}\n"
+        with files.explained(tree.git_dir / MARKER):
+            files.replace(tree.git_dir / MARKER, text.encode("utf-8", "surrogateescape"))
+
+    # --- taking one away ---------------------------------------------------------------------
+
+    def take_back(self, spec: WorktreeSpec) -> None:
+        """Undo `make`, if no agent has worked there; ignores errors of git."""
+        with suppress(AgentmuxError, OSError):
+            tree = work_tree(spec.path)
+            if tree is not None and self._is_marked(spec):
+                (tree.git_dir / MARKER).unlink()
+            self._clear(spec)
+            if self._owners().get(spec.branch) == spec.session:
+                self._drop_branch(spec.branch, spec.commit)
+
+    def _drop_branch(self, name: str, commit: str) -> None:
+        """Delete a branch of ours that is at ``commit``, and its entry."""
+        reply = self._git.run("update-ref", "-d", f"refs/heads/{name}", commit)
+        if reply.status == 0 or name not in self._branches():
+            self._configure("--remove-section", f"branch.{name}")
+
+
+@contextmanager
+def _one_maker(spec: WorktreeSpec) -> Iterator[int]:
+    """Keep others from making this worktree; yield the descriptor that git must inherit.
+
+    The git of an orchestrator that was killed goes on, and holds the lock until it has ended.
+    """
+    held = os.open(spec.home / _MAKING, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, files.FILE_MODE)
+    try:
+        deadline = time.monotonic() + _WAIT_S
+        while True:
+            try:
+                fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() > deadline:
+                    raise GitError(f"another process is making the worktree {spec.path}") from None
+                time.sleep(_POLL_S)  # noqa: TID251 (flock has no wait with a limit)
+        yield held
+    finally:
+        os.close(held)
+
+
+def _make_inner(spec: WorktreeSpec) -> None:
+    """Make the project's directory in the worktree, if the base does not have it."""
+    inner = spec.path / spec.inner
+    if not _is_within(Path(os.path.realpath(inner)), spec.path):
+        raise GitError(f"{inner} leads out of the worktree")
+    with files.explained(inner):
+        inner.mkdir(parents=True, exist_ok=True)
+
+
+def _root(root: str | None, common: Path, main: Path) -> Path:
+    """Return the directory of worktrees; ``main`` is the top of the main worktree."""
+    top = main if main != common else common.with_name(common.name.removesuffix(".git").lstrip("."))
+    if root is None:
+        return Path(os.path.realpath(top.with_name(f"{top.name}-worktrees")))
+    return Path(os.path.realpath(top / root))
+
+
+def _existing(path: Path) -> Path:
+    return next(each for each in (path, *path.parents) if each.is_dir())
+
+
+def _listed(folder: Path) -> list[str]:
+    with suppress(FileNotFoundError, NotADirectoryError):
+        return [each.name for each in folder.iterdir()]
+    return []
+
+
+def _is_within(path: Path, folder: Path) -> bool:
+    return path.is_relative_to(Path(os.path.realpath(folder)))
+
+
+def _read(path: Path) -> str:
+    with suppress(OSError):
+        return path.read_bytes().decode("utf-8", "surrogateescape")
+    return ""
+
+
+def _is_of(admin: Path, spec: WorktreeSpec) -> bool:
+    """Whether the git directory of a worktree belongs to the session."""
+    marker = marker_of(admin)
+    marked = marker is not None and marker.session == spec.session
+    return marked or _read(admin / "locked").strip() == spec.session
+
+
+def _links_to(link: Path, admin: Path) -> bool:
+    """Whether the ``.git`` file ``link`` names ``admin``."""
+    tree = work_tree(link.parent)
+    if tree is None or tree.top != link.parent:
+        # Git may have been killed before the directory was a repository.
+        return os.path.realpath(_read(link).removeprefix("gitdir: ").strip()) == str(admin)
+    return os.path.realpath(tree.git_dir) == str(admin)
+
+
+def _version(text: str) -> tuple[int, ...]:
+    found = re.search(r"(\d+)\.(\d+)", text)
+    return (int(found[1]), int(found[2])) if found else ()
+
+
+def _text(reply: GitReply) -> str:
+    return decoded(reply.out).strip()

@@ -1,0 +1,224 @@
+"""Choose where a new session works, and name its worktree; only reads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from agentmux.app.session.checkout import TreeTakenError, busy, taken
+from agentmux.app.session.lookup import SessionEntry, list_resumable_sessions, live
+from agentmux.core.codec.frozen import dataclass
+from agentmux.core.decisions.workplace import (
+    free_folder,
+    free_names,
+    in_the_way_of,
+    why_worktree,
+)
+from agentmux.errors import AgentmuxError, MissingError, UsageError
+
+if TYPE_CHECKING:
+    from agentmux.app.world import World
+    from agentmux.ports.worktrees import BaseCommit, WorktreeRoom
+
+_SUBMODULES_FROM: Final = (2, 38)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkplaceWish:
+    """What the user asked for, as far as it says where the session works.
+
+    Attributes:
+        slug: The part of the session's name that describes the feature.
+        worktree: Whether the session gets a worktree; None leaves it to the configuration.
+        base: The ref that the worktree begins on; None leaves it to the configuration.
+        branch: The name of the worktree's branch; empty or None derives a name.
+        include: Whether files that are dirty in the checkout are to be committed.
+    """
+
+    slug: str
+    worktree: bool | None = None
+    base: str | None = None
+    branch: str | None = None
+    include: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewWorktree:
+    """The worktree that a new session will have, and why it gets one."""
+
+    path: Path
+    branch: str
+    base: BaseCommit
+    because: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workplace:
+    """Where a new session works.
+
+    Attributes:
+        worktree: Its own worktree; None for the checkout.
+        warning: Why it does not get the worktree that it should have; empty for none.
+    """
+
+    worktree: NewWorktree | None = None
+    warning: str = ""
+
+
+def choose_workplace(world: World, wish: WorkplaceWish) -> Workplace:
+    """Return where the session works; check all that making a worktree needs.
+
+    Raises:
+        TreeTakenError: The session has to work in the checkout, and another one is live there.
+        UsageError: The worktree that the user asked for cannot be made.
+        MissingError: Git, or its version, is missing; or tmux does not answer.
+    """
+    asked = wish.worktree
+    if wish.base is not None:
+        if asked is False:
+            raise UsageError("--base names what a worktree begins on: it needs --worktree")
+        asked = True
+    entries = list_resumable_sessions(world)
+    block = _in_the_checkout(world, entries) if not asked else None
+    ours = tuple(each.name for each in entries if not each.text("worktree"))
+    live_one = "" if block is None else block.session or "of another project"
+    mode = world.settings.git.worktree
+    because = why_worktree(mode, asked=asked, live=live_one, unfinished=ours)
+    if not because:
+        if block is not None:
+            raise _with_way_out(world, block)
+        return Workplace()
+    try:
+        return Workplace(worktree=_planned(world, wish, entries, because))
+    except (UsageError, MissingError) as error:
+        if asked:
+            raise
+        return _without(block, error)
+
+
+def _without(block: TreeTakenError | None, error: AgentmuxError) -> Workplace:
+    """Return the checkout, since no worktree can be made; refuse if the checkout is taken."""
+    if block is None:
+        return Workplace(warning=f"the session gets no worktree of its own: {error.message}")
+    raise TreeTakenError(
+        f"{block.message}, and no worktree can be made: {error.message}",
+        session=block.session,
+        hints=(*error.hints, *block.hints),
+    ) from error
+
+
+def _in_the_checkout(world: World, entries: tuple[SessionEntry, ...]) -> TreeTakenError | None:
+    lives = live(world, entries)
+    return taken(world, lives, busy(lives, entries))
+
+
+def _with_way_out(world: World, block: TreeTakenError) -> TreeTakenError:
+    way = "or start in another clone of the repository"
+    if world.repository.top_level() is not None:
+        way = "or give this one a worktree of its own: agentmux start --worktree …"
+    return TreeTakenError(block.message, session=block.session, hints=(*block.hints, way))
+
+
+def _planned(
+    world: World, wish: WorkplaceWish, entries: tuple[SessionEntry, ...], because: str
+) -> NewWorktree:
+    if wish.include:
+        raise UsageError(
+            "--include is for the checkout: changed files do not come along into a worktree",
+            hints=("commit them first, or: agentmux start --no-worktree --include PATH …",),
+        )
+    if world.repository.top_level() is None:
+        raise UsageError("a worktree needs a git repository", hints=("git init",))
+    base = _base(world, wish)
+    room = world.worktrees.room(_root(world))
+    _require_room(room, base)
+    folders = room.names | {
+        Path(each.text("worktree")).name
+        for each in entries
+        if Path(each.text("worktree")).parent == room.root
+    }
+    branches = room.branches | {each.text("branch") for each in entries if each.text("worktree")}
+    if wish.branch:
+        world.repository.require_new_branch(wish.branch)
+        if wish.branch in branches:
+            raise UsageError(f"branch `{wish.branch}` is another session's")
+        folder, branch = free_folder(wish.slug, folders), wish.branch
+    else:
+        prefix = world.settings.git.branch_prefix
+        names = free_names(wish.slug, prefix, folders=folders, branches=branches)
+        folder, branch = names.folder, names.branch
+        world.repository.require_new_branch(branch)
+    _require_beside(branch, branches)
+    return NewWorktree(path=room.root / folder, branch=branch, base=base, because=because)
+
+
+def _base(world: World, wish: WorkplaceWish) -> BaseCommit:
+    ref = wish.base if wish.base is not None else world.settings.git.base
+    found = world.worktrees.base(ref)
+    if found is not None:
+        return found
+    if ref is None:
+        raise UsageError(
+            "a worktree needs a commit to begin on, and there is none yet",
+            hints=('git commit --allow-empty -m "Begin"',),
+        )
+    raise UsageError(
+        f"`{ref}` is not a commit", hints=("see the branches: git branch --all --list",)
+    )
+
+
+def _root(world: World) -> str | None:
+    root = world.settings.git.root
+    home = world.environment.get("HOME")
+    if root is None or home is None or not (root == "~" or root.startswith("~/")):
+        return root
+    return f"{home}{root[1:]}"
+
+
+def _require_room(room: WorktreeRoom, base: BaseCommit) -> None:
+    if room.inside is not None:
+        raise UsageError(
+            f"worktrees cannot be made in {room.root}: it is inside the repository, {room.inside}",
+            hints=("choose another place: git.root in the configuration",),
+        )
+    if not room.is_writable:
+        raise UsageError(
+            f"worktrees cannot be made in {room.root}: the directory cannot be written",
+            hints=("choose another place: git.root in the configuration",),
+        )
+    if base.has_submodules and room.version < _SUBMODULES_FROM:
+        version = ".".join(map(str, room.version)) or "unknown"
+        raise MissingError(
+            f"a worktree of a repository with submodules needs git 2.38; this one is {version}",
+            hints=("agentmux start --no-worktree …",),
+        )
+
+
+def _require_beside(branch: str, branches: frozenset[str]) -> None:
+    other = in_the_way_of(branch, branches)
+    if other is not None:
+        raise UsageError(
+            f"branch `{branch}` cannot be made, because a branch `{other}` exists",
+            hints=(
+                "choose another name: agentmux start --branch NAME …",
+                "or another beginning of all names: git.branch_prefix in the configuration",
+            ),
+        )
+
+
+def workplace_notes(world: World, worktree: NewWorktree, agents: Iterable[str]) -> Iterator[str]:
+    """Say where a session with a worktree works, why, and what is different there."""
+    base = worktree.base
+    began = f"{base.branch} at {base.commit[:12]}" if base.branch else base.commit[:12]
+    yield (
+        f"the session works in {worktree.path}, on branch {worktree.branch} from {began}, because "
+        f"{worktree.because}"
+    )
+    dirty = len([path for path in world.repository.changes() if not path.endswith("/")])
+    if dirty:
+        files = "1 changed file does" if dirty == 1 else f"{dirty} changed files do"
+        yield f"{files} not come along: a worktree has only what is committed"
+    asking = sorted({each for each in agents if world.spec(each).trust})
+    if asking:
+        yield f"{', '.join(asking)} may ask whether to trust the new directory: answer in the pane"

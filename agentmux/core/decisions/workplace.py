@@ -1,0 +1,74 @@
+"""Where a new session works: in the project's checkout, or in a worktree of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from itertools import count
+
+from agentmux.core.codec.frozen import dataclass
+from agentmux.core.config.settings import WorktreeMode
+
+
+def why_worktree(
+    mode: WorktreeMode, *, asked: bool | None, live: str, unfinished: Sequence[str]
+) -> str:
+    """Return why a session gets a worktree of its own; empty where it works in the checkout.
+
+    Args:
+        mode: The setting ``git.worktree``.
+        asked: The flag of the start; None where none was given.
+        live: The session that is live in the checkout; empty for none.
+        unfinished: The other sessions that began in the checkout and are not done, newest first.
+    """
+    if asked is not None:
+        return "you asked for it" if asked else ""
+    if mode is WorktreeMode.ALWAYS:
+        return "`git.worktree` is `always`"
+    if mode is WorktreeMode.NEVER:
+        return ""
+    if live:
+        return f"session {live} is live in the checkout"
+    if len(unfinished) > 1:
+        return (
+            f"{len(unfinished)} unfinished sessions began in the checkout, the newest is "
+            f"{unfinished[0]}"
+        )
+    return f"session {unfinished[0]} began in the checkout and is not done" if unfinished else ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorktreeNames:
+    """The name of a worktree's directory, and of its branch."""
+
+    folder: str
+    branch: str
+
+
+def free_names(
+    slug: str, prefix: str, *, folders: Collection[str], branches: Collection[str]
+) -> WorktreeNames:
+    """Return the first names, with the same suffix, that are both free.
+
+    Names that differ only in case are the same: some file systems cannot tell them apart.
+    """
+    taken, known = {each.casefold() for each in folders}, {each.casefold() for each in branches}
+    for number in count(1):
+        name = slug if number == 1 else f"{slug}-{number}"
+        branch = f"{prefix}{name}"
+        if name.casefold() not in taken and branch.casefold() not in known:
+            return WorktreeNames(folder=name, branch=branch)
+    raise AssertionError  # `count` has no end
+
+
+def free_folder(slug: str, folders: Collection[str]) -> str:
+    """Return the first free name of a worktree's directory."""
+    return free_names(slug, "", folders=folders, branches=()).folder
+
+
+def in_the_way_of(branch: str, branches: Collection[str]) -> str | None:
+    """Return a branch beside which ``branch`` cannot exist: one is a directory of the other."""
+    inside = f"{branch}/"
+    return next(
+        (each for each in branches if branch.startswith(f"{each}/") or each.startswith(inside)),
+        None,
+    )

@@ -1,0 +1,109 @@
+"""The worktrees that sessions have of their own, in the repository of one project."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Protocol
+
+from agentmux.core.codec.frozen import dataclass
+from agentmux.errors import BlockedError
+
+
+class WorktreeTakenError(BlockedError):
+    """The path or the branch of a session's worktree belongs to something else."""
+
+    def __init__(self, message: str, *, hints: tuple[str, ...] = ()) -> None:
+        super().__init__(message, reason="worktree_taken", hints=hints)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorktreeSpec:
+    """The worktree of one session.
+
+    Attributes:
+        path: Its top, absolute and without links.
+        branch: Short name of the branch that is checked out there.
+        commit: Where the branch begins.
+        session: The session's uuid, by which branch and worktree are known as ours.
+        home: The session's directory.
+        inner: Where the project is in the worktree, relative to its top; ``.`` is the top.
+    """
+
+    path: Path
+    branch: str
+    commit: str
+    session: str
+    home: Path
+    inner: Path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BaseCommit:
+    """The commit that a worktree begins on.
+
+    Attributes:
+        branch: Short name of the branch that was named, or is checked out; None for another ref.
+        has_submodules: Whether the commit has submodules.
+    """
+
+    commit: str
+    branch: str | None
+    has_submodules: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorktreeRoom:
+    """What is known before a worktree is made.
+
+    Attributes:
+        root: The directory of all worktrees, absolute and without links; it may not exist.
+        inside: The repository's directory that contains ``root``; None where none does.
+        is_writable: Whether directories can be made in ``root``.
+        names: What is in ``root``, also worktrees that were deleted by hand.
+        branches: Short names of all branches, and of branches that sessions are about to make.
+        version: Git's version; empty where unknown.
+    """
+
+    root: Path
+    inside: Path | None
+    is_writable: bool
+    names: frozenset[str]
+    branches: frozenset[str]
+    version: tuple[int, ...]
+
+
+class Worktrees(Protocol):
+    """The worktrees of sessions."""
+
+    def base(self, ref: str | None) -> BaseCommit | None:
+        """Return the commit of ``ref``, or of HEAD; None where there is no such commit."""
+
+    def room(self, root: str | None) -> WorktreeRoom:
+        """Return what is known before a worktree is made; changes nothing.
+
+        Args:
+            root: As in ``git.root``: relative to the top of the repository; None is the default,
+                ``<repository>-worktrees`` beside it.
+        """
+
+    def is_made(self, spec: WorktreeSpec) -> bool:
+        """Return whether the worktree exists, complete and belonging to the session."""
+
+    def make(self, spec: WorktreeSpec, *, again: bool) -> str:
+        """Make the branch and the worktree, or what is missing of them; return a warning or "".
+
+        A call that is killed at any point is completed by the next one.
+
+        Args:
+            again: The worktree was made before: the branch must exist.
+
+        Raises:
+            WorktreeTakenError: Something else is at the path, or the branch is not the session's.
+            GitError: Git refuses.
+        """
+
+    def take_back(self, spec: WorktreeSpec) -> None:
+        """Undo `make`, if no agent has worked there; ignores errors of git.
+
+        A branch that has moved stays.
+        """

@@ -1,0 +1,323 @@
+"""The worktrees of sessions, with real git: made whole by any number of calls, killed anywhere."""
+
+import os
+import shutil
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agentmux.adapters.git.program import GitProgram, GitReply
+from agentmux.adapters.git.worktrees import LinkedWorktrees
+from agentmux.ports.repository import GitError
+from agentmux.ports.worktrees import WorktreeSpec, WorktreeTakenError
+from tests.app.driver import git, make_project
+from tests.faults.operations import Operation, Operations
+
+SESSION = "11111111-2222-3333-4444-555555555555"
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    return make_project(tmp_path / "project")
+
+
+def spec_of(project: Path, **changed: Any) -> WorktreeSpec:
+    home = project / ".agentmux" / ".sessions" / "20260101-101500-x"
+    home.mkdir(parents=True, exist_ok=True)
+    (home.parent / ".gitignore").write_text("*\n")
+    spec = WorktreeSpec(
+        path=project.parent / "project-worktrees" / "x",
+        branch="agentmux/x",
+        commit=git(project, "rev-parse", "HEAD").strip(),
+        session=SESSION,
+        home=home,
+        inner=Path(),
+    )
+    return replace(spec, **changed)
+
+
+def worktrees(project: Path) -> LinkedWorktrees:
+    return LinkedWorktrees(GitProgram(project, dict(os.environ)))
+
+
+def check(project: Path, spec: WorktreeSpec) -> None:
+    """Check that exactly one worktree, its branch and its marks are there."""
+    assert worktrees(project).is_made(spec)
+    listed = git(project, "worktree", "list", "--porcelain").strip().split("\n\n")
+    assert listed[1:] == [
+        (
+            f"worktree {spec.path}\nHEAD {spec.commit}\nbranch refs/heads/{spec.branch}\n"
+            f"locked {SESSION}"
+        )
+    ]
+    assert git(spec.path, "status", "--porcelain") == ""
+    assert (spec.path / "README.md").read_text() == "# A project\n"
+    assert git(project, "config", f"branch.{spec.branch}.agentmux-session").strip() == SESSION
+    folders = project / ".git" / "worktrees"
+    assert [each.name for each in folders.iterdir()] == [spec.path.name]
+
+
+def everything(project: Path) -> str:
+    """Return what a user has in the repository, except what is a session's own."""
+    return "\n".join(
+        [
+            git(project, "for-each-ref"),
+            git(project, "config", "--local", "--list"),
+            git(project, "worktree", "list"),
+            git(project, "status", "--porcelain", "--branch"),
+            git(project, "stash", "list"),
+        ]
+    )
+
+
+def test_a_worktree_is_made_once_and_taken_back_without_a_trace(project: Path) -> None:
+    spec = spec_of(project)
+    before, made = everything(project), worktrees(project)
+    for _ in range(3):
+        assert made.make(spec, again=False) == ""
+        check(project, spec)
+    made.take_back(spec)
+    assert everything(project) == before
+    assert not spec.path.exists()
+
+
+class Killed(BaseException):
+    pass
+
+
+class KilledGit(GitProgram):
+    """Dies before or after its k-th command that may change something."""
+
+    def __init__(self, project: Path, at: int, *, after: bool) -> None:
+        super().__init__(project, dict(os.environ))
+        self.left, self.after = at, after
+
+    def run(self, *argv: str, **more: Any) -> GitReply:  # type: ignore[explicit-override]
+        self.left -= 1
+        if self.left == 0 and not self.after:
+            raise Killed
+        reply = super().run(*argv, **more)
+        if self.left == 0:
+            raise Killed
+        return reply
+
+
+@pytest.mark.parametrize("after", [False, True])
+@pytest.mark.parametrize("at", [1, 2, 3])
+def test_killed_around_a_command_of_git(project: Path, at: int, *, after: bool) -> None:
+    spec = spec_of(project)
+    before = everything(project)
+    with pytest.raises(Killed):
+        LinkedWorktrees(KilledGit(project, at, after=after)).make(spec, again=False)
+    assert not worktrees(project).is_made(spec)
+    worktrees(project).make(spec, again=False)
+    check(project, spec)
+    worktrees(project).take_back(spec)
+    assert everything(project) == before
+
+
+def test_killed_before_any_change_of_the_disk(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    count = 0
+    while True:
+        count += 1
+        spec = spec_of(project)
+        left = count
+
+        def kill(operation: Operation) -> None:
+            nonlocal left
+            left -= 1
+            if left == 0:
+                raise Killed
+
+        with monkeypatch.context() as context:
+            Operations(tmp_path, kill).install(context.setattr)
+            try:
+                worktrees(project).make(spec, again=False)
+            except Killed:
+                pass
+            else:
+                break
+        worktrees(project).make(spec, again=False)
+        check(project, spec)
+        worktrees(project).take_back(spec)
+        assert "agentmux" not in git(project, "for-each-ref")
+    assert count > 3
+
+
+@pytest.mark.parametrize("left", ["gitdir only", "no head", "half checked out"])
+def test_git_itself_was_killed(project: Path, left: str) -> None:
+    spec = spec_of(project)
+    worktrees(project).make(spec, again=False)
+    admin = project / ".git" / "worktrees" / "x"
+    (admin / "agentmux-session").unlink()
+    (admin / "index").unlink()
+    if left == "half checked out":
+        (spec.path / "README.md").write_text("# A pro")
+    else:
+        (spec.path / "README.md").unlink()
+        (admin / "HEAD").unlink()
+    if left == "gitdir only":
+        shutil.rmtree(spec.path)
+    worktrees(project).make(spec, again=False)
+    check(project, spec)
+
+
+@pytest.mark.parametrize("how", ["deleted", "unlocked and deleted", "pruned"])
+def test_a_worktree_that_was_deleted_comes_back_on_its_branch(project: Path, how: str) -> None:
+    spec = spec_of(project)
+    worktrees(project).make(spec, again=False)
+    (spec.path / "more.txt").write_text("more\n")
+    git(spec.path, "add", "-A")
+    git(spec.path, "commit", "-qm", "More")
+    head = git(spec.path, "rev-parse", "HEAD").strip()
+    if how != "deleted":
+        git(project, "worktree", "unlock", str(spec.path))
+    shutil.rmtree(spec.path)
+    if how == "pruned":
+        git(project, "worktree", "prune")
+    assert not worktrees(project).is_made(spec)
+    worktrees(project).make(spec, again=True)
+    check(project, replace(spec, commit=head))
+    assert (spec.path / "more.txt").exists()
+
+
+def test_a_branch_that_is_gone_is_not_made_again(project: Path) -> None:
+    spec = spec_of(project)
+    worktrees(project).make(spec, again=False)
+    shutil.rmtree(spec.path)
+    git(project, "worktree", "unlock", str(spec.path))
+    git(project, "worktree", "prune")
+    git(project, "branch", "-D", spec.branch)
+    with pytest.raises(GitError, match="does not exist any more"):
+        worktrees(project).make(spec, again=True)
+
+
+def test_what_belongs_to_somebody_else_is_never_touched(project: Path) -> None:
+    spec = spec_of(project)
+    spec.path.mkdir(parents=True)
+    (spec.path / "mine.txt").write_text("mine")
+    with pytest.raises(WorktreeTakenError, match="something else is at"):
+        worktrees(project).make(spec, again=False)
+    assert (spec.path / "mine.txt").read_text() == "mine"
+    (spec.path / "mine.txt").unlink()
+    git(project, "branch", spec.branch)
+    with pytest.raises(WorktreeTakenError, match="not this session's"):
+        worktrees(project).make(spec, again=False)
+    git(project, "config", f"branch.{spec.branch}.agentmux-session", "another")
+    with pytest.raises(WorktreeTakenError, match="not this session's"):
+        worktrees(project).make(spec, again=False)
+    worktrees(project).take_back(spec)
+    assert git(project, "rev-parse", spec.branch).strip() == spec.commit
+
+
+def test_a_worktree_that_was_moved_is_named(project: Path, tmp_path: Path) -> None:
+    spec = spec_of(project)
+    worktrees(project).make(spec, again=False)
+    git(project, "worktree", "move", "-f", "-f", str(spec.path), str(tmp_path / "there"))
+    with pytest.raises(WorktreeTakenError, match="was moved to") as caught:
+        worktrees(project).make(spec, again=True)
+    (hint,) = caught.value.hints
+    assert str(tmp_path / "there") in hint
+    subprocess.run(
+        hint.removeprefix("move it back: "),
+        shell=True,
+        check=True,
+        cwd=project,
+        capture_output=True,
+    )
+    assert worktrees(project).make(spec, again=True) == ""
+    check(project, spec)
+
+
+def test_a_hook_that_fails_when_all_is_there_is_a_warning(project: Path) -> None:
+    hook = project / ".git" / "hooks" / "post-checkout"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text("#!/bin/sh\necho no luck >&2\nexit 3\n")
+    hook.chmod(0o755)
+    spec = spec_of(project)
+    assert "no luck" in worktrees(project).make(spec, again=False)
+    assert worktrees(project).is_made(spec)
+
+
+def test_a_failed_checkout_leaves_an_error_in_the_words_of_git(project: Path) -> None:
+    git(project, "config", "filter.big.smudge", "false")
+    git(project, "config", "filter.big.clean", "cat")
+    git(project, "config", "filter.big.required", "true")
+    (project / ".gitattributes").write_text("*.md filter=big\n")
+    git(project, "add", ".gitattributes")
+    git(project, "commit", "-qm", "Filter")
+    spec = spec_of(project)
+    with pytest.raises(GitError, match="filter"):
+        worktrees(project).make(spec, again=False)
+    git(project, "config", "filter.big.smudge", "cat")
+    worktrees(project).make(spec, again=False)
+    check(project, spec)
+
+
+def test_a_subdirectory_project_and_a_base_without_it(project: Path) -> None:
+    spec = spec_of(project, inner=Path("services/api"))
+    worktrees(project).make(spec, again=False)
+    assert (spec.path / "services" / "api").is_dir()
+    assert git(spec.path, "status", "--porcelain") == ""
+
+
+def test_what_is_known_before_one_is_made(project: Path, tmp_path: Path) -> None:
+    made = worktrees(project)
+    room = made.room(None)
+    assert room.root == tmp_path / "project-worktrees"
+    assert (room.inside, room.is_writable, room.names) == (None, True, frozenset())
+    assert room.branches == {"main"}
+    assert room.version >= (2, 20)
+    made.make(spec_of(project), again=False)
+    assert made.room(None).names == {"x"}
+    assert "agentmux/x" in made.room(None).branches
+    shutil.rmtree(tmp_path / "project-worktrees")
+    assert made.room(None).names == {"x"}  # registered still
+    assert made.room("inside").inside == project
+    assert made.room("../elsewhere").root == tmp_path / "elsewhere"
+    assert made.room(str(tmp_path / "a")).root == tmp_path / "a"
+
+
+def test_the_base(project: Path) -> None:
+    made, head = worktrees(project), git(project, "rev-parse", "HEAD").strip()
+    found = made.base(None)
+    assert found is not None
+    assert (found.commit, found.branch, found.has_submodules) == (head, "main", False)
+    git(project, "tag", "v1")
+    (project / ".gitmodules").write_text("")
+    git(project, "add", "-A")
+    git(project, "commit", "-qm", "Modules")
+    tagged, here = made.base("v1"), made.base("main")
+    assert tagged is not None
+    assert here is not None
+    assert (tagged.commit, tagged.branch, tagged.has_submodules) == (head, None, False)
+    assert (here.branch, here.has_submodules) == ("main", True)
+    for nothing in ("nothing", "--all", "HEAD:README.md"):
+        assert made.base(nothing) is None
+    git(project, "checkout", "-q", "--detach")
+    detached = made.base(None)
+    assert detached is not None
+    assert detached.branch is None
+
+
+def test_without_a_commit_there_is_no_base(tmp_path: Path) -> None:
+    git(tmp_path, "init", "-q")
+    assert worktrees(tmp_path).base(None) is None
+
+
+def test_a_bare_repository_with_worktrees(tmp_path: Path, project: Path) -> None:
+    bare, main = tmp_path / "repo.git", tmp_path / "main"
+    git(tmp_path, "clone", "-q", "--bare", str(project), str(bare))
+    git(bare, "worktree", "add", "-q", str(main), "main")
+    made = worktrees(main)
+    assert made.room(None).root == tmp_path / "repo-worktrees"
+    spec = replace(spec_of(main), path=tmp_path / "repo-worktrees" / "x")
+    made.make(spec, again=False)
+    assert made.is_made(spec)
+    made.take_back(spec)
+    assert "agentmux" not in git(bare, "for-each-ref")

@@ -1,0 +1,61 @@
+"""Where a new session works, and what its worktree and branch are called."""
+
+import pytest
+
+from agentmux.core.config.settings import WorktreeMode
+from agentmux.core.decisions.workplace import (
+    free_folder,
+    free_names,
+    in_the_way_of,
+    why_worktree,
+)
+
+NEVER, AUTO, ALWAYS = WorktreeMode
+
+
+@pytest.mark.parametrize(
+    ("mode", "asked", "live", "unfinished", "words"),
+    [
+        (NEVER, None, "a", ("b",), ""),
+        (NEVER, True, "", (), "you asked"),
+        (AUTO, None, "", (), ""),
+        (AUTO, None, "a", ("a", "b"), "session a is live"),
+        (AUTO, None, "", ("b",), "session b began in the checkout and is not done"),
+        (AUTO, None, "", ("b", "c"), "2 unfinished sessions began in the checkout, the newest"),
+        (AUTO, False, "a", ("b",), ""),
+        (AUTO, True, "", (), "you asked"),
+        (ALWAYS, None, "", (), "`git.worktree` is `always`"),
+        (ALWAYS, False, "", (), ""),
+    ],
+)
+def test_who_gets_a_worktree(
+    mode: WorktreeMode, asked: bool | None, live: str, unfinished: tuple[str, ...], words: str
+) -> None:
+    found = why_worktree(mode, asked=asked, live=live, unfinished=unfinished)
+    assert found.startswith(words)
+    assert bool(found) == bool(words)
+
+
+@pytest.mark.parametrize(
+    ("folders", "branches", "folder"),
+    [
+        ((), (), "x"),
+        (("x",), (), "x-2"),
+        ((), ("agentmux/x",), "x-2"),
+        (("x", "x-3"), ("agentmux/x-2",), "x-4"),
+        (("X",), (), "x-2"),
+        ((), ("x",), "x"),
+    ],
+)
+def test_directory_and_branch_get_the_same_suffix(
+    folders: tuple[str, ...], branches: tuple[str, ...], folder: str
+) -> None:
+    found = free_names("x", "agentmux/", folders=folders, branches=branches)
+    assert (found.folder, found.branch) == (folder, f"agentmux/{folder}")
+    assert free_folder("x", ["x"]) == "x-2"
+
+
+def test_branches_that_git_cannot_hold_beside_each_other() -> None:
+    assert in_the_way_of("agentmux/x", ["main", "agentmux"]) == "agentmux"
+    assert in_the_way_of("agentmux", ["agentmux/x"]) == "agentmux/x"
+    assert in_the_way_of("agentmux/x", ["agentmux/y", "agent", "agentmux/xy"]) is None

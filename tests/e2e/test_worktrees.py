@@ -1,0 +1,243 @@
+"""A session in a worktree of its own, from start to commit, with real git and real tmux."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import WaitUntil
+from tests.e2e.conftest import Project, Session
+
+WAITS: dict[str, Any] = {"roles": {"architect": {"silent": True}}}
+AUTO = "git: {worktree: auto}\n"
+
+
+def place_of(session: Session) -> Path:
+    return Path(session.state["worktree"])
+
+
+def test_a_worktree_from_start_to_commit(project: Project) -> None:
+    (project.path / "calc.py").write_text("changed by the user\n")
+    session = project.start("add a greeting", "--worktree").wait()
+    place = place_of(session)
+    head = project.git("rev-parse", "HEAD").strip()
+    state = session.state
+    assert place == project.root / "calc-worktrees" / "add-a-greeting"
+    assert (state["branch"], state["schema_version"]) == ("agentmux/add-a-greeting", 2)
+    assert state["base"] == {"branch": "main", "commit": head}
+    assert (place / "calc.py").read_text() != "changed by the user\n"
+
+    before = project.git("status", "--porcelain", "--branch")
+    session.approve()
+    commit = session.state["commit"]["commit"]
+    assert project.git("rev-parse", "agentmux/add-a-greeting").strip() == commit
+    assert project.git("rev-parse", f"{commit}^").strip() == head
+    assert project.git("status", "--porcelain", "--branch") == before
+    assert project.git("rev-parse", "HEAD").strip() == head
+    assert "calc.py" not in project.git("show", "--stat", "--format=", commit).split()
+    launches = [json.loads(p.read_text()) for p in session.path.glob("launches/*/launch.json")]
+    assert {each["cwd"] for each in launches} == {str(place)}
+    assert {each["env"]["AGENTMUX_WORKTREE"] for each in launches} == {str(place)}
+
+
+def test_what_start_says_and_a_dry_run_makes_nothing(project: Project) -> None:
+    project.scenario(WAITS)
+    (project.path / "calc.py").write_text("changed\n")
+    before = project.tree()
+    said = project.run("start", "--agent", "demo", "--worktree", "--dry-run", "x y")
+    place = project.root / "calc-worktrees" / "x-y"
+    assert said.returncode == 0
+    assert f"the session works in {place}, on branch agentmux/x-y from main at" in said.stderr
+    assert "because you asked for it" in said.stderr
+    assert "1 changed file does not come along" in said.stderr
+    answer = project.json("start", "--agent", "demo", "--worktree", "--dry-run", "x y")
+    assert (answer["worktree"], answer["branch"]) == (str(place), "agentmux/x-y")
+    assert project.tree() == before
+    assert not place.parent.exists()
+
+
+def test_three_features_side_by_side(project: Project) -> None:
+    project.config(AUTO)
+    project.git("add", "-A")
+    project.git("commit", "-qm", "Configuration")
+    project.scenario(WAITS)
+    one, two, three = (project.start("same").until_seat("architect") for _ in range(3))
+    assert one.state["worktree"] is None
+    root = project.root / "calc-worktrees"
+    assert [place_of(each) for each in (two, three)] == [root / "same", root / "same-2"]
+    assert three.state["branch"] == "agentmux/same-2"
+    listed = project.ok("list")
+    assert "BRANCH" in listed
+    assert "agentmux/same-2" in listed
+    shown = project.ok("status", three.name)
+    assert f"worktree      {place_of(three)}" in shown
+    assert "branch        agentmux/same-2, from main at" in shown
+    # All sessions are found from inside a worktree, whose own configuration is never read.
+    (place_of(two) / ".agentmux").mkdir(exist_ok=True)
+    (place_of(two) / ".agentmux" / "config.yaml").write_text("version: 1\nnonsense: 1\n")
+    below = place_of(two) / "below"
+    below.mkdir()
+    found = project.json("list", cwd=below)["sessions"]
+    assert {each["session"] for each in found} == {one.name, two.name, three.name}
+    assert project.json("status", cwd=below)["sessions"][0]["session"] == two.name
+    project.ok("stop", two.name, cwd=below)
+    project.ok("resume", two.name, "--detach", cwd=place_of(three))
+    two.until_seat("architect")
+    said = project.fails(3, "start", "--agent", "demo", "--no-worktree", "more")
+    assert f"session {one.name} is live in this checkout" in said
+    assert "agentmux start --worktree" in said
+
+
+def test_a_stopped_session_in_the_checkout_gives_the_next_one_a_worktree(
+    project: Project,
+) -> None:
+    project.config(AUTO)
+    project.scenario(WAITS)
+    first = project.start("one").until_seat("architect")
+    project.ok("stop", first.name)
+    said = project.run("start", "--agent", "demo", "--dry-run", "two")
+    assert f"because session {first.name} began in the checkout and is not done" in said.stderr
+    second = project.start("two").until_seat("architect")
+    project.ok("resume", first.name, "--detach")
+    first.until_seat("architect")
+    assert place_of(second).is_dir()
+
+
+def test_a_kill_of_everything_and_a_resume(project: Project, wait_until: WaitUntil) -> None:
+    project.scenario({"roles": {"architect": {"think": 600}}})
+    session = project.start("x", "--worktree").until_seat("architect").settled("architect")
+    place = place_of(session)
+    (place / "half.py").write_text("half = 1\n")
+    for pid, _ in project.processes():
+        os.kill(pid, signal.SIGKILL)
+    wait_until(lambda: not project.processes())
+    project.scenario({})
+    (plan,) = project.json("resume", session.name, "--dry-run")["sessions"]
+    assert plan["panes"][0]["cwd"] == str(place)
+    project.ok("resume", session.name, "--detach", "--yes")
+    session.wait().approve()
+    shown = project.git("show", "--stat", "--format=", "agentmux/x")
+    assert "half.py" in shown
+
+
+def test_ten_starts_at_once(project: Project) -> None:
+    project.config(AUTO)
+    project.scenario(WAITS)
+    words = (sys.executable, "-m", "agentmux", "start", "--json", "--agent", "demo", "same")
+    running = [
+        subprocess.Popen(
+            words, cwd=project.path, env=project.env, stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        )
+        for _ in range(10)
+    ]  # fmt: skip
+    said = [each.communicate(timeout=100) for each in running]
+    assert [each.returncode for each in running] == [0] * 10, said
+    places = [json.loads(out)["worktree"] for out, _ in said]
+    names = {"same", *(f"same-{n}" for n in range(2, 10))}
+    assert {None if each is None else Path(each).name for each in places} == {None, *names}
+    assert len(project.git("worktree", "list").splitlines()) == 10
+
+
+# -- what is refused before anything is made -----------------------------------------------------
+
+
+def refused(project: Project, *words: str, code: int = 2) -> str:
+    sessions = project.sessions()
+    said = project.fails(code, "start", "--agent", "demo", *words)
+    assert project.sessions() == sessions
+    assert not (project.root / "calc-worktrees").exists()
+    assert "agentmux/" not in project.git("for-each-ref")
+    return said
+
+
+def test_what_cannot_be_done_is_refused_before_anything_is_made(project: Project) -> None:
+    assert "is not a commit" in refused(project, "--worktree", "--base", "nothing", "x")
+    assert "--base" in refused(project, "--no-worktree", "--base", "main", "x")
+    (project.path / "calc.py").write_text("changed\n")
+    assert "--include is for the checkout" in refused(
+        project, "--worktree", "--include", "calc.py", "x"
+    )
+    project.git("branch", "agentmux")
+    said = refused(project, "--worktree", "x")
+    assert "because a branch `agentmux` exists" in said
+    assert "exists already" in refused(project, "--worktree", "--branch", "agentmux", "x")
+    project.config("git: {root: inside}\n")
+    assert "it is inside the repository" in refused(project, "--worktree", "--branch", "y", "x")
+
+
+def test_without_a_commit_there_is_no_worktree(outside: Project) -> None:
+    said = outside.fails(2, "start", "--agent", "demo", "--worktree", "x")
+    assert "a worktree needs a git repository" in said
+    outside.git("init", "-q")
+    said = outside.fails(2, "start", "--agent", "demo", "--worktree", "x")
+    assert "there is none yet" in said
+    outside.config("git: {worktree: always}\n")
+    outside.scenario(WAITS)
+    done = outside.run("start", "--agent", "demo", "--detach", "x")
+    assert done.returncode == 0
+    assert "warning: the session gets no worktree of its own: " in done.stderr
+
+
+def test_a_failed_start_leaves_nothing(project: Project) -> None:
+    project.git("config", "filter.big.smudge", "false")
+    project.git("config", "filter.big.clean", "cat")
+    project.git("config", "filter.big.required", "true")
+    (project.path / ".gitattributes").write_text("*.py filter=big\n")
+    project.git("add", ".gitattributes")
+    project.git("commit", "-qm", "Filter")
+    config = project.git("config", "--local", "--list")
+    said = project.fails(1, "start", "--agent", "demo", "--worktree", "x")
+    assert "smudge filter" in said
+    assert project.sessions() == []
+    assert "agentmux" not in project.git("for-each-ref")
+    assert project.git("worktree", "list").count("\n") == 1
+    assert project.git("config", "--local", "--list") == config
+
+
+def test_a_project_in_a_subdirectory(project: Project) -> None:
+    part = project.path / "api"
+    (part / ".agentmux").mkdir(parents=True)
+    (part / "api.py").write_text("API = 1\n")
+    project.git("add", "-A")
+    project.git("commit", "-qm", "A part")
+    answer = project.json("start", "--agent", "demo", "--worktree", "x", cwd=part)
+    session = Session(project, part / answer["path"])
+    project.ok("wait", str(session.path), "--for", "decision", "--timeout", "30")
+    place = place_of(session)
+    assert place == project.root / "calc-worktrees" / "x"
+    launches = [json.loads(p.read_text()) for p in session.path.glob("launches/*/launch.json")]
+    assert {each["cwd"] for each in launches} == {str(place / "api")}
+    assert project.json("status", cwd=place / "api")["sessions"][0]["session"] == session.name
+
+
+@pytest.mark.parametrize("base", ["v1", None])
+def test_a_base_that_is_not_checked_out(project: Project, base: str | None) -> None:
+    project.git("tag", "v1")
+    (project.path / "more.py").write_text("MORE = 1\n")
+    project.git("add", "-A")
+    project.git("commit", "-qm", "More")
+    project.scenario(WAITS)
+    if base is None:
+        project.config("git: {base: v1}\n")
+    words = ("--base", base) if base else ("--worktree",)
+    session = project.start("x", *words, "--branch", "feature/x")
+    assert session.state["base"]["branch"] is None
+    assert session.state["branch"] == "feature/x"
+    assert not (place_of(session) / "more.py").exists()
+
+
+def test_the_place_of_worktrees_in_a_projects_file_needs_trust(project: Project) -> None:
+    project.config("git: {root: ../elsewhere}\n", trusted=False)
+    project.scenario(WAITS)
+    said = project.fails(7, "start", "--agent", "demo", "--worktree", "x")
+    assert "git.root" in said
+    assert not (project.root / "elsewhere").exists()
+    session = project.start("x", "--worktree", "--trust")
+    assert place_of(session) == project.root / "elsewhere" / "x"
+    project.start("y")  # in the checkout nothing of it is used
