@@ -191,6 +191,9 @@ def standing(view: SessionView) -> list[str]:
     name = view.session
     if view.status == SessionStatus.DONE:
         made = f"commit {view.commit[:12]}" if view.commit else "nothing was committed"
+        if view.worktree and view.commit:
+            branch = shlex.quote(view.branch or "")
+            made += f" on branch {view.branch}; get it with: git merge {branch}"
         return [f"session {name} is done: {made}"]
     step = next_step(view)
     return [

@@ -103,6 +103,18 @@ class Repository(Protocol):
     def head(self) -> Head:
         """Return HEAD's commit and branch, and the operation that is in progress."""
 
+    def contains(self, commit: str) -> bool:
+        """Return whether HEAD's history contains a commit."""
+
+    def changed_from(self, commit: str) -> tuple[str, ...]:
+        """Return the files in which the work tree differs from a commit, without ``.agentmux``."""
+
+    def subjects(self, since: str) -> tuple[str, ...]:
+        """Return the subjects of the commits after ``since``, oldest first."""
+
+    def missing_hooks(self) -> str | None:
+        """Return the configured directory of hooks if it does not exist here; else None."""
+
     def index_lock(self) -> Path | None:
         """Return the path of the lock file of the user's index while it exists, else None."""
 

@@ -72,6 +72,26 @@ class WorktreeRoom:
     version: tuple[int, ...]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorktreeLoss:
+    """What a removal of worktree and branch would lose.
+
+    Attributes:
+        changed: The files in the worktree that are not committed; ignored ones do not count.
+        commits: Hash and subject of the commits that are on no other branch and on no tag, and
+            whose changes the base does not have; oldest first.
+        tip: The commit of the branch; None if it does not exist.
+    """
+
+    changed: tuple[str, ...] = ()
+    commits: tuple[str, ...] = ()
+    tip: str | None = None
+
+    def __bool__(self) -> bool:
+        """Whether anything would be lost."""
+        return bool(self.changed or self.commits)
+
+
 class Worktrees(Protocol):
     """The worktrees of sessions."""
 
@@ -106,4 +126,22 @@ class Worktrees(Protocol):
         """Undo `make`, if no agent has worked there; ignores errors of git.
 
         A branch that has moved stays.
+        """
+
+    def loss(self, spec: WorktreeSpec, base: str | None) -> WorktreeLoss:
+        """Return what `take_away` would lose; ``base`` is the branch that the session's began on.
+
+        Raises:
+            GitError: Git cannot tell.
+        """
+
+    def take_away(self, spec: WorktreeSpec, tip: str | None) -> None:
+        """Remove the worktree with all files in it, and the branch if it is still at ``tip``.
+
+        A call that is killed at any point is completed by the next one. A branch that is checked
+        out elsewhere stays.
+
+        Raises:
+            DataError: A file cannot be deleted.
+            GitError: Git refuses.
         """

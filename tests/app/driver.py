@@ -534,6 +534,18 @@ class NotedRepository:
     def changed_since(self, dirty_at_start: Collection[str]) -> tuple[str, ...]:
         return tuple(path for path in self.dirty() if path not in dirty_at_start)
 
+    def contains(self, commit: str) -> bool:
+        raise AssertionError("no test without real git has a worktree")
+
+    def changed_from(self, commit: str) -> tuple[str, ...]:
+        raise AssertionError("no test without real git has a worktree")
+
+    def subjects(self, since: str) -> tuple[str, ...]:
+        raise AssertionError("no test without real git has a worktree")
+
+    def missing_hooks(self) -> str | None:
+        return None
+
     def find_commit(self, trailer: tuple[str, str], *, since: str | None) -> str | None:
         line = ": ".join(trailer)
         return next((each["id"] for each in self.commits() if each["trailer"] == line), None)

@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -114,7 +115,8 @@ def test_a_kill_of_everything_and_a_resume(project: Project, wait_until: WaitUnt
     place = place_of(session)
     (place / "half.py").write_text("half = 1\n")
     for pid, _ in project.processes():
-        os.kill(pid, signal.SIGKILL)
+        with suppress(ProcessLookupError):  # it has ended with another one
+            os.kill(pid, signal.SIGKILL)
     wait_until(lambda: not project.processes())
     project.scenario({})
     (plan,) = project.json("resume", session.name, "--dry-run")["sessions"]
@@ -241,3 +243,80 @@ def test_the_place_of_worktrees_in_a_projects_file_needs_trust(project: Project)
     session = project.start("x", "--worktree", "--trust")
     assert place_of(session) == project.root / "elsewhere" / "x"
     project.start("y")  # in the checkout nothing of it is used
+
+
+# -- the result, and taking it away --------------------------------------------------------------
+
+
+def test_the_result_stays_on_its_branch_until_it_is_merged(project: Project) -> None:
+    session = project.start("x", "--worktree").wait()
+    place = place_of(session)
+    (place / "extra.py").write_text("EXTRA = 1\n")
+    project.git("-C", str(place), "add", "extra.py")
+    project.git("-C", str(place), "commit", "-qm", "By an agent")
+    said = project.ok("approve", session.name, "--keep", "--yes")
+    assert "on branch agentmux/x, from main at" in said
+    assert "committed there already: " in said
+    assert "By an agent" in said
+    assert "git merge agentmux/x" in said
+    session.wait("done")
+    state = session.state
+    assert state["delivery"] == {
+        "id": state["approval"],
+        "then": "keep",
+        "steps": {"commit": "made"},
+    }
+    assert len(project.git("log", "--format=%h", "main..agentmux/x").split()) == 2
+
+    refused = project.fails(3, "remove", session.name, "--yes")
+    assert "2 commits on branch agentmux/x not merged" in refused
+    assert "git merge agentmux/x" in refused
+    assert place.is_dir()
+    assert session.path.is_dir()
+    project.git("merge", "-q", "agentmux/x")
+    assert "removed" in project.run("remove", session.name, "--yes").stderr
+    assert not place.parent.exists()
+    assert not session.path.exists()
+    assert "agentmux" not in project.git("for-each-ref")
+    assert "agentmux" not in project.git("config", "--local", "--list")
+    assert project.git("worktree", "list").count("\n") == 1
+
+
+def test_a_moved_head_is_refused_with_the_way_back(project: Project) -> None:
+    session = project.start("x", "--worktree").wait()
+    place = place_of(session)
+    project.git("-C", str(place), "checkout", "-q", "-b", "elsewhere")
+    said = project.fails(3, "approve", session.name, "--yes")
+    assert f"git -C {place} switch agentmux/x" in said
+    project.git("-C", str(place), "switch", "-q", "agentmux/x")
+    session.approve()
+
+
+def test_what_is_not_committed_keeps_the_session_unless_forced(project: Project) -> None:
+    project.scenario(WAITS)
+    session = project.start("x", "--worktree").until_seat("architect")
+    place = place_of(session)
+    (place / "half.py").write_text("half\n")
+    project.ok("stop", session.name)
+    said = project.fails(3, "remove", session.name, "--yes")
+    assert "1 file in" in said
+    assert "half.py" in said
+    assert (place / "half.py").exists()
+    project.ok("resume", session.name, "--detach")
+    session.until_seat("architect")
+    project.ok("stop", session.name)
+    project.ok("remove", "--force", session.name, "--yes")
+    assert not place.exists()
+    assert "agentmux" not in project.git("for-each-ref")
+
+
+def test_an_unused_worktree_goes_with_its_session(project: Project) -> None:
+    project.scenario(WAITS)
+    session = project.start("x", "--worktree").until_seat("architect")
+    project.ok("stop", session.name)
+    project.ok("remove", session.name, "--yes")
+    assert not place_of_name(project, "x").exists()
+
+
+def place_of_name(project: Project, name: str) -> Path:
+    return project.root / "calc-worktrees" / name

@@ -75,6 +75,11 @@ class GitProgram:
         } | {"GIT_TERMINAL_PROMPT": "0", "GIT_EDITOR": ":"}
         self._top_level: Path | None = None
 
+    @property
+    def environment(self) -> Mapping[str, str]:
+        """The environment of git."""
+        return self._environment
+
     def top_level(self) -> Path | None:
         """Return the root of the working tree; None outside one or in a bare repository.
 

@@ -89,6 +89,42 @@ class Git:
             in_progress=self._in_progress(),
         )
 
+    def contains(self, commit: str) -> bool:
+        """Return whether HEAD's history contains a commit."""
+        found = self._git.read("merge-base", "--is-ancestor", commit, "HEAD")
+        if found.status not in {0, 1}:
+            raise failed("compare HEAD with its base", found)
+        return found.status == 0
+
+    def changed_from(self, commit: str) -> tuple[str, ...]:
+        """Return the files in which the work tree differs from a commit, sorted; as for `dirty`."""
+        reply = self._git.must_read(
+            "compare the work tree",
+            *("diff-tree", "-r", "-z", "--no-renames", "--name-only", commit, "HEAD"),
+        )
+        committed = (
+            path for path in split(reply.out) if layout.PROJECT_FOLDER not in path.split("/")
+        )
+        return tuple(sorted({*committed, *self.dirty()}))
+
+    def subjects(self, since: str) -> tuple[str, ...]:
+        """Return the subjects of the commits after ``since``, oldest first."""
+        reply = self._git.must_read(
+            "list the commits",
+            *("log", "--reverse", "--no-show-signature", "--no-color", "--format=%h %s"),
+            f"{since}..HEAD",
+        )
+        return tuple(decoded(reply.out).splitlines())
+
+    def missing_hooks(self) -> str | None:
+        """Return the configured directory of hooks if it does not exist here; else None."""
+        reply = self._git.read("config", "--type=path", "--get", "core.hooksPath")
+        path = decoded(reply.out).removesuffix("\n")
+        top = self._git.top_level()
+        if reply.status != 0 or not path or top is None or (top / path).is_dir():
+            return None
+        return path
+
     def index_lock(self) -> Path | None:
         """Return the lock file of the user's index if it exists, else None.
 

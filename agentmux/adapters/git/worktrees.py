@@ -19,18 +19,21 @@ from pathlib import Path
 from typing import Final
 
 from agentmux.adapters.disk import files
-from agentmux.adapters.git.program import GitProgram, GitReply, decoded, failed, refused
+from agentmux.adapters.git.program import GitProgram, GitReply, decoded, failed, refused, split
+from agentmux.adapters.git.repository import Git
 from agentmux.adapters.git.work_tree import MARKER, marker_of, work_tree
 from agentmux.errors import AgentmuxError
 from agentmux.ports.repository import GitError
 from agentmux.ports.worktrees import (
     BaseCommit,
+    WorktreeLoss,
     WorktreeRoom,
     WorktreeSpec,
     WorktreeTakenError,
 )
 
 _KEY: Final = "agentmux-session"
+_REMOVING: Final = ".agentmux-removing-"
 _MAKING: Final = "worktree.lock"
 _WAIT_S: Final = 600.0
 """How long to wait for the git of a killed orchestrator; as long as git itself may take."""
@@ -120,6 +123,7 @@ class LinkedWorktrees:
     def make(self, spec: WorktreeSpec, *, again: bool) -> str:
         """Make the branch and the worktree, or what is missing of them; return a warning or ""."""
         if self.is_made(spec):
+            self._lock(spec)
             return ""
         with _one_maker(spec) as held:
             said = ""
@@ -148,11 +152,10 @@ class LinkedWorktrees:
 
     def _clear(self, spec: WorktreeSpec) -> None:
         """Remove what a killed `make`, or a deletion by hand, has left of this worktree."""
-        folders = self._common() / "worktrees"
-        for admin in sorted(folders.glob("*")):
+        for admin in self._folders():
             if not _is_of(admin, spec):
                 continue
-            link = Path(_read(admin / "gitdir").rstrip("\n") or os.devnull)
+            link = _link_of(admin)
             linked = _links_to(link, admin)
             if linked and marker_of(admin) is not None:
                 raise WorktreeTakenError(
@@ -215,6 +218,13 @@ class LinkedWorktrees:
             return f"the worktree was made, but git said: {reply.err.strip() or reply.status}"
         return ""
 
+    def _lock(self, spec: WorktreeSpec) -> None:
+        """Lock a worktree that somebody has unlocked: git would forget it if its disk is away."""
+        tree = work_tree(spec.path)
+        if tree is not None and not (tree.git_dir / "locked").exists():
+            words = ("worktree", "lock", "--reason", spec.session, str(spec.path))
+            self._git.run(*words)  # it works without, too
+
     def _mark(self, spec: WorktreeSpec) -> None:
         tree = work_tree(spec.path)
         if tree is None or tree.top != spec.path:
@@ -234,6 +244,75 @@ class LinkedWorktrees:
             self._clear(spec)
             if self._owners().get(spec.branch) == spec.session:
                 self._drop_branch(spec.branch, spec.commit)
+
+    def loss(self, spec: WorktreeSpec, base: str | None) -> WorktreeLoss:
+        """Return what `take_away` would lose; ``base`` is the branch that the session began on."""
+        tip = self._commit(f"refs/heads/{spec.branch}")
+        changed: tuple[str, ...] = ()
+        heads = [tip]
+        if self._is_marked(spec):
+            inside = Git(spec.path, self._git.environment)
+            changed, head = inside.dirty(), inside.head().commit
+            heads += [head] if head != tip else []
+        onto = self._commit(f"refs/heads/{base}") if base is not None else None
+        lost = [each for each in heads if each is not None and self._is_only(each, spec, onto)]
+        commits: tuple[str, ...] = ()
+        if lost:
+            words = ("log", "--reverse", "--no-show-signature", "--no-color", "--format=%h %s")
+            reply = self._git.must_read("list the commits", *words, *lost, f"^{spec.commit}")
+            commits = tuple(decoded(reply.out).splitlines())
+        return WorktreeLoss(changed=changed, commits=commits, tip=tip)
+
+    def _commit(self, ref: str) -> str | None:
+        reply = self._git.read("rev-parse", "-q", "--verify", f"{ref}^{{commit}}")
+        return _text(reply) if reply.status == 0 else None
+
+    def _is_only(self, commit: str, spec: WorktreeSpec, onto: str | None) -> bool:
+        """Whether the commit's changes are nowhere else: neither merged, pushed nor squashed."""
+        if commit == spec.commit:
+            return False
+        reply = self._git.must_read(
+            "look for the commit",
+            *("for-each-ref", "--contains", commit, "--format=%(refname)"),
+            *("refs/heads", "refs/remotes", "refs/tags"),
+        )
+        if set(decoded(reply.out).splitlines()) - {f"refs/heads/{spec.branch}"}:
+            return False
+        if onto is None:
+            return True
+        return bool(self._differing(spec.commit, commit) & self._differing(commit, onto))
+
+    def _differing(self, old: str, new: str) -> set[str]:
+        words = ("diff-tree", "-r", "-z", "--no-renames", "--name-only")
+        return set(split(self._git.must_read("compare commits", *words, old, new).out))
+
+    def take_away(self, spec: WorktreeSpec, tip: str | None) -> None:
+        """Remove the worktree with all files in it, and the branch if it is still at ``tip``."""
+        # Renamed first, so that a removal that is killed leaves no worktree with half of its files.
+        trash = spec.path.with_name(f"{_REMOVING}{spec.session}")
+        with files.explained(spec.path):
+            if trash.is_dir():
+                shutil.rmtree(trash)
+            if self._is_marked(spec):
+                spec.path.rename(trash)
+            self._clear(spec)
+            if trash.is_dir():
+                shutil.rmtree(trash)
+        with suppress(OSError):  # not empty, or not there
+            spec.path.parent.rmdir()
+        if self._owners().get(spec.branch) != spec.session:
+            return
+        if tip is None or self._is_checked_out(spec.branch):
+            self._configure("--remove-section", f"branch.{spec.branch}")
+        else:
+            self._drop_branch(spec.branch, tip)
+
+    def _folders(self) -> list[Path]:
+        return sorted((self._common() / "worktrees").glob("*"))
+
+    def _is_checked_out(self, branch: str) -> bool:
+        reply = self._git.must_read("list the worktrees", "worktree", "list", "--porcelain")
+        return f"branch refs/heads/{branch}" in decoded(reply.out).splitlines()
 
     def _drop_branch(self, name: str, commit: str) -> None:
         """Delete a branch of ours that is at ``commit``, and its entry."""
@@ -306,6 +385,11 @@ def _is_of(admin: Path, spec: WorktreeSpec) -> bool:
     marker = marker_of(admin)
     marked = marker is not None and marker.session == spec.session
     return marked or _read(admin / "locked").strip() == spec.session
+
+
+def _link_of(admin: Path) -> Path:
+    """Return the ``.git`` file of the worktree with this git directory."""
+    return Path(_read(admin / "gitdir").rstrip("\n") or os.devnull)
 
 
 def _links_to(link: Path, admin: Path) -> bool:

@@ -6,15 +6,20 @@ interrupted after that, the next removal or the next listing finishes it.
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Callable, Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from agentmux.app.session.lookup import Liveness, SessionEntry, live, own_tmux, sessions_dir
 from agentmux.errors import AgentmuxError, BlockedError, DataError
 from agentmux.ports.processes import LOCK_WAIT_S
 
 if TYPE_CHECKING:
-    from agentmux.app.world import Site
+    from agentmux.app.world import Site, World
+    from agentmux.ports.worktrees import WorktreeLoss, WorktreeSpec
+
+_NAMED: Final = 5
 
 
 def require_removable(site: Site, entry: SessionEntry) -> None:
@@ -49,8 +54,71 @@ def _how_to_end(entry: SessionEntry, found: Liveness) -> tuple[str, ...]:
     return (f"agentmux stop {entry.name}",)
 
 
-def remove_session(site: Site, entry: SessionEntry) -> None:
+def worktree_to_remove(world: World, entry: SessionEntry) -> WorktreeSpec | None:
+    """Return the worktree of a session; None where it has none."""
+    if not entry.text("worktree"):
+        return None
+    # Only a session with a worktree pays for these: `agentmux list` finishes removals, too.
+    from agentmux.app.session.workplace import worktree_of  # noqa: PLC0415 (as above)
+    from agentmux.core.fold.apply import fold  # noqa: PLC0415 (as above)
+
+    loaded = world.files(entry.path).load()
+    return worktree_of(world, fold(loaded.state, loaded.tail), entry.path)
+
+
+def require_nothing_lost(
+    world: World, entry: SessionEntry, spec: WorktreeSpec, *, force: bool
+) -> WorktreeLoss:
+    """Refuse to remove a worktree or branch that has what is nowhere else; return what it has.
+
+    Raises:
+        BlockedError: It has, and there is no ``force``; the reason is ``not_merged``.
+    """
+    base = entry.fields.get("base")
+    branch = base.get("branch") if isinstance(base, dict) else None
+    found = world.worktrees.loss(spec, branch if isinstance(branch, str) else None)
+    if not found or force:
+        return found
+    raise BlockedError(
+        f"session {entry.name} has work that is nowhere else: {lost_words(found, spec)}",
+        reason="not_merged",
+        hints=tuple(_ways_to_keep(entry, found, spec)),
+    )
+
+
+def lost_words(found: WorktreeLoss, spec: WorktreeSpec) -> str:
+    """Say what would be lost."""
+    parts = []
+    if found.changed:
+        files = "1 file" if len(found.changed) == 1 else f"{len(found.changed)} files"
+        parts.append(f"{files} in {spec.path} not committed ({_some(found.changed)})")
+    if found.commits:
+        many = "1 commit" if len(found.commits) == 1 else f"{len(found.commits)} commits"
+        parts.append(f"{many} on branch {spec.branch} not merged ({_some(found.commits)})")
+    return ", and ".join(parts)
+
+
+def _some(names: tuple[str, ...]) -> str:
+    more = f", and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return ", ".join(names[:_NAMED]) + more
+
+
+def _ways_to_keep(entry: SessionEntry, found: WorktreeLoss, spec: WorktreeSpec) -> Iterator[str]:
+    if found.changed:
+        yield f"see what is not committed: git -C {shlex.quote(str(spec.path))} status"
+    if found.commits:
+        yield f"merge the branch first: git merge {shlex.quote(spec.branch)}"
+    yield f"or lose all of it: agentmux remove --force {entry.name}"
+
+
+def remove_session(
+    site: Site, entry: SessionEntry, take_away: Callable[[], object] = lambda: None
+) -> None:
     """Remove the session with everything in its directory.
+
+    Args:
+        take_away: Removes what the session has elsewhere, before its directory; if it raises an
+            error, the session stays.
 
     Raises:
         AgentmuxError: As in `require_removable`; nothing was changed.
@@ -61,6 +129,7 @@ def remove_session(site: Site, entry: SessionEntry) -> None:
     # Locked during the rename: whoever starts an orchestrator finds a whole session or none.
     lock.acquire(LOCK_WAIT_S, {"command": "remove"})
     try:
+        take_away()
         buried = site.folders.bury(entry.path)
     finally:
         lock.release()

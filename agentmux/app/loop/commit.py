@@ -39,10 +39,22 @@ def _kept(text: str) -> str:
 
 
 def preview(world: World, state: SessionState) -> tuple[str, tuple[str, ...]]:
-    """Return the message and the files of the commit that an approval would make now."""
+    """Return the message of the commit that an approval would make now, and its files.
+
+    In a worktree they are the files of the whole result, with those that are committed already.
+    """
     if not state.options.commit:
         return message(state), ()
+    if state.worktree and state.options.base:
+        return message(state), world.repository.changed_from(state.options.base)
     return message(state), world.repository.changed_since(state.options.dirty)
+
+
+def made_already(world: World, state: SessionState) -> tuple[str, ...]:
+    """Return the commits of the result that agents, or the user, have made in the worktree."""
+    if not state.worktree or not state.options.base:
+        return ()
+    return world.repository.subjects(state.options.base)
 
 
 def left_out(world: World, state: SessionState) -> tuple[str, ...]:
@@ -59,7 +71,9 @@ def moved(world: World, state: SessionState) -> GitError | None:
     """Return why no commit can be made at the current HEAD, with hints; None where one can."""
     if not state.options.commit:
         return None
-    began, head = Head(commit=state.options.base, branch=state.branch), world.repository.head()
+    began, head = _began(state), world.repository.head()
+    if state.worktree:
+        return _left_branch(world, state, head)
     stayed = (head.commit, head.branch) == (began.commit, began.branch)
     if stayed and not head.in_progress:
         return None
@@ -67,6 +81,36 @@ def moved(world: World, state: SessionState) -> GitError | None:
     return GitError(
         f"a {head.in_progress} is in progress in this repository" if stayed else what,
         hints=(f"{_way_back(began, head)}, then approve again",),
+    )
+
+
+def _began(state: SessionState) -> Head:
+    return Head(commit=state.options.base, branch=state.branch)
+
+
+def _left_branch(world: World, state: SessionState, head: Head) -> GitError | None:
+    """Return why the result of a worktree is not on its branch, after its base; None where it is.
+
+    Agents, or the user, may have committed there.
+    """
+    git = f"git -C {shlex.quote(state.worktree or '')}"
+    if head.in_progress:
+        return GitError(
+            f"a {head.in_progress} is in progress in {state.worktree}",
+            hints=(f"finish it, or: {git} {head.in_progress} --abort; then approve again",),
+        )
+    branch, base = state.branch or "", state.options.base or ""
+    if head.branch != branch:
+        return GitError(
+            f"{state.worktree} is not on branch {branch}: HEAD is {head.describe()}",
+            hints=(f"go back: {git} switch {shlex.quote(branch)}, then approve again",),
+        )
+    if head.commit is not None and world.repository.contains(base):
+        return None
+    return GitError(
+        f"the history of branch {branch} was rewritten: it does not contain {base[:12]} any more,"
+        " where the session began",
+        hints=(f"see what it contains: {git} log --oneline -n 20",),
     )
 
 
@@ -112,9 +156,10 @@ def commit(world: World, state: SessionState, approval: str) -> tuple[str | None
     if error is not None:
         raise error
     paths = repository.changed_since(state.options.dirty)
+    began = repository.head() if state.worktree else _began(state)
     if not paths:
-        return None, False
-    began = Head(commit=state.options.base, branch=state.branch)
+        # All commits of a worktree's branch after its base are its result.
+        return (None, False) if began.commit == state.options.base else (began.commit, True)
     try:
         return repository.commit(message(state), paths, trailer=trailer, onto=began), False
     except IndexBusyError:

@@ -5,13 +5,14 @@ A decision for a session that is not live is applied when the session is resumed
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from agentmux.adapters.wake.pipe import poke
-from agentmux.app.loop.commit import left_out, moved, preview, reason
+from agentmux.app.loop.commit import left_out, made_already, moved, preview, reason
 from agentmux.app.session.lookup import (
     SessionEntry,
     list_resumable_sessions,
@@ -30,6 +31,7 @@ from agentmux.cli.commands.start import read_text
 from agentmux.core.fold.acceptance import takes_approval
 from agentmux.core.fold.apply import fold
 from agentmux.core.journal.events import Approved, ChangesRequested, UserDecision
+from agentmux.core.journal.state import KEEP
 from agentmux.core.names.phase import Phase
 from agentmux.core.names.status_labels import left_out_label
 from agentmux.errors import AgentmuxError, BlockedError, ExitCode, RefusedError
@@ -52,6 +54,9 @@ def approve(
             "--leave-nested", help="Do not commit folders that are git repositories of their own."
         ),
     ] = False,
+    keep: Annotated[
+        bool, typer.Option("--keep", help="Keep the result on its branch (the default).")
+    ] = False,
     yes: YesOpt = False,
     json: JsonOpt = False,
 ) -> int:
@@ -73,7 +78,11 @@ def approve(
             _show_commit(world, state, say=render.note if json else render.out)
         require_consent(face, "Approve?", yes=not asks)
     # If the session takes no approval now, the answer says why.
-    return _decide(world, entry, Approved(), json=json)
+    code = _decide(world, entry, Approved(then=KEEP if keep else ""), json=json)
+    if code == ExitCode.OK and not json and state.worktree and state.options.commit:
+        branch = shlex.quote(state.branch or "")
+        render.out(f"once it is committed, get it with: git merge {branch}")
+    return code
 
 
 def _require_committable(
@@ -112,8 +121,15 @@ def _show_commit(world: World, state: SessionState, *, say: Callable[[str], None
         say("nothing will be committed: commits are turned off for this session")
         return
     message, paths = preview(world, state)
+    if not paths:
+        say("nothing was changed: there is nothing to commit")
+        return
     files = "1 file" if len(paths) == 1 else f"{len(paths)} files"
-    say(f"to be committed: {files}, with the message “{message.splitlines()[0]}”")
+    _show_branch(world, state, say=say)
+    if state.worktree and not world.repository.dirty():
+        say(f"the result is committed already: {files}")
+    else:
+        say(f"to be committed: {files}, with the message “{message.splitlines()[0]}”")
     for path in paths[:_SHOWN]:
         say(f"  {path}")
     if len(paths) > _SHOWN:
@@ -123,6 +139,21 @@ def _show_commit(world: World, state: SessionState, *, say: Callable[[str], None
     lock = world.repository.index_lock()
     if lock is not None:
         render.note(f"warning: {reason(IndexBusyError(lock))}")
+
+
+def _show_branch(world: World, state: SessionState, *, say: Callable[[str], None]) -> None:
+    """Say on which branch of its own the result is, and what is committed there already."""
+    if not state.worktree or state.base is None:
+        return
+    base = state.base
+    began = f"{base.branch} at {base.commit[:12]}" if base.branch else base.commit[:12]
+    say(f"on branch {state.branch}, from {began}")
+    commits = made_already(world, state)
+    for each in commits[-_SHOWN:]:
+        say(f"committed there already: {each}")
+    hooks = world.repository.missing_hooks()
+    if hooks is not None:
+        say(f"no hooks will run: `core.hooksPath` is {hooks}, which the worktree does not have")
 
 
 def request_changes(

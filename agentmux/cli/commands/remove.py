@@ -6,7 +6,14 @@ from typing import Annotated, Final
 
 import typer
 
-from agentmux.app.commands.remove import finish_removals, remove_session, require_removable
+from agentmux.app.commands.remove import (
+    finish_removals,
+    lost_words,
+    remove_session,
+    require_nothing_lost,
+    require_removable,
+    worktree_to_remove,
+)
 from agentmux.app.session.lookup import list_sessions, select_session
 from agentmux.cli import render
 from agentmux.cli.ask.consent import YesOpt, require_consent
@@ -23,11 +30,16 @@ def remove(
         str | None,
         typer.Argument(metavar="[SESSION]", help="As for `status`.", show_default=False),
     ] = None,
+    force: Annotated[
+        bool,
+        typer.Option("--force", help="Also lose work that is neither committed nor merged."),
+    ] = False,
     yes: YesOpt = False,
 ) -> int:
     """Remove a session and everything that it left.
 
-    A session that is live is not removed.
+    A session that is live is not removed. One with a worktree of its own keeps worktree, branch and
+    itself, if they have work that is nowhere else.
     """
     face: Face = ctx.obj
     require_person(face, "remove")
@@ -39,9 +51,26 @@ def remove(
         finish_removals(site)
         entry = select_session(list_sessions(site), command=_REMOVE)
     require_removable(site, entry)
+    world = face.world(site.project) if entry.text("worktree") else None
+    spec = worktree_to_remove(world, entry) if world is not None else None
+    also = ""
+    if world is not None and spec is not None:
+        lost = require_nothing_lost(world, entry, spec, force=force)
+        also = f", its worktree {spec.path} and its branch {spec.branch}"
+        if lost:
+            also += f"; lost would be {lost_words(lost, spec)}"
     how = "done" if entry.is_done else f"not done: {entry.phase or 'unreadable'}"
-    question = f"Remove session {entry.name} ({how}) with its history and conversations?"
+    question = f"Remove session {entry.name} ({how}) with its history and conversations{also}?"
     require_consent(face, question, yes=yes)
-    remove_session(site, entry)
+
+    def take_away() -> None:
+        if world is not None and spec is not None:
+            # Asked again: a person may have taken long to answer, and worked there meanwhile.
+            now = require_nothing_lost(world, entry, spec, force=force)
+            world.worktrees.take_away(spec, now.tip)
+            tip = f" (it was at {now.tip[:12]})" if now.tip else ""
+            render.note(f"removed {spec.path} and branch {spec.branch}{tip}")
+
+    remove_session(site, entry, take_away)
     render.note(f"removed {entry.path}")
     return 0

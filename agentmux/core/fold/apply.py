@@ -67,6 +67,7 @@ from agentmux.core.journal.events import (
 from agentmux.core.journal.state import (
     AGENT_MODES,
     Commit,
+    Delivery,
     Interruption,
     Research,
     Seat,
@@ -279,8 +280,23 @@ def _with_tasks(state: SessionState, kind: ResearchKind, tasks: Mapping[str, str
 
 def _approved(state: SessionState, event: Event, fact: Approved) -> SessionState:
     # From here on no summary is waited for, even if the commit fails.
-    approved = replace(state, approval=event.id, summary_submitted=True, seats={})
+    approved = replace(
+        state, approval=event.id, summary_submitted=True, seats={}, delivery=_opened(state, event)
+    )
     return approved if state.options.commit else enter(approved, Phase.DONE)
+
+
+def _opened(state: SessionState, event: Event) -> Delivery | None:
+    """Return the delivery that an approval opens; None where the checkout keeps the result."""
+    return Delivery(id=event.id) if state.worktree and state.options.commit else None
+
+
+def _at_step(state: SessionState, name: str, status: str) -> SessionState:
+    """Note the status of a step of the delivery, if there is one."""
+    opened = state.delivery
+    if opened is None:
+        return state
+    return replace(state, delivery=replace(opened, steps={**opened.steps, name: status}))
 
 
 def _changes_requested(state: SessionState, event: Event, fact: ChangesRequested) -> SessionState:
@@ -492,13 +508,14 @@ def _worktree_made(state: SessionState, event: Event, fact: WorktreeMade) -> Ses
 
 
 def _commit_started(state: SessionState, event: Event, fact: CommitStarted) -> SessionState:
-    return replace(state, commit=Commit(status="committing", approval=fact.approval))
+    begun = replace(state, commit=Commit(status="committing", approval=fact.approval))
+    return _at_step(begun, "commit", "committing")
 
 
 def _commit_made(state: SessionState, event: Event, fact: CommitMade) -> SessionState:
     status = "made" if fact.commit else "none"
     made = Commit(status=status, approval=state.approval or "", commit=fact.commit)
-    return enter(replace(state, commit=made), Phase.DONE)
+    return enter(_at_step(replace(state, commit=made), "commit", status), Phase.DONE)
 
 
 def _commit_delayed(state: SessionState, event: Event, fact: CommitDelayed) -> SessionState:
@@ -508,7 +525,7 @@ def _commit_delayed(state: SessionState, event: Event, fact: CommitDelayed) -> S
 
 def _commit_failed(state: SessionState, event: Event, fact: CommitFailed) -> SessionState:
     failed = Commit(status="failed", approval=state.approval or "", reason=fact.reason)
-    return replace(state, commit=failed, approval=None)
+    return _at_step(replace(state, commit=failed, approval=None), "commit", "failed")
 
 
 def _interrupted(state: SessionState, event: Event, fact: SessionInterrupted) -> SessionState:

@@ -129,9 +129,14 @@ class WebResearchDispatched:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Approved:
-    """The user, or the configuration, accepted the result."""
+    """The user, or the configuration, accepted the result.
+
+    Attributes:
+        then: Where the result goes: ``keep`` (it stays on its branch); empty as configured.
+    """
 
     kind: ClassVar[str] = "approve"
+    then: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

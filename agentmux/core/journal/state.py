@@ -116,6 +116,24 @@ class Commit:
     reason: str = ""
 
 
+KEEP: Final = "keep"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Delivery:
+    """Where an approved result goes, and how far it is.
+
+    Attributes:
+        id: The id of the approval.
+        then: ``keep``: it stays on its branch.
+        steps: The status of each step that was begun, by name: ``commit``.
+    """
+
+    id: str
+    then: str = KEEP
+    steps: Mapping[str, str] = field(default_factory=dict)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
     """The options of a start, which hold for the whole session.
@@ -157,6 +175,7 @@ class SessionState:
         worktree: The top of the session's own worktree; None where it works in the checkout.
         base: What the session's own worktree began on.
         worktree_made: The worktree was there once.
+        delivery: Where the approved result goes; None before an approval, and in the checkout.
     """
 
     phase: Phase
@@ -174,6 +193,7 @@ class SessionState:
     worktree: str | None = None
     base: Base | None = None
     worktree_made: bool = False
+    delivery: Delivery | None = None
     tmux_socket: str = ""
     cycle: int = 1
     review_iteration: int | None = None
@@ -283,6 +303,7 @@ _NESTED: Final[Mapping[str, tuple[Callable[[Any], object], Callable[[object, str
     "phase": (str, _phase),
     "research": _map_of(Research),
     "base": _optional(Base),
+    "delivery": _optional(Delivery),
     "commit": _optional(Commit),
     "interruption": _optional(Interruption),
     "seats": _map_of(Seat),
@@ -294,7 +315,7 @@ _NESTED: Final[Mapping[str, tuple[Callable[[Any], object], Callable[[object, str
 
 
 _FIELDS: Final = {each.name: str(each.type) for each in fields(SessionState)}
-_ONLY_WITH_A_WORKTREE: Final = ("base", "worktree_made")
+_ONLY_WITH_A_WORKTREE: Final = ("base", "worktree_made", "delivery")
 """Fields that are written only where they are set, as older versions write their states."""
 
 

@@ -79,6 +79,9 @@ def test_a_worktree_is_made_once_and_taken_back_without_a_trace(project: Path) -
     for _ in range(3):
         assert made.make(spec, again=False) == ""
         check(project, spec)
+    git(project, "worktree", "unlock", str(spec.path))
+    made.make(spec, again=True)
+    check(project, spec)
     made.take_back(spec)
     assert everything(project) == before
     assert not spec.path.exists()
@@ -321,3 +324,96 @@ def test_a_bare_repository_with_worktrees(tmp_path: Path, project: Path) -> None
     assert made.is_made(spec)
     made.take_back(spec)
     assert "agentmux" not in git(bare, "for-each-ref")
+
+
+# -- taking one away -----------------------------------------------------------------------------
+
+
+def test_what_a_removal_would_lose(project: Path) -> None:
+    made, spec = worktrees(project), spec_of(project)
+    made.make(spec, again=False)
+    assert not made.loss(spec, "main")
+    (spec.path / "new.txt").write_text("new\n")
+    (spec.path / ".agentmux").mkdir()
+    (spec.path / ".agentmux" / "x").write_text("not the result's")
+    assert made.loss(spec, "main").changed == ("new.txt",)
+    git(spec.path, "add", "new.txt")
+    git(spec.path, "commit", "-qm", "New")
+    found = made.loss(spec, "main")
+    assert found.changed == ()
+    assert [each.partition(" ")[2] for each in found.commits] == ["New"]
+    tip = git(spec.path, "rev-parse", "HEAD").strip()
+    assert found.tip == tip
+
+    git(spec.path, "checkout", "-q", "--detach")
+    git(spec.path, "commit", "-q", "--allow-empty", "-m", "On no branch")
+    assert len(made.loss(spec, "main").commits) == 2
+    git(spec.path, "checkout", "-q", spec.branch)
+
+    git(project, "tag", "kept", spec.branch)
+    assert not made.loss(spec, "main")
+    git(project, "tag", "-d", "kept")
+    git(project, "merge", "-q", "--squash", spec.branch)
+    git(project, "commit", "-qm", "Squashed")
+    assert not made.loss(spec, "main")
+    assert made.loss(spec, None)  # nobody knows where to look
+    git(project, "reset", "-q", "--hard", "HEAD~1")
+    git(project, "merge", "-q", "--no-ff", spec.branch)
+    assert not made.loss(spec, None)
+
+
+def test_a_removal_that_is_killed_is_completed(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before, count = everything(project), 0
+    while True:
+        count += 1
+        spec = spec_of(project)
+        before = everything(project)
+        worktrees(project).make(spec, again=False)
+        (spec.path / "ignored.txt").write_text("x\n")
+        left = count
+
+        def kill(operation: Operation) -> None:
+            nonlocal left
+            left -= 1
+            if left == 0:
+                raise Killed
+
+        with monkeypatch.context() as context:
+            Operations(tmp_path, kill).install(context.setattr)
+            try:
+                worktrees(project).take_away(spec, spec.commit)
+            except Killed:
+                pass
+            else:
+                break
+        worktrees(project).take_away(spec, spec.commit)
+        assert everything(project) == before
+        assert not spec.path.parent.exists()
+    assert count > 10
+
+
+@pytest.mark.parametrize("after", [False, True])
+@pytest.mark.parametrize("at", [1, 2])
+def test_a_removal_killed_around_a_command_of_git(project: Path, at: int, *, after: bool) -> None:
+    spec = spec_of(project)
+    before = everything(project)
+    worktrees(project).make(spec, again=False)
+    with pytest.raises(Killed):
+        LinkedWorktrees(KilledGit(project, at, after=after)).take_away(spec, spec.commit)
+    worktrees(project).take_away(spec, spec.commit)
+    assert everything(project) == before
+
+
+def test_a_branch_that_moved_or_is_checked_out_stays(project: Path) -> None:
+    spec = spec_of(project)
+    worktrees(project).make(spec, again=False)
+    git(spec.path, "commit", "-q", "--allow-empty", "-m", "More")
+    worktrees(project).take_away(spec, spec.commit)
+    assert not spec.path.exists()
+    git(project, "checkout", "-q", spec.branch)
+    tip = git(project, "rev-parse", "HEAD").strip()
+    worktrees(project).take_away(spec, tip)
+    assert git(project, "rev-parse", spec.branch).strip() == tip
+    assert "agentmux-session" not in git(project, "config", "--local", "--list")

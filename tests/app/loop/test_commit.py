@@ -1,6 +1,7 @@
 """Committing an approved result with real git, and how that can fail."""
 
 import os
+import subprocess
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -8,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from agentmux.adapters.git.repository import Git
-from agentmux.app.loop.commit import TRAILER, commit, reason
+from agentmux.app.loop.commit import TRAILER, commit, made_already, moved, preview, reason
+from agentmux.app.session.workplace import placed
 from agentmux.app.world import World
-from agentmux.core.journal.state import Options, SessionState
+from agentmux.core.journal.state import Base, Options, SessionState
 from agentmux.core.names.phase import Phase
 from agentmux.errors import AgentmuxError, MissingError
 from agentmux.ports.repository import GitError, HeadMovedError, IndexBusyError
@@ -143,3 +145,78 @@ def test_control_characters_make_no_commit_impossible(
     commit(world, state, APPROVAL)
     told = git(world.project, "log", "-1", "--format=%B")
     assert told == f"{said}\n\n{TRAILER}: {APPROVAL}\n\n"
+
+
+# -- in a worktree of its own --------------------------------------------------------------------
+
+
+@pytest.fixture
+def apart(project: Path, tmp_path: Path) -> tuple[World, SessionState]:
+    """A session in a worktree of its own."""
+    place = tmp_path / "place"
+    git(project, "worktree", "add", "-q", str(place), "-b", "agentmux/x")
+    base = git(project, "rev-parse", "HEAD").strip()
+    state = SessionState(
+        phase=Phase.COMPLETING,
+        schema_version=2,
+        feature="Add it",
+        branch="agentmux/x",
+        worktree=str(place),
+        base=Base(commit=base, branch="main"),
+        options=Options(commit=True, base=base),
+    )
+    return placed(build.world(project, environ=dict(os.environ)), state), state
+
+
+def test_the_result_of_a_worktree_is_its_branch_and_what_is_not_committed(
+    apart: tuple[World, SessionState],
+) -> None:
+    world, state = apart
+    place = Path(str(state.worktree))
+    assert commit(world, state, APPROVAL) == (None, False)
+    (place / "one.txt").write_text("1\n")
+    git(place, "add", "-A")
+    git(place, "commit", "-qm", "By an agent")
+    theirs = git(place, "rev-parse", "HEAD").strip()
+    assert commit(world, state, APPROVAL) == (theirs, True)
+    (place / "two.txt").write_text("2\n")
+    assert preview(world, state) == ("Add it", ("one.txt", "two.txt"))
+    (subject,) = made_already(world, state)
+    assert subject.endswith(" By an agent")
+    made, adopted = commit(world, state, APPROVAL)
+    assert (adopted, git(place, "rev-parse", "HEAD^").strip()) == (False, theirs)
+    assert git(place, "show", "--format=", "--name-only").split() == ["two.txt"]
+    assert commit(world, state, APPROVAL) == (made, True)
+    assert git(place, "status", "--porcelain") == ""
+
+
+def test_another_branch_or_a_rewritten_history_is_refused(
+    apart: tuple[World, SessionState],
+) -> None:
+    world, state = apart
+    place = Path(str(state.worktree))
+    (place / "one.txt").write_text("1\n")
+    git(place, "checkout", "-q", "-b", "elsewhere")
+    with pytest.raises(GitError, match="is not on branch agentmux/x") as caught:
+        commit(world, state, APPROVAL)
+    hint = caught.value.hints[0].removeprefix("go back: ").removesuffix(", then approve again")
+    subprocess.run(hint, shell=True, check=True, capture_output=True)
+    assert moved(world, state) is None
+    git(place, "commit", "-q", "--amend", "-m", "Other")
+    with pytest.raises(GitError, match="was rewritten") as caught:
+        commit(world, state, APPROVAL)
+    assert "reset" not in str(caught.value.hints)
+    git(place, "reset", "-q", "--soft", str(state.options.base))
+    assert commit(world, state, APPROVAL)[0]
+
+
+def test_hooks_that_the_worktree_does_not_have_are_named(
+    project: Path, apart: tuple[World, SessionState]
+) -> None:
+    world, _ = apart
+    assert world.repository.missing_hooks() is None
+    git(project, "config", "core.hooksPath", ".husky/_")
+    assert world.repository.missing_hooks() == ".husky/_"
+    (project / ".husky" / "_").mkdir(parents=True)
+    assert world.repository.missing_hooks() == ".husky/_"
+    assert build.world(project, environ=dict(os.environ)).repository.missing_hooks() is None
