@@ -109,6 +109,12 @@ class Worktrees(Protocol):
     def is_made(self, spec: WorktreeSpec) -> bool:
         """Return whether the worktree exists, complete and belonging to the session."""
 
+    def obstacle(self, spec: WorktreeSpec, *, again: bool) -> BlockedError | None:
+        """Return why `make` would refuse; None where it would not; only reads.
+
+        A worktree that exists needs no git to be recognised.
+        """
+
     def make(self, spec: WorktreeSpec, *, again: bool) -> str:
         """Make the branch and the worktree, or what is missing of them; return a warning or "".
 
@@ -118,7 +124,7 @@ class Worktrees(Protocol):
             again: The worktree was made before: the branch must exist.
 
         Raises:
-            WorktreeTakenError: Something else is at the path, or the branch is not the session's.
+            BlockedError: As from `obstacle`.
             GitError: Git refuses.
         """
 

@@ -242,9 +242,18 @@ class Studio:
     """A git project with one session that can be driven, interrupted, and driven again."""
 
     def __init__(
-        self, project: Path, environ: Mapping[str, str], *, cycles: int = 2, real_git: bool = False
+        self,
+        project: Path,
+        environ: Mapping[str, str],
+        *,
+        cycles: int = 2,
+        real_git: bool = False,
+        worktree: bool = False,
     ) -> None:
         self.project = project
+        self.worktree = worktree
+        self.ground = project.parent if worktree else project
+        """The folder that contains all that a session changes."""
         self.cycles = cycles
         self.world: World = build.world(project, environ=environ)
         if not real_git:
@@ -260,7 +269,11 @@ class Studio:
 
     def start(self) -> None:
         self._new_terminal()
-        plan = plan_start(self.world, StartRequest(feature=FEATURE, agent="demo"), {})
+        plan = plan_start(
+            self.world,
+            StartRequest(feature=FEATURE, agent="demo", worktree=self.worktree or None),
+            {},
+        )
         self.session = plan.path
         start(self.world, _starter(), plan)
 
@@ -386,6 +399,7 @@ class SimAgent:
         folder = self._session / layout.launch(launch)
         told = json.loads((folder / "launch.json").read_text())
         self._env: dict[str, str] = told["env"]
+        self._cwd = Path(told["cwd"])
         self._prompt = (folder / "prompt.md").read_text()
         self._cycle = int(self._env["AGENTMUX_CYCLE"])
         self._iteration = int(self._env["AGENTMUX_ITERATION"])
@@ -470,7 +484,7 @@ class SimAgent:
         _leave(self._session / path, text)
 
     def _code(self, path: str, text: str) -> None:
-        _leave(self._studio.project / path, text)
+        _leave(self._cwd / path, text)
 
 
 def plan(parts: int) -> dict[str, Any]:

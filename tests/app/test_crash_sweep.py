@@ -25,6 +25,7 @@ from typing import cast
 import pytest
 
 from agentmux.app.session.lookup import list_sessions
+from agentmux.app.session.own_worktree import placed
 from agentmux.core.journal.events import Resumed
 from agentmux.core.names import layout
 from agentmux.core.names.phase import Phase
@@ -92,11 +93,20 @@ class Recording:
         self.operations: Counter[str] = Counter()
 
     def run(self, patch: pytest.MonkeyPatch) -> None:
-        studio, operations = self._studio, Operations(self._studio.project, self._before)
-        repository = cast("Repository", Undisturbed(studio.world.repository, operations.lock))
+        studio, operations = self._studio, Operations(self._studio.ground, self._before)
+        world = studio.world
+
+        def undisturbed(repository: Repository) -> Repository:
+            return cast("Repository", Undisturbed(repository, operations.lock))
+
         with patch.context() as context:
             operations.install(context.setattr)
-            context.setattr(studio, "world", replace(studio.world, repository=repository))
+            watched = replace(
+                world,
+                repository=undisturbed(world.repository),
+                repository_at=lambda folder: undisturbed(world.repository_at(folder)),
+            )
+            context.setattr(studio, "world", watched)
             assert studio.drive("start", deadline_s=20) is ExitCode.OK
 
     def _before(self, operation: Operation) -> None:
@@ -117,9 +127,9 @@ class Recording:
         if self._count % self._shards != self._shard or session is None:
             return
         folder = self._store / f"{self._count:04}"
-        clone(str(studio.project), str(folder))
+        clone(str(studio.ground), str(folder))
         if torn:
-            tear(folder / studio.session.relative_to(studio.project) / layout.JOURNAL)
+            tear(folder / studio.session.relative_to(studio.ground) / layout.JOURNAL)
         name = f"{operation.name} {os.path.relpath(operation.place, studio.session)}"
         self.images.append(
             Image(
@@ -182,9 +192,11 @@ def quick(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     shutil.rmtree(folder)
 
 
-def begin(folder: Path, *, real_git: bool) -> Studio:
-    project = make_project(folder / "project")
-    studio = Studio(project, dict(os.environ), real_git=real_git)
+def begin(folder: Path, *, real_git: bool, worktree: bool = False) -> Studio:
+    project = make_project(folder / "ground" / "project" if worktree else folder / "project")
+    cycles = 1 if worktree else 2
+    environ = dict(os.environ)
+    studio = Studio(project, environ, real_git=real_git, worktree=worktree, cycles=cycles)
     if isinstance(studio.world.repository, NotedRepository):
         studio.world.repository.begin()
     studio.start()
@@ -193,8 +205,8 @@ def begin(folder: Path, *, real_git: bool) -> Studio:
 
 def gone_on(studio: Studio, image: Image, mode: str) -> Studio:
     """Replace the project by the image, and drive the session to its end."""
-    shutil.rmtree(studio.project)
-    image.folder.rename(studio.project)
+    shutil.rmtree(studio.ground)
+    image.folder.rename(studio.ground)
     after, foreseen = studio.again(image.accepted), ""
     check_absent(after)
     if mode == "resume" and after.state().phase is Phase.DONE:
@@ -245,16 +257,17 @@ def commits(studio: Studio) -> tuple[tuple[str, tuple[tuple[str, str], ...]], ..
     """Return message and files of every commit; check that one trailer names the approval."""
     approval = studio.state().approval
     trailer = f"Agentmux-Event: {approval}"
-    repository = studio.world.repository
+    repository = placed(studio.world, studio.state()).repository
     assert repository.dirty() == ()
     if isinstance(repository, NotedRepository):
         found = repository.commits()
         assert [each["trailer"] for each in found[1:]] == [trailer]
         return tuple((each["message"], tuple(sorted(each["files"].items()))) for each in found)
-    logged = git(studio.project, "log", "--reverse", "--format=%T%x00%B%x01").split("\x01\n")
+    top = Path(studio.state().worktree or studio.project)
+    logged = git(top, "log", "--reverse", "--format=%T%x00%B%x01").split("\x01\n")
     pairs = [tuple(each.split("\x00")) for each in logged if each]
     assert [trailer in message for _, message in pairs] == [False, True]
-    assert git(studio.project, "status", "--porcelain") == ""
+    assert git(top, "status", "--porcelain") == ""
     return tuple((m.replace(trailer, "").strip(), (("", tree),)) for tree, m in pairs)
 
 
@@ -376,6 +389,35 @@ def test_a_kill_around_the_commit_leaves_one_commit(
     assert not wrong, "\n".join(wrong)
 
 
+@pytest.mark.timeout(180)
+@pytest.mark.parametrize("mode", ["resume", "deleted"])
+def test_a_kill_of_a_session_in_a_worktree_of_its_own_changes_nothing_in_the_end(
+    mode: str, quick: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Killed around the making of the worktree and around the commit, with real git."""
+    studio = begin(quick, real_git=True, worktree=True)
+    recording = Recording(studio, quick)
+    recording.run(monkeypatch)
+    images = [image for image in recording.images if is_early(studio, image)]
+    if mode == "deleted":
+        # The worktree was deleted, too, before anything was done in it.
+        for image in images:
+            shutil.rmtree(image.folder / "project-worktrees", ignore_errors=True)
+    else:
+        images += [image for image in recording.images if is_approved(studio, image)]
+    assert len(images) > 10
+    wrong = sweep(studio, recording, images, "resume")
+    assert not wrong, "\n".join(wrong)
+    assert git(studio.project, "log", "--format=%s") == "Begin\n"
+    assert git(studio.project, "worktree", "list").count("\n") == 2
+
+
+def is_early(studio: Studio, image: Image) -> bool:
+    """Whether nobody has written code yet."""
+    place = image.folder / "project-worktrees"
+    return not list(place.glob("*/*.py")) and not is_approved(studio, image)
+
+
 def is_approved(studio: Studio, image: Image) -> bool:
-    journal = image.folder / studio.session.relative_to(studio.project) / layout.JOURNAL
+    journal = image.folder / studio.session.relative_to(studio.ground) / layout.JOURNAL
     return b'"event":"approve"' in journal.read_bytes()

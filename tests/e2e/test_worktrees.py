@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -320,3 +321,71 @@ def test_an_unused_worktree_goes_with_its_session(project: Project) -> None:
 
 def place_of_name(project: Project, name: str) -> Path:
     return project.root / "calc-worktrees" / name
+
+
+# -- a resume whose worktree is gone -------------------------------------------------------------
+
+
+def stopped_at_work(project: Project) -> Session:
+    """Return a stopped session whose architect has a conversation and left a commit."""
+    project.scenario({"roles": {"architect": {"think": 600}}})
+    session = project.start("x", "--worktree").until_seat("architect").settled("architect")
+    place = str(place_of(session))
+    project.git("-C", place, "commit", "-q", "--allow-empty", "-m", "By an agent")
+    (place_of(session) / "half.py").write_text("half\n")
+    project.ok("stop", session.name)
+    project.scenario({})
+    return session
+
+
+def test_a_deleted_worktree_comes_back_with_its_conversation(project: Project) -> None:
+    session = stopped_at_work(project)
+    place = place_of(session)
+    shutil.rmtree(place.parent)
+    before = project.tree()
+    (plan,) = project.json("resume", session.name, "--dry-run")["sessions"]
+    assert any(f"the worktree {place} is gone" in each for each in plan["warnings"])
+    assert (plan["panes"][0]["mode"], plan["panes"][0]["cwd"]) == ("native", str(place))
+    assert project.tree() == before
+    done = project.run("resume", session.name, "--detach", "--yes")
+    assert done.returncode == 0, done.stderr
+    assert "what was not committed there is lost" in done.stderr
+    session.wait()
+    assert session.state["seats"] == {} or place.is_dir()
+    assert {"again": True} in [
+        each["payload"] for each in session.events if each["event"] == "worktree_made"
+    ]
+    assert not (place / "half.py").exists()
+    session.approve()
+    assert "By an agent" in project.git("log", "--format=%s", "agentmux/x")
+
+
+def test_a_path_that_is_taken_refuses_the_resume(project: Project) -> None:
+    session = stopped_at_work(project)
+    place = place_of(session)
+    place.rename(place.with_name("aside"))
+    place.mkdir()
+    (place / "mine.txt").write_text("mine\n")
+    (plan,) = project.json("resume", session.name, "--dry-run", code=3)["sessions"]
+    assert plan["blocked"]["reason"] == "worktree_taken"
+    said = project.fails(3, "resume", session.name, "--detach", "--yes")
+    assert f"something else is at {place}" in said
+    assert (place / "mine.txt").read_text() == "mine\n"
+    shutil.rmtree(place)
+    place.with_name("aside").rename(place)
+    project.ok("resume", session.name, "--detach", "--yes")
+    assert (place / "half.py").exists()
+
+
+def test_a_branch_that_is_gone_refuses_the_resume(project: Project) -> None:
+    session = stopped_at_work(project)
+    tip = project.git("rev-parse", "agentmux/x").strip()
+    project.git("worktree", "remove", "-f", "-f", str(place_of(session)))
+    project.git("branch", "-D", "agentmux/x")
+    (plan,) = project.json("resume", session.name, "--dry-run", code=3)["sessions"]
+    assert plan["blocked"]["reason"] == "branch_gone"
+    said = project.fails(3, "resume", session.name, "--detach", "--yes")
+    assert "git branch agentmux/x COMMIT" in said
+    project.git("branch", "agentmux/x", tip)
+    project.ok("resume", session.name, "--detach", "--yes")
+    session.wait().approve()

@@ -22,7 +22,7 @@ from agentmux.adapters.disk import files
 from agentmux.adapters.git.program import GitProgram, GitReply, decoded, failed, refused, split
 from agentmux.adapters.git.repository import Git
 from agentmux.adapters.git.work_tree import MARKER, marker_of, work_tree
-from agentmux.errors import AgentmuxError
+from agentmux.errors import AgentmuxError, BlockedError
 from agentmux.ports.repository import GitError
 from agentmux.ports.worktrees import (
     BaseCommit,
@@ -128,9 +128,11 @@ class LinkedWorktrees:
         with _one_maker(spec) as held:
             said = ""
             if not self._is_marked(spec):
+                error = self.obstacle(spec, again=again)
+                if error is not None:
+                    raise error
                 self._clear(spec)
-                self._require_free(spec)
-                self._claim(spec, again=again)
+                self._claim(spec)
                 said = self._add(spec, held)
                 _make_inner(spec)
             self._mark(spec)
@@ -142,50 +144,76 @@ class LinkedWorktrees:
         marker = marker_of(tree.git_dir) if tree is not None and tree.top == spec.path else None
         return marker is not None and marker.session == spec.session
 
-    def _require_free(self, spec: WorktreeSpec) -> None:
-        is_there = os.path.lexists(spec.path)
-        if is_there and (not spec.path.is_dir() or any(spec.path.iterdir())):
-            raise WorktreeTakenError(
-                f"something else is at {spec.path}, the place of this session's worktree",
-                hints=(f"move it away: mv {shlex.quote(str(spec.path))} OTHER",),
-            )
+    def obstacle(self, spec: WorktreeSpec, *, again: bool) -> BlockedError | None:
+        """Return why `make` would refuse; None where it would not; only reads."""
+        if self._is_marked(spec):
+            return None
+        taken = self._moved(spec) or self._occupied(spec)
+        return taken or self._on_its_branch(spec, again=again)
 
-    def _clear(self, spec: WorktreeSpec) -> None:
-        """Remove what a killed `make`, or a deletion by hand, has left of this worktree."""
-        for admin in self._folders():
-            if not _is_of(admin, spec):
-                continue
+    def _moved(self, spec: WorktreeSpec) -> WorktreeTakenError | None:
+        for admin in self._own(spec):
             link = _link_of(admin)
-            linked = _links_to(link, admin)
-            if linked and marker_of(admin) is not None:
-                raise WorktreeTakenError(
-                    f"the worktree of this session was moved to {link.parent}",
-                    hints=(
-                        (
-                            "move it back: git worktree move -f -f "
-                            f"{shlex.quote(str(link.parent))} {shlex.quote(str(spec.path))}"
-                        ),
-                    ),
-                )
-            if linked and link.parent == spec.path:  # never completed, so nobody worked there
-                shutil.rmtree(spec.path)
-            shutil.rmtree(admin)
+            if marker_of(admin) is None or not _links_to(link, admin):
+                continue
+            words = shlex.join((str(link.parent), str(spec.path)))
+            return WorktreeTakenError(
+                f"the worktree of this session was moved to {link.parent}",
+                hints=(f"move it back: git worktree move -f -f {words}",),
+            )
+        return None
 
-    def _claim(self, spec: WorktreeSpec, *, again: bool) -> None:
-        """Make the branch, after the entry by which a second call knows it as the session's."""
-        name = spec.branch
-        exists = name in self._branches()
+    def _occupied(self, spec: WorktreeSpec) -> WorktreeTakenError | None:
+        if not os.path.lexists(spec.path) or (spec.path.is_dir() and not any(spec.path.iterdir())):
+            return None
+        begun = (_link_of(each) for each in self._own(spec) if _links_to(_link_of(each), each))
+        if any(link.parent == spec.path for link in begun):
+            return None
+        return WorktreeTakenError(
+            f"something else is at {spec.path}, the place of this session's worktree",
+            hints=(f"move it away: mv {shlex.quote(str(spec.path))} OTHER",),
+        )
+
+    def _on_its_branch(self, spec: WorktreeSpec, *, again: bool) -> BlockedError | None:
+        """Return an error if the branch is another session's or the user's, or is gone."""
+        name, exists = spec.branch, spec.branch in self._branches()
         owner = self._owners().get(name, "")
         if owner not in {"", spec.session} or (exists and not owner and not again):
-            raise WorktreeTakenError(f"branch `{name}` exists already, and is not this session's")
+            return WorktreeTakenError(f"branch `{name}` exists already, and is not this session's")
         if again and not exists:
-            raise GitError(
+            return BlockedError(
                 f"branch `{name}`, on which this session works, does not exist any more",
+                reason="branch_gone",
                 hints=(f"make it again where its work ended: git branch {name} COMMIT",),
             )
-        if owner != spec.session:
+        return None
+
+    def _clear(self, spec: WorktreeSpec) -> None:
+        """Remove what a killed `make`, or a deletion by hand, has left of this worktree.
+
+        Raises:
+            WorktreeTakenError: The worktree is complete, and was moved to another path.
+        """
+        error = self._moved(spec)
+        if error is not None:
+            raise error
+        for admin in self._own(spec):
+            link = _link_of(admin)
+            if link.parent == spec.path and _links_to(link, admin):
+                shutil.rmtree(spec.path)  # never completed, so nobody worked there
+            shutil.rmtree(admin)
+
+    def _own(self, spec: WorktreeSpec) -> list[Path]:
+        """Return the git directories of worktrees that belong to the session."""
+        folders = (self._common() / "worktrees").glob("*")
+        return [each for each in sorted(folders) if _is_of(each, spec)]
+
+    def _claim(self, spec: WorktreeSpec) -> None:
+        """Make the branch, after the entry by which a second call knows it as the session's."""
+        name = spec.branch
+        if self._owners().get(name, "") != spec.session:
             self._configure(f"branch.{name}.{_KEY}", spec.session)
-        if not exists:
+        if name not in self._branches():
             reply = self._git.run(
                 *("update-ref", "-m", f"agentmux: {spec.home.name}"),
                 *(f"refs/heads/{name}", spec.commit, ""),
@@ -306,9 +334,6 @@ class LinkedWorktrees:
             self._configure("--remove-section", f"branch.{spec.branch}")
         else:
             self._drop_branch(spec.branch, tip)
-
-    def _folders(self) -> list[Path]:
-        return sorted((self._common() / "worktrees").glob("*"))
 
     def _is_checked_out(self, branch: str) -> bool:
         reply = self._git.must_read("list the worktrees", "worktree", "list", "--porcelain")

@@ -59,7 +59,7 @@ def worktree_to_remove(world: World, entry: SessionEntry) -> WorktreeSpec | None
     if not entry.text("worktree"):
         return None
     # Only a session with a worktree pays for these: `agentmux list` finishes removals, too.
-    from agentmux.app.session.workplace import worktree_of  # noqa: PLC0415 (as above)
+    from agentmux.app.session.own_worktree import worktree_of  # noqa: PLC0415 (as above)
     from agentmux.core.fold.apply import fold  # noqa: PLC0415 (as above)
 
     loaded = world.files(entry.path).load()

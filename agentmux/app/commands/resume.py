@@ -22,7 +22,7 @@ from agentmux.app.session.lookup import (
     shown_path,
     stranger_hints,
 )
-from agentmux.app.session.workplace import placed
+from agentmux.app.session.own_worktree import lost_with_worktree, obstacle, placed
 from agentmux.app.session.writer import resumed_values, stamp
 from agentmux.app.world import Site, World
 from agentmux.core.codec.frozen import dataclass, replace
@@ -65,6 +65,7 @@ class ResumePlan:
         resumed: The state in which agents would be launched.
         unapplied: How many events of the journal were not yet in the committed state.
         panes: The planned launch of each seat that the phase wants now.
+        obstacle: Why the session's worktree cannot be made again; None where it can, or exists.
     """
 
     path: Path
@@ -79,6 +80,7 @@ class ResumePlan:
     unapplied: int
     panes: tuple[LaunchPlan, ...]
     warnings: tuple[str, ...]
+    obstacle: BlockedError | None = None
 
     @property
     def because(self) -> str:
@@ -141,6 +143,7 @@ def plan_resume(
         unapplied=len(loaded.tail),
         panes=panes,
         warnings=loaded.warnings,
+        obstacle=obstacle(world, state, files.path) if state.phase is not Phase.DONE else None,
     )
     return replace(plan, warnings=(*plan.warnings, *_warnings(world, plan, artifacts)))
 
@@ -162,6 +165,9 @@ def _warnings(world: World, plan: ResumePlan, artifacts: Artifacts) -> Iterator[
         )
     if plan.state.approval and not plan.resumed.approval:
         yield "your recorded approval is withdrawn"
+    gone = lost_with_worktree(world, plan.state, plan.path)
+    if gone and plan.phase is not Phase.DONE:
+        yield gone
     if _lacks_commit(world, plan.state):
         yield _NO_COMMIT
 

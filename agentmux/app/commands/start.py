@@ -20,7 +20,7 @@ from agentmux.app.commands.start_workplace import (
 )
 from agentmux.app.session.first_texts import first_texts
 from agentmux.app.session.lookup import list_resumable_sessions, network_warnings
-from agentmux.app.session.workplace import placed, worktree_of
+from agentmux.app.session.own_worktree import placed, worktree_of
 from agentmux.app.session.writer import stamp
 from agentmux.app.world import World
 from agentmux.core.agents.spec import AgentSpec

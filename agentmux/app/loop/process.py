@@ -23,7 +23,7 @@ from agentmux.app.loop.orchestrator import Orchestrator
 from agentmux.app.loop.tools import SessionGoneError, Tools
 from agentmux.app.loop.watcher import Watcher
 from agentmux.app.session.first_texts import first_texts
-from agentmux.app.session.workplace import make_worktree, placed
+from agentmux.app.session.own_worktree import make_worktree, placed
 from agentmux.app.session.writer import Session, resumed_values
 from agentmux.app.world import World
 from agentmux.core.codec.records import Json

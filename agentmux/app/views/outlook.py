@@ -86,6 +86,8 @@ def outlook(world: World, entry: SessionEntry, liveness: Liveness, read: ReadFil
         plan = plan_resume(world, world.files(entry.path))
     except AgentmuxError as error:
         return Outlook(name=entry.name, refused=error.message, kind=UNREADABLE, hints=error.hints)
+    if refused is None and plan.obstacle is not None:
+        refused, kind = plan.obstacle, plan.obstacle.reason
     # First the seats that would be resumed, then earlier ones.
     seats = dict.fromkeys([*(each.work.seat for each in plan.panes), *plan.state.agents])
     return Outlook(

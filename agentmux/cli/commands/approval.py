@@ -19,7 +19,7 @@ from agentmux.app.session.lookup import (
     require_no_copy,
     select_session,
 )
-from agentmux.app.session.workplace import placed
+from agentmux.app.session.own_worktree import placed
 from agentmux.app.session.writer import stamp
 from agentmux.app.signals.submission import SubmitAnswer, decide
 from agentmux.cli import render

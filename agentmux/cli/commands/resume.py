@@ -297,6 +297,7 @@ def _look(
     warnings, problems, block = [*told, *plan.warnings], [], None
     try:
         block = blocked(world, entry, liveness) or taken(world, lives, at_work, entry)
+        block = block or plan.obstacle
     except AgentmuxError as error:
         problems.append(problem_of(entry.name, error))
     if liveness.error is not None and liveness.live is False:
@@ -376,6 +377,8 @@ def _resume(
     plan = plan_resume(world, world.files(entry.path), fresh=fresh, phase=phase)
     require_unfinished(plan)
     require_seats(plan, fresh)
+    if plan.obstacle is not None:
+        raise plan.obstacle
     for warning in plan.warnings:
         render.note(f"warning: {warning}")
     if phase is not None and phase != plan.inference.phase:

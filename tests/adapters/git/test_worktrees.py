@@ -11,6 +11,7 @@ import pytest
 
 from agentmux.adapters.git.program import GitProgram, GitReply
 from agentmux.adapters.git.worktrees import LinkedWorktrees
+from agentmux.errors import BlockedError
 from agentmux.ports.repository import GitError
 from agentmux.ports.worktrees import WorktreeSpec, WorktreeTakenError
 from tests.app.driver import git, make_project
@@ -196,7 +197,7 @@ def test_a_branch_that_is_gone_is_not_made_again(project: Path) -> None:
     git(project, "worktree", "unlock", str(spec.path))
     git(project, "worktree", "prune")
     git(project, "branch", "-D", spec.branch)
-    with pytest.raises(GitError, match="does not exist any more"):
+    with pytest.raises(BlockedError, match="does not exist any more"):
         worktrees(project).make(spec, again=True)
 
 

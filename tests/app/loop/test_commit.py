@@ -10,7 +10,7 @@ import pytest
 
 from agentmux.adapters.git.repository import Git
 from agentmux.app.loop.commit import TRAILER, commit, made_already, moved, preview, reason
-from agentmux.app.session.workplace import placed
+from agentmux.app.session.own_worktree import placed
 from agentmux.app.world import World
 from agentmux.core.journal.state import Base, Options, SessionState
 from agentmux.core.names.phase import Phase
