@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Final
 
 from agentmux.adapters.config.agent_registry import load_registry
-from agentmux.core.agents.command_lines import launch_argv, mcp_words, resume_argv
-from agentmux.core.agents.spec import AgentSpec, PromptBy, Strategy, StrategyKind
+from agentmux.core.agents.command_lines import dir_words, launch_argv, mcp_words, resume_argv
+from agentmux.core.agents.spec import AgentSpec, ProbeResult, PromptBy, Strategy, StrategyKind
 from agentmux.core.config.settings import Settings
 from agentmux.core.journal.events import FACTS, SIGNALS, USER_DECISIONS
 
@@ -156,6 +156,9 @@ def _facts(spec: AgentSpec) -> dict[str, str]:
         "prompt": prompts[spec.prompt]
         + ("" if again is spec.prompt else f"; on resume {prompts[again]}"),
         "our MCP server": _code(mcp_words(spec, ("agentmux", "mcp"), "MCP")),
+        "told of the session's directory": _code(
+            dir_words(spec, ProbeResult(installed=True), "DIR")
+        ),
         "end of a turn": {"hook": "its hook tells", "notify": "it notifies"}.get(
             spec.turn_end, "seen on the screen"
         ),

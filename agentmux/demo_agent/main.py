@@ -43,6 +43,7 @@ def main() -> int:
 
 def _run(options: AgentOptions, env: Mapping[str, str]) -> int:
     setting = _setting(options, env)
+    _require_reach(options, setting.cwd, env)
     if setting.life.ignore_hup:
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
     store = Store(_home(env), setting.cwd)
@@ -125,6 +126,19 @@ def _conversation(options: AgentOptions, store: Store, cwd: str) -> Conversation
     if options.continue_latest:
         return store.latest(options.model)
     return store.new(options.session_id or new_id(), options.model)
+
+
+def _require_reach(options: AgentOptions, cwd: str, env: Mapping[str, str]) -> None:
+    """Refuse to write outside of the workspace, as agents with a sandbox do.
+
+    Raises:
+        WrongArgvError: The session's directory is neither in ``cwd`` nor in ``--add-dir``.
+    """
+    session, places = env.get("AGENTMUX_SESSION_DIR"), (cwd, options.add_dir)
+    if not env.get("AGENTMUX_WORKTREE") or session is None:
+        return
+    if not any(each and Path(session).is_relative_to(each) for each in places):
+        raise WrongArgvError(f"error: {session} is outside of the workspace: use --add-dir")
 
 
 def _wait(seconds: float) -> None:

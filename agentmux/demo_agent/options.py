@@ -25,6 +25,7 @@ Options:
   -c, --continue              Resume the latest conversation of this directory
   --learn                     Choose an id itself; commands see it as DEMO_THREAD_ID
   --checkpoint-dir <dir>      Write session-latest.json there after every turn
+  --add-dir <dir>             Also write in this directory, not only in the current one
   --settings <file>           JSON file with hooks: SessionStart, UserPromptSubmit, Stop
   --permission-mode <mode>    ask or accept (default) before a command runs
   --ask                       The same as --permission-mode ask
@@ -39,6 +40,7 @@ _VALUES: Final = {
     "--resume": "resume",
     "-r": "resume",
     "--checkpoint-dir": "checkpoint_dir",
+    "--add-dir": "add_dir",
     "--settings": "settings",
     "--permission-mode": "permission_mode",
     "--scenario": "scenario",
@@ -63,6 +65,7 @@ class AgentOptions(NamedTuple):
     session_id: str | None = None
     resume: str | None = None
     checkpoint_dir: str | None = None
+    add_dir: str | None = None
     settings: str | None = None
     permission_mode: str = "accept"
     scenario: str | None = None

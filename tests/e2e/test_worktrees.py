@@ -323,6 +323,20 @@ def place_of_name(project: Project, name: str) -> Path:
     return project.root / "calc-worktrees" / name
 
 
+def test_agents_are_told_of_the_sessions_directory(project: Project) -> None:
+    project.config("agents: {mute: {like: demo, command: agentmux-demo-agent, add_dir: null}}\n")
+    session = project.start("x", "--worktree").wait()
+    launches = [json.loads(p.read_text()) for p in session.path.glob("launches/*/launch.json")]
+    for each in launches:
+        at = each["argv"].index("--add-dir")
+        assert each["argv"][at + 1] == str(session.path)
+    done = project.run("start", "--agent", "mute", "--worktree", "--detach", "y")
+    assert "mute cannot be told of the session's directory" in done.stderr
+    other = project.start("z", "--no-worktree")
+    launched = [json.loads(p.read_text()) for p in other.path.glob("launches/*/launch.json")]
+    assert all("--add-dir" not in each["argv"] for each in launched)
+
+
 # -- a resume whose worktree is gone -------------------------------------------------------------
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from agentmux.adapters.config.agent_registry import probe
 from agentmux.core.agents.command_lines import (
+    dir_words,
     hook_words,
     launch_argv,
     mcp_words,
@@ -28,6 +29,9 @@ EXPECTED = {
     "opencode": {StrategyKind.CONTINUE},
     "pi": {StrategyKind.ASSIGN, StrategyKind.CONTINUE},
 }
+
+TOLD = {"claude", "codex", "gemini", "qwen", "copilot"}
+"""Those that can be told of a directory outside of the one they work in."""
 
 PROMPT = "Read the file /nowhere and do what it says."
 
@@ -59,6 +63,7 @@ def test_the_probe_finds_what_the_program_has(
         name
     ], found.missing
     assert choose_strategy(real.spec, found).kind is real.spec.strategies[0].kind
+    assert found.add_dir is (True if name in TOLD else None)
 
     (report,) = real.asked("agents", "probe", name)["agents"]
     assert (report["installed"], report["resumes"]) == (True, True)
@@ -108,6 +113,7 @@ def words(real: Real) -> tuple[str, ...]:
     return (
         *mcp_words(real.spec, server, str(mcp)),
         *hook_words(real.spec, ("agentmux", "hook"), str(hooks)),
+        *dir_words(real.spec, ProbeResult(installed=True), str(real.folder)),
     )
 
 

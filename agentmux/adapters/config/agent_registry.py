@@ -25,6 +25,7 @@ from zlib import crc32
 from agentmux.adapters.system.processes import wait_child
 from agentmux.core.agents.spec import (
     PROBE_ANSWER_S,
+    AddDir,
     AgentSpec,
     HookFormat,
     Hooks,
@@ -110,6 +111,7 @@ def _spec(name: str, values: Values) -> AgentSpec:
         "turn_end": TurnEnd(values.get("turn_end", TurnEnd.SCREEN)),
         "match": values.get("match", (Path(command[0]).name,)),
         "mcp": _or_none(lambda given: Mcp(**given), values.get("mcp")),
+        "add_dir": _or_none(lambda given: AddDir(**given), values.get("add_dir")),
         "hooks": _or_none(_hooks, values.get("hooks")),
         "probe": Probe(**values.get("probe", {})),
         "screens": _or_none(lambda given: KnownScreens(**given), values.get("screens")),
@@ -268,8 +270,16 @@ def _judged(spec: AgentSpec, program: Path, output: str, problem: str | None = N
         version=version[version.lastindex or 0] if version else "",
         strategies={kind: not names for kind, names in missing.items()},
         missing={kind: names for kind, names in missing.items() if names},
+        add_dir=_knows_dirs(spec, output),
         problem=problem,
     )
+
+
+def _knows_dirs(spec: AgentSpec, output: str) -> bool | None:
+    pattern = spec.add_dir.probe if spec.add_dir is not None else None
+    if pattern is None or not output:
+        return None
+    return re.search(pattern, output, re.MULTILINE) is not None
 
 
 def _ask(argv: Sequence[str], path_env: str, timeout_s: float) -> str:

@@ -91,6 +91,9 @@ def _agents(pattern: schema.Reader) -> schema.Each:
         "permission_args": schema.words,
         "unattended_args": schema.words,
         "mcp": schema.optional({"args": _template(*_SERVER)}, required="args"),
+        "add_dir": schema.optional(
+            {"args": _template("dir"), "probe": pattern_or_none}, required="args"
+        ),
         "hooks": schema.optional(
             {"flag": _LINE, "format": schema.choice(*HookFormat), "unless": _LINE}, required="flag"
         ),

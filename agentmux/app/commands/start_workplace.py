@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from agentmux.app.session.checkout import TreeTakenError, busy, taken
 from agentmux.app.session.lookup import SessionEntry, list_resumable_sessions, live
+from agentmux.core.agents.spec import AgentSpec, PromptBy
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.decisions.workplace import (
     free_folder,
@@ -219,6 +220,19 @@ def workplace_notes(world: World, worktree: NewWorktree, agents: Iterable[str]) 
     if dirty:
         files = "1 changed file does" if dirty == 1 else f"{dirty} changed files do"
         yield f"{files} not come along: a worktree has only what is committed"
-    asking = sorted({each for each in agents if world.spec(each).trust})
+    used = sorted(set(agents))
+    deaf = [each for each in used if not _can_be_told(world, world.spec(each))]
+    if deaf:
+        yield (
+            f"{', '.join(deaf)} cannot be told of the session's directory, which is outside of the "
+            "worktree: it may ask before it writes there, or refuse to"
+        )
+    asking = [each for each in used if world.spec(each).trust]
     if asking:
         yield f"{', '.join(asking)} may ask whether to trust the new directory: answer in the pane"
+
+
+def _can_be_told(world: World, spec: AgentSpec) -> bool:
+    if spec.prompt is PromptBy.SHOWN:
+        return True  # a person plays the role
+    return spec.add_dir is not None and world.programs.probe(spec).add_dir is not False

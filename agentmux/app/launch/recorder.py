@@ -7,6 +7,7 @@ from agentmux.app.launch.seat_player import SeatPlayer
 from agentmux.app.session.writer import stamp
 from agentmux.app.world import World
 from agentmux.core.agents.command_lines import (
+    dir_words,
     hook_words,
     launch_argv,
     mcp_words,
@@ -75,8 +76,15 @@ class Recorder:
         return (
             *mcp_words(player.spec, server, f"{folder}/mcp.json"),
             *hook_words(player.spec, self._world.own.hook, f"{folder}/hooks.json"),
+            *self._dirs(player),
             *player.args,
         )
+
+    def _dirs(self, player: SeatPlayer) -> tuple[str, ...]:
+        """Return the words for the session's directory, where the agent works outside of it."""
+        if self._files.path.is_relative_to(self._world.tree):
+            return ()
+        return dir_words(player.spec, player.probe, str(self._files.path))
 
     def argv(self, plan: LaunchPlan) -> tuple[str, ...]:
         """Return the agent's command line, including the prompt if the agent takes it there."""

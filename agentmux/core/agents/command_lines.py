@@ -18,6 +18,7 @@ from agentmux.core.agents.spec import (
     AgentSpec,
     HookFormat,
     Hooks,
+    ProbeResult,
     PromptBy,
     Strategy,
     is_session_ref,
@@ -163,6 +164,13 @@ def _fill(word: str, places: Mapping[str, str | None]) -> str:
 @functools.lru_cache(maxsize=8)
 def _any_of(*places: str) -> re.Pattern[str]:
     return re.compile("|".join(map(re.escape, places)))
+
+
+def dir_words(spec: AgentSpec, probe: ProbeResult, folder: str) -> tuple[str, ...]:
+    """Return the words that tell the agent of a directory outside of the one it works in."""
+    if spec.add_dir is None or probe.add_dir is False:
+        return ()
+    return tuple(_fill(word, {"{dir}": folder}) for word in spec.add_dir.args)
 
 
 def mcp_words(spec: AgentSpec, server: Sequence[str], mcp_file: str) -> tuple[str, ...]:

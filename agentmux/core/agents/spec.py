@@ -173,6 +173,20 @@ class Mcp:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AddDir:
+    """How an agent is told of a directory outside of the one it works in, for one launch only.
+
+    Attributes:
+        args: May contain ``{dir}``, the absolute path of the directory.
+        probe: A regular expression that shows, in the output of the probe, that the installed
+            program knows these words; None where every version does.
+    """
+
+    args: tuple[str, ...]
+    probe: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Hooks:
     """How an agent is told to call AgentMux at each turn, without a change of the user's settings.
 
@@ -244,6 +258,8 @@ class AgentSpec:
         resume_prompt: How the agent is given its message at a resume; None means as at launch.
         permission_args: Words that widen what the agent may do without asking. Empty unless the
             user's configuration sets them.
+        add_dir: How the agent is told of the session's directory, if that is outside of the
+            worktree; None if it cannot be told.
         unattended_args: What the user may set as ``permission_args`` for a run without a person.
         turn_end: How AgentMux learns that the agent has finished a turn.
         ready: Pattern: the agent's input field waits for input.
@@ -278,6 +294,7 @@ class AgentSpec:
     permission_args: tuple[str, ...] = ()
     unattended_args: tuple[str, ...] = ()
     mcp: Mcp | None = None
+    add_dir: AddDir | None = None
     hooks: Hooks | None = None
     turn_end: TurnEnd = TurnEnd.SCREEN
     ready: str | None = None
@@ -312,6 +329,7 @@ class ProbeResult:
         version: The program's version; empty if the output does not show it.
         strategies: Maps each kind of strategy to whether all its features were found.
         missing: Maps a kind of strategy to the names of its features that were not found.
+        add_dir: Whether the program knows the words of `AddDir`; None if that is not known.
         problem: Why the probe failed; None when it did not.
     """
 
@@ -320,6 +338,7 @@ class ProbeResult:
     version: str = ""
     strategies: Mapping[str, bool] = field(default_factory=dict)
     missing: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    add_dir: bool | None = None
     problem: str | None = None
 
     @property

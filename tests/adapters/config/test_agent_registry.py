@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import sys
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,9 +19,10 @@ from agentmux.adapters.config.agent_registry import Prober, find_program, load_r
 from agentmux.adapters.config.layers import load_settings
 from agentmux.adapters.system.processes import is_alive
 from agentmux.adapters.yaml import schema
-from agentmux.core.agents.command_lines import launch_argv, resume_argv
+from agentmux.core.agents.command_lines import dir_words, launch_argv, resume_argv
 from agentmux.core.agents.screens import ScreenMark, read_screen, switches_shown
 from agentmux.core.agents.spec import (
+    AddDir,
     AgentSpec,
     Probe,
     ProbeResult,
@@ -523,3 +526,32 @@ def test_a_shell_with_more_words_is_an_agent(command: str) -> None:
     assert spec.prompt is not PromptBy.SHOWN
     assert spec.command[:1] == (command.split(maxsplit=1)[0],)
     assert not spec.known
+
+
+# -- directories outside of the one it works in ----------------------------------------------------
+
+
+def test_the_words_for_another_directory() -> None:
+    told = {
+        name: shlex.join(dir_words(spec, ProbeResult(installed=True), "DIR"))
+        for name, spec in REGISTRY.items()
+        if spec.add_dir is not None and not name.startswith("demo-")
+    }
+    assert told == {
+        "claude": "--add-dir=DIR",  # it takes several, and would take the prompt after it, too
+        "codex": "--add-dir DIR",
+        "gemini": "--include-directories=DIR",
+        "qwen": "--include-directories=DIR",
+        "copilot": "--add-dir DIR",
+        "demo": "--add-dir DIR",
+    }
+
+
+def test_the_probe_shows_whether_it_can_be_told(machine: Machine) -> None:
+    machine.install(shows("robot 1.2.3" + HELP))
+    assert machine.probe().add_dir is None
+    for pattern, knows in ((r"^\s*--session-id\b", True), (r"^\s*--add-dir\b", False)):
+        spec = replace(ROBOT, add_dir=AddDir(args=("--add-dir", "{dir}"), probe=pattern))
+        assert machine.probe(spec).add_dir is knows
+    always = replace(ROBOT, add_dir=AddDir(args=("--add-dir", "{dir}")))
+    assert machine.probe(always).add_dir is None

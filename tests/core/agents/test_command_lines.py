@@ -7,6 +7,7 @@ import json
 import pytest
 
 from agentmux.core.agents.command_lines import (
+    dir_words,
     hook_document,
     hook_words,
     kept_file,
@@ -21,10 +22,12 @@ from agentmux.core.agents.command_lines import (
 from agentmux.core.agents.spec import (
     NO_STRATEGY,
     SESSION_ID,
+    AddDir,
     AgentSpec,
     HookFormat,
     Hooks,
     Mcp,
+    ProbeResult,
     PromptBy,
     Strategy,
     StrategyKind,
@@ -176,3 +179,16 @@ def test_a_notification_is_a_setting_on_the_command_line() -> None:
     words = hook_words(spec, ("/a b/agentmux", "hook"), "/l/hooks.json")
     assert words == ("-c", 'notify=["/a b/agentmux", "hook"]')
     assert not needs_hook_file(spec)
+
+
+@pytest.mark.parametrize(
+    ("knows", "words"),
+    [(None, ("--dir=/a b{dir}",)), (True, ("--dir=/a b{dir}",)), (False, ())],
+)
+def test_a_directory_elsewhere_is_named_unless_the_program_cannot_be_told(
+    knows: bool | None, words: tuple[str, ...]
+) -> None:
+    spec = AgentSpec(name="x", command=("x",), add_dir=AddDir(args=("--dir={dir}",)))
+    probe = ProbeResult(installed=True, add_dir=knows)
+    assert dir_words(spec, probe, "/a b{dir}") == words
+    assert dir_words(AgentSpec(name="y", command=("y",)), probe, "/a") == ()
