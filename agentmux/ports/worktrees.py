@@ -109,6 +109,9 @@ class Worktrees(Protocol):
     def is_made(self, spec: WorktreeSpec) -> bool:
         """Return whether the worktree exists, complete and belonging to the session."""
 
+    def reserve(self, spec: WorktreeSpec) -> None:
+        """Keep other sessions from taking the branch's name, before it is made."""
+
     def obstacle(self, spec: WorktreeSpec, *, again: bool) -> BlockedError | None:
         """Return why `make` would refuse; None where it would not; only reads.
 

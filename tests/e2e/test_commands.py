@@ -187,7 +187,7 @@ def test_the_message_of_a_live_session(live: Session) -> None:
 def test_beside_a_live_session_in_one_checkout_none_begins(live: Session) -> None:
     before = _settled_tree(live)
     for more in ((), ("--dry-run",), ("--yes",)):
-        said = live.project.fails(3, "start", "--agent", "demo", *more, "x")
+        said = live.project.fails(3, "start", "--agent", "demo", "--no-worktree", *more, "x")
         assert f"session {live.name} is live in this checkout" in said
         assert f"agentmux attach {live.name}" in said
         assert f"agentmux stop {live.name}" in said
@@ -543,7 +543,7 @@ def test_a_second_feature_waits_until_the_first_one_rests(project: Project) -> N
     project.scenario({"roles": {"architect": {"silent": True}}})
     first = project.start("same").until_seat("architect")
     project.ok("stop")
-    second = project.start("same").until_seat("architect")
+    second = project.start("same", "--no-worktree").until_seat("architect")
     assert first.name != second.name
     for words in (("resume", first.name), ("resume", first.name, "--yes", "--detach")):
         said = project.fails(3, *words)
@@ -558,7 +558,8 @@ def test_a_second_feature_waits_until_the_first_one_rests(project: Project) -> N
 
 def test_starts_at_the_same_moment(project: Project) -> None:
     project.scenario({"roles": {"architect": {"silent": True}}})
-    words = (sys.executable, "-m", "agentmux", "start", "--json", "--agent", "demo", "same")
+    start = ("start", "--json", "--agent", "demo", "--no-worktree", "same")
+    words = (sys.executable, "-m", "agentmux", *start)
     running = [
         subprocess.Popen(
             words,

@@ -26,7 +26,7 @@ def parts(project: Project) -> tuple[Path, Path]:
 
 
 def begun(project: Project, part: Path) -> Session:
-    answer = project.json("start", "--agent", "demo", "x", cwd=part)
+    answer = project.json("start", "--agent", "demo", "--no-worktree", "x", cwd=part)
     return Session(project, part / answer["path"])
 
 
@@ -36,7 +36,7 @@ def test_a_second_project_of_the_repository_waits_for_the_first(
     web, api = parts
     first = begun(project, web).until_seat("architect")
     for more in ((), ("--dry-run",)):
-        said = project.fails(3, "start", "--agent", "demo", *more, "y", cwd=api)
+        said = project.fails(3, "start", "--agent", "demo", "--no-worktree", *more, "y", cwd=api)
         assert f"session {first.name} is live in the same work tree, {project.path}" in said
         assert f"agentmux stop {first.path}" in said
     assert not (api / ".agentmux" / ".sessions").exists()
@@ -57,10 +57,10 @@ def test_agents_without_an_orchestrator_still_hold_the_work_tree(
     first = begun(project, web).until_seat("architect")
     os.kill(first.runtime["orchestrator_pid"], signal.SIGKILL)
     wait_until(lambda: project.json("status", cwd=web)["sessions"][0]["orchestrator"] is None)
-    said = project.fails(3, "start", "--agent", "demo", "y", cwd=api)
+    said = project.fails(3, "start", "--agent", "demo", "--no-worktree", "y", cwd=api)
     assert f"session {first.name} is live in the same work tree" in said
     project.ok("resume", "--reattach", first.name, "--detach", cwd=web)
-    project.fails(3, "start", "--agent", "demo", "y", cwd=api)
+    project.fails(3, "start", "--agent", "demo", "--no-worktree", "y", cwd=api)
     project.tmux("kill-server")
     wait_until(lambda: project.json("status", cwd=web)["sessions"][0]["orchestrator"] is None)
     begun(project, api)
@@ -69,7 +69,8 @@ def test_agents_without_an_orchestrator_still_hold_the_work_tree(
 def test_of_starts_at_the_same_moment_in_two_projects_one_begins(
     project: Project, parts: tuple[Path, Path]
 ) -> None:
-    words = (sys.executable, "-m", "agentmux", "start", "--json", "--agent", "demo", "same")
+    start = ("start", "--json", "--agent", "demo", "--no-worktree", "same")
+    words = (sys.executable, "-m", "agentmux", *start)
     running = [
         subprocess.Popen(
             words, cwd=part, env=project.env, stdin=subprocess.DEVNULL,

@@ -16,7 +16,6 @@ from tests.conftest import WaitUntil
 from tests.e2e.conftest import Project, Session
 
 WAITS: dict[str, Any] = {"roles": {"architect": {"silent": True}}}
-AUTO = "git: {worktree: auto}\n"
 
 
 def place_of(session: Session) -> Path:
@@ -64,9 +63,6 @@ def test_what_start_says_and_a_dry_run_makes_nothing(project: Project) -> None:
 
 
 def test_three_features_side_by_side(project: Project) -> None:
-    project.config(AUTO)
-    project.git("add", "-A")
-    project.git("commit", "-qm", "Configuration")
     project.scenario(WAITS)
     one, two, three = (project.start("same").until_seat("architect") for _ in range(3))
     assert one.state["worktree"] is None
@@ -98,7 +94,6 @@ def test_three_features_side_by_side(project: Project) -> None:
 def test_a_stopped_session_in_the_checkout_gives_the_next_one_a_worktree(
     project: Project,
 ) -> None:
-    project.config(AUTO)
     project.scenario(WAITS)
     first = project.start("one").until_seat("architect")
     project.ok("stop", first.name)
@@ -128,8 +123,27 @@ def test_a_kill_of_everything_and_a_resume(project: Project, wait_until: WaitUnt
     assert "half.py" in shown
 
 
+def test_starts_of_two_projects_of_one_repository_at_once(project: Project) -> None:
+    project.scenario(WAITS)
+    parts = project.path / "web", project.path / "api"
+    for part in parts:
+        (part / ".agentmux").mkdir(parents=True)
+    words = (sys.executable, "-m", "agentmux", "start", "--json", "--agent", "demo", "same")
+    running = [
+        subprocess.Popen(
+            words, cwd=part, env=project.env, stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        )
+        for part in (*parts, *parts)
+    ]  # fmt: skip
+    said = [each.communicate(timeout=100) for each in running]
+    assert [each.returncode for each in running] == [0] * 4, said
+    places = [json.loads(out)["worktree"] for out, _ in said]
+    assert len(set(places)) == 4
+    assert places.count(None) == 1
+
+
 def test_ten_starts_at_once(project: Project) -> None:
-    project.config(AUTO)
     project.scenario(WAITS)
     words = (sys.executable, "-m", "agentmux", "start", "--json", "--agent", "demo", "same")
     running = [

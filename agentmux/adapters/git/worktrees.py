@@ -208,11 +208,15 @@ class LinkedWorktrees:
         folders = (self._common() / "worktrees").glob("*")
         return [each for each in sorted(folders) if _is_of(each, spec)]
 
+    def reserve(self, spec: WorktreeSpec) -> None:
+        """Keep other sessions from taking the branch's name, before it is made."""
+        if self._owners().get(spec.branch, "") != spec.session:
+            self._configure(f"branch.{spec.branch}.{_KEY}", spec.session)
+
     def _claim(self, spec: WorktreeSpec) -> None:
         """Make the branch, after the entry by which a second call knows it as the session's."""
         name = spec.branch
-        if self._owners().get(name, "") != spec.session:
-            self._configure(f"branch.{name}.{_KEY}", spec.session)
+        self.reserve(spec)
         if name not in self._branches():
             reply = self._git.run(
                 *("update-ref", "-m", f"agentmux: {spec.home.name}"),

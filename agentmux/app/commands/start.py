@@ -223,14 +223,17 @@ def _made(
                         first_texts(placed(world, state), plan.path, state),
                         last=partial(_finish, world, starter, plan, made, pipes),
                     )
-                    if plan.worktree is None:
+                    made.callback(files.discard)
+                    worktree = worktree_of(world, state, plan.path)
+                    if worktree is not None:
+                        world.worktrees.reserve(worktree)
+                    else:
                         tree.note({"path": str(plan.path.resolve())})
             except BlockedError as error:
                 if error.reason not in {NAME_TAKEN, _MOVED}:
                     raise
             else:
                 undo.push(made.pop_all())
-                undo.callback(files.discard)
                 pipes[0].moved(plan.path)
                 return plan, state, pipes[0]
         plan = plan_start(world, plan.request, {**plan.taken, plan.name: state.phase.value})

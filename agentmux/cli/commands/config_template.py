@@ -52,7 +52,7 @@ defaults:
 # tmux: {{socket_name: null, size: [220, 60]}}
 # stall: {{turn_ended_after: 10s, nudge_after: 10m, report_after: 20m}}
 # git:
-  # worktree: never             # never | auto | always: a worktree of its own for each session
+  # worktree: auto              # never | auto | always: whether a session gets its own worktree
   # root: null                  # null: <repository>-worktrees beside the repository
   # branch_prefix: agentmux/
   # base: null                  # null: a worktree begins on what is checked out

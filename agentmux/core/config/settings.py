@@ -162,7 +162,7 @@ class GitSettings:
         base: The commit that a worktree begins on; None means what is checked out.
     """
 
-    worktree: WorktreeMode = WorktreeMode.NEVER
+    worktree: WorktreeMode = WorktreeMode.AUTO
     root: str | None = None
     branch_prefix: str = "agentmux/"
     base: str | None = None

@@ -51,7 +51,7 @@ def planned(
     other = studio.again(())
     terminal: SimTerminal = other.terminal
     other.world = replace(studio.world, terminal=lambda socket: terminal)
-    asked = StartRequest(feature="same", agent="demo", name=name)
+    asked = StartRequest(feature="same", agent="demo", worktree=False, name=name)
     return other, plan_start(other.world, asked, taken or {})
 
 
@@ -102,8 +102,8 @@ def test_many_unfinished_sessions_are_warned_of_in_one_line(studio: Studio) -> N
 def test_a_name_that_a_tmux_session_has_is_passed_over(studio: Studio) -> None:
     other, plan = planned(studio)
     begun = start(other.world, _starter(), plan)
-    shutil.rmtree(begun.path)  # only its tmux session exists, as with one of another project
-    asked = StartRequest(feature="same", agent="demo")
+    shutil.rmtree(begun.path)  # or of another project; its tmux session is there
+    asked = StartRequest(feature="same", agent="demo", worktree=False)
     assert plan_start(other.world, asked, {}).name == f"{begun.name}-2"
     with pytest.raises(BlockedError, match=f"{begun.tmux_name} exists already"):
         plan_start(other.world, replace(asked, name="same"), {})
@@ -178,7 +178,7 @@ def test_a_project_whose_path_no_agent_can_be_told_is_refused(studio: Studio, na
     project = studio.world.project / name
     world = replace(studio.world, project=project)
     with pytest.raises(UsageError) as raised:
-        plan_start(world, StartRequest(feature="x", agent="demo"), {})
+        plan_start(world, StartRequest(feature="x", agent="demo", worktree=False), {})
     assert repr(str(project)) in raised.value.message
 
 
@@ -195,7 +195,7 @@ def with_branch(studio: Studio, branch: str = "") -> tuple[Studio, StartPlan]:
     other = studio.again(())
     terminal: SimTerminal = other.terminal
     other.world = replace(studio.world, terminal=lambda socket: terminal)
-    asked = StartRequest(feature="same", agent="demo", branch=branch)
+    asked = StartRequest(feature="same", agent="demo", worktree=False, branch=branch)
     return other, plan_start(other.world, asked, {})
 
 

@@ -70,11 +70,11 @@ def test_nothing_begins_beside_a_session_at_work(
     work: Callable[[TmuxTerminal, OnDisk], Callable[[], None]],
 ) -> None:
     session = there(project)
-    plan_start(world, StartRequest(feature="x", agent="demo"), {})
+    plan_start(world, StartRequest(feature="x", agent="demo", worktree=False), {})
     rest = work(tmux, session)
     try:
         with pytest.raises(BlockedError) as caught:
-            plan_start(world, StartRequest(feature="x", agent="demo"), {})
+            plan_start(world, StartRequest(feature="x", agent="demo", worktree=False), {})
     finally:
         rest()
     assert (caught.value.exit_code, caught.value.reason) == (ExitCode.BLOCKED, "checkout_taken")
@@ -102,7 +102,10 @@ def test_of_starts_at_the_same_moment_one_begins(
 ) -> None:
     """All have planned, and seen no live session; none is ready before the others have ended."""
     count = 4
-    plans = [plan_start(world, StartRequest(feature="x", agent="demo"), {}) for _ in range(count)]
+    plans = [
+        plan_start(world, StartRequest(feature="x", agent="demo", worktree=False), {})
+        for _ in range(count)
+    ]
     ended: list[str] = []
     over = threading.Event()
 
