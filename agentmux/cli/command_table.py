@@ -19,6 +19,7 @@ _COMMANDS: Final = {
     "list": "sessions:list_",
     "status": "sessions:status",
     "show": "show:show",
+    "diff": "diff:diff",
     "logs": "sessions:logs",
     "attach": "sessions:attach",
     "wait": "sessions:wait",
@@ -87,6 +88,23 @@ class _Start(TyperCommand):
         return super().parse_args(ctx, given + args[end:])
 
 
+class _Diff(TyperCommand):
+    """Reads words after ``--`` as paths; without this the first could be the session's name."""
+
+    def parse_args(  # type: ignore[explicit-override]  # as above
+        self,
+        ctx: Any,  # noqa: ANN401 (as above)
+        args: list[str],
+    ) -> list[str]:
+        """Parse; read each word after ``--`` as ``--path``."""
+        end = args.index("--") if "--" in args else len(args)
+        paths = [f"--path={word}" for word in args[end + 1 :]]
+        return super().parse_args(ctx, args[:end] + paths)
+
+
+_KINDS: Final = {"start": _Start, "diff": _Diff}
+
+
 def _loaded(name: str) -> Any:  # noqa: ANN401 (as above)
     """Import the module of the command ``name``; return the click command."""
     module, _, function = _COMMANDS[name].partition(":")
@@ -96,7 +114,7 @@ def _loaded(name: str) -> Any:  # noqa: ANN401 (as above)
         first = found.registered_callback
         holder.add_typer(found, name=name, help=_help(first.callback if first else None))
     else:
-        kind = _Start if name == "start" else TyperCommand
+        kind = _KINDS.get(name, TyperCommand)
         holder.command(name, cls=kind, help=_help(found))(found)
     return typer.main.get_group(holder).commands[name]
 

@@ -90,6 +90,21 @@ class Head:
         return f"{commit} on {self.branch}" if self.branch else f"{commit}, detached"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangeRange:
+    """Two states of the code.
+
+    Attributes:
+        since: A commit.
+        until: A commit; None for the work tree with all files that git does not ignore.
+        leave_out: Paths that do not count.
+    """
+
+    since: str
+    until: str | None = None
+    leave_out: tuple[str, ...] = ()
+
+
 class Repository(Protocol):
     """The git repository of one project. Paths are relative to the top level.
 
@@ -111,6 +126,15 @@ class Repository(Protocol):
 
     def subjects(self, since: str) -> tuple[str, ...]:
         """Return the subjects of the commits after ``since``, oldest first."""
+
+    def show_changes(self, found: ChangeRange, *, paths: Collection[str], stat: bool) -> int:
+        """Let git show the changes on the terminal, with the user's pager; return its exit status.
+
+        Args:
+            found: What to compare.
+            paths: Only these files and directories; all if empty.
+            stat: Only the names, and how much changed.
+        """
 
     def missing_hooks(self) -> str | None:
         """Return the configured directory of hooks if it does not exist here; else None."""

@@ -39,7 +39,7 @@ from agentmux.core.names.phase import Phase
 from agentmux.core.terminal.keys import Pressed
 from agentmux.errors import ExitCode
 from agentmux.ports.display import Picture
-from agentmux.ports.repository import Head
+from agentmux.ports.repository import ChangeRange, Head
 from agentmux.ports.terminal import (
     CreatedSession,
     Delivery,
@@ -556,6 +556,9 @@ class NotedRepository:
 
     def subjects(self, since: str) -> tuple[str, ...]:
         raise AssertionError("no test without real git has a worktree")
+
+    def show_changes(self, found: ChangeRange, *, paths: Collection[str], stat: bool) -> int:
+        raise AssertionError("no test looks")
 
     def missing_hooks(self) -> str | None:
         return None

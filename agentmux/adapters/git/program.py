@@ -119,7 +119,7 @@ class GitProgram:
         # Messages in English, because we match two; no locks, because the user may be using
         # git at the same time.
         extra = {"LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0"}
-        process = self._start(argv, cwd=cwd or self._root(), extra=extra)
+        process = self._start(argv, cwd=cwd or self.root(), extra=extra)
         with process, _ended_in(process, READ_TIMEOUT_S, self._project):
             out, err = process.communicate(stdin, timeout=READ_TIMEOUT_S)
         return GitReply(status=process.returncode, out=out, err=decoded(err))
@@ -145,7 +145,7 @@ class GitProgram:
             MissingError: Git is not installed, or does not end within `WRITE_TIMEOUT_S`.
             GitError: The project is not in a repository, or the directory does not exist.
         """
-        process = self._start(argv, cwd=self._root(), extra=extra or {}, keep_open=keep_open)
+        process = self._start(argv, cwd=self.root(), extra=extra or {}, keep_open=keep_open)
         out: list[bytes] = []
         err: list[bytes] = []
         # A process that a hook leaves running keeps the pipes open, and may still write into them.
@@ -162,7 +162,17 @@ class GitProgram:
             each.join(_LAST_WORDS_S)
         return GitReply(status=process.returncode, out=b"".join(out), err=decoded(b"".join(err)))
 
-    def _root(self) -> Path:
+    def show(self, *argv: str, extra: Mapping[str, str] | None = None) -> int:
+        """Run a command on the terminal of this process, as the user would; return its status."""
+        environment = {**self._environment, **(extra or {})}
+        try:
+            return subprocess.run(
+                ("git", *argv), cwd=self.root(), env=environment, check=False
+            ).returncode
+        except KeyboardInterrupt:  # the pager has had it, too
+            return 0
+
+    def root(self) -> Path:
         """Return the root of the working tree; it is looked up once.
 
         Raises:

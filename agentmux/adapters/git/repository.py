@@ -10,6 +10,7 @@ import fcntl
 import os
 import shutil
 import stat
+import tempfile
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -27,6 +28,7 @@ from agentmux.adapters.git.program import (
 from agentmux.core.names import layout
 from agentmux.errors import AgentmuxError, UsageError
 from agentmux.ports.repository import (
+    ChangeRange,
     GitError,
     GitRefusedError,
     Head,
@@ -115,6 +117,32 @@ class Git:
             f"{since}..HEAD",
         )
         return tuple(decoded(reply.out).splitlines())
+
+    def show_changes(self, found: ChangeRange, *, paths: Collection[str], stat: bool) -> int:
+        """Let git show the changes on the terminal, with the user's pager; return its status."""
+        words = ("diff", *(("--stat",) if stat else ()), found.since)
+        if found.until is not None:
+            return self._git.show(*words, found.until, "--", *_pathspecs(paths))
+        with tempfile.TemporaryDirectory(prefix="agentmux-diff-") as scratch:
+            index = self._with_new_files(Path(scratch))
+            specs = _pathspecs(paths, found.leave_out)
+            return self._git.show(*words, "--", *specs, extra={"GIT_INDEX_FILE": str(index)})
+
+    def _with_new_files(self, scratch: Path) -> Path:
+        """Return a copy of the index that knows the untracked files, too."""
+        index = scratch / "index"
+        with suppress(FileNotFoundError):
+            shutil.copyfile(self._git_dir() / "index", index)
+        reply = self._git.must_read(
+            "list new files", "ls-files", "-z", "--others", "--exclude-standard"
+        )
+        # A repository inside this one ends in a slash; no commit has its files.
+        paths = [each for each in split(reply.out) if not each.endswith("/")]
+        words = ("add", "--intent-to-add", "--pathspec-from-file=-", "--pathspec-file-nul")
+        if paths:
+            extra = {**_LITERAL, "GIT_INDEX_FILE": str(index)}
+            self._git.run(*words, stdin=joined(paths), extra=extra)
+        return index
 
     def missing_hooks(self) -> str | None:
         """Return the configured directory of hooks if it does not exist here; else None."""
@@ -429,6 +457,13 @@ class Git:
         # Git computes it: its id depends on the repository's hash algorithm.
         reply = self._git.must_read("name the empty tree", "hash-object", "-t", "tree", "--stdin")
         return decoded(reply.out).strip()
+
+
+def _pathspecs(paths: Collection[str], leave_out: Collection[str] = ()) -> list[str]:
+    """Return what limits a command to ``paths``, without ``leave_out`` and our own folders."""
+    only = [f":(top,literal){path}" for path in paths] or [":(top)"]
+    without = [f":(top,exclude,literal){path.rstrip('/')}" for path in leave_out]
+    return [*only, f":(top,exclude,glob)**/{layout.PROJECT_FOLDER}/**", *without]
 
 
 def _way_back(before: Head) -> tuple[str, ...]:

@@ -75,7 +75,7 @@ def approve(
         asks = face.interactive and not yes
         _require_committable(world, entry, state, leave_nested=leave_nested or asks)
         if asks or not json:
-            _show_commit(world, state, say=render.note if json else render.out)
+            _show_commit(world, state, entry.name, say=render.note if json else render.out)
         require_consent(face, "Approve?", yes=not asks)
     # If the session takes no approval now, the answer says why.
     code = _decide(world, entry, Approved(then=KEEP if keep else ""), json=json)
@@ -116,7 +116,9 @@ def _require_committable(
         )
 
 
-def _show_commit(world: World, state: SessionState, *, say: Callable[[str], None]) -> None:
+def _show_commit(
+    world: World, state: SessionState, name: str, *, say: Callable[[str], None]
+) -> None:
     if not state.options.commit:
         say("nothing will be committed: commits are turned off for this session")
         return
@@ -136,6 +138,7 @@ def _show_commit(world: World, state: SessionState, *, say: Callable[[str], None
         say(f"  and {len(paths) - _SHOWN} more")
     for path in left_out(world, state):
         say(left_out_label(path))
+    say(f"see every change: agentmux diff {name}")
     lock = world.repository.index_lock()
     if lock is not None:
         render.note(f"warning: {reason(IndexBusyError(lock))}")

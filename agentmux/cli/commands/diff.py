@@ -1,0 +1,59 @@
+"""``agentmux diff``: shows what a session has changed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from agentmux.app.session.changes import changes_of
+from agentmux.cli import render
+from agentmux.cli.commands.sessions import SessionArg, one
+from agentmux.cli.face import absolute
+from agentmux.core.fold.apply import fold
+from agentmux.errors import UsageError
+
+if TYPE_CHECKING:
+    from agentmux.cli.face import Face
+
+
+def diff(
+    ctx: typer.Context,
+    session: SessionArg = None,
+    stat: Annotated[
+        bool, typer.Option("--stat", help="Show only the files, and how much they changed.")
+    ] = False,
+    path: Annotated[
+        list[str] | None,
+        typer.Option(metavar="PATH", help="Show only this file or directory; may be repeated."),
+    ] = None,
+) -> int:
+    """Show what a session has changed, committed or not.
+
+    The pager and the settings are those of git. Words after -- are paths, too.
+    """
+    face: Face = ctx.obj
+    site, entry = one(face, session, command="diff SESSION")
+    world = face.world(site.project, read_only=True)
+    loaded = world.files(entry.path).load()
+    found = changes_of(world, fold(loaded.state, loaded.tail), entry.path)
+    if found is None:
+        raise UsageError(f"session {entry.name} has no commit to compare with")
+    if found.note:
+        render.note(found.note)
+    tops = (found.repository.top_level(), world.repository.top_level())
+    given = tuple(_within(each, tops) for each in path or ())
+    render.flush()
+    return found.repository.show_changes(found.range, paths=given, stat=stat)
+
+
+def _within(path: str, tops: Sequence[Path | None]) -> str:
+    """Return a path relative to the repository's top, be it in the worktree or the checkout."""
+    whole = Path(os.path.normpath(absolute(Path(path))))
+    for top in tops:
+        if top is not None and whole.is_relative_to(top):
+            return str(whole.relative_to(top))
+    raise UsageError(f"`{path}` is outside of the repository, {tops[-1]}")

@@ -1,0 +1,59 @@
+"""``agentmux diff``: what a session has changed, in the checkout and in a worktree of its own."""
+
+import shutil
+from pathlib import Path
+
+from tests.e2e.conftest import Project
+
+
+def files_of(text: str) -> list[str]:
+    return [line.split("|")[0].strip() for line in text.splitlines() if "|" in line]
+
+
+def test_in_the_checkout_what_the_user_had_changed_is_left_out(project: Project) -> None:
+    (project.path / "mine.txt").write_text("mine\n")
+    (project.path / "calc.py").write_text("changed by the user\n")
+    session = project.start("add a greeting").wait()
+    (project.path / "new file.py").write_text("NEW = 1\n")
+    status = project.git("status", "--porcelain")
+    index = (project.path / ".git" / "index").read_bytes()
+    said = project.ok("diff", session.name)
+    assert "+NEW = 1" in said
+    assert "mine" not in said
+    found = files_of(project.ok("diff", session.name, "--stat"))
+    assert "new file.py" in found
+    assert not {"mine.txt", "calc.py"} & set(found)
+    assert files_of(project.ok("diff", "--stat", "--", "new file.py")) == ["new file.py"]
+    assert files_of(project.ok("diff", "--stat", "--path", "nothing.py")) == []
+    assert "outside of the repository" in project.fails(2, "diff", "--", "/etc/passwd")
+    assert (project.path / ".git" / "index").read_bytes() == index
+    assert project.git("status", "--porcelain") == status
+    done = session.approve()
+    project.git("commit", "-q", "--allow-empty", "-m", "Later")
+    assert files_of(project.ok("diff", done.name, "--stat")) == found
+
+
+def test_in_a_worktree_with_its_commits_and_after_it_is_gone(project: Project) -> None:
+    session = project.start("x", "--worktree").wait()
+    place = Path(session.state["worktree"])
+    (place / "one.py").write_text("ONE = 1\n")
+    project.git("-C", str(place), "add", "one.py")
+    project.git("-C", str(place), "commit", "-qm", "By an agent")
+    (place / "two.py").write_text("TWO = 2\n")
+    found = files_of(project.ok("diff", session.name, "--stat"))
+    assert {"one.py", "two.py"} <= set(found)
+    assert files_of(project.ok("diff", "--stat", cwd=place)) == found
+    for cwd in (place, project.path):
+        assert files_of(project.ok("diff", session.name, "--stat", "--", "two.py", cwd=cwd)) == [
+            "two.py"
+        ]
+    project.ok("stop", session.name)
+    shutil.rmtree(place)
+    gone = project.run("diff", session.name, "--stat")
+    assert "is gone: this is what branch agentmux/x has" in gone.stderr
+    assert files_of(gone.stdout) == ["one.py"]
+
+
+def test_without_git_there_is_nothing_to_compare(outside: Project) -> None:
+    session = outside.start("x").wait()
+    assert "no commit to compare with" in outside.fails(2, "diff", session.name)
