@@ -27,6 +27,8 @@ class WorktreeSpec:
         session: The session's uuid, by which branch and worktree are known as ours.
         home: The session's directory.
         inner: Where the project is in the worktree, relative to its top; ``.`` is the top.
+        copy: The file with the patterns of the ignored files to copy, relative to the top of the
+            checkout; None for none.
     """
 
     path: Path
@@ -35,6 +37,7 @@ class WorktreeSpec:
     session: str
     home: Path
     inner: Path
+    copy: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,8 +121,11 @@ class Worktrees(Protocol):
         A worktree that exists needs no git to be recognised.
         """
 
-    def make(self, spec: WorktreeSpec, *, again: bool) -> str:
-        """Make the branch and the worktree, or what is missing of them; return a warning or "".
+    def make(self, spec: WorktreeSpec, *, again: bool) -> tuple[str, ...]:
+        """Make the branch and the worktree, or what is missing of them; return warnings.
+
+        A new worktree gets copies of the files that ``spec.copy`` names and that git ignores in the
+        checkout and in the worktree, so that no commit can contain them by accident.
 
         A call that is killed at any point is completed by the next one.
 

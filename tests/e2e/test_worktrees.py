@@ -417,3 +417,18 @@ def test_a_branch_that_is_gone_refuses_the_resume(project: Project) -> None:
     project.git("branch", "agentmux/x", tip)
     project.ok("resume", session.name, "--detach", "--yes")
     session.wait().approve()
+
+
+def test_what_is_copied_and_what_is_not_is_said(project: Project) -> None:
+    (project.path / ".gitignore").write_text(".env\n")
+    project.git("add", ".gitignore")
+    project.git("commit", "-qm", "Ignore")
+    for name in (".env", "plain.txt"):
+        (project.path / name).write_text("SECRET\n")
+    (project.path / ".worktreeinclude").write_text(".env\nplain.txt\n")
+    done = project.run("start", "--agent", "demo", "--worktree", "--detach", "x")
+    assert "warning: plain.txt was not copied into the worktree" in done.stderr
+    (path,) = project.sessions()
+    session = Session(project, path).wait().approve()
+    assert (place_of(session) / ".env").read_text() == "SECRET\n"
+    assert "SECRET" not in project.git("log", "-p", "--all")

@@ -216,6 +216,7 @@ SCHEMA: Final[Mapping[str, schema.Schema]] = {
         "root": schema.optional(_LINE),
         "branch_prefix": schema.text(_PREFIX, "the beginning of a branch name, or nothing"),
         "base": schema.optional(_LINE),
+        "copy": schema.optional(_LINE),
     },
     "completion": {"require_approval": schema.flag, "commit": schema.flag},
 }

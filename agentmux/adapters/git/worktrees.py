@@ -12,6 +12,7 @@ import os
 import re
 import shlex
 import shutil
+import stat
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -19,9 +20,18 @@ from pathlib import Path
 from typing import Final
 
 from agentmux.adapters.disk import files
-from agentmux.adapters.git.program import GitProgram, GitReply, decoded, failed, refused, split
+from agentmux.adapters.git.program import (
+    GitProgram,
+    GitReply,
+    decoded,
+    failed,
+    joined,
+    refused,
+    split,
+)
 from agentmux.adapters.git.repository import Git
 from agentmux.adapters.git.work_tree import MARKER, marker_of, work_tree
+from agentmux.core.names import layout
 from agentmux.errors import AgentmuxError, BlockedError
 from agentmux.ports.repository import GitError
 from agentmux.ports.worktrees import (
@@ -120,13 +130,13 @@ class LinkedWorktrees:
         marker = marker_of(tree.git_dir)
         return marker is not None and marker.session == spec.session and marker.home == spec.home
 
-    def make(self, spec: WorktreeSpec, *, again: bool) -> str:
-        """Make the branch and the worktree, or what is missing of them; return a warning or ""."""
+    def make(self, spec: WorktreeSpec, *, again: bool) -> tuple[str, ...]:
+        """Make the branch and the worktree, or what is missing of them; return warnings."""
         if self.is_made(spec):
             self._lock(spec)
-            return ""
+            return ()
         with _one_maker(spec) as held:
-            said = ""
+            said: tuple[str, ...] = ()
             if not self._is_marked(spec):
                 error = self.obstacle(spec, again=again)
                 if error is not None:
@@ -135,6 +145,7 @@ class LinkedWorktrees:
                 self._claim(spec)
                 said = self._add(spec, held)
                 _make_inner(spec)
+                said += self._copy(spec)
             self._mark(spec)
             return said
 
@@ -236,7 +247,7 @@ class LinkedWorktrees:
                 raise failed("write its configuration", reply)
             time.sleep(_POLL_S)  # noqa: TID251 (git's lock file has no wait)
 
-    def _add(self, spec: WorktreeSpec, held: int) -> str:
+    def _add(self, spec: WorktreeSpec, held: int) -> tuple[str, ...]:
         reply = self._git.run(
             *("worktree", "add", "--quiet", "--lock", "--reason", spec.session),
             *(str(spec.path), spec.branch),
@@ -247,8 +258,31 @@ class LinkedWorktrees:
         if not whole:
             raise refused(f"git could not make the worktree {spec.path}", reply)
         if reply.status != 0:  # of the hook `post-checkout`, which runs when all is there
-            return f"the worktree was made, but git said: {reply.err.strip() or reply.status}"
-        return ""
+            return (f"the worktree was made, but git said: {reply.err.strip() or reply.status}",)
+        return ()
+
+    def _copy(self, spec: WorktreeSpec) -> tuple[str, ...]:
+        """Copy the ignored files that the checkout's patterns name; return warnings."""
+        source = self._git.root()
+        patterns = source / spec.copy if spec.copy is not None else None
+        if patterns is None or not patterns.is_file():
+            return ()
+        listed = self._git.must_read(
+            "list the files to copy",
+            *("ls-files", "-z", "--others", "--ignored", f"--exclude-from={patterns}"),
+        )
+        # A repository inside this one ends in a slash.
+        found = [path for path in split(listed.out) if not path.endswith("/")]
+        theirs = GitProgram(spec.path, self._git.environment)
+        # Git refuses to speak of a path that leads through a link.
+        plain = [path for path in found if not _leads_through_link(spec.path, path)]
+        safe = _ignored(self._git, plain) & _ignored(theirs, plain)
+        copied = {path for path in found if path in safe and _copied(source, spec.path, path)}
+        left = [path for path in found if path not in copied and not _is_own(path)]
+        return tuple(
+            f"{path} was not copied into the worktree: it is not a file that git ignores there"
+            for path in left
+        )
 
     def _lock(self, spec: WorktreeSpec) -> None:
         """Lock a worktree that somebody has unlocked: git would forget it if its disk is away."""
@@ -370,6 +404,42 @@ def _one_maker(spec: WorktreeSpec) -> Iterator[int]:
         yield held
     finally:
         os.close(held)
+
+
+def _ignored(git: GitProgram, paths: list[str]) -> set[str]:
+    """Return those of the paths that git ignores; they need not exist."""
+    reply = git.read("check-ignore", "-z", "--stdin", stdin=joined(paths))
+    if reply.status not in {0, 1}:
+        raise failed("tell what it ignores", reply)
+    return {path for path in split(reply.out) if not _is_own(path)}
+
+
+def _is_own(path: str) -> bool:
+    return layout.PROJECT_FOLDER in path.split("/")
+
+
+def _leads_through_link(top: Path, path: str) -> bool:
+    parent = (top / path).parent
+    return os.path.realpath(parent) != str(parent)
+
+
+def _copied(source: Path, target: Path, path: str) -> bool:
+    """Copy one regular file, with its mode; return whether that was possible."""
+    place = target / path
+    try:
+        given = os.open(source / path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return False
+    with os.fdopen(given, "rb") as file:
+        facts = os.fstat(given)
+        if not stat.S_ISREG(facts.st_mode):
+            return False
+        with files.explained(place):
+            place.parent.mkdir(parents=True, exist_ok=True)
+            with place.open("xb") as made:
+                os.fchmod(made.fileno(), stat.S_IMODE(facts.st_mode))
+                shutil.copyfileobj(file, made)
+    return True
 
 
 def _make_inner(spec: WorktreeSpec) -> None:

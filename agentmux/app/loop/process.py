@@ -70,7 +70,7 @@ async def drive(
     """
     tools.lock.acquire(_LOCK_WAIT_S, identity)
     session = Session(files, now=world.now, new_id=world.new_id)
-    world, made = _take_place(world, session)
+    world, made, told = _take_place(world, session)
     tree = world.tree_lock(world.tree)
     tree.acquire(_LOCK_WAIT_S, identity)
     stays = True
@@ -86,7 +86,11 @@ async def drive(
         orchestrator = Orchestrator(world, session, tools, watcher, manner)
         _announce(session, orchestrator)
         entered, _ = settled_state(world, session.state, session.artifacts())
-        report(OrchestratorReport(ok=True, phase=entered.phase.value, warnings=session.warnings))
+        report(
+            OrchestratorReport(
+                ok=True, phase=entered.phase.value, warnings=(*session.warnings, *told)
+            )
+        )
         await orchestrator.run()
         stays = not orchestrator.kills_session
     finally:
@@ -102,11 +106,13 @@ async def drive(
     return ExitCode.OK if orchestrator.cause == "done" else ExitCode.FAILED
 
 
-def _take_place(world: World, session: Session) -> tuple[World, WorktreeMade | None]:
-    """Make the session's worktree, if it has one; return its world, and the fact to record."""
+def _take_place(
+    world: World, session: Session
+) -> tuple[World, WorktreeMade | None, tuple[str, ...]]:
+    """Make the session's worktree, if it has one; return its world, a fact to record, warnings."""
     state = fold(session.loaded.state, session.loaded.tail)
-    made = make_worktree(world, state, session.files.path)
-    return placed(world, state), made
+    made, told = make_worktree(world, state, session.files.path)
+    return placed(world, state), made, told
 
 
 def _announce(session: Session, orchestrator: Orchestrator) -> None:

@@ -30,6 +30,7 @@ def worktree_of(world: World, state: SessionState, home: Path) -> WorktreeSpec |
         session=state.session_id,
         home=home.resolve(),
         inner=inner(world),
+        copy=world.settings.git.copy,
     )
 
 
@@ -60,11 +61,13 @@ def lost_with_worktree(world: World, state: SessionState, home: Path) -> str:
     )
 
 
-def make_worktree(world: World, state: SessionState, home: Path) -> WorktreeMade | None:
+def make_worktree(
+    world: World, state: SessionState, home: Path
+) -> tuple[WorktreeMade | None, tuple[str, ...]]:
     """Make the worktree of the session at ``home``, if it has one and it is not there.
 
-    It may be called any number of times. Return the fact to record: the worktree was made, or the
-    journal does not know yet that it was.
+    It may be called any number of times. Return the fact to record (the worktree was made, or the
+    journal does not know yet that it was), and warnings.
 
     Raises:
         WorktreeTakenError: Something else is in its place.
@@ -72,11 +75,11 @@ def make_worktree(world: World, state: SessionState, home: Path) -> WorktreeMade
     """
     spec = worktree_of(world, state, home)
     if spec is None:
-        return None
+        return None, ()
     was_there = world.worktrees.is_made(spec)
-    warning = world.worktrees.make(spec, again=state.worktree_made)
-    if warning:
+    warnings = world.worktrees.make(spec, again=state.worktree_made)
+    for warning in warnings:
         logger.warning("%s", warning)
     if was_there and state.worktree_made:
-        return None
-    return WorktreeMade(again=state.worktree_made)
+        return None, warnings
+    return WorktreeMade(again=state.worktree_made), warnings

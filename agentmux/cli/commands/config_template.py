@@ -56,6 +56,7 @@ defaults:
   # root: null                  # null: <repository>-worktrees beside the repository
   # branch_prefix: agentmux/
   # base: null                  # null: a worktree begins on what is checked out
+  # copy: .worktreeinclude      # patterns of the ignored files that a new worktree gets
 
 # completion: {{require_approval: true, commit: true}}
 """

@@ -160,12 +160,15 @@ class GitSettings:
             ``<repository>-worktrees`` beside it.
         branch_prefix: Begins the name of each branch that is named after a session.
         base: The commit that a worktree begins on; None means what is checked out.
+        copy: The file with the patterns of the ignored files that are copied into a new worktree,
+            relative to the top of the repository; None for none.
     """
 
     worktree: WorktreeMode = WorktreeMode.AUTO
     root: str | None = None
     branch_prefix: str = "agentmux/"
     base: str | None = None
+    copy: str | None = ".worktreeinclude"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

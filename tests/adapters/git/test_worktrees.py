@@ -78,7 +78,7 @@ def test_a_worktree_is_made_once_and_taken_back_without_a_trace(project: Path) -
     spec = spec_of(project)
     before, made = everything(project), worktrees(project)
     for _ in range(3):
-        assert made.make(spec, again=False) == ""
+        assert made.make(spec, again=False) == ()
         check(project, spec)
     git(project, "worktree", "unlock", str(spec.path))
     made.make(spec, again=True)
@@ -234,7 +234,7 @@ def test_a_worktree_that_was_moved_is_named(project: Path, tmp_path: Path) -> No
         cwd=project,
         capture_output=True,
     )
-    assert worktrees(project).make(spec, again=True) == ""
+    assert worktrees(project).make(spec, again=True) == ()
     check(project, spec)
 
 
@@ -244,7 +244,8 @@ def test_a_hook_that_fails_when_all_is_there_is_a_warning(project: Path) -> None
     hook.write_text("#!/bin/sh\necho no luck >&2\nexit 3\n")
     hook.chmod(0o755)
     spec = spec_of(project)
-    assert "no luck" in worktrees(project).make(spec, again=False)
+    (warning,) = worktrees(project).make(spec, again=False)
+    assert "no luck" in warning
     assert worktrees(project).is_made(spec)
 
 
@@ -418,3 +419,57 @@ def test_a_branch_that_moved_or_is_checked_out_stays(project: Path) -> None:
     worktrees(project).take_away(spec, tip)
     assert git(project, "rev-parse", spec.branch).strip() == tip
     assert "agentmux-session" not in git(project, "config", "--local", "--list")
+
+
+# -- copies of ignored files ---------------------------------------------------------------------
+
+
+def test_ignored_files_are_copied_where_no_commit_can_take_them(
+    project: Path, tmp_path: Path
+) -> None:
+    (project / ".gitignore").write_text(".env\nkeys/\n*.log\n")
+    git(project, "add", ".gitignore")
+    git(project, "commit", "-qm", "Ignore")
+    (project / ".gitignore").write_text(".env\nkeys/\n*.log\nlocal.txt\n")  # not committed
+    (project / ".env").write_text("SECRET=1\n")
+    (project / ".env").chmod(0o600)
+    (project / "keys" / "deep").mkdir(parents=True)
+    (project / "keys" / "deep" / "key").write_text("key\n")
+    (project / "local.txt").write_text("would be committed\n")
+    (project / "link.log").symlink_to(tmp_path)
+    os.mkfifo(project / "pipe.log")
+    (project / "no.log").write_text("not asked for\n")
+    (project / ".worktreeinclude").write_text(".env\n/keys/\nlocal.txt\nlink.log\npipe.log\n")
+    spec = spec_of(project, copy=".worktreeinclude")
+    said = worktrees(project).make(spec, again=False)
+    assert (spec.path / ".env").read_text() == "SECRET=1\n"
+    assert (spec.path / ".env").stat().st_mode & 0o777 == 0o600
+    assert (spec.path / "keys" / "deep" / "key").read_text() == "key\n"
+    for name in ("local.txt", "link.log", "no.log", "pipe.log"):
+        assert not os.path.lexists(spec.path / name)
+    assert {each.split()[0] for each in said} == {"local.txt", "link.log"}
+    assert git(spec.path, "status", "--porcelain") == ""
+
+    shutil.rmtree(spec.path)
+    worktrees(project).make(spec, again=True)
+    assert (spec.path / ".env").exists()
+    assert not worktrees(project).loss(spec, "main")
+
+
+def test_nothing_is_copied_through_a_link_out_of_the_worktree(
+    project: Path, tmp_path: Path
+) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (project / "sub").symlink_to(outside)
+    (project / ".gitignore").write_text("*.env\n")
+    git(project, "add", "-A")
+    git(project, "commit", "-qm", "A link")
+    spec = spec_of(project, copy=".worktreeinclude")
+    (project / "sub").unlink()
+    (project / "sub").mkdir()
+    (project / "sub" / "x.env").write_text("x\n")
+    (project / ".worktreeinclude").write_text("*.env\n")
+    (warning,) = worktrees(project).make(spec, again=False)
+    assert "sub/x.env was not copied" in warning
+    assert list(outside.iterdir()) == []
