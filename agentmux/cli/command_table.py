@@ -30,6 +30,7 @@ _COMMANDS: Final = {
     "approve": "approval:approve",
     "request-changes": "approval:request_changes",
     "remove": "remove:remove",
+    "prune": "prune:prune",
     "init": "init:init",
     "trust": "trust:trust",
     "demo": "demo:demo",

@@ -297,6 +297,26 @@ def test_the_result_stays_on_its_branch_until_it_is_merged(project: Project) -> 
     assert project.git("worktree", "list").count("\n") == 1
 
 
+def test_a_prune_takes_away_what_is_merged_and_names_the_rest(project: Project) -> None:
+    sessions = [project.start(name, "--worktree").wait() for name in ("one", "two")]
+    (place_of(sessions[1]) / "two.py").write_text("TWO = 2\n")
+    for each in sessions:
+        each.approve()
+    project.git("merge", "-q", "agentmux/one")
+    said = project.run("prune", "--dry-run")
+    assert said.stdout.startswith("would remove ")
+    places = [place_of(each) for each in sessions]
+    assert all(each.is_dir() for each in places)
+    done = project.run("prune")
+    assert done.stdout == f"removed {places[0]} and branch agentmux/one\n"
+    assert f"kept {places[1]}: 1 commit on branch agentmux/two not merged" in done.stderr
+    assert [each.is_dir() for each in places] == [False, True]
+    assert all(each.path.is_dir() for each in sessions)
+    assert project.run("prune").stdout == ""
+    project.ok("remove", sessions[0].name, "--yes")
+    assert not sessions[0].path.exists()
+
+
 def test_a_moved_head_is_refused_with_the_way_back(project: Project) -> None:
     session = project.start("x", "--worktree").wait()
     place = place_of(session)

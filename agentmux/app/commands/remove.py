@@ -66,6 +66,13 @@ def worktree_to_remove(world: World, entry: SessionEntry) -> WorktreeSpec | None
     return worktree_of(world, fold(loaded.state, loaded.tail), entry.path)
 
 
+def loss_of(world: World, entry: SessionEntry, spec: WorktreeSpec) -> WorktreeLoss:
+    """Return what would be lost without the worktree and the branch."""
+    base = entry.fields.get("base")
+    branch = base.get("branch") if isinstance(base, dict) else None
+    return world.worktrees.loss(spec, branch if isinstance(branch, str) else None)
+
+
 def require_nothing_lost(
     world: World, entry: SessionEntry, spec: WorktreeSpec, *, force: bool
 ) -> WorktreeLoss:
@@ -74,9 +81,7 @@ def require_nothing_lost(
     Raises:
         BlockedError: It has, and there is no ``force``; the reason is ``not_merged``.
     """
-    base = entry.fields.get("base")
-    branch = base.get("branch") if isinstance(base, dict) else None
-    found = world.worktrees.loss(spec, branch if isinstance(branch, str) else None)
+    found = loss_of(world, entry, spec)
     if not found or force:
         return found
     raise BlockedError(
