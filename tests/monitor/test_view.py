@@ -550,3 +550,9 @@ def test_a_size_of_nothing_is_the_smallest() -> None:
 def test_the_clock_may_be_anywhere() -> None:
     late: Any = datetime.max.replace(tzinfo=NOW.tzinfo) - timedelta(days=1)
     assert render(replace(AT_WORK, now=late), *MONITOR)
+
+
+def test_the_worktree_of_a_session_is_shown_with_its_branch() -> None:
+    shown = picture(worktree="/w/calc-worktrees/x", branch="agentmux/x")
+    assert "agentmux/x in /w/calc-worktrees/x" in text_of(shown)
+    assert "agentmux/x" not in text_of(picture(branch="agentmux/x"))

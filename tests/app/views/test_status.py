@@ -9,9 +9,9 @@ import pytest
 from agentmux.app.result import Problem
 from agentmux.app.session.lookup import Liveness, SessionEntry
 from agentmux.app.views.status import SessionView, session_view, wants_decision
-from agentmux.cli.render import next_step, status_lines
+from agentmux.cli.render import next_step, session_list, status_lines
 from agentmux.core.fold.acceptance import takes_approval
-from agentmux.core.journal.state import Commit, Interruption, Seat, SessionState, encode
+from agentmux.core.journal.state import Base, Commit, Interruption, Seat, SessionState, encode
 from agentmux.core.names.phase import Phase
 from agentmux.core.names.status_labels import SessionStatus
 from agentmux.errors import ExitCode
@@ -301,3 +301,21 @@ def test_what_a_person_would_type_next() -> None:
     )
     assert next_step(decided) == f"agentmux resume {PATH.name}"
     assert "agentmux approve" in next_step(view(entry(**DECIDING, interruption=STOPPED), GONE))
+
+
+def test_a_worktree_is_shown_with_its_branch_and_base() -> None:
+    base = Base(commit="ab" * 20, branch="b")
+    found = view(entry(worktree="/w/x", branch="agentmux/x", base=base), WORKING)
+    assert (found.worktree, found.branch, found.base) == (
+        "/w/x", "agentmux/x", {"commit": "ab" * 20, "branch": "b"},
+    )  # fmt: skip
+    lines = status_lines(found, colours=False)
+    assert "  branch        agentmux/x, from b at abababababab" in lines
+    assert "  worktree      /w/x" in lines
+    plain = view(entry(branch="main"), WORKING)
+    assert "  branch        main" in status_lines(plain, colours=False)
+    listed = session_list([found, plain], ["one", "two"], cols=None, colours=False)
+    assert listed[0].split() == ["SESSION", "PHASE", "STATUS", "UPDATED", "BRANCH", "FEATURE"]
+    assert "  agentmux/x  one" in listed[1]
+    alone = session_list([plain], ["two"], cols=None, colours=False)
+    assert "BRANCH" not in alone[0]

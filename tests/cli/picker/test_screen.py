@@ -605,3 +605,11 @@ def test_the_command_asks_and_leaves_everything_when_nothing_is_wanted(sessions:
         read_until(fd, LEFT)
         assert process.wait(20) == ExitCode.INTERRUPTED
     assert sorted(sessions.rglob("*")) == before
+
+
+def test_the_place_of_a_worktree_is_shown_below_the_title() -> None:
+    shown = scene()
+    place = "agentmux/x in /w/x"
+    known = {name: replace(each, place=place) for name, each in shown.known.items()}
+    lines = text(replace(shown, known=known)).splitlines()
+    assert lines[5:7] == ["Log people in", place]
