@@ -76,6 +76,9 @@ class TreeLock(Lock, Protocol):
     def note(self, holder: Mapping[str, object]) -> None:
         """Write the note without taking the lock."""
 
+    def forget(self, path: str) -> None:
+        """Remove the note if it names the session at ``path``."""
+
 
 class Handover(Protocol):
     """The pipe in which a new orchestrator tells the command that started it: ready, or why not."""

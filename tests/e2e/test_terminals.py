@@ -361,8 +361,8 @@ def test_in_a_terminal_start_asks_before_a_second_feature(
     project.scenario({"roles": {**QUICK["roles"], "architect": {"silent": True}}})
     first = project.start("first")
     project.ok("stop")
-    words = (sys.executable, "-m", "agentmux", "start", "--agent", "demo", "--detach", "second")
-    with Client(project, *words) as client:
+    start = ("start", "--agent", "demo", "--detach", "--no-worktree", "second")
+    with Client(project, sys.executable, "-m", "agentmux", *start) as client:
         wait_until(lambda: "Start anyway?" in client.said, 20, lambda: client.said)
         client.press("n\r")
         wait_until(lambda: client.process.poll() is not None, 10, lambda: client.said)

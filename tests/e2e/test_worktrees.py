@@ -154,7 +154,7 @@ def test_ten_starts_at_once(project: Project) -> None:
         for _ in range(10)
     ]  # fmt: skip
     said = [each.communicate(timeout=100) for each in running]
-    assert [each.returncode for each in running] == [0] * 10, said
+    assert [each.returncode for each in running] == [0] * 10, [err for _, err in said]
     places = [json.loads(out)["worktree"] for out, _ in said]
     names = {"same", *(f"same-{n}" for n in range(2, 10))}
     assert {None if each is None else Path(each).name for each in places} == {None, *names}

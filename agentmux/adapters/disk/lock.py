@@ -237,6 +237,12 @@ class WorkTreeLock(_NotedLock):
         with files.explained(self._note):
             files.replace(self._note, files.json_bytes({**holder, **self._about}))
 
+    def forget(self, path: str) -> None:
+        """Remove the note if it names the session at ``path``; ignores errors."""
+        if (self.holder() or {}).get("path") == path:
+            with suppress(AgentmuxError, OSError):
+                files.remove(self._note)
+
 
 def _named(note: Mapping[str, Any]) -> str:
     words = (("process", "pid"), ("on", "host"), ("since", "since"))

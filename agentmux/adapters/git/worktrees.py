@@ -14,7 +14,7 @@ import shlex
 import shutil
 import stat
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
@@ -49,6 +49,8 @@ _WAIT_S: Final = 600.0
 """How long to wait for the git of a killed orchestrator; as long as git itself may take."""
 
 _CONFIG_WAIT_S: Final = 10.0
+_RACE_WAIT_S: Final = 10.0
+_RACED: Final = "/commondir"
 _POLL_S: Final = 0.05
 
 
@@ -96,9 +98,16 @@ class LinkedWorktrees:
 
     def _tops(self) -> list[Path]:
         """Return the tops of all worktrees, the main one first; a bare repository's own path."""
-        reply = self._git.must_read("list the worktrees", "worktree", "list", "--porcelain")
-        lines = decoded(reply.out).splitlines()
+        lines = self._worktree_list()
         return [Path(each.removeprefix("worktree ")) for each in lines if each[:9] == "worktree "]
+
+    def _worktree_list(self) -> list[str]:
+        """Return the lines of ``git worktree list``."""
+        words = ("worktree", "list", "--porcelain")
+        reply = _patient(lambda: self._git.read(*words))
+        if reply.status != 0:
+            raise failed("list the worktrees", reply)
+        return decoded(reply.out).splitlines()
 
     def _common(self) -> Path:
         """Return the repository's git directory, which all its worktrees share."""
@@ -141,7 +150,6 @@ class LinkedWorktrees:
                 error = self.obstacle(spec, again=again)
                 if error is not None:
                     raise error
-                self._clear(spec)
                 self._claim(spec)
                 said = self._add(spec, held)
                 _make_inner(spec)
@@ -248,11 +256,14 @@ class LinkedWorktrees:
             time.sleep(_POLL_S)  # noqa: TID251 (git's lock file has no wait)
 
     def _add(self, spec: WorktreeSpec, held: int) -> tuple[str, ...]:
-        reply = self._git.run(
-            *("worktree", "add", "--quiet", "--lock", "--reason", spec.session),
-            *(str(spec.path), spec.branch),
-            keep_open=(held,),
-        )
+        words = ("worktree", "add", "--quiet", "--lock", "--reason", spec.session)
+
+        def add() -> GitReply:
+            self._clear(spec)
+            place = (str(spec.path), spec.branch)
+            return self._git.run(*words, *place, keep_open=(held,))
+
+        reply = _patient(add)
         tree = work_tree(spec.path)
         whole = tree is not None and tree.top == spec.path and (tree.git_dir / "index").exists()
         if not whole:
@@ -374,14 +385,27 @@ class LinkedWorktrees:
             self._drop_branch(spec.branch, tip)
 
     def _is_checked_out(self, branch: str) -> bool:
-        reply = self._git.must_read("list the worktrees", "worktree", "list", "--porcelain")
-        return f"branch refs/heads/{branch}" in decoded(reply.out).splitlines()
+        return f"branch refs/heads/{branch}" in self._worktree_list()
 
     def _drop_branch(self, name: str, commit: str) -> None:
         """Delete a branch of ours that is at ``commit``, and its entry."""
         reply = self._git.run("update-ref", "-d", f"refs/heads/{name}", commit)
         if reply.status == 0 or name not in self._branches():
             self._configure("--remove-section", f"branch.{name}")
+
+
+def _patient(run: Callable[[], GitReply]) -> GitReply:
+    """Run a command of git again while it meets a worktree that another git is just making.
+
+    Git then fails with "failed to read …/commondir", although nothing is wrong.
+    """
+    deadline = time.monotonic() + _RACE_WAIT_S
+    while True:
+        reply = run()
+        raced = reply.status != 0 and _RACED in reply.err
+        if not raced or time.monotonic() > deadline:
+            return reply
+        time.sleep(_POLL_S)  # noqa: TID251 (git tells nobody when it has made a worktree)
 
 
 @contextmanager

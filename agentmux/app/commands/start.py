@@ -228,6 +228,7 @@ def _made(
                     if worktree is not None:
                         world.worktrees.reserve(worktree)
                     else:
+                        made.callback(tree.forget, str(plan.path.resolve()))
                         tree.note({"path": str(plan.path.resolve())})
             except BlockedError as error:
                 if error.reason not in {NAME_TAKEN, _MOVED}:
