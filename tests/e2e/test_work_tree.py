@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from agentmux.adapters.disk.lock import WorkTreeLock
 from tests.conftest import WaitUntil
 from tests.e2e.conftest import Project, Session
 
@@ -35,12 +36,15 @@ def test_a_second_project_of_the_repository_waits_for_the_first(
 ) -> None:
     web, api = parts
     first = begun(project, web).until_seat("architect")
+    lock = WorkTreeLock(project.path, project.path / ".git")
+    assert lock.is_held(), "by the orchestrator, for as long as it runs"
     for more in ((), ("--dry-run",)):
         said = project.fails(3, "start", "--agent", "demo", "--no-worktree", *more, "y", cwd=api)
         assert f"session {first.name} is live in the same work tree, {project.path}" in said
         assert f"agentmux stop {first.path}" in said
     assert not (api / ".agentmux" / ".sessions").exists()
     project.ok("stop", str(first.path))
+    assert not lock.is_held()
     second = begun(project, api)
     project.fails(3, "resume", first.name, cwd=web)
     (plan,) = project.json("resume", first.name, "--dry-run", code=3, cwd=web)["sessions"]
