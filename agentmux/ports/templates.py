@@ -1,4 +1,4 @@
-"""The texts that prompts are made of."""
+"""The texts of the project that a session uses."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Protocol
 
 
 class Templates(Protocol):
-    """The built-in templates of prompts, and the project's extensions."""
+    """The built-in templates of prompts, and the project's extensions and patterns."""
 
     def template(self, name: str, *, again: bool = False) -> str:
         """Return the text of the template ``name``, joined from its parts.
@@ -22,4 +22,13 @@ class Templates(Protocol):
 
         Raises:
             ConfigError: The file of the extension cannot be used.
+        """
+
+    def copied(self) -> str | None:
+        """Return the patterns (as in ``.gitignore``) of the ignored files that a worktree gets.
+
+        None if there are none, or the user has not trusted them.
+
+        Raises:
+            ConfigError: The file of the patterns cannot be used.
         """

@@ -37,7 +37,6 @@ class WorktreeSpec:
     session: str
     home: Path
     inner: Path
-    copy: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,7 +123,8 @@ class Worktrees(Protocol):
     def make(self, spec: WorktreeSpec, *, again: bool) -> tuple[str, ...]:
         """Make the branch and the worktree, or what is missing of them; return warnings.
 
-        A new worktree gets copies of the files that ``spec.copy`` names and that git ignores in the
+        A new worktree gets copies of the files that the session's patterns name (`layout.COPIED`)
+        and that git ignores in the
         checkout and in the worktree, so that no commit can contain them by accident.
 
         A call that is killed at any point is completed by the next one.

@@ -54,14 +54,20 @@ def _project_files(project: Path, config: Path | None, environ: Mapping[str, str
     """
     from agentmux.adapters.config.project_files import ProjectFiles  # noqa: PLC0415 (when needed)
 
+    def top() -> Path:
+        from agentmux.adapters.git.work_tree import work_tree  # noqa: PLC0415 (only where asked)
+
+        found = work_tree(project)
+        return project if found is None else found.top
+
     user = config_dir(environ)
     known = _trust_store(project, environ).read
     places = (user / "config.yaml", project / layout.PROJECT_CONFIG)
     if config is None and not any(os.path.lexists(path) for path in places):
-        return ProjectFiles(project, (), known)
+        return ProjectFiles(project, (), known, top)
     from agentmux.adapters.config.layers import read_layers  # noqa: PLC0415 (loads yaml)
 
-    return ProjectFiles(project, read_layers(user, project, config), known)
+    return ProjectFiles(project, read_layers(user, project, config), known, top)
 
 
 def _trust_store(project: Path, environ: Mapping[str, str]) -> TrustStore:

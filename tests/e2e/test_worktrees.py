@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import WaitUntil
+from tests.conftest import WaitUntil, trust
 from tests.e2e.conftest import Project, Session
 
 WAITS: dict[str, Any] = {"roles": {"architect": {"silent": True}}}
@@ -400,7 +400,7 @@ def test_a_deleted_worktree_comes_back_with_its_conversation(project: Project) -
     assert "what was not committed there is lost" in done.stderr
     session.wait()
     assert session.state["seats"] == {} or place.is_dir()
-    assert {"again": True} in [
+    assert {"again": True, "dirty": []} in [
         each["payload"] for each in session.events if each["event"] == "worktree_made"
     ]
     assert not (place / "half.py").exists()
@@ -446,6 +446,7 @@ def test_what_is_copied_and_what_is_not_is_said(project: Project) -> None:
     for name in (".env", "plain.txt"):
         (project.path / name).write_text("SECRET\n")
     (project.path / ".worktreeinclude").write_text(".env\nplain.txt\n")
+    trust(project.path, project.env)
     done = project.run("start", "--agent", "demo", "--worktree", "--detach", "x")
     assert "warning: plain.txt was not copied into the worktree" in done.stderr
     (path,) = project.sessions()

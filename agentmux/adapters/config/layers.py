@@ -8,15 +8,15 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import is_dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from agentmux.adapters.yaml import schema
 from agentmux.core.agents.spec import SCREENS, HookFormat, PromptBy, StrategyKind, TurnEnd
-from agentmux.core.codec.frozen import dataclass, fields
-from agentmux.core.config.settings import Policy, RoleSettings, Settings, WorktreeMode
+from agentmux.core.codec.frozen import dataclass, fields, replace
+from agentmux.core.config.settings import Policy, RoleSettings, Settings, SetupStep, WorktreeMode
 from agentmux.core.names import layout
 from agentmux.core.names.nearest import meant
 from agentmux.core.names.phase import CODER, REVIEWERS, ROLES
@@ -64,6 +64,26 @@ def _command(node: schema.Node, path: str) -> object:
     if not isinstance(node.value, list):
         return (_LINE(node, path),)
     return schema.words(node, path) or schema.wrong(node, path, "a program, or a list with one")
+
+
+def _argv(node: schema.Node, path: str) -> object:
+    """Read a command line; return a tuple of words, of which the first is the program."""
+    return schema.words(node, path) or schema.wrong(node, path, "a list that begins with a program")
+
+
+def _setup(node: schema.Node, path: str) -> object:
+    """Read the steps that prepare a worktree; each needs a command."""
+    step: schema.Schema = {
+        "name": schema.text(_NAME, "a name of letters, digits, `.`, `-` and `_`"),
+        "run": _argv,
+        "timeout": schema.duration(least_s=1),
+    }
+    found = schema.listing(step, unique="name")(node, path)
+    items = node.value if isinstance(node.value, list) else []
+    for item, each in zip(items, found, strict=True):
+        if "run" not in each:
+            schema.fail(item.at, f"step `{each['name']}` in `{path}` has no `run`")
+    return found
 
 
 def _prose(node: schema.Node, path: str) -> object:
@@ -217,6 +237,7 @@ SCHEMA: Final[Mapping[str, schema.Schema]] = {
         "branch_prefix": schema.text(_PREFIX, "the beginning of a branch name, or nothing"),
         "base": schema.optional(_LINE),
         "copy": schema.optional(_LINE),
+        "setup": _setup,
     },
     "completion": {"require_approval": schema.flag, "commit": schema.flag},
 }
@@ -372,13 +393,29 @@ def _settings(values: Mapping[str, object]) -> Settings:
     return Settings(roles=roles, agents=agents, **sections)
 
 
-_ENUMS: Final = {"policy": Policy, "worktree": WorktreeMode}
+def _steps(values: Sequence[Mapping[str, Any]]) -> tuple[SetupStep, ...]:
+    made = (SetupStep(name=each["name"], run=each["run"]) for each in values)
+    return tuple(
+        replace(step, timeout_s=each.get("timeout", step.timeout_s))
+        for step, each in zip(made, values, strict=True)
+    )
+
+
+_MADE: Final[Mapping[str, Callable[[Any], object]]] = {
+    "policy": Policy,
+    "worktree": WorktreeMode,
+    "setup": _steps,
+}
+"""Makes the value of a setting from what the schema returns."""
 
 
 def _section(built_in: Any, values: Mapping[str, Any]) -> Any:  # noqa: ANN401 (any section)
     given = {}
     for field in fields(built_in):
         key = field.name.removesuffix("_s")
-        value = values.get(key, getattr(built_in, field.name))
-        given[field.name] = _ENUMS[key](value) if key in _ENUMS and value else value
+        if key not in values:
+            given[field.name] = getattr(built_in, field.name)
+        else:
+            value = values[key]
+            given[field.name] = _MADE[key](value) if key in _MADE and value else value
     return type(built_in)(**given)

@@ -32,13 +32,19 @@ class ProjectFiles:
     """
 
     def __init__(
-        self, project: Path, layers: tuple[Layer, ...], known: Callable[[], trust.TrustedParts]
+        self,
+        project: Path,
+        layers: tuple[Layer, ...],
+        known: Callable[[], trust.TrustedParts],
+        top: Callable[[], Path],
     ) -> None:
         """Take the layers of the configuration, lowest first.
 
-        ``known`` returns the trusted parts; it is called at most once.
+        ``known`` returns the trusted parts, and ``top`` the top of the project's checkout; each is
+        called at most once.
         """
         self._project = project
+        self._top = top
         self._layers = layers
         self._known = functools.cache(known)
         own = project / layout.PROJECT_CONFIG
@@ -58,12 +64,32 @@ class ProjectFiles:
             ConfigError: A prompt extension cannot be used.
         """
         added = (trust.prompt_part(role, text) for role, text in self._prompts.items())
-        return (*self._configured, *added)
+        copied = () if self._copied is None else (trust.copied_part(self._copied),)
+        return (*self._configured, *added, *copied)
 
     @functools.cached_property
     def _prompts(self) -> Mapping[str, str]:
         found = {role: prompt_files.extension(self._project, role) for role in ROLES}
         return {role: text for role, text in found.items() if text is not None}
+
+    @functools.cached_property
+    def _copied(self) -> str | None:
+        """The patterns of the files that a new worktree gets copies of; None for none."""
+        configured = (each.values.get("git", {}) for each in self._layers)
+        names = [git["copy"] for git in configured if "copy" in git]
+        name = names[-1] if names else Settings().git.copy
+        return None if name is None else prompt_files.project_text(self._top() / name)
+
+    def copied(self, keys: frozenset[str] | None) -> str | None:
+        """Return the patterns of the files that a new worktree gets copies of.
+
+        The result is None if there are none, or if they are not allowed.
+        """
+        text, name = self._copied, self.settings(keys).git.copy
+        if text is None or name is None:
+            return None
+        part = trust.copied_part(text)
+        return text if part.key in self._allowed((part,), keys) else None
 
     def trusted_and(self, keys: frozenset[str]) -> frozenset[str]:
         """Return the keys of the parts that may be used if ``keys`` are allowed, too.
@@ -130,6 +156,13 @@ class ProjectTemplates:
         The result is None if there is no extension, or if it is not allowed.
         """
         return self._project.extension(role, self._keys)
+
+    def copied(self) -> str | None:
+        """Return the patterns of the files that a new worktree gets copies of.
+
+        The result is None if there are none, or if they are not allowed.
+        """
+        return self._project.copied(self._keys)
 
 
 class ProjectTrust:

@@ -12,7 +12,7 @@ from agentmux.errors import ConfigError
 BUILT_IN: Final = Path(__file__).resolve().parent.parent.parent / "prompts"
 EXTENSIONS: Final = ".agentmux/prompts"
 EXTENSION_MAX: Final = 256 * 1024
-"""The size limit of an extension in bytes; an agent reads all of it at each start."""
+"""The size limit of such a text in bytes; an agent reads all of an extension at each start."""
 
 
 @functools.cache
@@ -31,7 +31,15 @@ def extension(project_dir: Path, role: str) -> str | None:
     Raises:
         ConfigError: The file is not regular, is larger than `EXTENSION_MAX`, or cannot be read.
     """
-    path = project_dir / EXTENSIONS / f"{role}.md"
+    return project_text(project_dir / EXTENSIONS / f"{role}.md")
+
+
+def project_text(path: Path) -> str | None:
+    """Return the text of one of a project's files; None if there is none.
+
+    Raises:
+        ConfigError: The file is not regular, is larger than `EXTENSION_MAX`, or cannot be read.
+    """
     if not path.exists():
         return None
     if not path.is_file() or path.stat().st_size > EXTENSION_MAX:

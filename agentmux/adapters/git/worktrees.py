@@ -275,8 +275,8 @@ class LinkedWorktrees:
     def _copy(self, spec: WorktreeSpec) -> tuple[str, ...]:
         """Copy the ignored files that the checkout's patterns name; return warnings."""
         source = self._git.root()
-        patterns = source / spec.copy if spec.copy is not None else None
-        if patterns is None or not patterns.is_file():
+        patterns = spec.home / layout.COPIED
+        if not patterns.is_file():
             return ()
         listed = self._git.must_read(
             "list the files to copy",

@@ -66,7 +66,10 @@ class Wrapper:
     def __init__(self, folder: str) -> None:
         self.folder = folder
         self.agent = 0
+        self.name = "agent"
         self.grace_s = 3.0
+        self.limit_s = 0.0
+        self.timed_out = False
         self.hup = False
         self.ending = False
         self.claim = -1
@@ -84,9 +87,9 @@ class Wrapper:
             self.start()
             status, number = self.wait()
             says = (
-                f"agent ended by {_signal_name(number)}"
+                f"{self.name} ended by {_signal_name(number)}"
                 if number
-                else f"agent exited with {status}"
+                else f"{self.name} exited with {status}"
             )
         except Refusal as refusal:
             status, says = refusal.status, refusal.says
@@ -128,6 +131,8 @@ class Wrapper:
         self.leave("started", self.started_at + "\n")
         _tell(launch.get("notice") or [])
         self.fork(launch["argv"], environment(launch))
+        if self.limit_s and not self.ending:
+            signal.setitimer(signal.ITIMER_REAL, self.limit_s)
 
     def read(self) -> dict:  # type: ignore[type-arg]  # fields are used right here
         """Return the content of ``launch.json``, checked as far as the wrapper needs it.
@@ -139,6 +144,8 @@ class Wrapper:
             with open(self.folder + "/launch.json", encoding="utf-8") as file:  # noqa: PTH123 (without pathlib)
                 launch = json.load(file)
             self.grace_s = float(launch.get("grace_s", self.grace_s))
+            self.limit_s = float(launch.get("limit_s", self.limit_s))
+            self.name = str(launch.get("name", self.name))
             _ = launch.get("gate") or launch["argv"][0], launch["cwd"][0]
         except (OSError, ValueError, LookupError, TypeError) as error:
             raise Refusal(UNREADABLE, f"cannot read launch.json: {error}") from None
@@ -254,8 +261,13 @@ class Wrapper:
             signal.setitimer(signal.ITIMER_REAL, max(self.grace_s, 0.001))
 
     def kill(self, _number: int, _frame: object) -> None:
-        """Handle the alarm at the end of the grace time: kill the agent."""
-        self.signal_agent(signal.SIGKILL)
+        """Handle the alarm: its time is up, so end the program; after the grace time kill it."""
+        if self.ending:
+            self.signal_agent(signal.SIGKILL)
+        else:
+            self.timed_out = True
+            _say(f"{self.name} took longer than {self.limit_s:g} s")
+            self.forward(signal.SIGTERM, _frame)
 
     def signal_agent(self, number: int) -> None:
         """Send a signal to the agent's process group, if the agent was started and is not gone."""
@@ -293,6 +305,7 @@ class Wrapper:
                     "signal": number,
                     "hup": self.hup,
                     "claim_taken": status == CLAIM_TAKEN and self.started_at is None,
+                    **({"timed_out": True} if self.timed_out else {}),
                     "started_at": self.started_at,
                     "ended_at": _now(),
                 }

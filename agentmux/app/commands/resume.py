@@ -37,7 +37,7 @@ from agentmux.core.journal.state import SessionState
 from agentmux.core.names.nearest import meant
 from agentmux.core.names.phase import Phase
 from agentmux.core.pipeline.artifacts import Artifacts
-from agentmux.core.pipeline.work import wanted
+from agentmux.core.pipeline.work import agents_work
 from agentmux.errors import AgentmuxError, BlockedError, NotFoundError
 from agentmux.ports.processes import LOCK_WAIT_S
 from agentmux.ports.session_files import SessionFiles
@@ -129,7 +129,7 @@ def plan_resume(
         if more or resumed.pending_archive != state.pending_archive:
             artifacts = overlay(files.artifacts(resumed), added, resumed)
         launcher = Launcher(world, files, resumed, fresh=fresh)
-        panes = tuple(launcher.plan(work, artifacts) for work in wanted(resumed))
+        panes = tuple(launcher.plan(work, artifacts) for work in agents_work(resumed))
     plan = ResumePlan(
         path=files.path,
         tree=world.tree,

@@ -26,6 +26,7 @@ from agentmux.app.world import World
 from agentmux.core.agents.spec import AgentSpec
 from agentmux.core.codec.frozen import dataclass, field, replace
 from agentmux.core.codec.shape import is_control, writable
+from agentmux.core.decisions.workplace import free_port_base
 from agentmux.core.journal.events import ORCHESTRATOR, Event, JournalCreated, SessionStarted
 from agentmux.core.journal.state import (
     Base,
@@ -37,6 +38,7 @@ from agentmux.core.names import layout
 from agentmux.core.names.nearest import meant
 from agentmux.core.names.phase import CODER, PRODUCT_MANAGER, ROLES, Phase
 from agentmux.core.pipeline.registry import TERMINAL
+from agentmux.core.pipeline.setup import new_setup
 from agentmux.errors import NAME_TAKEN, BlockedError, MissingError, UsageError
 from agentmux.ports.processes import Handover
 from agentmux.ports.repository import Head
@@ -124,15 +126,18 @@ def plan_start(world: World, request: StartRequest, taken: Mapping[str, str]) ->
     began = head if own is None else Head(commit=own.base.commit, branch=own.branch)
     left = _not_ours(world, request, top) if own is None else ()
     options = _options(world, request, began, left)
+    session_id = world.new_id()
     state = SessionState(
         schema_version=layout.PLAIN_VERSION if own is None else layout.SCHEMA_VERSION,
         phase=Phase.PRODUCT_MANAGEMENT if request.product_manager else Phase.ARCHITECTING,
-        session_id=world.new_id(),
+        session_id=session_id,
         session_name=layout.tmux_name(name),
         feature=feature,
         feature_dir=f"{layout.SESSIONS_DIR}/{name}",
         branch=began.branch if began is not None else None,
         worktree=str(own.path) if own is not None else None,
+        setup=new_setup(world.settings.git.setup) if own is not None else None,
+        port_base=_port_base(world, session_id) if own is not None else 0,
         base=Base(commit=own.base.commit, branch=own.base.branch) if own is not None else None,
         tmux_socket=terminal.socket,
         review_iteration=0,
@@ -220,7 +225,7 @@ def _made(
                     _require_same_place(world, plan)
                     files.make(
                         _first_events(world, state),
-                        first_texts(placed(world, state), plan.path, state),
+                        _texts(world, plan.path, state),
                         last=partial(_finish, world, starter, plan, made, pipes),
                     )
                     made.callback(files.discard)
@@ -238,6 +243,19 @@ def _made(
                 pipes[0].moved(plan.path)
                 return plan, state, pipes[0]
         plan = plan_start(world, plan.request, {**plan.taken, plan.name: state.phase.value})
+
+
+def _texts(world: World, path: Path, state: SessionState) -> Mapping[str, str]:
+    """Return the first texts of the session, with what its worktree is to be given."""
+    texts = first_texts(placed(world, state), path, state)
+    copied = world.templates.copied() if state.worktree else None
+    return texts if copied is None else {**texts, layout.COPIED: copied}
+
+
+def _port_base(world: World, session_id: str) -> int:
+    """Return the first of the ports for the session's programs; no other session here has it."""
+    taken = {each.fields.get("port_base") for each in list_resumable_sessions(world)}
+    return free_port_base(session_id, [each for each in taken if isinstance(each, int)])
 
 
 def _require_same_place(world: World, plan: StartPlan) -> None:

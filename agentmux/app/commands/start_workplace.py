@@ -220,6 +220,10 @@ def workplace_notes(world: World, worktree: NewWorktree, agents: Iterable[str]) 
     if dirty:
         files = "1 changed file does" if dirty == 1 else f"{dirty} changed files do"
         yield f"{files} not come along: a worktree has only what is committed"
+    steps = world.settings.git.setup
+    if steps:
+        names = ", ".join(step.name for step in steps)
+        yield f"before the first agent starts, the setup runs there: {names}"
     used = sorted(set(agents))
     deaf = [each for each in used if not _can_be_told(world, world.spec(each))]
     if deaf:

@@ -137,7 +137,7 @@ def playing(
 
 
 def placed_by(effect: Effect, *, asked: bool | None) -> Effect:
-    """Return ``effect`` of a start that may make a worktree: also where that would be.
+    """Return ``effect`` of a start that may make a worktree: also where, and how it is prepared.
 
     Args:
         asked: Whether the user asked for a worktree; None leaves it to the configuration.
@@ -146,7 +146,8 @@ def placed_by(effect: Effect, *, asked: bool | None) -> Effect:
     def both(world: World) -> object:
         git = world.settings.git
         may = git.worktree is not WorktreeMode.NEVER if asked is None else asked
-        return effect(world), git.root if may else None
+        prepared = (git.root, git.setup, world.templates.copied()) if may else None
+        return effect(world), prepared
 
     return both
 

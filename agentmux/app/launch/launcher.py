@@ -6,6 +6,7 @@ The launch folder is written, and the launch recorded in the journal, before the
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Mapping
 from typing import Final
 
@@ -38,6 +39,7 @@ from agentmux.core.names.status_labels import NATIVE_MARK
 from agentmux.core.names.statuses import STOPPED
 from agentmux.core.pipeline.artifacts import Artifacts
 from agentmux.core.pipeline.registry import PIPELINE
+from agentmux.core.pipeline.setup import recorded_step
 from agentmux.core.pipeline.work import Work
 from agentmux.core.prompts import prompt
 from agentmux.core.prompts.reading_list import reading
@@ -58,6 +60,14 @@ class PreparedLaunch:
     """
 
     plan: LaunchPlan
+    fact: AgentLaunched
+    pane: NewPane
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PreparedStep:
+    """A step of the setup whose launch folder is written; the fields are those of a launch."""
+
     fact: AgentLaunched
     pane: NewPane
 
@@ -106,7 +116,7 @@ class Launcher:
         epoch = self._texts.epoch(work, paths)
         choice = self._players.choose_resume(work, player, epoch, history)
         rung, why = self._rung(player, history, choice)
-        launch = self._world.new_id().replace("-", "")[:12]
+        launch = self._launch_id()
         inputs = self._texts.inputs(work, player, paths, launch)
         full, message = self._texts.texts(work, inputs, history)
         ref = self._recorder.conversation(history, player, choice) if rung in AGENT_MODES else None
@@ -127,6 +137,9 @@ class Launcher:
         )
         return replace(made, argv=self._recorder.argv(made)) if made.plays else made
 
+    def _launch_id(self) -> str:
+        return self._world.new_id().replace("-", "")[:12]
+
     def _reading(self, work: Work, artifacts: Artifacts) -> tuple[str, ...]:
         """Return the files that the agent is to read, relative to the session.
 
@@ -142,6 +155,30 @@ class Launcher:
             for path in paths
             if artifacts.has_content(path) or files.has_file(f"{files.path}/{path}")
         )
+
+    def prepare_step(self, work: Work) -> PreparedStep:
+        """Write the launch folder for a step of the setup; the pane is not opened yet."""
+        step, launch = recorded_step(self._state, work.topic), self._launch_id()
+        fields = {
+            "name": f"setup {step.name}",
+            "argv": list(step.run),
+            "env": {"PATH": self._world.programs.path, **self._place()},
+            "cwd": str(self._world.tree),
+            "notice": [shlex.join(step.run)],
+            "limit_s": step.timeout_s,
+            "grace_s": _GRACE_S,
+        }
+        self._files.write(f"{layout.launch(launch)}/launch.json", json.dumps(fields, indent=1))
+        fact = AgentLaunched(
+            role=work.role,
+            record={},
+            mode=work.role,
+            reason="",
+            topic=work.topic,
+            phase=working_phase(self._state).value,
+        )
+        pane = self.pane(work.seat, launch, f"{work.seat} · {step.name}")
+        return PreparedStep(fact=fact, pane=pane)
 
     def prepare(
         self, work: Work, attempt: int, artifacts: Artifacts, *, stopped: bool = False
@@ -341,6 +378,14 @@ class Launcher:
         )
         return {} if taken else hook_env(spec, str(folder / "hooks.json"))
 
+    def _place(self) -> Mapping[str, str]:
+        """Return the variables that say where the session works; none for the checkout."""
+        state = self._state
+        if not state.worktree:
+            return {}
+        ports = {"AGENTMUX_PORT_BASE": str(state.port_base)} if state.port_base else {}
+        return {"AGENTMUX_WORKTREE": state.worktree, **ports}
+
     def _environment(self, plan: LaunchPlan) -> Mapping[str, str]:
         state, work = self._state, plan.work
         return {
@@ -349,7 +394,7 @@ class Launcher:
             "PATH": self._world.programs.path,
             "AGENTMUX_SESSION_DIR": str(self._files.path),
             "AGENTMUX_SESSION_ID": state.session_id,
-            **({"AGENTMUX_WORKTREE": state.worktree} if state.worktree else {}),
+            **self._place(),
             "AGENTMUX_LAUNCH_ID": plan.launch,
             MODE: plan.mode,
             "AGENTMUX_ROLE": work.role,

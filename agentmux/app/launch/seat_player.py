@@ -34,7 +34,7 @@ from agentmux.core.conversation.seat_history import SeatHistory
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names import layout
 from agentmux.core.names.statuses import LAUNCHED, STOPPED
-from agentmux.core.pipeline.work import Work, wanted
+from agentmux.core.pipeline.work import Work, agents_work
 from agentmux.ports.session_files import SessionFiles
 
 
@@ -195,7 +195,7 @@ class SeatPlayers:
             return False
         if set(self._latest(player)) - {standing.launch, standing.session_ref}:
             return True
-        others = (each for each in wanted(self._state) if each.seat != work.seat)
+        others = (each for each in agents_work(self._state) if each.seat != work.seat)
         players = (self.player_of(each, self._histories.of(each.seat)) for each in others)
         return any(_shares_latest(player, other) for other in players)
 

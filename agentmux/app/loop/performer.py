@@ -10,9 +10,9 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
-from agentmux.app.launch.launcher import Launcher, PreparedLaunch, label
+from agentmux.app.launch.launcher import Launcher, PreparedLaunch, PreparedStep, label
 from agentmux.app.launch.stopped_pane import PaneManner
 from agentmux.app.loop.agent_probes import AgentProbes
 from agentmux.app.loop.background_tasks import BackgroundTasks, Loop
@@ -32,6 +32,7 @@ from agentmux.core.decisions.next_actions import (
     Facts,
     Fail,
     FinishArchive,
+    FinishSetup,
     Launch,
     LaunchFact,
     MakeCommit,
@@ -52,9 +53,11 @@ from agentmux.core.journal.events import (
     CommitStarted,
     PhaseSettled,
     SessionFailed,
+    SetupDone,
 )
 from agentmux.core.journal.state import AGENT_MODES, NATIVE
 from agentmux.core.names import layout
+from agentmux.core.names.phase import SETUP
 from agentmux.core.names.statuses import (
     CLAIM_TAKEN,
     DELAYED,
@@ -62,8 +65,10 @@ from agentmux.core.names.statuses import (
     FINISHED,
     LAUNCHED,
     REJECTED,
+    SETTING_UP,
     STARTING,
     STOPPED,
+    TIMED_OUT,
 )
 from agentmux.core.pipeline.work import wanted
 from agentmux.errors import AgentmuxError
@@ -88,8 +93,12 @@ _ENDED: Final[Mapping[str, str]] = {
     ENDED_BY_USER: "was ended by the user",
     REJECTED: "did not know its conversation",
     CLAIM_TAKEN: "its conversation is in use by another pane",
+    TIMED_OUT: "took too long",
 }
 """What the log and the monitor say of an agent's end, by cause; other causes go by their names."""
+
+
+Prepared: TypeAlias = PreparedLaunch | PreparedStep
 
 
 class Performer:
@@ -126,6 +135,7 @@ class Performer:
             RecordChoice: self._record_choice,
             Fail: self._fail,
             Tell: self._tell,
+            FinishSetup: self._finish_setup,
             ApproveByItself: self._approve,
             MakeCommit: self._commit,
         }
@@ -136,6 +146,7 @@ class Performer:
         self._take_over(facts)
         wanting = [action for action in actions if isinstance(action, Launch)]
         works = wanted(self._session.state) if wanting else ()
+        works = tuple(work for work in works if work.role != SETUP)
         launches = [] if self._probes.holds_up(works) else wanting
         if launches:
             await self._launch(launches, facts)
@@ -173,6 +184,10 @@ class Performer:
         prepared = self._prepare(launches, facts)
         panes = self._open([made.pane for made in prepared]) if prepared else {}
         for made in prepared:
+            if isinstance(made, PreparedStep):
+                self._watcher.note(made.pane.seat, SETTING_UP, "journal")
+                self._loop.say(f"{made.pane.seat}: `{made.fact.topic}` runs")
+                continue
             seat, plan = made.plan.work.seat, made.plan
             spec = plan.player.spec
             if made.fact.stopped:
@@ -182,23 +197,28 @@ class Performer:
             pane = panes.get(plan.launch, "")
             self._bring_up(seat, spec, plan.mode, pane, f"{layout.launch(plan.launch)}/prompt.md")
 
-    def _prepare(self, launches: Sequence[Launch], facts: Facts) -> list[PreparedLaunch]:
+    def _prepare(self, launches: Sequence[Launch], facts: Facts) -> list[Prepared]:
         """Write the launch folders and record the launches; return those that still have a seat.
 
         It ends early if an event has changed the phase meanwhile.
         """
-        prepared: list[PreparedLaunch] = []
+        prepared: list[Prepared] = []
         phase = working_phase(self._session.state)
         for each in launches:
             if working_phase(self._session.state) is not phase:
                 break
-            made = self._launcher().prepare(
-                each.work, each.attempt, facts.artifacts, stopped=self._manner.stopped
-            )
-            self._session.record(made.fact, seat=each.work.seat, launch=made.plan.launch)
+            made = self._prepared(each, facts)
+            self._session.record(made.fact, seat=each.work.seat, launch=made.pane.launch)
             prepared.append(made)
         seated = {seat.launch for seat in self._session.state.seats.values()}
-        return [made for made in prepared if made.plan.launch in seated]
+        return [made for made in prepared if made.pane.launch in seated]
+
+    def _prepared(self, launch: Launch, facts: Facts) -> Prepared:
+        launcher, work = self._launcher(), launch.work
+        if work.role == SETUP:
+            return launcher.prepare_step(work)
+        stopped = self._manner.stopped
+        return launcher.prepare(work, launch.attempt, facts.artifacts, stopped=stopped)
 
     def _bring_up(self, seat: str, spec: AgentSpec, mode: str, pane: str, prompt: str) -> None:
         """Show that a launch runs, and make sure that its prompt arrives."""
@@ -279,6 +299,15 @@ class Performer:
         fact = SessionFailed(cause=action.cause, phase=working_phase(self._session.state).value)
         self._session.record(fact, seat=action.seat)
         self._loop.say(f"failed: {action.cause}")
+
+    async def _finish_setup(self, action: FinishSetup, facts: Facts) -> None:
+        """Record what the setup changed: it is not part of the result."""
+        loop, setup = asyncio.get_running_loop(), self._session.state.setup
+        before = setup.before if setup is not None else ()
+        dirty = await loop.run_in_executor(None, self._world.repository.dirty)
+        changed = tuple(path for path in dirty if path not in before)
+        self._session.record(SetupDone(changed=changed))
+        self._loop.say("setup: done")
 
     async def _approve(self, action: ApproveByItself, facts: Facts) -> None:
         """Approve the result without the user if the commit leaves nothing out."""

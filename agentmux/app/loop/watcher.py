@@ -31,13 +31,14 @@ from agentmux.core.decisions.stall import Patience, nudge_after, patience
 from agentmux.core.journal.events import AgentStalled, ConversationLearned, PromptReached
 from agentmux.core.journal.state import AGENT_MODES, NATIVE, Seat
 from agentmux.core.names import layout
-from agentmux.core.names.phase import ResearchKind
+from agentmux.core.names.phase import SETUP, ResearchKind
 from agentmux.core.names.statuses import (
     BUSY,
     IDLE,
     LAUNCHED,
     LIMIT,
     RESEARCHED,
+    SETTING_UP,
     STALLED,
     STOPPED,
     UNKNOWN,
@@ -263,7 +264,7 @@ class Watcher:
         status, source = seat.status, "journal" if seat.status == STOPPED else "exit record"
         reading = _NOTHING_READ
         if seat.status == LAUNCHED and seat.mode not in AGENT_MODES:
-            status, source = seat.mode, "journal"
+            status, source = SETTING_UP if seat.role == SETUP else seat.mode, "journal"
         elif seat.status == LAUNCHED:
             reading = read(self.spec(name), screen.text)
             mark = reading.mark

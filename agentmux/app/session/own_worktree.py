@@ -30,7 +30,6 @@ def worktree_of(world: World, state: SessionState, home: Path) -> WorktreeSpec |
         session=state.session_id,
         home=home.resolve(),
         inner=inner(world),
-        copy=world.settings.git.copy,
     )
 
 
@@ -82,4 +81,5 @@ def make_worktree(
         logger.warning("%s", warning)
     if was_there and state.worktree_made:
         return None, warnings
-    return WorktreeMade(again=state.worktree_made), warnings
+    dirty = placed(world, state).repository.dirty() if state.setup is not None else ()
+    return WorktreeMade(again=state.worktree_made, dirty=dirty), warnings

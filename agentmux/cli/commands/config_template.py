@@ -57,6 +57,7 @@ defaults:
   # branch_prefix: agentmux/
   # base: null                  # null: a worktree begins on what is checked out
   # copy: .worktreeinclude      # patterns of the ignored files that a new worktree gets
+  # setup: []                   # steps that prepare it: {{name: install, run: [npm, ci]}}
 
 # completion: {{require_approval: true, commit: true}}
 """

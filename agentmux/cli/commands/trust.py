@@ -23,7 +23,7 @@ from agentmux.cli import render
 from agentmux.cli.ask.consent import YesOpt, require_consent
 from agentmux.cli.ask.person import require_person
 from agentmux.cli.commands.sessions import JsonOpt
-from agentmux.core.config.trust import PROMPTS, Part, Standing, standing
+from agentmux.core.config.trust import COPIED, PROMPTS, Part, Standing, standing
 from agentmux.errors import AgentmuxError, UsageError
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ def _lines(world: World, parts: Iterable[Part]) -> Iterator[str]:
 
 
 def _values(part: Part) -> Iterator[tuple[str, object]]:
-    if part.path[0] == PROMPTS and isinstance(part.value, str):
+    if part.path[0] in {COPIED, PROMPTS} and isinstance(part.value, str):
         yield from (("", line) for line in part.value.splitlines())
     elif isinstance(part.value, dict):
         yield from ((f"{name}: ", value) for name, value in part.value.items())

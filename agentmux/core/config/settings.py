@@ -152,6 +152,21 @@ class StallSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SetupStep:
+    """A command that prepares a new worktree before the first agent starts there.
+
+    Attributes:
+        name: What people see; unique among the steps.
+        run: The command line.
+        timeout_s: The command is ended after this time, and has failed.
+    """
+
+    name: str
+    run: tuple[str, ...]
+    timeout_s: float = 10 * _MINUTE_S
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class GitSettings:
     """Where sessions work in a git repository.
 
@@ -162,6 +177,7 @@ class GitSettings:
         base: The commit that a worktree begins on; None means what is checked out.
         copy: The file with the patterns of the ignored files that are copied into a new worktree,
             relative to the top of the repository; None for none.
+        setup: What prepares a new worktree, in this order.
     """
 
     worktree: WorktreeMode = WorktreeMode.AUTO
@@ -169,6 +185,7 @@ class GitSettings:
     branch_prefix: str = "agentmux/"
     base: str | None = None
     copy: str | None = ".worktreeinclude"
+    setup: tuple[SetupStep, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

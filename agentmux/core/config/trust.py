@@ -22,10 +22,14 @@ PARTS: Final = (
     ("agents", "*"),
     ("resume", "commands", "*"),
     ("git", "root"),
+    ("git", "copy"),
+    ("git", "setup"),
 )
 """The paths of the parts in a configuration; ``*`` matches every key, and each match is a part."""
 
 PROMPTS: Final = "prompts"
+COPIED: Final = "worktreeinclude"
+"""The key of the part that says which ignored files a new worktree gets copies of."""
 _AGENTS: Final = "agents"
 
 
@@ -97,6 +101,11 @@ def _unset(values: Mapping[str, Any], path: tuple[str, ...]) -> dict[str, Any]:
 def prompt_part(role: str, text: str) -> Part:
     """Return the part for the text that a project adds to the prompts of ``role``."""
     return Part(path=(PROMPTS, role), value=text)
+
+
+def copied_part(patterns: str) -> Part:
+    """Return the part for the project's patterns of the files that a new worktree gets."""
+    return Part(path=(COPIED,), value=patterns)
 
 
 def standing(part: Part, known: TrustedParts) -> Standing:

@@ -14,7 +14,7 @@ from agentmux.core.decisions.drafts import without_drafts
 from agentmux.core.decisions.inference import is_decided
 from agentmux.core.journal.events import LaunchChosen
 from agentmux.core.journal.state import AGENT_MODES, NATIVE, Seat, SessionState
-from agentmux.core.names.phase import Phase, ResearchKind
+from agentmux.core.names.phase import SETUP, Phase, ResearchKind
 from agentmux.core.names.statuses import (
     CLAIM_TAKEN,
     CRASHED,
@@ -26,11 +26,12 @@ from agentmux.core.names.statuses import (
     REJECTED,
     RESEARCHED,
     STOPPED,
+    TIMED_OUT,
 )
 from agentmux.core.pipeline.artifacts import Artifacts
 from agentmux.core.pipeline.on_disk import StateFromDisk, state_from_disk
 from agentmux.core.pipeline.registry import PIPELINE
-from agentmux.core.pipeline.work import Work, wanted
+from agentmux.core.pipeline.work import Work, is_setting_up, wanted
 
 # One relaunch after a crash; a further crash fails the session.
 MAX_ATTEMPTS: Final = 2
@@ -45,12 +46,14 @@ class Exit:
         signal: The number of that Unix signal, or None.
         hup: Whether SIGHUP ended the agent, as when its pane is closed.
         claim_taken: Whether the agent did not start because another pane has its conversation.
+        timed_out: Whether the wrapper ended the program because it took longer than it may.
     """
 
     status: int | None = None
     signal: int | None = None
     hup: bool = False
     claim_taken: bool = False
+    timed_out: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,6 +174,11 @@ class Tell:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FinishSetup:
+    """Record that the setup is done, and what it changed: all its steps have succeeded."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ApproveByItself:
     """Approve the passed review without the user, as configured."""
 
@@ -197,6 +205,7 @@ Action: TypeAlias = (
     | RecordChoice
     | Fail
     | Tell
+    | FinishSetup
     | ApproveByItself
     | MakeCommit
 )
@@ -215,6 +224,7 @@ def next_actions(state: SessionState, facts: Facts) -> tuple[Action, ...]:
     return (
         *_exits(state, facts),
         *_launches(state, facts),
+        *_finished_setup(state),
         *_strays(state, facts),
         *_tellings(state, facts),
         *_closing(state),
@@ -262,6 +272,8 @@ def _exit_of(name: str, seat: Seat, fact: LaunchFact) -> RecordExit:
 
 def _cause(seat: Seat, fact: LaunchFact) -> str:
     record = fact.exit
+    if seat.role == SETUP:
+        return _cause_of_step(record or Exit())
     if seat.status == STOPPED or seat.mode not in AGENT_MODES:
         return ENDED_BY_USER  # no agent ran that could have crashed
     if record is None:
@@ -272,6 +284,14 @@ def _cause(seat: Seat, fact: LaunchFact) -> str:
         return ENDED_BY_USER
     if is_rejected(seat, fact):
         return REJECTED
+    return FINISHED if record.status == 0 else CRASHED
+
+
+def _cause_of_step(record: Exit) -> str:
+    if record.timed_out:
+        return TIMED_OUT
+    if record.hup:
+        return ENDED_BY_USER
     return FINISHED if record.status == 0 else CRASHED
 
 
@@ -311,12 +331,26 @@ def _launches(state: SessionState, facts: Facts) -> Iterator[Action]:
 def _after_exit(work: Work, seat: Seat, *, alive: bool) -> Iterator[Action]:
     if alive:  # a seat never has two agents
         yield EndPanes(launches=(seat.launch,))
+    elif work.role == SETUP:
+        yield Fail(seat=work.seat, cause=f"the setup `{work.topic}` {_failure(seat)}")
     elif seat.status in {REJECTED, CLAIM_TAKEN}:
         yield Launch(work=work, attempt=seat.attempt)
     elif seat.status == CRASHED and seat.attempt < MAX_ATTEMPTS:
         yield Launch(work=work, attempt=seat.attempt + 1)
     elif seat.status == CRASHED:
         yield Fail(seat=work.seat, cause=f"{work.seat} was lost twice ({_how(seat)})")
+
+
+def _failure(seat: Seat) -> str:
+    if seat.status == TIMED_OUT:
+        return "took too long, and was ended"
+    return "was ended by its user" if seat.status == ENDED_BY_USER else f"failed ({_how(seat)})"
+
+
+def _finished_setup(state: SessionState) -> Iterator[FinishSetup]:
+    setup = state.setup
+    if setup is not None and is_setting_up(state) and setup.done >= len(setup.steps):
+        yield FinishSetup()
 
 
 def _how(seat: Seat) -> str:

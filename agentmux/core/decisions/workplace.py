@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from itertools import count
+from typing import Final
 
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.config.settings import WorktreeMode
@@ -63,6 +64,25 @@ def free_names(
 def free_folder(slug: str, folders: Collection[str]) -> str:
     """Return the first free name of a worktree's directory."""
     return free_names(slug, "", folders=folders, branches=()).folder
+
+
+PORTS: Final = 50
+"""How many ports a session has."""
+
+_FIRST_PORT: Final = 20_000
+_SLOTS: Final = 200
+"""So the ports end at 29 999, below those that Linux hands out by itself (from 32 768 on)."""
+
+
+def free_port_base(session_id: str, taken: Collection[int]) -> int:
+    """Return the first of `PORTS` ports for a session, none of which is another session's.
+
+    It depends on the session's uuid, so that sessions of different projects seldom have the same.
+    If all are taken, it is another session's, too.
+    """
+    first = int(session_id.replace("-", ""), 16) % _SLOTS
+    bases = (_FIRST_PORT + (first + n) % _SLOTS * PORTS for n in range(_SLOTS))
+    return next((each for each in bases if each not in taken), _FIRST_PORT + first * PORTS)
 
 
 def in_the_way_of(branch: str, branches: Collection[str]) -> str | None:

@@ -60,6 +60,7 @@ from agentmux.core.journal.events import (
     SessionInterrupted,
     SessionReattached,
     SessionStarted,
+    SetupDone,
     SummaryDone,
     WebResearchDispatched,
     WorktreeMade,
@@ -72,13 +73,15 @@ from agentmux.core.journal.state import (
     Research,
     Seat,
     SessionState,
+    Setup,
     decode,
 )
-from agentmux.core.names.phase import Phase, ResearchKind
+from agentmux.core.names.phase import SETUP, Phase, ResearchKind
 from agentmux.core.names.statuses import (
     CRASHED,
     DELAYED,
     DISPATCHED,
+    FINISHED,
     LAUNCHED,
     PASSED,
     REJECTED,
@@ -337,11 +340,10 @@ def _launched(state: SessionState, event: Event, fact: AgentLaunched) -> Session
         prompt_bytes=fact.prompt_bytes,
         fresh_prompt_bytes=fact.fresh_prompt_bytes,
     )
-    return replace(
-        state,
-        seats={**state.seats, event.seat: seat},
-        agents={**state.agents, event.seat: fact.record},
-    )
+    seated = _with_seat(state, event.seat, seat)
+    if fact.role == SETUP:  # no agent plays it
+        return seated
+    return replace(seated, agents={**state.agents, event.seat: fact.record})
 
 
 def _is_wanted(state: SessionState, event: Event, phase: str) -> bool:
@@ -400,6 +402,8 @@ def _exited(state: SessionState, event: Event, fact: AgentExited) -> SessionStat
     seat = _current(state, event)
     if seat is None:
         return state
+    if seat.role == SETUP and fact.cause == FINISHED:
+        return _step_done(_without_seat(state, event.seat))
     gone = replace(seat, status=fact.cause, exit_status=fact.status, exit_signal=fact.signal)
     if seat.status == STOPPED:  # no agent ran: the pane only showed the last screen
         gone = replace(gone, mode="screen")
@@ -408,6 +412,11 @@ def _exited(state: SessionState, event: Event, fact: AgentExited) -> SessionStat
         return after
     record = {**state.agents.get(event.seat, {}), "rejected": True}
     return replace(after, agents={**state.agents, event.seat: record})
+
+
+def _step_done(state: SessionState) -> SessionState:
+    setup = state.setup
+    return state if setup is None else replace(state, setup=replace(setup, done=setup.done + 1))
 
 
 def _nudged(state: SessionState, event: Event, fact: AgentNudged) -> SessionState:
@@ -504,7 +513,22 @@ def _archived(state: SessionState, event: Event, fact: ArtifactsArchived) -> Ses
 
 
 def _worktree_made(state: SessionState, event: Event, fact: WorktreeMade) -> SessionState:
-    return replace(state, worktree_made=True)
+    made = replace(state, worktree_made=True)
+    if state.setup is None:
+        return made
+    return replace(made, setup=Setup(steps=state.setup.steps, before=fact.dirty))
+
+
+def _setup_done(state: SessionState, event: Event, fact: SetupDone) -> SessionState:
+    setup = state.setup
+    if setup is None:
+        return state
+    dirty = tuple(dict.fromkeys((*state.options.dirty, *fact.changed)))
+    return replace(
+        state,
+        setup=replace(setup, finished=True),
+        options=replace(state.options, dirty=dirty),
+    )
 
 
 def _commit_started(state: SessionState, event: Event, fact: CommitStarted) -> SessionState:
@@ -589,6 +613,7 @@ _STEPS: Final[Mapping[type[Fact], FoldStep]] = {
     SeatRestarted: _restarted,
     ArtifactsArchived: _archived,
     WorktreeMade: _worktree_made,
+    SetupDone: _setup_done,
     CommitStarted: _commit_started,
     CommitMade: _commit_made,
     CommitDelayed: _commit_delayed,

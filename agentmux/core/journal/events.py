@@ -341,10 +341,24 @@ class ArtifactsArchived:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorktreeMade:
-    """The session's worktree exists, at the path and on the branch that the state names."""
+    """The session's worktree exists, at the path and on the branch that the state names.
+
+    Attributes:
+        again: Whether it was made again, after it was deleted.
+        dirty: The files with uncommitted changes in it, if a setup follows.
+    """
 
     kind: ClassVar[str] = "worktree_made"
     again: bool = False
+    dirty: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetupDone:
+    """All steps of the setup have succeeded; they have created or changed the files ``changed``."""
+
+    kind: ClassVar[str] = "setup_done"
+    changed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -439,6 +453,7 @@ Fact: TypeAlias = (
     | SeatRestarted
     | ArtifactsArchived
     | WorktreeMade
+    | SetupDone
     | CommitStarted
     | CommitMade
     | CommitDelayed

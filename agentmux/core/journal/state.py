@@ -167,6 +167,23 @@ class Base:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Setup:
+    """What prepares the session's worktree before the first agent starts there.
+
+    Attributes:
+        steps: The steps as they were configured at the start: ``name``, ``run`` and ``timeout_s``.
+        done: How many of them have succeeded since the worktree was last made.
+        before: The files that were dirty when the worktree had just been made.
+        finished: Whether all have succeeded, and what they changed is recorded.
+    """
+
+    steps: tuple[Json, ...]
+    done: int = 0
+    before: tuple[str, ...] = ()
+    finished: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SessionState:
     """The fold of a journal up to ``applied_offset``, in bytes.
 
@@ -175,6 +192,8 @@ class SessionState:
         worktree: The top of the session's own worktree; None where it works in the checkout.
         base: What the session's own worktree began on.
         worktree_made: The worktree was there once.
+        setup: What prepares the worktree; None where nothing does.
+        port_base: The first of the 50 ports that the session's programs may listen on; 0 for none.
         delivery: Where the approved result goes; None before an approval, and in the checkout.
     """
 
@@ -193,6 +212,8 @@ class SessionState:
     worktree: str | None = None
     base: Base | None = None
     worktree_made: bool = False
+    setup: Setup | None = None
+    port_base: int = 0
     delivery: Delivery | None = None
     tmux_socket: str = ""
     cycle: int = 1
@@ -303,6 +324,7 @@ _NESTED: Final[Mapping[str, tuple[Callable[[Any], object], Callable[[object, str
     "phase": (str, _phase),
     "research": _map_of(Research),
     "base": _optional(Base),
+    "setup": _optional(Setup),
     "delivery": _optional(Delivery),
     "commit": _optional(Commit),
     "interruption": _optional(Interruption),
@@ -315,7 +337,7 @@ _NESTED: Final[Mapping[str, tuple[Callable[[Any], object], Callable[[object, str
 
 
 _FIELDS: Final = {each.name: str(each.type) for each in fields(SessionState)}
-_ONLY_WITH_A_WORKTREE: Final = ("base", "worktree_made", "delivery")
+_ONLY_WITH_A_WORKTREE: Final = ("base", "worktree_made", "setup", "port_base", "delivery")
 """Fields that are written only where they are set, as older versions write their states."""
 
 

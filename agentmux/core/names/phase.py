@@ -47,6 +47,9 @@ def researcher(kind: ResearchKind) -> str:
     return f"{kind}-researcher"
 
 
+SETUP: Final = "setup"
+"""The seat of the commands that run in a new worktree before the first agent; no agent plays it."""
+
 RESEARCHERS: Final = tuple(researcher(kind) for kind in ResearchKind)
 ROLES: Final = (
     PRODUCT_MANAGER,

@@ -23,8 +23,12 @@ ENDED_BY_USER: Final = "ended_by_user"
 LEFT: Final = frozenset({FINISHED, ENDED_BY_USER})
 """The statuses of seats whose agents have left; such an agent comes back if the user asks."""
 
+TIMED_OUT: Final = "timed_out"
+"""The status of a seat whose command was ended because it took longer than it may."""
+
 # Of a seat, by what its screen and its hooks show.
 STARTING: Final = "starting"
+SETTING_UP: Final = "setting_up"
 BUSY: Final = "busy"
 IDLE: Final = "idle"
 WAITING: Final = "waiting_for_user"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.journal.state import SessionState
-from agentmux.core.names.phase import CODER, Phase, ResearchKind, researcher
+from agentmux.core.names.phase import CODER, SETUP, Phase, ResearchKind, researcher
 from agentmux.core.names.statuses import DISPATCHED, LEFT
 from agentmux.core.pipeline.registry import PIPELINE
 
@@ -15,7 +15,8 @@ from agentmux.core.pipeline.registry import PIPELINE
 class Work:
     """A piece of work for one seat.
 
-    ``subplan`` is the index of a coder's sub-plan, ``topic`` the topic of a researcher.
+    ``subplan`` is the index of a coder's sub-plan, ``topic`` the topic of a researcher, or the name
+    of the setup's step.
     """
 
     seat: str
@@ -25,13 +26,35 @@ class Work:
 
 
 def wanted(state: SessionState) -> tuple[Work, ...]:
-    """Return the work to be done now: that of the session's phase, and research that was asked for.
+    """Return the work to be done now: the next step of an unfinished setup, else that of agents.
 
     Empty once the result is approved, and in a session that is done or has failed.
+    """
+    if is_setting_up(state):
+        return _setup_work(state) if state.phase in PIPELINE else ()
+    return agents_work(state)
+
+
+def agents_work(state: SessionState) -> tuple[Work, ...]:
+    """Return the work of agents for the session's phase, and the research that was asked for.
+
+    A setup that is not finished has to come before it.
     """
     if state.phase not in PIPELINE or state.approval is not None:
         return ()
     return (*_phase_work(state), *_research_work(state))
+
+
+def is_setting_up(state: SessionState) -> bool:
+    """Whether the session's worktree still has to be prepared for its agents."""
+    return state.setup is not None and not state.setup.finished
+
+
+def _setup_work(state: SessionState) -> tuple[Work, ...]:
+    setup = state.setup
+    if setup is None or setup.done >= len(setup.steps):
+        return ()
+    return (Work(seat=SETUP, role=SETUP, topic=str(setup.steps[setup.done].get("name", ""))),)
 
 
 def _phase_work(state: SessionState) -> tuple[Work, ...]:

@@ -9,7 +9,7 @@ import pytest
 
 from agentmux.adapters.config.layers import SCHEMA, LoadedSettings, load_settings
 from agentmux.adapters.yaml.schema import keys
-from agentmux.core.config.settings import Policy, Settings
+from agentmux.core.config.settings import Policy, Settings, SetupStep
 from agentmux.core.names.phase import ROLES
 from agentmux.errors import ConfigError, ExitCode
 
@@ -127,6 +127,11 @@ ERRORS = [
     ("defaults: 1.5\n", 1, "`defaults` must be a mapping, not a number", ""),
     ("defaults: off\n", 1, "`defaults` must be a mapping, not true or false", ""),
     ("resume: {policy: atuo}\n", 1, "must be one of `never`, `confirm`, `auto`", "`auto`"),
+    ("git: {setup: npm}\n", 1, "`git.setup` must be a list", ""),
+    ("git:\n  setup:\n  - {run: [npm]}\n", 3, "`git.setup[0]` has no `name`", ""),
+    ("git:\n  setup:\n  - {name: a}\n", 3, "step `a` in `git.setup` has no `run`", ""),
+    ("git: {setup: [{name: a, run: []}]}\n", 1, "must be a list that begins with a program", ""),
+    ("git: {setup: [{name: a, run: [b], timeout: 0s}]}\n", 1, "must be", ""),
     ("resume: {max_age: 7}\n", 1, "`resume.max_age` must be a duration such as", ""),
     ("resume: {max_age: 7w}\n", 1, "must be a duration such as", ""),
     ("resume: {max_age: -1s}\n", 1, "must be a duration such as", ""),
@@ -238,6 +243,14 @@ def test_durations_are_seconds(project: Path, written: str, seconds: float) -> N
 @pytest.mark.parametrize("text", ["", "# only a comment\n", "---\n", "null\n", "version: 1\n"])
 def test_an_empty_file_changes_nothing(project: Path, text: str) -> None:
     assert load(project, text).settings == Settings()
+
+
+def test_the_steps_of_a_setup_have_a_limit_each(project: Path) -> None:
+    text = "git: {setup: [{name: a, run: [npm, ci]}, {name: b, run: [make], timeout: 90s}]}"
+    assert load(project, text).settings.git.setup == (
+        SetupStep(name="a", run=("npm", "ci"), timeout_s=600),
+        SetupStep(name="b", run=("make",), timeout_s=90),
+    )
 
 
 def test_words_are_taken_as_they_are_written(project: Path) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from agentmux.adapters.git.program import GitProgram, GitReply
 from agentmux.adapters.git.worktrees import LinkedWorktrees
+from agentmux.core.names.layout import COPIED
 from agentmux.errors import BlockedError
 from agentmux.ports.repository import GitError
 from agentmux.ports.worktrees import WorktreeSpec, WorktreeTakenError
@@ -439,8 +440,8 @@ def test_ignored_files_are_copied_where_no_commit_can_take_them(
     (project / "link.log").symlink_to(tmp_path)
     os.mkfifo(project / "pipe.log")
     (project / "no.log").write_text("not asked for\n")
-    (project / ".worktreeinclude").write_text(".env\n/keys/\nlocal.txt\nlink.log\npipe.log\n")
-    spec = spec_of(project, copy=".worktreeinclude")
+    spec = spec_of(project)
+    (spec.home / COPIED).write_text(".env\n/keys/\nlocal.txt\nlink.log\npipe.log\n")
     said = worktrees(project).make(spec, again=False)
     assert (spec.path / ".env").read_text() == "SECRET=1\n"
     assert (spec.path / ".env").stat().st_mode & 0o777 == 0o600
@@ -465,11 +466,11 @@ def test_nothing_is_copied_through_a_link_out_of_the_worktree(
     (project / ".gitignore").write_text("*.env\n")
     git(project, "add", "-A")
     git(project, "commit", "-qm", "A link")
-    spec = spec_of(project, copy=".worktreeinclude")
+    spec = spec_of(project)
     (project / "sub").unlink()
     (project / "sub").mkdir()
     (project / "sub" / "x.env").write_text("x\n")
-    (project / ".worktreeinclude").write_text("*.env\n")
+    (spec.home / COPIED).write_text("*.env\n")
     (warning,) = worktrees(project).make(spec, again=False)
     assert "sub/x.env was not copied" in warning
     assert list(outside.iterdir()) == []

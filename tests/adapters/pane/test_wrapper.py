@@ -342,6 +342,25 @@ def test_an_agent_immune_to_hup_is_killed_after_its_grace(
     wait_until(lambda: not any(is_alive(pid) for pid in group))
 
 
+def test_a_program_that_takes_longer_than_its_limit_is_ended(
+    start: Start, wait_until: WaitUntil
+) -> None:
+    launch = start("trap 'exit 9' TERM; while :; do sleep 0.02; done", limit_s=0.2, name="step x")
+    wait_until(launch.has_record)
+    record = launch.record()
+    assert (record["status"], record["hup"], record["timed_out"]) == (9, False, True)
+    assert "[step x took longer than 0.2 s]" in launch.screen()
+    assert "[step x exited with 9]" in launch.screen()
+
+
+def test_a_program_that_ignores_the_end_of_its_limit_is_killed(
+    start: Start, wait_until: WaitUntil
+) -> None:
+    launch = start("trap '' TERM; while :; do sleep 1000; done", limit_s=0.1)
+    wait_until(launch.has_record)
+    assert (launch.record()["signal"], launch.record()["timed_out"]) == (signal.SIGKILL, True)
+
+
 def test_term_is_forwarded(start: Start, wait_until: WaitUntil) -> None:
     launch = start("trap 'exit 9' TERM; echo ready; while :; do sleep 0.02; done")
     wait_until(lambda: "ready" in launch.screen())

@@ -6,6 +6,7 @@ from agentmux.core.config.settings import WorktreeMode
 from agentmux.core.decisions.workplace import (
     free_folder,
     free_names,
+    free_port_base,
     in_the_way_of,
     why_worktree,
 )
@@ -59,3 +60,14 @@ def test_branches_that_git_cannot_hold_beside_each_other() -> None:
     assert in_the_way_of("agentmux/x", ["main", "agentmux"]) == "agentmux"
     assert in_the_way_of("agentmux", ["agentmux/x"]) == "agentmux/x"
     assert in_the_way_of("agentmux/x", ["agentmux/y", "agent", "agentmux/xy"]) is None
+
+
+def test_each_session_of_a_project_has_ports_of_its_own() -> None:
+    uuid = "11111111-2222-3333-4444-555555555555"
+    first = free_port_base(uuid, ())
+    assert free_port_base(uuid, ()) == first
+    taken: list[int] = []
+    for _ in range(200):
+        taken.append(free_port_base(uuid, taken))
+    assert sorted(taken) == list(range(20_000, 30_000, 50))
+    assert free_port_base(uuid, taken) == first

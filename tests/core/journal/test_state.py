@@ -21,6 +21,7 @@ from agentmux.core.journal.state import (
     Research,
     Seat,
     SessionState,
+    Setup,
     decode,
     encode,
 )
@@ -60,6 +61,7 @@ BY_TYPE |= {
     "Mapping[str, Research]": maps_of(Research),
     "Mapping[str, Seat]": maps_of(Seat),
     "Base | None": st.none() | values_of(Base),
+    "Setup | None": st.none() | values_of(Setup),
     "Delivery | None": st.none() | values_of(Delivery),
     "Commit | None": st.none() | values_of(Commit),
     "Interruption | None": st.none() | values_of(Interruption),

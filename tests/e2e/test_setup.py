@@ -1,0 +1,113 @@
+"""The setup of a worktree: it runs in a pane before the first agent, and again after a failure."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import WaitUntil
+from tests.e2e.conftest import Project, Session
+
+STEPS = """\
+git:
+  setup:
+    - {name: install, run: [sh, -c, 'env > .setup-env; echo made > made.txt']}
+    - {name: check, run: [sh, -c, 'echo "from the check"; test ! -e ../refuse || exit 3']}
+"""
+
+
+def fields_of(session: Session, seat: str) -> list[dict[str, object]]:
+    """Return the ``launch.json`` of each launch of a seat, in order."""
+    launches = [e["launch"] for e in session.events if e["event"] == "agent_launched"]
+    seats = session.launched()
+    return [
+        json.loads(session.read(f"launches/{launch}/launch.json"))
+        for launch, each in zip(launches, seats, strict=True)
+        if each == seat
+    ]
+
+
+def test_a_setup_runs_before_the_first_agent(project: Project) -> None:
+    project.config(STEPS)
+    done = project.run("start", "--agent", "demo", "--worktree", "--detach", "add a greeting")
+    assert "the setup runs there: install, check\n" in done.stderr
+    session = Session(project, *project.sessions()).wait().approve()
+    place = Path(session.state["worktree"])
+    assert session.launched()[:3] == ["setup", "setup", "architect"]
+    env = dict(line.split("=", 1) for line in (place / ".setup-env").read_text().splitlines())
+    assert env["AGENTMUX_WORKTREE"] == str(place)
+    assert env["AGENTMUX_PORT_BASE"] == str(session.state["port_base"])
+    assert not {"AGENTMUX_LAUNCH_ID", "AGENTMUX_ROLE"} & env.keys(), "no agent runs it"
+    (architect,) = fields_of(session, "architect")
+    assert isinstance(architect["env"], dict)
+    assert architect["env"]["AGENTMUX_PORT_BASE"] == env["AGENTMUX_PORT_BASE"]
+    # What the setup makes is no part of the result.
+    commit = session.state["commit"]["commit"]
+    assert "made.txt" not in project.git("show", "--stat", "--format=", commit)
+    assert (place / "made.txt").exists()
+
+
+def test_a_failed_setup_fails_the_session_until_a_resume_runs_it_again(
+    project: Project, wait_until: WaitUntil
+) -> None:
+    project.config(STEPS)
+    refuse = project.root / "calc-worktrees" / "refuse"
+    refuse.parent.mkdir()
+    refuse.touch()
+    session = project.start("add a greeting", "--worktree")
+    wait_until(lambda: session.state["phase"] == "failed", 20)
+    (shown,) = project.json("status", session.name)["sessions"]
+    assert shown["interruption"]["seat"] == "setup"
+    assert shown["interruption"]["cause"] == "the setup `check` failed (exit 3)"
+    assert session.launched() == ["setup", "setup"]
+    # A changed configuration does not change the setup of a session that has begun.
+    project.config(STEPS.replace("exit 3", "exit 4"))
+    project.ok("stop", session.name)
+    project.ok("resume", session.name, "--detach")
+    wait_until(lambda: session.launched() == ["setup"] * 3, 20)
+    wait_until(lambda: session.state["phase"] == "failed", 20)
+    assert "(exit 3)" in session.state["interruption"]["cause"]
+    refuse.unlink()
+    project.ok("stop", session.name)
+    project.ok("resume", session.name, "--detach")
+    session.wait()
+    assert session.launched()[:5] == ["setup"] * 4 + ["architect"]
+
+
+def test_a_step_that_takes_too_long_is_ended(project: Project, wait_until: WaitUntil) -> None:
+    project.config("git: {setup: [{name: slow, run: [sleep, '600'], timeout: 1s}]}\n")
+    session = project.start("add a greeting", "--worktree").until_seat("setup")
+    (shown,) = project.json("status", session.name)["sessions"]
+    assert (shown["status"], [seat["seat"] for seat in shown["seats"]]) == ("running", ["setup"])
+    wait_until(lambda: session.state["phase"] == "failed", 20)
+    cause = session.state["interruption"]["cause"]
+    assert cause == "the setup `slow` took too long, and was ended"
+
+
+@pytest.mark.parametrize("gone", [True, False])
+def test_a_worktree_that_is_made_again_is_set_up_again(project: Project, *, gone: bool) -> None:
+    project.scenario({"roles": {"architect": {"silent": True}}})
+    project.config(STEPS)
+    session = project.start("add a greeting", "--worktree").until_seat("architect")
+    project.ok("stop", session.name)
+    place = Path(session.state["worktree"])
+    if gone:
+        project.program("rm", "-r", str(place))
+    plan = project.json("resume", "--dry-run", session.name)["sessions"][0]
+    assert [each["seat"] for each in plan["panes"]] == ["architect"]
+    project.ok("resume", session.name, "--detach")
+    session.until_seat("architect")
+    assert session.launched() == ["setup"] * 2 + ["architect"] + ["setup"] * 2 * gone + [
+        "architect"
+    ]
+    assert (place / "made.txt").exists()
+
+
+def test_what_is_set_up_and_copied_needs_trust(project: Project) -> None:
+    (project.path / ".worktreeinclude").write_text(".env\n")
+    project.config(STEPS, trusted=False)
+    said = project.fails(7, "start", "--agent", "demo", "--worktree", "x")
+    assert "git.setup" in said
+    assert "worktreeinclude" in said
+    assert project.sessions() == []
+    project.json("start", "--agent", "demo", "--no-worktree", "--dry-run", "x")
