@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from agentmux.adapters.disk import handover
-from agentmux.adapters.disk.lock import SessionLock
+from agentmux.adapters.disk.lock import SessionLock, WorkTreeLock
 from agentmux.adapters.wake import pipe
 from agentmux.adapters.wake.pipe import WakeFifo
 from agentmux.cli.fast import orchestrator
@@ -73,6 +73,13 @@ def lock(session: OnDisk) -> None:
     held.release()
 
 
+def lock_tree(session: OnDisk) -> None:
+    """Lock the work tree; outside of git, its lock is beside the sessions."""
+    held = WorkTreeLock(session.files.path, session.files.path)
+    held.acquire(0, {"pid": 1})
+    held.release(keep_note=True)
+
+
 def launch(session: OnDisk) -> None:
     """Run a program under the wrapper, as its pane does."""
     fields: dict[str, object] = {
@@ -100,6 +107,9 @@ FILES: list[tuple[str, Use]] = [
     (layout.RUNTIME, lambda on: on.files.write(layout.RUNTIME, "{}")),
     (layout.LOCK, lock),
     (layout.LOCK_HOLDER, lock),
+    (layout.TREE_LOCK, lock_tree),
+    (layout.TREE_LOCK_HOLDER, lock_tree),
+    (layout.COPIED, lambda on: on.files.write(layout.COPIED, "x")),
     (layout.WAKE, lambda on: WakeFifo(on.files.path).close()),
     (layout.WAKE, lambda on: pipe.poke(on.files.path)),
     (layout.LOG, log),
