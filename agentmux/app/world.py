@@ -13,6 +13,7 @@ if TYPE_CHECKING:  # these names cost more than all that `agentmux list` does
 
     from agentmux.core.agents.spec import AgentSpec
     from agentmux.core.config.settings import Settings
+    from agentmux.ports.checkpoints import TreeCheckpoints
     from agentmux.ports.claims import Claims
     from agentmux.ports.processes import Lock, TreeLock
     from agentmux.ports.programs import Programs
@@ -94,6 +95,8 @@ class World(Site):
         repository: The repository around ``tree``.
         repository_at: Returns the repository around a directory.
         worktrees: The worktrees of sessions, in the repository of the project.
+        checkpoints: Takes a directory in a work tree, the directory of a session, and the session's
+            uuid. Returns the session's work-tree checkpoints.
         allow: Takes keys of parts of the project's files that need trust. Returns the same world,
             in which these parts have effect as well.
         preview: Returns the same world, in which all parts have effect, and whose ``programs`` runs
@@ -115,6 +118,7 @@ class World(Site):
     repository: Repository
     repository_at: Callable[[Path], Repository]
     worktrees: Worktrees
+    checkpoints: Callable[[Path, Path, str], TreeCheckpoints]
     trust: Trust
     allow: Callable[[frozenset[str]], World]
     preview: Callable[[], World]

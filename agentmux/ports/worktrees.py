@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Protocol
 
 from agentmux.core.codec.frozen import dataclass
+from agentmux.core.journal.state import TreeCheckpoint
 from agentmux.errors import BlockedError
 
 
@@ -27,8 +28,8 @@ class WorktreeSpec:
         session: The session's uuid, by which branch and worktree are known as ours.
         home: The session's directory.
         inner: Where the project is in the worktree, relative to its top; ``.`` is the top.
-        copy: The file with the patterns of the ignored files to copy, relative to the top of the
-            checkout; None for none.
+        checkpoint: The work-tree checkpoint whose changes a worktree that is made again gets; None
+            for none.
     """
 
     path: Path
@@ -37,6 +38,7 @@ class WorktreeSpec:
     session: str
     home: Path
     inner: Path
+    checkpoint: TreeCheckpoint | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,6 +96,10 @@ class WorktreeLoss:
         return bool(self.changed or self.commits)
 
 
+class CheckpointUnusableError(BlockedError):
+    """The files of a work-tree checkpoint cannot be put on the branch of the session."""
+
+
 class Worktrees(Protocol):
     """The worktrees of sessions."""
 
@@ -126,6 +132,9 @@ class Worktrees(Protocol):
         A new worktree gets copies of the files that the session's patterns name (`layout.COPIED`)
         and that git ignores in the
         checkout and in the worktree, so that no commit can contain them by accident.
+
+        A worktree that is made again has the files of ``spec.checkpoint``. If the branch has moved
+        since then, it has the branch's files, with the changes of the checkpoint applied to them.
 
         A call that is killed at any point is completed by the next one.
 

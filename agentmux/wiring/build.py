@@ -123,6 +123,7 @@ def world(
         ConfigError: The configuration is wrong.
     """
     from agentmux.adapters.config.project_files import ProjectTrust  # noqa: PLC0415 (looking at sessions needs none)
+    from agentmux.adapters.git.checkpoints import GitCheckpoints  # noqa: PLC0415 (nor this)
     from agentmux.adapters.git.program import GitProgram  # noqa: PLC0415 (nor this)
     from agentmux.adapters.git.repository import Git  # noqa: PLC0415 (nor this)
     from agentmux.adapters.git.worktrees import LinkedWorktrees  # noqa: PLC0415 (nor this)
@@ -176,6 +177,9 @@ def world(
         repository=Git(project, environ),
         repository_at=lambda folder: Git(folder, environ),
         worktrees=LinkedWorktrees(GitProgram(project, environ)),
+        checkpoints=lambda tree, home, session: GitCheckpoints(
+            GitProgram(tree, environ), home, session
+        ),
         trust=ProjectTrust(files, _trust_store(project, environ)),
         allow=allow,
         preview=preview,

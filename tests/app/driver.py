@@ -257,7 +257,9 @@ class Studio:
         self.cycles = cycles
         self.world: World = build.world(project, environ=environ)
         if not real_git:
-            self.world = replace(self.world, repository=NotedRepository(project))
+            settings = self.world.settings
+            still = replace(settings, git=replace(settings.git, checkpoints=False))
+            self.world = replace(self.world, repository=NotedRepository(project), settings=still)
         self.terminal = SimTerminal()
         self.session = Path("/nowhere")
         self.index_wait_s = 30.0

@@ -12,6 +12,7 @@ review with its fix, and a second cycle.
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import tempfile
@@ -30,6 +31,7 @@ from agentmux.core.journal.events import Resumed
 from agentmux.core.names import layout
 from agentmux.core.names.phase import Phase
 from agentmux.errors import ExitCode
+from agentmux.ports.checkpoints import TreeCheckpoints
 from agentmux.ports.repository import Repository
 from agentmux.ports.terminal import TmuxSession
 from tests.app.driver import MESSAGE, NotedRepository, SimPane, Studio, git, make_project
@@ -62,7 +64,9 @@ class Undisturbed:
     that. Lock files stay on the disk only after a power loss, and the user has to remove them.
     """
 
-    def __init__(self, repository: Repository, lock: AbstractContextManager[object]) -> None:
+    def __init__(
+        self, repository: Repository | TreeCheckpoints, lock: AbstractContextManager[object]
+    ) -> None:
         self._repository = repository
         self._lock = lock
 
@@ -105,6 +109,9 @@ class Recording:
                 world,
                 repository=undisturbed(world.repository),
                 repository_at=lambda folder: undisturbed(world.repository_at(folder)),
+                checkpoints=lambda *of: cast(
+                    "TreeCheckpoints", Undisturbed(world.checkpoints(*of), operations.lock)
+                ),
             )
             context.setattr(studio, "world", watched)
             assert studio.drive("start", deadline_s=20) is ExitCode.OK
@@ -390,7 +397,7 @@ def test_a_kill_around_the_commit_leaves_one_commit(
 
 
 @pytest.mark.timeout(180)
-@pytest.mark.parametrize("mode", ["resume", "deleted"])
+@pytest.mark.parametrize("mode", ["resume", "deleted", "lost"])
 def test_a_kill_of_a_session_in_a_worktree_of_its_own_changes_nothing_in_the_end(
     mode: str, quick: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -399,8 +406,12 @@ def test_a_kill_of_a_session_in_a_worktree_of_its_own_changes_nothing_in_the_end
     recording = Recording(studio, quick)
     recording.run(monkeypatch)
     images = [image for image in recording.images if is_early(studio, image)]
+    if mode == "lost":
+        images = [image for image in recording.images if is_saved(studio, image)][::3]
     if mode == "deleted":
-        # The worktree was deleted, too, before anything was done in it.
+        images = images[::2]
+    if mode in {"deleted", "lost"}:
+        # The worktree was deleted, too: before anything was done in it, or after it was saved.
         for image in images:
             shutil.rmtree(image.folder / "project-worktrees", ignore_errors=True)
     else:
@@ -416,6 +427,17 @@ def is_early(studio: Studio, image: Image) -> bool:
     """Whether nobody has written code yet."""
     place = image.folder / "project-worktrees"
     return not list(place.glob("*/*.py")) and not is_approved(studio, image)
+
+
+def is_saved(studio: Studio, image: Image) -> bool:
+    """Whether a checkpoint has all code that was handed in."""
+    if is_approved(studio, image) or is_early(studio, image):
+        return False
+    journal = image.folder / studio.session.relative_to(studio.ground) / layout.JOURNAL
+    lines = [line for line in journal.read_bytes().split(b"\n") if line.endswith(b"}")]
+    kinds = [json.loads(line)["event"] for line in lines]
+    last = {kind: place for place, kind in enumerate(kinds)}
+    return last.get("submit_done", 0) < last.get("checkpoint_taken", -1)
 
 
 def is_approved(studio: Studio, image: Image) -> bool:

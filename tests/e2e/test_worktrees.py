@@ -397,13 +397,13 @@ def test_a_deleted_worktree_comes_back_with_its_conversation(project: Project) -
     assert project.tree() == before
     done = project.run("resume", session.name, "--detach", "--yes")
     assert done.returncode == 0, done.stderr
-    assert "what was not committed there is lost" in done.stderr
+    assert "work-tree checkpoint 1, in architecting, uncommitted work included" in done.stderr
     session.wait()
     assert session.state["seats"] == {} or place.is_dir()
-    assert {"again": True, "dirty": []} in [
+    assert {"again": True, "dirty": [], "checkpoint": 1} in [
         each["payload"] for each in session.events if each["event"] == "worktree_made"
     ]
-    assert not (place / "half.py").exists()
+    assert (place / "half.py").read_text() == "half\n"
     session.approve()
     assert "By an agent" in project.git("log", "--format=%s", "agentmux/x")
 
@@ -453,3 +453,14 @@ def test_what_is_copied_and_what_is_not_is_said(project: Project) -> None:
     session = Session(project, path).wait().approve()
     assert (place_of(session) / ".env").read_text() == "SECRET\n"
     assert "SECRET" not in project.git("log", "-p", "--all")
+
+
+def test_the_ref_of_a_detached_head_goes_with_the_session(project: Project) -> None:
+    project.scenario(WAITS)
+    session = project.start("x").until_seat("architect")
+    project.git("switch", "-q", "--detach")
+    project.git("commit", "-q", "--allow-empty", "-m", "Detached")
+    project.ok("stop", session.name)
+    assert project.git("for-each-ref", "--format=%(refname)", "refs/agentmux") != ""
+    project.ok("remove", session.name, "--yes")
+    assert project.git("for-each-ref", "refs/agentmux") == ""

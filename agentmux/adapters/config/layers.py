@@ -238,6 +238,7 @@ SCHEMA: Final[Mapping[str, schema.Schema]] = {
         "base": schema.optional(_LINE),
         "copy": schema.optional(_LINE),
         "setup": _setup,
+        "checkpoints": schema.flag,
     },
     "completion": {"require_approval": schema.flag, "commit": schema.flag},
 }

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Thread
@@ -130,6 +130,8 @@ class GitProgram:
         stdin: bytes = b"",
         extra: Mapping[str, str] | None = None,
         keep_open: tuple[int, ...] = (),
+        limit_s: float = WRITE_TIMEOUT_S,
+        began: Callable[[int], object] = lambda _: None,
     ) -> GitReply:
         """Run a command that may change the repository, at the top level.
 
@@ -140,12 +142,15 @@ class GitProgram:
             stdin: Its whole input.
             extra: Variables to add to git's environment.
             keep_open: Descriptors that git and its child processes inherit.
+            limit_s: Git is killed, with the processes that it started, if it takes longer.
+            began: Called with git's pid, which is also the id of its process group.
 
         Raises:
-            MissingError: Git is not installed, or does not end within `WRITE_TIMEOUT_S`.
+            MissingError: Git is not installed, or does not end within ``limit_s``.
             GitError: The project is not in a repository, or the directory does not exist.
         """
         process = self._start(argv, cwd=self.root(), extra=extra or {}, keep_open=keep_open)
+        began(process.pid)
         out: list[bytes] = []
         err: list[bytes] = []
         # A process that a hook leaves running keeps the pipes open, and may still write into them.
@@ -156,8 +161,8 @@ class GitProgram:
         ]
         for each in talk:
             each.start()
-        with _ended_in(process, WRITE_TIMEOUT_S, self._project):
-            wait_child(process, WRITE_TIMEOUT_S)
+        with _ended_in(process, limit_s, self._project):
+            wait_child(process, limit_s)
         for each in talk:
             each.join(_LAST_WORDS_S)
         return GitReply(status=process.returncode, out=b"".join(out), err=decoded(b"".join(err)))
@@ -223,13 +228,23 @@ def _ended_in(process: subprocess.Popen[bytes], limit_s: float, project: Path) -
         yield
     except subprocess.TimeoutExpired as error:
         raise MissingError(
-            f"git {error.cmd[1]} did not answer within {limit_s:.0f} s in {project}"
+            f"git {_command(error.cmd)} did not answer within {limit_s:.0f} s in {project}"
         ) from None
     finally:
         # Its hooks may have started other processes: kill the whole group.
         if process.returncode is None:
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
+
+
+def _command(argv: Sequence[str]) -> str:
+    """Return git's command in ``argv``, which may begin with settings (``-c NAME=VALUE``)."""
+    words = iter(argv[1:])
+    for word in words:
+        if word != "-c":
+            return word
+        next(words, "")
+    return ""
 
 
 def _feed(stream: IO[bytes], data: bytes) -> None:

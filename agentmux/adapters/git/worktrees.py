@@ -30,6 +30,11 @@ from agentmux.adapters.git.program import (
     split,
 )
 from agentmux.adapters.git.repository import Git
+from agentmux.adapters.git.restored_tree import (
+    restored_tree,
+    why_not_restored,
+    write_restored,
+)
 from agentmux.adapters.git.work_tree import MARKER, marker_of, work_tree
 from agentmux.core.names import layout
 from agentmux.errors import AgentmuxError, BlockedError
@@ -151,7 +156,9 @@ class LinkedWorktrees:
                 if error is not None:
                     raise error
                 self._claim(spec)
-                said = self._add(spec, held)
+                with restored_tree(self._git, spec if again else None) as saved:
+                    said = self._add(spec, held)
+                    said += write_restored(GitProgram(spec.path, self._git.environment), saved)
                 _make_inner(spec)
                 said += self._copy(spec)
             self._mark(spec)
@@ -168,7 +175,8 @@ class LinkedWorktrees:
         if self._is_marked(spec):
             return None
         taken = self._moved(spec) or self._occupied(spec)
-        return taken or self._on_its_branch(spec, again=again)
+        error = taken or self._on_its_branch(spec, again=again)
+        return error or (why_not_restored(self._git, spec) if again else None)
 
     def _moved(self, spec: WorktreeSpec) -> WorktreeTakenError | None:
         for admin in self._own(spec):
@@ -288,6 +296,8 @@ class LinkedWorktrees:
         # Git refuses to speak of a path that leads through a link.
         plain = [path for path in found if not _leads_through_link(spec.path, path)]
         safe = _ignored(self._git, plain) & _ignored(theirs, plain)
+        # A checkpoint may have put a file there.
+        safe = {path for path in safe if not os.path.lexists(spec.path / path)}
         copied = {path for path in found if path in safe and _copied(source, spec.path, path)}
         left = [path for path in found if path not in copied and not _is_own(path)]
         return tuple(

@@ -32,6 +32,8 @@ class OrchestratorRequest:
         fresh: Seats that start a new conversation; ``*`` means all of them.
         phase: For ``resume``: an earlier phase to go back to, instead of the inferred one.
         policy: For ``resume``: how panes come back, if a flag sets it; else empty.
+        without_checkpoint: For ``resume``: a worktree that is gone is made again from its branch
+            alone.
         session_id: The id for a session whose older format has none.
         session_name: The tmux session's name for a session whose older format has none.
     """
@@ -41,6 +43,7 @@ class OrchestratorRequest:
     fresh: tuple[str, ...] = ()
     phase: str | None = None
     policy: str | None = None
+    without_checkpoint: bool = False
     session_id: str = ""
     session_name: str = ""
 

@@ -22,7 +22,12 @@ from agentmux.app.session.lookup import (
     shown_path,
     stranger_hints,
 )
-from agentmux.app.session.own_worktree import lost_with_worktree, obstacle, placed
+from agentmux.app.session.own_worktree import (
+    obstacle,
+    placed,
+    without_checkpoints,
+    worktree_news,
+)
 from agentmux.app.session.writer import resumed_values, stamp
 from agentmux.app.world import Site, World
 from agentmux.core.codec.frozen import dataclass, replace
@@ -55,6 +60,7 @@ class ResumePlan:
 
     Attributes:
         tree: The directory in which the agents work.
+        news: What becomes of a worktree that is gone; empty for none.
         phase: The phase in which work goes on.
         entered: The inferred phase, or an earlier one that the user asked for. If the artifacts
             show its outcome already, the resume records that, and work goes on in the next phase.
@@ -81,6 +87,7 @@ class ResumePlan:
     panes: tuple[LaunchPlan, ...]
     warnings: tuple[str, ...]
     obstacle: BlockedError | None = None
+    news: str = ""
 
     @property
     def because(self) -> str:
@@ -99,6 +106,7 @@ def plan_resume(
     *,
     fresh: frozenset[str] = frozenset(),
     phase: str | None = None,
+    without_checkpoint: bool = False,
 ) -> ResumePlan:
     """Return what a resume of the session at ``files`` would do; reads only.
 
@@ -107,6 +115,7 @@ def plan_resume(
         files: The session.
         fresh: Seats that would start a new conversation; ``*`` means all of them.
         phase: An earlier phase to go back to; None goes on in the inferred one.
+        without_checkpoint: Whether a worktree that is gone is made again from its branch alone.
 
     Raises:
         DataError: The session cannot be read.
@@ -130,6 +139,7 @@ def plan_resume(
             artifacts = overlay(files.artifacts(resumed), added, resumed)
         launcher = Launcher(world, files, resumed, fresh=fresh)
         panes = tuple(launcher.plan(work, artifacts) for work in agents_work(resumed))
+    given = without_checkpoints(state) if without_checkpoint else state
     plan = ResumePlan(
         path=files.path,
         tree=world.tree,
@@ -143,7 +153,8 @@ def plan_resume(
         unapplied=len(loaded.tail),
         panes=panes,
         warnings=loaded.warnings,
-        obstacle=obstacle(world, state, files.path) if state.phase is not Phase.DONE else None,
+        obstacle=obstacle(world, given, files.path) if state.phase is not Phase.DONE else None,
+        news=worktree_news(world, given, files.path),
     )
     return replace(plan, warnings=(*plan.warnings, *_warnings(world, plan, artifacts)))
 
@@ -165,9 +176,8 @@ def _warnings(world: World, plan: ResumePlan, artifacts: Artifacts) -> Iterator[
         )
     if plan.state.approval and not plan.resumed.approval:
         yield "your recorded approval is withdrawn"
-    gone = lost_with_worktree(world, plan.state, plan.path)
-    if gone and plan.phase is not Phase.DONE:
-        yield gone
+    if plan.news and plan.phase is not Phase.DONE:
+        yield plan.news
     if _lacks_commit(world, plan.state):
         yield _NO_COMMIT
 

@@ -20,6 +20,7 @@ from agentmux.app.launch.stopped_pane import PaneManner
 from agentmux.app.loop import commit
 from agentmux.app.loop.performer import Performer
 from agentmux.app.loop.tools import Tools
+from agentmux.app.loop.tree_saver import TreeSaver
 from agentmux.app.loop.watcher import Watcher
 from agentmux.app.session.writer import Session, stamp
 from agentmux.app.signals.submission import decide
@@ -82,7 +83,9 @@ class Orchestrator:
         self._finished = False
         self._problems: dict[str, str] = {}
         self._watcher = watcher
+        self._saver = TreeSaver(world, session, self)
         self._performer = Performer(world, session, tools, watcher, manner, self)
+        self._performer.ready = self._saver.before_next
 
     # -- the loop ----------------------------------------------------------------------------
 
@@ -153,6 +156,7 @@ class Orchestrator:
             if self._session.state.phase is Phase.DONE:
                 await self._finish()
                 return
+            self._saver.save_if_due()
             facts = self._watcher.probe()
             self._performer.skip_empty_archive()
             actions = next_actions(self._session.state, facts)
@@ -342,6 +346,9 @@ class Orchestrator:
             self._note_interruption()
         if self._kill_session:
             await self._performer.end_all()
+        if self._cause != "done" and self._tools.lock.still_mine():
+            await self._saver.at_stop()
+        await self._saver.close()
         with suppress(AgentmuxError, OSError):
             self._watcher.write_runtime()
         self._show()

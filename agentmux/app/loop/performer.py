@@ -101,8 +101,16 @@ _ENDED: Final[Mapping[str, str]] = {
 Prepared: TypeAlias = PreparedLaunch | PreparedStep
 
 
+async def _at_once() -> None:
+    """Wait for nothing."""
+
+
 class Performer:
-    """Performs the actions of one session."""
+    """Performs the actions of one session.
+
+    Attributes:
+        ready: Awaited before an agent gets its pane.
+    """
 
     def __init__(
         self,
@@ -126,6 +134,7 @@ class Performer:
         self._prompted: set[str] = set()
         self._probes = AgentProbes(world, session, self._background, loop)
         self._left_out: tuple[str, ...] = ()
+        self.ready: Callable[[], Awaitable[object]] = _at_once
         self._perform: Final[Mapping[type[Action], Callable[[Any, Facts], Awaitable[None]]]] = {
             FinishArchive: self._finish_archive,
             EndPanes: self._end_panes,
@@ -181,7 +190,9 @@ class Performer:
 
     async def _launch(self, launches: Sequence[Launch], facts: Facts) -> None:
         """Write every launch folder, record every launch, then open all panes in one call."""
-        prepared = self._prepare(launches, facts)
+        recorded = self._prepare(launches, facts)
+        await self.ready()
+        prepared = self._seated(recorded)
         panes = self._open([made.pane for made in prepared]) if prepared else {}
         for made in prepared:
             if isinstance(made, PreparedStep):
@@ -198,7 +209,7 @@ class Performer:
             self._bring_up(seat, spec, plan.mode, pane, f"{layout.launch(plan.launch)}/prompt.md")
 
     def _prepare(self, launches: Sequence[Launch], facts: Facts) -> list[Prepared]:
-        """Write the launch folders and record the launches; return those that still have a seat.
+        """Write the launch folders, and record the launches.
 
         It ends early if an event has changed the phase meanwhile.
         """
@@ -210,6 +221,10 @@ class Performer:
             made = self._prepared(each, facts)
             self._session.record(made.fact, seat=each.work.seat, launch=made.pane.launch)
             prepared.append(made)
+        return prepared
+
+    def _seated(self, prepared: Sequence[Prepared]) -> list[Prepared]:
+        """Return the launches that still have a seat."""
         seated = {seat.launch for seat in self._session.state.seats.values()}
         return [made for made in prepared if made.pane.launch in seated]
 
@@ -268,7 +283,10 @@ class Performer:
         return opened
 
     async def _open_pane(self, action: OpenPane, facts: Facts) -> None:
-        self._open([self._launcher().pane(action.seat, action.launch)])
+        await self.ready()
+        seat = self._session.state.seats.get(action.seat)
+        if seat is not None and seat.launch == action.launch:
+            self._open([self._launcher().pane(action.seat, action.launch)])
         self._loop.wake()
 
     def _arrange(self) -> None:

@@ -23,7 +23,7 @@ from agentmux.app.loop.orchestrator import Orchestrator
 from agentmux.app.loop.tools import SessionGoneError, Tools
 from agentmux.app.loop.watcher import Watcher
 from agentmux.app.session.first_texts import first_texts
-from agentmux.app.session.own_worktree import make_worktree, placed
+from agentmux.app.session.own_worktree import make_worktree, placed, without_checkpoints
 from agentmux.app.session.writer import Session, resumed_values
 from agentmux.app.world import World
 from agentmux.core.codec.records import Json
@@ -70,7 +70,7 @@ async def drive(
     """
     tools.lock.acquire(_LOCK_WAIT_S, identity)
     session = Session(files, now=world.now, new_id=world.new_id)
-    world, made, told = _take_place(world, session)
+    world, made, told = _take_place(world, session, request)
     tree = world.tree_lock(world.tree)
     tree.acquire(_LOCK_WAIT_S, identity)
     stays = True
@@ -107,11 +107,12 @@ async def drive(
 
 
 def _take_place(
-    world: World, session: Session
+    world: World, session: Session, request: OrchestratorRequest
 ) -> tuple[World, WorktreeMade | None, tuple[str, ...]]:
     """Make the session's worktree, if it has one; return its world, a fact to record, warnings."""
     state = fold(session.loaded.state, session.loaded.tail)
-    made, told = make_worktree(world, state, session.files.path)
+    given = without_checkpoints(state) if request.without_checkpoint else state
+    made, told = make_worktree(world, given, session.files.path)
     return placed(world, state), made, told
 
 

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import logging
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from agentmux.app.session.workplace import inner, workplace
 from agentmux.core.codec.frozen import replace
+from agentmux.core.decisions.tree_checkpoints import checkpoint_words
 from agentmux.core.journal.events import WorktreeMade
 from agentmux.ports.worktrees import WorktreeSpec
 
 if TYPE_CHECKING:
     from agentmux.app.world import World
-    from agentmux.core.journal.state import SessionState
+    from agentmux.core.journal.state import SessionState, TreeCheckpoint
     from agentmux.errors import BlockedError
 
 logger = logging.getLogger(__name__)
+
+_NAMED: Final = 5
 
 
 def worktree_of(world: World, state: SessionState, home: Path) -> WorktreeSpec | None:
@@ -30,7 +33,13 @@ def worktree_of(world: World, state: SessionState, home: Path) -> WorktreeSpec |
         session=state.session_id,
         home=home.resolve(),
         inner=inner(world),
+        checkpoint=last_checkpoint(state) if state.worktree_made else None,
     )
+
+
+def last_checkpoint(state: SessionState) -> TreeCheckpoint | None:
+    """Return the newest work-tree checkpoint; None where there is none."""
+    return state.tree_checkpoints[-1] if state.tree_checkpoints else None
 
 
 def placed(world: World, state: SessionState) -> World:
@@ -47,17 +56,31 @@ def obstacle(world: World, state: SessionState, home: Path) -> BlockedError | No
     return None if spec is None else world.worktrees.obstacle(spec, again=state.worktree_made)
 
 
-def lost_with_worktree(world: World, state: SessionState, home: Path) -> str:
-    """Say what is lost because the worktree is gone; empty where it exists, or never did."""
+def worktree_news(world: World, state: SessionState, home: Path) -> str:
+    """Say what a worktree that is gone will have, and what is lost; empty where it exists."""
     spec = worktree_of(world, state, home)
     if spec is None or not state.worktree_made or world.worktrees.is_made(spec):
         return ""
     if spec.path.exists():
         return ""
+    gone, saved = f"the worktree {spec.path} is gone: it is made again from", spec.checkpoint
+    if saved is None:
+        return f"{gone} branch {spec.branch}; what was not committed there is lost"
+    without = f", and {_some(saved.missing)}" if saved.missing else ""
     return (
-        f"the worktree {spec.path} is gone: it is made again from branch {spec.branch}; what was "
-        "not committed there is lost"
+        f"{gone} branch {spec.branch} and work-tree checkpoint {checkpoint_words(saved)}, "
+        f"uncommitted work included; what was done after {saved.at}{without} is lost"
     )
+
+
+def _some(names: tuple[str, ...]) -> str:
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return ", ".join(names[:_NAMED]) + more
+
+
+def without_checkpoints(state: SessionState) -> SessionState:
+    """Return the state of a session whose worktree is made again from its branch alone."""
+    return replace(state, tree_checkpoints=())
 
 
 def make_worktree(
@@ -82,4 +105,5 @@ def make_worktree(
     if was_there and state.worktree_made:
         return None, warnings
     dirty = placed(world, state).repository.dirty() if state.setup is not None else ()
-    return WorktreeMade(again=state.worktree_made, dirty=dirty), warnings
+    used = spec.checkpoint.number if spec.checkpoint is not None and not was_there else None
+    return WorktreeMade(again=state.worktree_made, dirty=dirty, checkpoint=used), warnings

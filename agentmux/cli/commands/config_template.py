@@ -58,6 +58,7 @@ defaults:
   # base: null                  # null: a worktree begins on what is checked out
   # copy: .worktreeinclude      # patterns of the ignored files that a new worktree gets
   # setup: []                   # steps that prepare it: {{name: install, run: [npm, ci]}}
+  # checkpoints: true           # save the work tree at the end of each phase
 
 # completion: {{require_approval: true, commit: true}}
 """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -14,12 +14,15 @@ from agentmux.app.commands.remove import (
     require_removable,
     worktree_to_remove,
 )
-from agentmux.app.session.lookup import list_sessions, select_session
+from agentmux.app.session.lookup import SessionEntry, list_sessions, select_session
 from agentmux.cli import render
 from agentmux.cli.ask.consent import YesOpt, require_consent
 from agentmux.cli.ask.person import require_person
 from agentmux.cli.ask.session_argument import named
 from agentmux.cli.face import Face
+
+if TYPE_CHECKING:
+    from agentmux.app.world import Site
 
 _REMOVE: Final = "remove SESSION"
 
@@ -64,6 +67,7 @@ def remove(
     require_consent(face, question, yes=yes)
 
     def take_away() -> None:
+        _forget_ref(face, site, entry)
         if world is not None and spec is not None:
             # Asked again: a person may have taken long to answer, and worked there meanwhile.
             now = require_nothing_lost(world, entry, spec, force=force)
@@ -74,3 +78,12 @@ def remove(
     remove_session(site, entry, take_away)
     render.note(f"removed {entry.path}")
     return 0
+
+
+def _forget_ref(face: Face, site: Site, entry: SessionEntry) -> None:
+    """Delete the ref of the session's checkpoints; only one on a detached HEAD has made it."""
+    found = entry.fields.get("tree_checkpoints")
+    each = found if isinstance(found, list) else []
+    if any(isinstance(one, dict) and one.get("branch") is None for one in each):
+        world = face.world(site.project)
+        world.checkpoints(world.project, entry.path, entry.text("session_id")).forget()

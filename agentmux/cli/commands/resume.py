@@ -89,6 +89,13 @@ def resume_session(
     phase: Annotated[
         str | None, typer.Option(metavar="PHASE", help="Go back to an earlier phase.")
     ] = None,
+    without_checkpoint: Annotated[
+        bool,
+        typer.Option(
+            "--without-checkpoint",
+            help="Make a deleted worktree again from its branch alone: lose uncommitted work.",
+        ),
+    ] = False,
     reattach: Annotated[
         bool, typer.Option("--reattach", help="Start a new orchestrator for the live panes.")
     ] = False,
@@ -101,7 +108,8 @@ def resume_session(
     face: Face = ctx.obj
     switches = {
         "--dry-run": dry_run, "--explain": explain, "--fresh": fresh, "--reattach": reattach,
-        "--attach": attach is True, "--detach": attach is False, "--json": json,
+        "--without-checkpoint": without_checkpoint, "--attach": attach is True,
+        "--detach": attach is False, "--json": json,
     }  # fmt: skip
     command = _as_typed(_RESUME, switches, {"--fresh-role": fresh_role or (), "--phase": phase})
     world, entry = meant(face, session, command=command, read_only=dry_run or explain)
@@ -111,7 +119,11 @@ def resume_session(
         ends_agents = yes or face.interactive
         known = entries if entry is None and everything else _known(world, entries)
         return _dry_run(
-            world, entries, known, seats, phase, ends_agents=ends_agents, explain=explain, json=json
+            *(world, entries, known, seats, phase),
+            ends_agents=ends_agents,
+            explain=explain,
+            json=json,
+            without_checkpoint=without_checkpoint,
         )
     if everything:
         raise UsageError("--all needs --dry-run", hints=("agentmux resume --all --dry-run",))
@@ -129,7 +141,12 @@ def resume_session(
         chosen, seats, is_live = picked
         if is_live and attach is not False and phase is None and not seats:
             attachment.attach(face, world, chosen)
-        begun, told = _resume(face, world, chosen, seats, phase, yes=yes, trust=trust)
+        begun, told = _resume(
+            *(face, world, chosen, seats, phase),
+            yes=yes,
+            trust=trust,
+            without_checkpoint=without_checkpoint,
+        )
     show_begun(face, world, begun, json=json, attach=attach, told=told)
     return 0
 
@@ -221,6 +238,7 @@ def _dry_run(
     ends_agents: bool,
     explain: bool,
     json: bool,
+    without_checkpoint: bool,
 ) -> int:
     sessions: list[dict[str, Any]] = []
     problems: list[Problem] = []
@@ -231,7 +249,9 @@ def _dry_run(
     free = [each for each in resting if not (each.is_done or lives[each.path].locked)]
     alive = orphan_agents.outlived((each.text("session_id"), each.path) for each in free)
     for entry in entries:
-        fields, found = _look(world, entry, lives, at_work, fresh, phase)
+        fields, found = _look(
+            *(world, entry, lives, at_work, fresh, phase), without_checkpoint=without_checkpoint
+        )
         theirs = [each for each in alive if each.session == entry.text("session_id")]
         if theirs and fields["phase"] and not fields["blocked"]:
             _foretell(fields, entry, theirs, ends_agents=ends_agents)
@@ -269,6 +289,8 @@ def _look(
     at_work: tuple[SessionEntry, ...],
     fresh: frozenset[str],
     phase: str | None,
+    *,
+    without_checkpoint: bool,
 ) -> tuple[dict[str, Any], list[Problem]]:
     """Return what a resume would do with one session, without changing anything.
 
@@ -279,6 +301,7 @@ def _look(
         at_work: The sessions that are live, or may be, in the project's work tree.
         fresh: The seats that would start a new conversation; ``*`` stands for all.
         phase: The phase to go back to; None: the phase is inferred.
+        without_checkpoint: As for `plan_resume`.
 
     Returns:
         The session's part of the JSON answer, and the errors, which are not raised.
@@ -290,7 +313,12 @@ def _look(
         return unread, [entry.problem]
     try:
         world, told = foreseen(world, _used_by(world, entry))
-        plan = plan_resume(world, world.files(entry.path), fresh=fresh, phase=phase)
+        plan = plan_resume(
+            *(world, world.files(entry.path)),
+            fresh=fresh,
+            phase=phase,
+            without_checkpoint=without_checkpoint,
+        )
         require_seats(plan, fresh)
     except AgentmuxError as error:
         return unread, [problem_of(entry.name, error)]
@@ -347,6 +375,7 @@ def _resume(
     *,
     yes: bool,
     trust: bool,
+    without_checkpoint: bool,
 ) -> tuple[StartedSession, tuple[str, ...]]:
     """Check everything that could refuse the resume, ask where consent is needed, then resume.
 
@@ -358,6 +387,7 @@ def _resume(
         phase: The phase to go back to; None: the phase is inferred.
         yes: Agree to everything without being asked.
         trust: Trust the project's files without being asked.
+        without_checkpoint: As for `plan_resume`.
 
     Returns:
         The started session, and the warnings that were printed.
@@ -374,7 +404,12 @@ def _resume(
         raise block
     if not entry.is_done:
         world = trusted_world(face, world, _used_by(world, entry), trust=trust)
-    plan = plan_resume(world, world.files(entry.path), fresh=fresh, phase=phase)
+    plan = plan_resume(
+        *(world, world.files(entry.path)),
+        fresh=fresh,
+        phase=phase,
+        without_checkpoint=without_checkpoint,
+    )
     require_unfinished(plan)
     require_seats(plan, fresh)
     if plan.obstacle is not None:
@@ -386,7 +421,11 @@ def _resume(
     _end_survivors(face, plan, yes=yes)
     policy = policy_of(world.settings.resume.policy, asked=face.interactive, yes=yes)
     request = OrchestratorRequest(
-        mode="resume", fresh=tuple(sorted(fresh)), phase=phase, policy=policy.value
+        mode="resume",
+        fresh=tuple(sorted(fresh)),
+        phase=phase,
+        policy=policy.value,
+        without_checkpoint=without_checkpoint,
     )
     return resume(world, orchestrator_start(world, face.config), plan, request), plan.warnings
 

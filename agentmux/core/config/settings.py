@@ -178,6 +178,7 @@ class GitSettings:
         copy: The file with the patterns of the ignored files that are copied into a new worktree,
             relative to the top of the repository; None for none.
         setup: What prepares a new worktree, in this order.
+        checkpoints: Whether the work tree is saved at the end of each phase.
     """
 
     worktree: WorktreeMode = WorktreeMode.AUTO
@@ -186,6 +187,7 @@ class GitSettings:
     base: str | None = None
     copy: str | None = ".worktreeinclude"
     setup: tuple[SetupStep, ...] = ()
+    checkpoints: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 from agentmux.core.codec.frozen import replace
-from agentmux.core.codec.records import from_fields
+from agentmux.core.codec.records import from_fields, to_fields
 from agentmux.core.documents.plan import check_plan
 from agentmux.core.documents.review import DEFAULT_NOMINATIONS, Verdict
 from agentmux.core.fold.acceptance import Answer, is_signal, judge, working_phase
@@ -33,6 +33,7 @@ from agentmux.core.journal.events import (
     ArchitectureDone,
     ArtifactsArchived,
     ChangesRequested,
+    CheckpointTaken,
     CodeDone,
     CodeResearchDispatched,
     CommitDelayed,
@@ -74,6 +75,7 @@ from agentmux.core.journal.state import (
     Seat,
     SessionState,
     Setup,
+    TreeCheckpoint,
     decode,
 )
 from agentmux.core.names.phase import SETUP, Phase, ResearchKind
@@ -158,8 +160,10 @@ def _last_event(state: SessionState, event: Event) -> str:
     """Return the new ``last_event`` of the state: the kind of ``event``.
 
     But after a resume it stays ``resumed`` if ``event`` says that the orchestrator has ended or was
-    replaced.
+    replaced; and a checkpoint, which comes at any time, never changes it.
     """
+    if isinstance(event.fact, CheckpointTaken):
+        return state.last_event
     changed_nothing = isinstance(event.fact, SessionInterrupted | SessionReattached | WorktreeMade)
     if changed_nothing and state.last_event == Resumed.kind:
         return Resumed.kind
@@ -531,6 +535,12 @@ def _setup_done(state: SessionState, event: Event, fact: SetupDone) -> SessionSt
     )
 
 
+def _checkpoint_taken(state: SessionState, event: Event, fact: CheckpointTaken) -> SessionState:
+    fields = {**to_fields(fact), "at": event.at}
+    made = from_fields(TreeCheckpoint, fields, where="`checkpoint_taken` event")
+    return replace(state, tree_checkpoints=(*state.tree_checkpoints, made))
+
+
 def _commit_started(state: SessionState, event: Event, fact: CommitStarted) -> SessionState:
     begun = replace(state, commit=Commit(status="committing", approval=fact.approval))
     return _at_step(begun, "commit", "committing")
@@ -614,6 +624,7 @@ _STEPS: Final[Mapping[type[Fact], FoldStep]] = {
     ArtifactsArchived: _archived,
     WorktreeMade: _worktree_made,
     SetupDone: _setup_done,
+    CheckpointTaken: _checkpoint_taken,
     CommitStarted: _commit_started,
     CommitMade: _commit_made,
     CommitDelayed: _commit_delayed,

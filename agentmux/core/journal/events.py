@@ -346,11 +346,14 @@ class WorktreeMade:
     Attributes:
         again: Whether it was made again, after it was deleted.
         dirty: The files with uncommitted changes in it, if a setup follows.
+        checkpoint: The number of the work-tree checkpoint whose files it has; None for those of the
+            branch.
     """
 
     kind: ClassVar[str] = "worktree_made"
     again: bool = False
     dirty: tuple[str, ...] = ()
+    checkpoint: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -359,6 +362,26 @@ class SetupDone:
 
     kind: ClassVar[str] = "setup_done"
     changed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckpointTaken:
+    """The work tree was saved as a commit in the session's directory.
+
+    The attributes are those of `state.TreeCheckpoint`.
+    """
+
+    kind: ClassVar[str] = "checkpoint_taken"
+    number: int
+    because: str
+    phase: str
+    commit: str
+    cycle: int = 1
+    iteration: int = 0
+    subplans: tuple[int, ...] = ()
+    head: str | None = None
+    branch: str | None = None
+    missing: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -454,6 +477,7 @@ Fact: TypeAlias = (
     | ArtifactsArchived
     | WorktreeMade
     | SetupDone
+    | CheckpointTaken
     | CommitStarted
     | CommitMade
     | CommitDelayed

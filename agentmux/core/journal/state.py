@@ -135,6 +135,36 @@ class Delivery:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TreeCheckpoint:
+    """A work-tree checkpoint: the files of the work tree, as a commit in the session's directory.
+
+    Attributes:
+        number: 1 for the session's first one, and so on.
+        because: ``phase`` (it ended), ``subplan`` (one was handed in), ``stop`` (the session was
+            stopped) or ``rewind`` (the files were about to be rewound).
+        phase: The phase that had ended, or else was under way.
+        subplans: The sub-plans that were handed in by then.
+        commit: The commit with the files.
+        head: The commit that was checked out; None before the first one.
+        branch: Short name of the branch that was checked out; None where HEAD was detached.
+        missing: The files that could not be saved.
+        at: When it was recorded (UTC, ISO 8601).
+    """
+
+    number: int
+    because: str
+    phase: str
+    commit: str
+    cycle: int = 1
+    iteration: int = 0
+    subplans: tuple[int, ...] = ()
+    head: str | None = None
+    branch: str | None = None
+    missing: tuple[str, ...] = ()
+    at: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
     """The options of a start, which hold for the whole session.
 
@@ -195,6 +225,7 @@ class SessionState:
         setup: What prepares the worktree; None where nothing does.
         port_base: The first of the 50 ports that the session's programs may listen on; 0 for none.
         delivery: Where the approved result goes; None before an approval, and in the checkout.
+        tree_checkpoints: The work-tree checkpoints, oldest first.
     """
 
     phase: Phase
@@ -215,6 +246,7 @@ class SessionState:
     setup: Setup | None = None
     port_base: int = 0
     delivery: Delivery | None = None
+    tree_checkpoints: tuple[TreeCheckpoint, ...] = ()
     tmux_socket: str = ""
     cycle: int = 1
     review_iteration: int | None = None
@@ -326,6 +358,7 @@ _NESTED: Final[Mapping[str, tuple[Callable[[Any], object], Callable[[object, str
     "base": _optional(Base),
     "setup": _optional(Setup),
     "delivery": _optional(Delivery),
+    "tree_checkpoints": _list_of(TreeCheckpoint),
     "commit": _optional(Commit),
     "interruption": _optional(Interruption),
     "seats": _map_of(Seat),
@@ -337,7 +370,10 @@ _NESTED: Final[Mapping[str, tuple[Callable[[Any], object], Callable[[object, str
 
 
 _FIELDS: Final = {each.name: str(each.type) for each in fields(SessionState)}
-_ONLY_WITH_A_WORKTREE: Final = ("base", "worktree_made", "setup", "port_base", "delivery")
+_ONLY_WHERE_SET: Final = (
+    *("base", "worktree_made", "setup", "port_base", "delivery"),
+    "tree_checkpoints",
+)
 """Fields that are written only where they are set, as older versions write their states."""
 
 
@@ -346,7 +382,7 @@ def encode(state: SessionState) -> dict[str, object]:
     made = to_fields(state)
     for name, (encode_field, _) in _NESTED.items():
         made[name] = encode_field(getattr(state, name))
-    for name in _ONLY_WITH_A_WORKTREE:
+    for name in _ONLY_WHERE_SET:
         if not made[name]:
             del made[name]
     extra = made.pop("extra")

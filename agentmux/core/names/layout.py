@@ -44,6 +44,7 @@ HISTORY: Final = "history"
 LAUNCHES: Final = "launches"
 SNAPSHOTS: Final = "snapshots"
 CHECKPOINTS: Final = "checkpoints"
+WORK_TREE: Final = "work-tree"
 
 PRODUCT_MANAGEMENT: Final = "01_product_management"
 ARCHITECTING: Final = "02_architecting"

@@ -685,6 +685,7 @@ def test_who_is_followed_by_another_leaves_the_place_beside_the_monitor(
                 balky.paste(pane, "go on")
                 balky.press_enter(pane)
             await stage.until(lambda: stage.state().phase is Phase.COMPLETING)
+            await stage.until(lambda: "reviewer_logic" in balky.vacated)
 
     asyncio.run(play())
     assert balky.vacated[:2] == ["architect", "planner"]

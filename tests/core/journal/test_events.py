@@ -41,6 +41,7 @@ BY_TYPE: dict[str, st.SearchStrategy[Any]] = {
     "bool | None": st.none() | st.booleans(),
     "Json": _JSON,
     "tuple[str, ...]": st.lists(_TEXT, max_size=3).map(tuple),
+    "tuple[int, ...]": st.lists(st.integers(min_value=0, max_value=9), max_size=3).map(tuple),
 }
 
 
@@ -78,6 +79,7 @@ def test_every_kind_survives_its_journal_line(kind: str) -> None:
 _SMALLEST: dict[str, Any] = {
     "str": "x", "str | None": None, "int": 0, "int | None": None, "bool": True,
     "bool | None": None, "Json": {"a": [1]}, "tuple[str, ...]": ("a", "b"),
+    "tuple[int, ...]": (1, 2),
 }  # fmt: skip
 
 

@@ -22,6 +22,7 @@ from agentmux.core.journal.state import (
     Seat,
     SessionState,
     Setup,
+    TreeCheckpoint,
     decode,
     encode,
 )
@@ -66,6 +67,7 @@ BY_TYPE |= {
     "Commit | None": st.none() | values_of(Commit),
     "Interruption | None": st.none() | values_of(Interruption),
     "tuple[Archive, ...]": st.lists(values_of(Archive), max_size=2).map(tuple),
+    "tuple[TreeCheckpoint, ...]": st.lists(values_of(TreeCheckpoint), max_size=2).map(tuple),
     "Options": values_of(Options),
     # A field that this version knows is not an unknown field.
     "Json": st.dictionaries(_TEXT.map(lambda name: f"x_{name}"), _NUMBER | _TEXT, max_size=2),

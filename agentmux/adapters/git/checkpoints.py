@@ -1,0 +1,357 @@
+"""Work-tree checkpoints: commits that are made from a copy of the index, by git itself.
+
+A copy, because a new index would drop what a sparse checkout leaves out, and would run every clean
+filter. The commit's objects are in the session's directory; see `session_objects`.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import stat
+import time
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from agentmux.adapters.disk import files
+from agentmux.adapters.git import session_objects, tree_files
+from agentmux.adapters.git.program import GitProgram, GitReply, decoded, failed, joined, split
+from agentmux.adapters.git.session_objects import QUIET, REF_PREFIX, RepositoryPlaces
+from agentmux.core.codec.frozen import dataclass
+from agentmux.core.names import layout
+from agentmux.errors import MissingError
+from agentmux.ports.checkpoints import SavedTree
+from agentmux.ports.repository import GitError
+
+FILE_MAX: Final = 32 << 20
+"""A larger file, in bytes, is not saved."""
+
+TOTAL_MAX: Final = 256 << 20
+"""If the changed files of a work tree have more bytes, only the smallest ones are saved."""
+
+_STATUS_S: Final = 30.0
+_STEP_S: Final = 10.0
+_NAMED_MAX: Final = 200
+_IDENTITY: Final = {
+    f"GIT_{who}_{what}": value
+    for who in ("AUTHOR", "COMMITTER")
+    for what, value in (("NAME", "AgentMux"), ("EMAIL", "agentmux@localhost"))
+}
+_STATUS: Final = (
+    *("status", "--porcelain=v2", "--branch", "-z", "--untracked-files=all", "--no-renames"),
+    *("--no-ahead-behind", "--ignore-submodules=dirty"),
+)
+# How many fields come before the path in an entry of `git status --porcelain=v2`.
+_FIELDS: Final = {"1": 8, "u": 10, "?": 1}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Found:
+    """The answer of ``git status``: HEAD, and the paths that differ from the index."""
+
+    head: str | None
+    branch: str | None
+    paths: tuple[str, ...]
+
+
+class GitCheckpoints:
+    """The checkpoints of one session; see `agentmux.ports.checkpoints.TreeCheckpoints`."""
+
+    def __init__(
+        self,
+        git: GitProgram,
+        home: Path,
+        session: str,
+        *,
+        file_max: int = FILE_MAX,
+        total_max: int = TOTAL_MAX,
+    ) -> None:
+        """Save the work tree in which ``git`` runs; this starts nothing.
+
+        Args:
+            git: Runs git in the work tree.
+            home: The session's directory.
+            session: The session's uuid, which names its ref.
+            file_max: The size of the largest file to save, in bytes.
+            total_max: How many bytes to save at most.
+        """
+        self._git = git
+        self._home = home
+        self._session = session
+        self._file_max, self._total_max = file_max, total_max
+        self._abandoned = False
+        self._running: int | None = None
+        self._places: RepositoryPlaces | None = None
+
+    # --- saving ------------------------------------------------------------------------------
+
+    def take(self, message: str, *, limit_s: float) -> SavedTree | None:
+        """Save the files of the work tree that git does not ignore; None outside of git."""
+        deadline = time.monotonic() + limit_s
+        found = self._places or self._look()
+        if found is None:
+            return None
+        store = session_objects.objects(self._home)
+        files.make_dir(store)
+        with session_objects.scratch(self._home) as scratch:
+            index = scratch / "index"
+            with suppress(FileNotFoundError):
+                # With its time: by it git knows which files may have changed since it was written.
+                shutil.copyfile(found.index, index)
+                facts = found.index.stat()
+                os.utime(index, ns=(facts.st_atime_ns, facts.st_mtime_ns))
+            extra = {
+                **session_objects.writing(store, found.objects),
+                "GIT_INDEX_FILE": str(index),
+            }
+            return self._save(message, _Runner(self, extra, deadline))
+
+    def _look(self) -> RepositoryPlaces | None:
+        if self._git.top_level() is not None:
+            self._places = session_objects.places(self._git)
+        return self._places
+
+    def _save(self, message: str, run: _Runner) -> SavedTree:
+        found = _parsed(split(_with_or_without_filters(run, *_STATUS)))
+        wanted, missing = self._sized(found.paths)
+        missing += _add(run, wanted)
+        tree = _text(_with_or_without_filters(run, "write-tree", "--missing-ok"))
+        parent = ("-p", found.head) if found.head else ()
+        commit = run.must("save the files", "commit-tree", tree, *parent, "-m", message)
+        if found.head is not None and found.branch is None:
+            self._keep(found.head)
+        return SavedTree(
+            commit=_text(commit),
+            head=found.head,
+            branch=found.branch,
+            missing=_shortened(missing),
+        )
+
+    def _sized(self, paths: Iterable[str]) -> tuple[list[str], list[str]]:
+        """Return the paths to save, and those that are too large, or no files."""
+        top, total = self._git.root(), 0
+        wanted: list[str] = []
+        missing: list[str] = []
+        sizes = {path: _size(top / path) for path in paths if not path.endswith("/")}
+        for path, size in sorted(sizes.items(), key=lambda each: each[1]):
+            total += max(size, 0)
+            fits = 0 <= size <= self._file_max and total <= self._total_max
+            (wanted if fits else missing).append(path)
+        return wanted, [*missing, *(path for path in paths if path.endswith("/"))]
+
+    def _keep(self, head: str) -> None:
+        """Keep a commit that no branch or tag has, as git would delete it one day."""
+        words = ("for-each-ref", "--count=1", "--contains", head)
+        if not self._git.must_read("look for the commit", *words).out:
+            ref = f"{REF_PREFIX}{self._session}"
+            session_objects.must_run(self._git, "keep the commit", "update-ref", ref, head)
+
+    # --- being stopped -----------------------------------------------------------------------
+
+    def abandon(self) -> None:
+        """Make a `take` that runs in another thread fail at once; later ones fail, too."""
+        self._abandoned = True
+        self._kill()
+
+    def began(self, pid: int | None) -> None:
+        """Note the git that runs now, so that `abandon` can end it."""
+        self._running = pid
+        if self._abandoned:
+            self._kill()
+
+    def run(self, *argv: str, limit_s: float, **more: Mapping[str, str] | bytes) -> GitReply:
+        """Run git for `take`.
+
+        Raises:
+            GitError: `abandon` was called.
+            MissingError: It takes longer than ``limit_s``.
+        """
+        if self._abandoned:
+            raise GitError("the work-tree checkpoint was abandoned")
+        try:
+            return self._git.run(
+                *QUIET,
+                *argv,
+                limit_s=limit_s,
+                began=self.began,
+                **more,  # type: ignore[arg-type]  # ``stdin`` and ``extra``
+            )
+        finally:
+            self._running = None
+
+    def _kill(self) -> None:
+        running = self._running
+        if running is not None:
+            with suppress(ProcessLookupError):
+                os.killpg(running, signal.SIGKILL)
+
+    # --- using them --------------------------------------------------------------------------
+
+    def differing(self, since: str, until: str) -> tuple[str, ...]:
+        """Return the files in which two commits differ, without those in ``.agentmux``."""
+        extra = session_objects.reading(self._home)
+        return tuple(each.path for each in tree_files.changes(self._git, extra, since, until))
+
+    def write_files(self, since: str, until: str, *, leave: Collection[str]) -> tuple[str, ...]:
+        """Make the files that differ between two commits as they are in ``until``."""
+        extra = session_objects.reading(self._home)
+        changed = tree_files.changes(self._git, extra, since, until)
+        with session_objects.scratch(self._home) as scratch:
+            return tree_files.write(self._git, extra, changed, scratch=scratch, leave=leave)
+
+    def forget(self) -> None:
+        """Delete the session's ref, if it has one."""
+        ref = f"{REF_PREFIX}{self._session}"
+        if self._git.top_level() is not None and self._git.read("show-ref", "--verify", ref).out:
+            session_objects.must_run(self._git, "delete a ref", "update-ref", "-d", ref)
+
+
+class _Runner:
+    """Runs the git commands of one `take`, until its time is over."""
+
+    def __init__(
+        self, checkpoints: GitCheckpoints, extra: Mapping[str, str], deadline: float
+    ) -> None:
+        self._checkpoints = checkpoints
+        self._extra = {**extra, **_IDENTITY, "LC_ALL": "C"}
+        self._index_lock = Path(f"{extra['GIT_INDEX_FILE']}.lock")
+        self._deadline = deadline
+
+    def __call__(self, *argv: str, stdin: bytes = b"", limit_s: float = _STATUS_S) -> GitReply:
+        left_s = self._deadline - time.monotonic()
+        if left_s <= 0:
+            raise MissingError("the work-tree checkpoint took too long")
+        self._index_lock.unlink(missing_ok=True)  # of a git that was killed
+        return self._checkpoints.run(
+            *argv, stdin=stdin, extra=self._extra, limit_s=min(limit_s, left_s)
+        )
+
+    def must(self, purpose: str, *argv: str) -> bytes:
+        reply = self(*argv)
+        if reply.status != 0:
+            raise failed(purpose, reply)
+        return reply.out
+
+    def works(self, *argv: str, stdin: bytes = b"", limit_s: float = _STEP_S) -> bool:
+        """Run git; return whether it succeeded in time."""
+        try:
+            return self(*argv, stdin=stdin, limit_s=limit_s).status == 0
+        except MissingError:
+            return False
+
+
+def _with_or_without_filters(run: _Runner, *words: str) -> bytes:
+    """Run a command that may ask a filter about a file that git is not sure of; return its output.
+
+    If that fails, it is run again without filters: such a file then counts as changed.
+    """
+    try:
+        reply = run(*words)
+    except MissingError:
+        reply = None
+    if reply is None or reply.status != 0:
+        reply = run(*_without_filters(run), *words)
+    if reply.status != 0:
+        raise failed("save the files", reply)
+    return reply.out
+
+
+def _without_filters(run: _Runner) -> list[str]:
+    """Return settings that turn all filters off; a changed file is then found by its bytes."""
+    reply = run("config", "-z", "--name-only", "--get-regexp", r"^filter\.")
+    drivers = {name.rpartition(".")[0] for name in split(reply.out)}
+    return [
+        word
+        for driver in sorted(drivers)
+        for setting in ("clean=", "process=", "required=false")
+        for word in ("-c", f"{driver}.{setting}")
+    ]
+
+
+def _parsed(entries: Iterable[str]) -> _Found:
+    facts = {"branch.oid": "", "branch.head": ""}
+    paths: list[str] = []
+    for entry in entries:
+        kind, _, rest = entry.partition(" ")
+        if kind == "#":
+            name, _, value = rest.partition(" ")
+            facts[name] = value
+        elif kind in _FIELDS:
+            *words, path = entry.split(" ", _FIELDS[kind])
+            if layout.PROJECT_FOLDER not in path.split("/") and _differs(kind, words):
+                paths.append(f"{path}/" if _is_repository(kind, words) else path)
+    oid, branch = facts["branch.oid"], facts["branch.head"]
+    return _Found(
+        head=None if oid in {"", "(initial)"} else oid,
+        branch=None if branch in {"", "(detached)"} else branch,
+        paths=tuple(paths),
+    )
+
+
+def _differs(kind: str, words: list[str]) -> bool:
+    """Whether a path differs from the index; what is only staged is in the copy already."""
+    return kind != "1" or words[1][1] != "."
+
+
+def _is_repository(kind: str, words: list[str]) -> bool:
+    return kind != "?" and words[2].startswith("S")
+
+
+def _add(run: _Runner, paths: list[str]) -> list[str]:
+    """Add the paths to the index; return those that git refuses."""
+    if not paths or _adds(run, paths, limit_s=_STATUS_S):
+        return []
+    reply = run("check-attr", "-z", "--stdin", "filter", stdin=joined(paths))
+    words = list(split(reply.out))
+    filtered = {
+        path
+        for path, value in zip(words[::3], words[2::3], strict=False)
+        if value not in {"unspecified", "unset"}
+    }
+    plain = [path for path in paths if path not in filtered]
+    # No filter at all for these: git asks the filter of another file that it is not sure of.
+    off = _without_filters(run)
+    return _added_in_parts(run, plain, off) + _added_in_parts(run, sorted(filtered), [])
+
+
+def _adds(run: _Runner, paths: list[str], settings: Sequence[str] = (), *, limit_s: float) -> bool:
+    words = ("update-index", "-z", "--add", "--remove", "--replace", "--stdin")
+    return run.works(*settings, *words, stdin=joined(paths), limit_s=limit_s)
+
+
+def _added_in_parts(run: _Runner, paths: list[str], settings: Sequence[str]) -> list[str]:
+    """Add what can be added: one file that git refuses must not keep the others out."""
+    if not paths or _adds(run, paths, settings, limit_s=_STEP_S):
+        return []
+    if len(paths) == 1:
+        return paths
+    half = len(paths) // 2
+    first = _added_in_parts(run, paths[:half], settings)
+    return first + _added_in_parts(run, paths[half:], settings)
+
+
+def _size(path: Path) -> int:
+    """Return a file's size in bytes; 0 for a link or a missing file, -1 for anything else."""
+    try:
+        facts = path.lstat()
+    except OSError:
+        return 0
+    if stat.S_ISREG(facts.st_mode):
+        return facts.st_size
+    return 0 if stat.S_ISLNK(facts.st_mode) else -1
+
+
+def _shortened(paths: list[str]) -> tuple[str, ...]:
+    """Return the paths, sorted; if they are many, top directories instead of their files."""
+    if len(paths) <= _NAMED_MAX:
+        return tuple(sorted(paths))
+    tops = Counter(f"{path.split('/')[0]}/" if "/" in path else path for path in paths)
+    return tuple(sorted(tops))
+
+
+def _text(out: bytes) -> str:
+    return decoded(out).strip()

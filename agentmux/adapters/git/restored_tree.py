@@ -1,0 +1,181 @@
+"""Puts the files of a work-tree checkpoint into a worktree that is made again.
+
+If its branch has moved since the checkpoint, git merges: what the checkpoint had changed on its
+HEAD is applied to the branch. The merge is made in a temporary object directory.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from agentmux.adapters.git import session_objects, tree_files
+from agentmux.adapters.git.program import GitProgram, GitReply, decoded, failed, split
+from agentmux.core.codec.frozen import dataclass
+from agentmux.core.journal.state import TreeCheckpoint
+from agentmux.ports.worktrees import CheckpointUnusableError, WorktreeSpec
+
+_MERGES: Final = (2, 38)
+_NAMED: Final = 5
+_IDENTITY: Final = {
+    f"GIT_{who}_{what}": value
+    for who in ("AUTHOR", "COMMITTER")
+    for what, value in (("NAME", "AgentMux"), ("EMAIL", "agentmux@localhost"))
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RestoredTree:
+    """The files that a worktree gets after ``git worktree add``.
+
+    Attributes:
+        tip: The commit that is checked out there.
+        tree: The commit, or tree, with the files.
+        extra: The variables with which git finds them.
+        scratch: A directory for temporary files.
+        missing: The files that the checkpoint does not have.
+    """
+
+    tip: str
+    tree: str
+    extra: Mapping[str, str]
+    scratch: Path
+    missing: tuple[str, ...]
+
+
+def why_not_restored(git: GitProgram, spec: WorktreeSpec) -> CheckpointUnusableError | None:
+    """Return why the checkpoint cannot be used; None where it can, or there is none."""
+    try:
+        with restored_tree(git, spec):
+            return None
+    except CheckpointUnusableError as error:
+        return error
+
+
+@contextmanager
+def restored_tree(git: GitProgram, spec: WorktreeSpec | None) -> Iterator[RestoredTree | None]:
+    """Provide the files of the spec's checkpoint, on its branch as it is now; None for none.
+
+    Raises:
+        CheckpointUnusableError: The checkpoint is incomplete, or conflicts with the branch.
+    """
+    saved = spec.checkpoint if spec is not None else None
+    if spec is None or saved is None or saved.head is None:
+        yield None
+        return
+    with tempfile.TemporaryDirectory(prefix="agentmux-merge-") as folder:
+        scratch = Path(folder)
+        store = session_objects.objects(spec.home)
+        mine = session_objects.places(git).objects
+        extra = {**session_objects.writing(scratch, mine, store), **_IDENTITY}
+        tip = _commit(git, spec.branch)
+        yield RestoredTree(
+            tip=tip,
+            tree=_merged(git, extra, spec, saved, tip),
+            extra=session_objects.reading(spec.home, scratch),
+            scratch=scratch,
+            missing=saved.missing,
+        )
+
+
+def write_restored(git: GitProgram, saved: RestoredTree | None) -> tuple[str, ...]:
+    """Write the files into the worktree in which ``git`` runs; return warnings."""
+    if saved is None:
+        return ()
+    changed = tree_files.changes(git, saved.extra, saved.tip, saved.tree)
+    left = tree_files.write(git, saved.extra, changed, scratch=saved.scratch)
+    return tuple(f"{path} could not be written from the checkpoint" for path in left)
+
+
+def _commit(git: GitProgram, branch: str) -> str:
+    words = ("rev-parse", "-q", "--verify", f"refs/heads/{branch}^{{commit}}")
+    return decoded(git.must_read("find the branch", *words).out).strip()
+
+
+def _merged(
+    git: GitProgram,
+    extra: Mapping[str, str],
+    spec: WorktreeSpec,
+    saved: TreeCheckpoint,
+    tip: str,
+) -> str:
+    """Return the commit or tree with the checkpoint's changes on ``tip``."""
+    after = git.run("merge-base", "--is-ancestor", tip, saved.commit, extra=extra)
+    complete = git.run(
+        "rev-list", "--objects", "--quiet", saved.commit, f"^{saved.head}", extra=extra
+    )
+    if after.status not in {0, 1} or complete.status != 0:
+        raise _incomplete(spec, saved)
+    if after.status == 0:
+        return saved.commit
+    version = re.search(r"(\d+)\.(\d+)", decoded(git.must_read("tell", "version").out))
+    if version is None or (int(version[1]), int(version[2])) < _MERGES:
+        raise _conflict(spec, saved, "to merge them needs git 2.38")
+    ours = _based_on_its_head(git, extra, spec, saved, tip)
+    words = ("merge-tree", "--write-tree", "-z", "--name-only", "--no-messages")
+    reply = git.run(*words, ours, saved.commit, extra=extra)
+    if reply.status not in {0, 1}:
+        raise failed("apply the checkpoint to the branch", reply)
+    return _clean(spec, saved, reply)
+
+
+def _clean(spec: WorktreeSpec, saved: TreeCheckpoint, reply: GitReply) -> str:
+    tree, *paths = split(reply.out)
+    if reply.status == 0:
+        return tree
+    more = f" and {len(paths) - _NAMED} more" if len(paths) > _NAMED else ""
+    raise _conflict(spec, saved, f"both changed {', '.join(paths[:_NAMED])}{more}")
+
+
+def _based_on_its_head(
+    git: GitProgram,
+    extra: Mapping[str, str],
+    spec: WorktreeSpec,
+    saved: TreeCheckpoint,
+    tip: str,
+) -> str:
+    """Return a commit like ``tip`` whose common ancestor with the checkpoint is its HEAD.
+
+    Otherwise a branch whose history was rewritten would get its old commits again.
+    """
+    head = saved.head or ""
+    found = git.run("merge-base", "--is-ancestor", head, tip, extra=extra)
+    if found.status == 0 or saved.branch != spec.branch:
+        return tip
+    reply = git.run("commit-tree", f"{tip}^{{tree}}", "-p", head, "-m", "x", extra=extra)
+    if reply.status != 0:
+        raise failed("apply the checkpoint to the branch", reply)
+    return decoded(reply.out).strip()
+
+
+def _incomplete(spec: WorktreeSpec, saved: TreeCheckpoint) -> CheckpointUnusableError:
+    return CheckpointUnusableError(
+        f"work-tree checkpoint {saved.number} is not complete: git does not find all of its files",
+        reason="checkpoint_incomplete",
+        hints=(_without(spec),),
+    )
+
+
+def _conflict(spec: WorktreeSpec, saved: TreeCheckpoint, why: str) -> CheckpointUnusableError:
+    branch, head = shlex.quote(spec.branch), (saved.head or "")[:12]
+    return CheckpointUnusableError(
+        f"branch {spec.branch} has moved since work-tree checkpoint {saved.number} was taken on "
+        f"{head}, and {why}",
+        reason="checkpoint_conflict",
+        hints=(
+            f"see what the branch got since then: git log -p {head}..{branch}",
+            f"keep that in another branch: git branch NAME {branch}",
+            f"then go back: git branch -f {branch} {head}",
+            _without(spec),
+        ),
+    )
+
+
+def _without(spec: WorktreeSpec) -> str:
+    name = shlex.quote(spec.home.name)
+    return f"give up what was not committed: agentmux resume --without-checkpoint {name}"

@@ -1,0 +1,110 @@
+"""The git objects that only one session has: a directory in that of the session.
+
+Git writes there with the repository's own objects as alternates, so that nothing that the user has
+(a mirror, a bundle, ``git gc``) ever meets them.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from agentmux.adapters.disk import files
+from agentmux.adapters.git.program import GitProgram, decoded, failed
+from agentmux.core.codec.frozen import dataclass
+from agentmux.core.names import layout
+
+QUIET: Final = (
+    *("-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false"),
+    *("-c", "core.splitIndex=false", "-c", "core.safecrlf=false"),
+    *("-c", "core.logAllRefUpdates=false", "-c", "status.aheadBehind=false"),
+    *("-c", "core.fsync=objects", "-c", "core.fsyncMethod=batch"),
+)
+"""Settings for git commands of ours: no hooks, no daemon, no files beside the copied index."""
+
+REF_PREFIX: Final = "refs/agentmux/"
+_SCRATCH: Final = "taking-"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RepositoryPlaces:
+    """Where the repository around a work tree has its objects, and the work tree its index."""
+
+    objects: Path
+    index: Path
+
+
+def places(git: GitProgram) -> RepositoryPlaces:
+    """Return the places of git's repository.
+
+    Raises:
+        GitError: There is no repository.
+    """
+    reply = git.must_read(
+        "find its files", "rev-parse", "--git-path", "objects", "--git-path", "index"
+    )
+    objects, _, index = decoded(reply.out).removesuffix("\n").partition("\n")
+    return RepositoryPlaces(objects=git.root() / objects, index=git.root() / index)
+
+
+def folder(home: Path) -> Path:
+    """Return the directory of all that checkpoints leave in the session's directory ``home``."""
+    return home / layout.WORK_TREE
+
+
+def objects(home: Path) -> Path:
+    """Return the directory of the session's objects; it may not exist."""
+    return folder(home) / "objects"
+
+
+def reading(home: Path, *others: Path) -> dict[str, str]:
+    """Return the variables with which git reads the session's objects and those in ``others``."""
+    stores = (objects(home), *others)
+    return {"GIT_ALTERNATE_OBJECT_DIRECTORIES": ":".join(map(_quoted, stores))}
+
+
+def writing(target: Path, *others: Path) -> dict[str, str]:
+    """Return the variables with which git writes objects to ``target``, and reads ``others``."""
+    return {
+        "GIT_OBJECT_DIRECTORY": str(target),
+        "GIT_ALTERNATE_OBJECT_DIRECTORIES": ":".join(map(_quoted, others)),
+    }
+
+
+def _quoted(path: Path) -> str:
+    """Return a path for git's list of directories, in which ``:`` separates them."""
+    text = str(path)
+    if ":" not in text and not text.startswith('"'):
+        return text
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{escaped}"'
+
+
+@contextmanager
+def scratch(home: Path) -> Iterator[Path]:
+    """Provide a private directory in that of the session; remove those of killed processes."""
+    place = folder(home)
+    files.make_dir(place)
+    for left in place.glob(f"{_SCRATCH}*"):
+        shutil.rmtree(left, ignore_errors=True)
+    made = Path(tempfile.mkdtemp(prefix=_SCRATCH, dir=place))
+    try:
+        yield made
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
+
+
+def must_run(git: GitProgram, purpose: str, *argv: str, **more: Mapping[str, str] | bytes) -> bytes:
+    """Run git with the settings `QUIET`; return what it printed.
+
+    Raises:
+        GitError: The exit status is not 0.
+    """
+    reply = git.run(*QUIET, *argv, **more)  # type: ignore[arg-type]  # as for `GitProgram.run`
+    if reply.status != 0:
+        raise failed(purpose, reply)
+    return reply.out

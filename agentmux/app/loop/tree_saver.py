@@ -1,0 +1,149 @@
+"""Saves the work tree of a session at the end of each phase, beside the loop."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from contextlib import suppress
+from threading import Thread
+from typing import Final
+
+from agentmux.app.loop.background_tasks import Loop
+from agentmux.app.session.writer import Session
+from agentmux.app.world import World
+from agentmux.core.codec.frozen import replace
+from agentmux.core.decisions.tree_checkpoints import STOP, Position, position, reason_to_save
+from agentmux.core.journal.events import CheckpointTaken
+from agentmux.errors import AgentmuxError
+from agentmux.ports.checkpoints import SavedTree
+
+logger = logging.getLogger(__name__)
+
+PATIENCE_S: Final = 1.0
+"""How long the next agent waits at most for a checkpoint; it then goes on in the background."""
+
+LIMIT_S: Final = 120.0
+"""How long a checkpoint may take."""
+
+LAST_S: Final = 3.0
+"""The limit for the one at the stop, which is shorter than `stop.ANSWER_WAIT_S`."""
+
+
+class TreeSaver:
+    """Takes the work-tree checkpoints of one session, one at a time."""
+
+    def __init__(self, world: World, session: Session, loop: Loop) -> None:
+        self._session = session
+        self._loop = loop
+        self._is_on = world.settings.git.checkpoints
+        self._store = world.checkpoints(
+            world.tree, session.files.path.resolve(), session.state.session_id
+        )
+        self._seen = position(session.state)
+        self._running: asyncio.Task[None] | None = None
+        self._began_s = 0.0
+        self._problem = ""
+
+    def save_if_due(self) -> None:
+        """Begin to save the work tree if a phase has ended or a sub-plan was handed in.
+
+        Call this in the loop, after each change of the state.
+        """
+        before, self._seen = self._seen, position(self._session.state)
+        because = reason_to_save(before, self._seen)
+        if not because or not self._is_on or self._is_busy():
+            return
+        self._begin(because, replace(before, subplans=self._seen.subplans))
+
+    async def before_next(self) -> None:
+        """Wait for a checkpoint that has begun; call this before the next agent is started.
+
+        It waits until `PATIENCE_S` seconds after the beginning, not longer.
+        """
+        left_s = self._began_s + PATIENCE_S - asyncio.get_running_loop().time()
+        if self._is_busy() and left_s > 0:
+            await self._wait(left_s)
+
+    async def at_stop(self) -> None:
+        """Save the work tree once more, as the session stops; it takes `LAST_S` seconds at most."""
+        if not self._is_on:
+            return
+        if not self._is_busy():
+            self._begin(STOP, position(self._session.state))
+        await self._wait(LAST_S)
+        await self.close()
+
+    async def close(self) -> None:
+        """Give up a checkpoint that is not finished; take none any more."""
+        self._store.abandon()
+        await self._wait(PATIENCE_S)
+
+    def _is_busy(self) -> bool:
+        return self._running is not None and not self._running.done()
+
+    def _begin(self, because: str, at: Position) -> None:
+        self._began_s = asyncio.get_running_loop().time()
+        self._running = asyncio.create_task(self._take(because, at))
+
+    async def _wait(self, limit_s: float) -> None:
+        if self._running is not None:
+            await asyncio.wait({self._running}, timeout=limit_s)
+
+    async def _take(self, because: str, at: Position) -> None:
+        try:
+            found = await self._saved(f"agentmux: {at.phase} ({because})")
+            if found is not None:
+                self._record(because, at, found)
+        except (AgentmuxError, OSError) as error:
+            self._report(str(error))
+        self._loop.wake()
+
+    def _record(self, because: str, at: Position, found: SavedTree) -> None:
+        self._problem = ""
+        number = len(self._session.state.tree_checkpoints) + 1
+        self._session.record(
+            CheckpointTaken(
+                number=number,
+                because=because,
+                phase=at.phase.value,
+                commit=found.commit,
+                cycle=at.cycle,
+                iteration=at.iteration,
+                subplans=at.subplans,
+                head=found.head,
+                branch=found.branch,
+                missing=found.missing,
+            )
+        )
+
+    def _report(self, problem: str) -> None:
+        logger.warning("no work-tree checkpoint: %s", problem)
+        if problem != self._problem:
+            self._problem = problem
+            self._loop.say(f"problem: no work-tree checkpoint: {problem}")
+
+    async def _saved(self, message: str) -> SavedTree | None:
+        """Take a checkpoint in a thread, which keeps no process from ending."""
+        loop = asyncio.get_running_loop()
+        done: asyncio.Future[SavedTree | None] = loop.create_future()
+
+        def tell(found: SavedTree | None, error: BaseException | None) -> None:
+            if done.done():
+                return
+            if error is not None:
+                done.set_exception(error)
+            else:
+                done.set_result(found)
+
+        def take() -> None:
+            found: SavedTree | None = None
+            failed: BaseException | None = None
+            try:
+                found = self._store.take(message, limit_s=LIMIT_S)
+            except BaseException as error:  # noqa: BLE001 (it is raised in the loop)
+                failed = error
+            with suppress(RuntimeError):  # the loop is closed, as the process ends
+                loop.call_soon_threadsafe(tell, found, failed)
+
+        Thread(target=take, daemon=True).start()
+        return await done

@@ -1,0 +1,331 @@
+"""Work-tree checkpoints, with real git: all files are saved, and nothing of the user's changes."""
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agentmux.adapters.git import session_objects
+from agentmux.adapters.git.checkpoints import GitCheckpoints
+from agentmux.adapters.git.program import GitProgram
+from agentmux.errors import MissingError
+from agentmux.ports.checkpoints import SavedTree
+from agentmux.ports.repository import GitError
+from tests.app.driver import git, make_project
+
+SESSION = "11111111-2222-3333-4444-555555555555"
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    return make_project(tmp_path / "project")
+
+
+@pytest.fixture
+def home(project: Path) -> Path:
+    home = project / ".agentmux" / ".sessions" / "20260101-101500-x"
+    home.mkdir(parents=True)
+    (home.parent / ".gitignore").write_text("*\n")
+    return home
+
+
+def checkpoints(top: Path, home: Path, **more: Any) -> GitCheckpoints:
+    environ = {**os.environ, **more.pop("environ", {})}
+    return GitCheckpoints(GitProgram(top, environ), home, SESSION, **more)
+
+
+def taken(top: Path, home: Path, **more: Any) -> SavedTree:
+    saved = checkpoints(top, home, **more).take("a checkpoint", limit_s=60)
+    assert saved is not None
+    return saved
+
+
+def inside(top: Path, home: Path, *argv: str) -> str:
+    """Run git where it sees the session's objects, too."""
+    environ = {**os.environ, **session_objects.reading(home)}
+    done = subprocess.run(
+        ["git", *argv], cwd=top, env=environ, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def names(top: Path, home: Path, saved: SavedTree) -> list[str]:
+    return inside(top, home, "ls-tree", "-r", "--name-only", saved.commit).splitlines()
+
+
+def digests(folder: Path) -> dict[str, str]:
+    """Return a digest of every file, except those of a session."""
+    return {
+        str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in folder.rglob("*")
+        if path.is_file() and ".sessions" not in path.parts
+    }
+
+
+def dirty(project: Path) -> None:
+    """Change the work tree in every way that git knows."""
+    for name in ("gone", "staged", "both", "kept"):
+        (project / f"{name}.txt").write_text(f"{name}\n")
+    (project / ".gitignore").write_text("*.secret\n")
+    git(project, "add", "-A", "--", ":!.agentmux")
+    git(project, "commit", "-qm", "More")
+    (project / "gone.txt").unlink()
+    (project / "staged.txt").write_text("staged now\n")
+    (project / "both.txt").write_text("staged\n")
+    git(project, "add", "staged.txt", "both.txt")
+    (project / "both.txt").write_text("and changed\n")
+    (project / "sub").mkdir()
+    (project / "sub" / "né w\n.txt").write_text("new\n")
+    (project / "run.sh").write_text("true\n")
+    (project / "run.sh").chmod(0o755)
+    (project / "link").symlink_to("kept.txt")
+    (project / "key.secret").write_text("secret\n")
+    (project / ".agentmux" / "own.txt").write_text("ours\n")
+    git(project, "add", "-N", "run.sh")
+
+
+def test_everything_is_saved_and_nothing_of_the_user_changes(project: Path, home: Path) -> None:
+    dirty(project)
+    hook = project / ".git" / "hooks" / "post-index-change"
+    hook.parent.mkdir()
+    hook.write_text("#!/bin/sh\ntouch hooked\n")
+    hook.chmod(0o755)
+    before = digests(project)
+    saved = taken(project, home)
+    assert digests(project) == before
+    assert saved.head == git(project, "rev-parse", "HEAD").strip()
+    assert (saved.branch, saved.missing) == ("main", ())
+    found = inside(project, home, "ls-tree", "-r", "-z", "--name-only", saved.commit)
+    assert found.split("\0")[:-1] == [
+        ".gitignore", "README.md", "both.txt", "kept.txt", "link", "run.sh", "staged.txt",
+        "sub/né w\n.txt",
+    ]  # fmt: skip
+    assert inside(project, home, "show", f"{saved.commit}:both.txt") == "and changed\n"
+    assert inside(project, home, "show", f"{saved.commit}:staged.txt") == "staged now\n"
+    said = inside(project, home, "log", "-1", "--format=%an %ae %cn %P %s", saved.commit)
+    assert said == f"AgentMux agentmux@localhost AgentMux {saved.head} a checkpoint\n"
+    with pytest.raises(AssertionError):
+        git(project, "cat-file", "-e", saved.commit)  # only the session has it
+    assert not list((home / "work-tree").glob("taking-*"))
+
+
+def test_a_change_in_the_same_moment_as_the_index_is_seen(project: Path, home: Path) -> None:
+    """Git finds it by the time of the index, which the copy has to keep."""
+    path = project / "README.md"
+    path.write_text("# A project\n")
+    facts = path.stat()
+    git(project, "update-index", "--refresh")
+    os.utime(project / ".git" / "index", ns=(facts.st_mtime_ns, facts.st_mtime_ns))
+    path.write_text("# A PROJECT\n")
+    os.utime(path, ns=(facts.st_atime_ns, facts.st_mtime_ns))
+    saved = taken(project, home)
+    assert inside(project, home, "show", f"{saved.commit}:README.md") == "# A PROJECT\n"
+
+
+def test_a_checkpoint_is_written_back_any_number_of_times(project: Path, home: Path) -> None:
+    dirty(project)
+    first = taken(project, home)
+    before = digests(project)
+    (project / "both.txt").unlink()
+    shutil.rmtree(project / "sub")
+    (project / "sub").write_text("a file now\n")
+    (project / "link").unlink()
+    (project / "link").mkdir()
+    (project / "link" / "inside.txt").write_text("x\n")
+    (project / "run.sh").chmod(0o644)
+    (project / "more" / "below").mkdir(parents=True)
+    (project / "more" / "below" / "new.txt").write_text("new\n")
+    second = taken(project, home)
+    store = checkpoints(project, home)
+    assert "link/inside.txt" in store.differing(first.commit, second.commit)
+    after = digests(project)
+    for _ in range(2):
+        assert store.write_files(second.commit, first.commit, leave=()) == ()
+        assert digests(project) == before
+        assert os.access(project / "run.sh", os.X_OK)
+        assert (project / "link").is_symlink()
+        assert not (project / "more").exists()
+    assert store.write_files(first.commit, second.commit, leave=()) == ()
+    assert digests(project) == after
+    (project / "both.txt").write_text("mine\n")
+    store.write_files(second.commit, first.commit, leave=("both.txt", "sub/"))
+    assert (project / "both.txt").read_text() == "mine\n"
+    assert not (project / "sub").is_dir()
+
+
+def test_what_cannot_be_saved_is_named(project: Path, home: Path) -> None:
+    (project / ".gitattributes").write_text("*.big filter=lfs\n*.odd filter=odd\n")
+    git(project, "config", "filter.lfs.clean", "no-such-program clean %f")
+    git(project, "config", "filter.lfs.required", "true")
+    git(project, "config", "filter.odd.clean", "false")
+    (project / "some.odd").write_text("not required\n")
+    (project / "data.big").write_text("pointer\n")
+    (project / "other.big").write_text("pointer\n")
+    (project / "huge.bin").write_bytes(b"0" * 5000)
+    (project / "fine.txt").write_text("fine\n")
+    make_project(project / "nested")
+    saved = taken(project, home, file_max=4000)
+    assert saved.missing == ("data.big", "huge.bin", "nested/", "other.big")
+    assert names(project, home, saved) == [".gitattributes", "README.md", "fine.txt", "some.odd"]
+    (project / "README.md").write_text("x" * 3000)
+    saved = taken(project, home, total_max=2000)
+    assert "README.md" in saved.missing
+    assert inside(project, home, "show", f"{saved.commit}:README.md") == "# A project\n"
+
+
+def test_a_pointer_of_lfs_that_is_unchanged_needs_no_filter(project: Path, home: Path) -> None:
+    (project / ".gitattributes").write_text("*.big filter=lfs\n")
+    (project / "data.big").write_text("version https://git-lfs.github.com/spec/v1\n")
+    git(project, "add", "-A", "--", ":!.agentmux")
+    git(project, "commit", "-qm", "Pointer")
+    git(project, "config", "filter.lfs.clean", "no-such-program clean %f")
+    git(project, "config", "filter.lfs.required", "true")
+    (project / "data.big").touch()  # git has to compare the content
+    (project / "new.txt").write_text("new\n")
+    saved = taken(project, home)
+    assert "new.txt" in names(project, home, saved)
+    assert saved.missing in {(), ("data.big",)}
+    assert "lfs" in inside(project, home, "show", f"{saved.commit}:data.big")
+
+
+def test_many_missing_files_are_named_by_their_directories(project: Path, home: Path) -> None:
+    (project / "data").mkdir()
+    for number in range(300):
+        (project / "data" / f"{number}.bin").write_text("12345")
+    saved = taken(project, home, file_max=4)
+    assert saved.missing == ("data/",)
+
+
+def test_a_file_that_cannot_be_read_is_named(project: Path, home: Path) -> None:
+    if os.geteuid() == 0:
+        pytest.skip("root may read every file")
+    (project / "closed.txt").write_text("x")
+    (project / "closed.txt").chmod(0)
+    assert taken(project, home).missing == ("closed.txt",)
+
+
+def test_a_sparse_checkout_keeps_what_it_leaves_out(project: Path, home: Path) -> None:
+    for name in ("in", "out"):
+        (project / name).mkdir()
+        (project / name / "file.txt").write_text(f"{name}\n")
+    git(project, "add", "in", "out")
+    git(project, "commit", "-qm", "Two")
+    git(project, "sparse-checkout", "set", "--cone", "--sparse-index", "in")
+    (project / "in" / "file.txt").write_text("changed\n")
+    before = digests(project)
+    saved = taken(project, home)
+    assert digests(project) == before
+    assert not (project / "out").exists()
+    assert names(project, home, saved) == ["README.md", "in/file.txt", "out/file.txt"]
+    assert inside(project, home, "show", f"{saved.commit}:in/file.txt") == "changed\n"
+
+
+def test_a_split_index_stays_as_it_is(project: Path, home: Path) -> None:
+    git(project, "config", "core.splitIndex", "true")
+    git(project, "update-index", "--split-index")
+    (project / "new.txt").write_text("new\n")
+    before = digests(project)
+    assert "new.txt" in names(project, home, taken(project, home))
+    assert digests(project) == before
+
+
+def test_before_the_first_commit_and_outside_of_git(tmp_path: Path) -> None:
+    empty, home = tmp_path / "empty", tmp_path / "session"
+    home.mkdir()
+    empty.mkdir()
+    assert checkpoints(empty, home).take("x", limit_s=60) is None
+    git(empty, "init", "-q", "-b", "main")
+    (empty / "new.txt").write_text("new\n")
+    saved = taken(empty, home)
+    assert (saved.head, saved.branch) == (None, "main")
+    assert names(empty, home, saved) == ["new.txt"]
+
+
+def test_a_merge_in_progress(project: Path, home: Path) -> None:
+    git(project, "switch", "-qc", "other")
+    (project / "README.md").write_text("other\n")
+    git(project, "commit", "-qam", "Other")
+    git(project, "switch", "-q", "main")
+    (project / "README.md").write_text("main\n")
+    git(project, "commit", "-qam", "Main")
+    with pytest.raises(AssertionError):
+        git(project, "merge", "-q", "other")
+    before = digests(project)
+    saved = taken(project, home)
+    assert "<<<<<<<" in inside(project, home, "show", f"{saved.commit}:README.md")
+    assert digests(project) == before
+
+
+def test_a_commit_that_no_branch_has_gets_the_one_ref(project: Path, home: Path) -> None:
+    before = git(project, "for-each-ref")
+    git(project, "switch", "-q", "--detach")
+    assert taken(project, home).branch is None
+    assert git(project, "for-each-ref") == before  # a branch has it
+    git(project, "commit", "-q", "--allow-empty", "-m", "Detached")
+    saved = taken(project, home)
+    refs = git(project, "for-each-ref", "--format=%(refname) %(objectname)", "refs/agentmux")
+    assert refs == f"refs/agentmux/{SESSION} {saved.head}\n"
+    for _ in range(2):
+        checkpoints(project, home).forget()
+        assert git(project, "for-each-ref") == before
+
+
+def test_a_path_with_a_colon(tmp_path: Path) -> None:
+    project = make_project(tmp_path / "a:b")
+    home = tmp_path / 'ho"m:e'
+    home.mkdir()
+    (project / "new.txt").write_text("new\n")
+    assert "new.txt" in names(project, home, taken(project, home))
+
+
+def hanging_git(tmp_path: Path, command: str) -> dict[str, str]:
+    """Return a PATH on which git hangs in one command."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    real = shutil.which("git")
+    script = folder / "git"
+    script.write_text(
+        f'#!{sys.executable}\nimport os, sys, time\nif "{command}" in sys.argv: time.sleep(600)\n'
+        f'os.execv("{real}", ["git", *sys.argv[1:]])\n'
+    )
+    script.chmod(0o755)
+    return {"PATH": f"{folder}:{os.environ['PATH']}"}
+
+
+def test_a_git_that_hangs_is_ended_in_time(project: Path, home: Path, tmp_path: Path) -> None:
+    (project / "new.txt").write_text("new\n")
+    store = checkpoints(project, home, environ=hanging_git(tmp_path, "write-tree"))
+    began = time.monotonic()
+    with pytest.raises(MissingError, match="took too long"):
+        store.take("x", limit_s=1)
+    assert time.monotonic() - began < 10
+
+
+def test_a_checkpoint_that_is_abandoned_ends_at_once(
+    project: Path, home: Path, tmp_path: Path
+) -> None:
+    (project / "new.txt").write_text("new\n")
+    store = checkpoints(project, home, environ=hanging_git(tmp_path, "write-tree"))
+    said: list[str] = []
+
+    def take() -> None:
+        try:
+            store.take("x", limit_s=600)
+        except GitError as error:
+            said.append(str(error))
+
+    thread = threading.Thread(target=take)
+    thread.start()
+    store.abandon()
+    thread.join(20)
+    assert said
+    with pytest.raises(GitError, match="abandoned"):
+        store.take("x", limit_s=600)

@@ -1,0 +1,134 @@
+"""The work tree is saved at the end of each phase, and hardly ever holds an agent up."""
+
+import asyncio
+import itertools
+import os
+import threading
+import time
+from collections.abc import Collection
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from agentmux.adapters.git import session_objects
+from agentmux.app.loop.tree_saver import PATIENCE_S, TreeSaver
+from agentmux.app.session.writer import Session
+from agentmux.core.journal.events import CheckpointTaken
+from agentmux.errors import ExitCode
+from agentmux.ports.checkpoints import SavedTree
+from agentmux.ports.repository import GitError
+from tests.app.driver import SimPane, Studio, git, make_project
+
+
+@pytest.fixture
+def studio(tmp_path: Path) -> Studio:
+    studio = Studio(make_project(tmp_path / "project"), dict(os.environ), cycles=1, real_git=True)
+    studio.start()
+    return studio
+
+
+def facts(studio: Studio) -> list[CheckpointTaken]:
+    return [e.fact for e, _ in studio.events() if isinstance(e.fact, CheckpointTaken)]
+
+
+def test_one_checkpoint_for_each_phase_and_sub_plan(studio: Studio) -> None:
+    assert studio.drive("start", deadline_s=30) is ExitCode.OK
+    made = facts(studio)
+    assert [each.number for each in made] == list(range(1, len(made) + 1))
+    said = [(each.because, each.phase, each.subplans) for each in made]
+    assert said[:2] == [("phase", "architecting", ()), ("phase", "planning", ())]
+    assert ("phase", "implementing", (1, 2)) in said
+    assert ("phase", "fixing", (1, 2)) in said
+    assert said[-1][1] == "reviewing"  # what follows is in the commit
+    implemented = next(each for each in made if each.phase == "implementing")
+    store = session_objects.reading(studio.session.resolve())
+    os.environ.update(store)
+    try:
+        listed = git(studio.project, "ls-tree", "--name-only", made[-1].commit).split()
+        both = git(studio.project, "show", f"{implemented.commit}:part_2.py")
+    finally:
+        for name in store:
+            del os.environ[name]
+    assert {"part_1.py", "part_2.py", "fixed.py"} <= set(listed)
+    assert both == "PART = 2\nCYCLE = 1\n"
+    assert implemented.head == git(studio.project, "rev-parse", "HEAD^").strip()
+    assert [each.commit for each in studio.state().tree_checkpoints] == [e.commit for e in made]
+
+
+def test_the_setting_turns_it_off(studio: Studio) -> None:
+    settings = studio.world.settings
+    off = replace(settings, git=replace(settings.git, checkpoints=False))
+    studio.world = replace(studio.world, settings=off)
+    assert studio.drive("start", deadline_s=30) is ExitCode.OK
+    assert facts(studio) == []
+    assert not session_objects.folder(studio.session).exists()
+
+
+class Hanging:
+    """Checkpoints whose git never answers."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+        self._ended = threading.Event()
+
+    def take(self, message: str, *, limit_s: float) -> SavedTree | None:
+        self.calls += 1
+        self._ended.wait(60)
+        raise GitError("abandoned")
+
+    def abandon(self) -> None:
+        self._ended.set()
+
+    def write_files(self, since: str, until: str, *, leave: Collection[str]) -> tuple[str, ...]:
+        raise AssertionError
+
+    def differing(self, since: str, until: str) -> tuple[str, ...]:
+        raise AssertionError
+
+    def forget(self) -> None:
+        raise AssertionError
+
+
+def test_a_git_that_hangs_holds_the_next_agent_up_for_a_second_once(studio: Studio) -> None:
+    hanging = Hanging()
+    studio.world = replace(studio.world, checkpoints=lambda *_: hanging)
+    opened: list[float] = []
+    begin = studio.terminal.begin
+
+    def noted(pane: SimPane) -> None:
+        opened.append(time.monotonic())
+        begin(pane)
+
+    studio.terminal.begin = noted
+    assert studio.drive("start", deadline_s=30) is ExitCode.OK
+    gaps = [after - before for before, after in itertools.pairwise(opened)]
+    assert hanging.calls == 1
+    assert PATIENCE_S <= max(gaps) < PATIENCE_S + 0.8
+    assert sum(gaps) < PATIENCE_S + 5
+    assert facts(studio) == []
+    hanging.abandon()
+
+
+class Quiet:
+    def wake(self) -> None:
+        pass
+
+    def say(self, message: str) -> None:
+        self.said = message
+
+
+def test_at_the_stop_a_git_that_hangs_is_given_up(studio: Studio) -> None:
+    hanging = Hanging()
+    world = replace(studio.world, checkpoints=lambda *_: hanging)
+    session = Session(world.files(studio.session), now=world.now, new_id=world.new_id)
+    loop = Quiet()
+
+    async def stop() -> float:
+        began = time.monotonic()
+        await TreeSaver(world, session, loop).at_stop()
+        return time.monotonic() - began
+
+    assert asyncio.run(stop()) < 6
+    assert "abandoned" in loop.said
+    assert facts(studio) == []
