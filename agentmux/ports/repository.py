@@ -98,11 +98,13 @@ class ChangeRange:
         since: A commit.
         until: A commit; None for the work tree with all files that git does not ignore.
         leave_out: Paths that do not count.
+        home: The directory of the session whose work-tree checkpoints may be named; None for none.
     """
 
     since: str
     until: str | None = None
     leave_out: tuple[str, ...] = ()
+    home: Path | None = None
 
 
 class Repository(Protocol):

@@ -50,8 +50,23 @@ def test_in_a_worktree_with_its_commits_and_after_it_is_gone(project: Project) -
     project.ok("stop", session.name)
     shutil.rmtree(place)
     gone = project.run("diff", session.name, "--stat")
-    assert "is gone: this is what branch agentmux/x has" in gone.stderr
-    assert files_of(gone.stdout) == ["one.py"]
+    assert "is gone: this is its work-tree checkpoint" in gone.stderr
+    assert files_of(gone.stdout) == found
+    since = project.run("diff", session.name, "--stat", "--since", "implementing")
+    assert files_of(since.stdout) == ["one.py", "two.py"]
+
+
+def test_since_a_checkpoint(project: Project) -> None:
+    session = project.start("x").wait()
+    (project.path / "later.py").write_text("LATER = 1\n")
+    assert files_of(project.ok("diff", "--stat", "--since", "implementing")) == ["later.py"]
+    assert "later.py" in files_of(project.ok("diff", "--stat", "--since", "1"))
+    said = project.fails(4, "diff", "--since", "implementation")
+    assert "no work-tree checkpoint `implementation`" in said
+    assert "`implementing`" in said
+    assert "2, at the end of planning" in said
+    number = str(session.state["tree_checkpoints"][-1]["number"])
+    assert files_of(project.ok("diff", session.name, "--stat", "--since", number)) == ["later.py"]
 
 
 def test_without_git_there_is_nothing_to_compare(outside: Project) -> None:

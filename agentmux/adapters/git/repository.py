@@ -25,6 +25,7 @@ from agentmux.adapters.git.program import (
     refused,
     split,
 )
+from agentmux.adapters.git.session_objects import reading
 from agentmux.core.names import layout
 from agentmux.errors import AgentmuxError, UsageError
 from agentmux.ports.repository import (
@@ -121,12 +122,15 @@ class Git:
     def show_changes(self, found: ChangeRange, *, paths: Collection[str], stat: bool) -> int:
         """Let git show the changes on the terminal, with the user's pager; return its status."""
         words = ("diff", *(("--stat",) if stat else ()), found.since)
+        extra = reading(found.home) if found.home is not None else {}
         if found.until is not None:
-            return self._git.show(*words, found.until, "--", *_pathspecs(paths))
+            specs = _pathspecs(paths, found.leave_out)
+            return self._git.show(*words, found.until, "--", *specs, extra=extra)
         with tempfile.TemporaryDirectory(prefix="agentmux-diff-") as scratch:
             index = self._with_new_files(Path(scratch))
             specs = _pathspecs(paths, found.leave_out)
-            return self._git.show(*words, "--", *specs, extra={"GIT_INDEX_FILE": str(index)})
+            extra = {**extra, "GIT_INDEX_FILE": str(index)}
+            return self._git.show(*words, "--", *specs, extra=extra)
 
     def _with_new_files(self, scratch: Path) -> Path:
         """Return a copy of the index that knows the untracked files, too."""

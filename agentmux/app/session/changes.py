@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentmux.app.session.own_worktree import placed, worktree_of
-from agentmux.core.codec.frozen import dataclass
+from agentmux.core.codec.frozen import dataclass, replace
+from agentmux.core.decisions.tree_checkpoints import checkpoint_words, named_checkpoint
 from agentmux.core.names.phase import Phase
 from agentmux.ports.repository import ChangeRange
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from agentmux.app.world import World
     from agentmux.core.journal.state import SessionState
     from agentmux.ports.repository import Repository
+    from agentmux.ports.worktrees import WorktreeSpec
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,25 +31,50 @@ class SessionChanges:
     note: str = ""
 
 
-def changes_of(world: World, state: SessionState, home: Path) -> SessionChanges | None:
-    """Return what the session at ``home`` has changed; None where it began on no commit."""
-    base = state.options.base
+def changes_of(
+    world: World, state: SessionState, home: Path, *, since: str | None = None
+) -> SessionChanges | None:
+    """Return what the session at ``home`` has changed; None where it began on no commit.
+
+    Args:
+        since: Only what changed since this work-tree checkpoint: its number, or the phase at whose
+            end it was taken.
+
+    Raises:
+        NotFoundError: There is no such checkpoint.
+    """
+    began = None if since is None else named_checkpoint(state.tree_checkpoints, since)
+    base = began.commit if began is not None else state.options.base
     if base is None:
         return None
-    made = state.commit.commit if state.commit is not None else None
+    whole = ChangeRange(
+        since=base, home=home.resolve(), leave_out=began.missing if began is not None else ()
+    )
     if state.phase is Phase.DONE:
-        note = "" if made else "nothing was committed"
-        return SessionChanges(
-            repository=world.repository,
-            range=ChangeRange(since=base, until=made or base),
-            note=note,
-        )
+        return _delivered(world, state, whole)
     spec = worktree_of(world, state, home)
     if spec is not None and not world.worktrees.is_made(spec):
-        note = f"the worktree {spec.path} is gone: this is what branch {spec.branch} has"
-        found = ChangeRange(since=base, until=f"refs/heads/{spec.branch}")
-        return SessionChanges(repository=world.repository, range=found, note=note)
+        return _without_worktree(world, spec, whole)
+    dirty = (*whole.leave_out, *state.options.dirty)
     return SessionChanges(
-        repository=placed(world, state).repository,
-        range=ChangeRange(since=base, leave_out=state.options.dirty),
+        repository=placed(world, state).repository, range=replace(whole, leave_out=dirty)
     )
+
+
+def _delivered(world: World, state: SessionState, whole: ChangeRange) -> SessionChanges:
+    made = state.commit.commit if state.commit is not None else None
+    return SessionChanges(
+        repository=world.repository,
+        range=replace(whole, until=made or state.options.base or whole.since),
+        note="" if made else "nothing was committed",
+    )
+
+
+def _without_worktree(world: World, spec: WorktreeSpec, whole: ChangeRange) -> SessionChanges:
+    gone, saved = f"the worktree {spec.path} is gone: this is", spec.checkpoint
+    if saved is None:
+        note, until = f"{gone} what branch {spec.branch} has", f"refs/heads/{spec.branch}"
+    else:
+        note = f"{gone} its work-tree checkpoint {checkpoint_words(saved)} ({saved.at})"
+        until = saved.commit
+    return SessionChanges(repository=world.repository, range=replace(whole, until=until), note=note)

@@ -26,6 +26,13 @@ def diff(
     stat: Annotated[
         bool, typer.Option("--stat", help="Show only the files, and how much they changed.")
     ] = False,
+    since: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PHASE|N",
+            help="Only what changed since the end of this phase, or since this checkpoint.",
+        ),
+    ] = None,
     path: Annotated[
         list[str] | None,
         typer.Option(metavar="PATH", help="Show only this file or directory; may be repeated."),
@@ -33,13 +40,14 @@ def diff(
 ) -> int:
     """Show what a session has changed, committed or not.
 
-    The pager and the settings are those of git. Words after -- are paths, too.
+    The pager and the settings are those of git. Words after -- are paths, too. If the session's
+    worktree is gone, this shows its last checkpoint.
     """
     face: Face = ctx.obj
     site, entry = one(face, session, command="diff SESSION")
     world = face.world(site.project, read_only=True)
     loaded = world.files(entry.path).load()
-    found = changes_of(world, fold(loaded.state, loaded.tail), entry.path)
+    found = changes_of(world, fold(loaded.state, loaded.tail), entry.path, since=since)
     if found is None:
         raise UsageError(f"session {entry.name} has no commit to compare with")
     if found.note:

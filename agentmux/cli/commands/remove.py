@@ -22,6 +22,8 @@ from agentmux.cli.ask.session_argument import named
 from agentmux.cli.face import Face
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from agentmux.app.world import Site
 
 _REMOVE: Final = "remove SESSION"
@@ -63,11 +65,10 @@ def remove(
         if lost:
             also += f"; lost would be {lost_words(lost, spec)}"
     how = "done" if entry.is_done else f"not done: {entry.phase or 'unreadable'}"
-    question = f"Remove session {entry.name} ({how}) with its history and conversations{also}?"
-    require_consent(face, question, yes=yes)
+    what = f"session {entry.name} ({how}) with its history and conversations"
+    require_consent(face, f"Remove {what}{also}?", yes=yes)
 
     def take_away() -> None:
-        _forget_ref(face, site, entry)
         if world is not None and spec is not None:
             # Asked again: a person may have taken long to answer, and worked there meanwhile.
             now = require_nothing_lost(world, entry, spec, force=force)
@@ -75,9 +76,19 @@ def remove(
             tip = f" (it was at {now.tip[:12]})" if now.tip else ""
             render.note(f"removed {spec.path} and branch {spec.branch}{tip}")
 
-    remove_session(site, entry, take_away)
-    render.note(f"removed {entry.path}")
+    render.note(_removed(face, site, entry, take_away))
     return 0
+
+
+def _removed(face: Face, site: Site, entry: SessionEntry, take_away: Callable[[], object]) -> str:
+    """Remove the session, and first what it has outside of its directory; say so."""
+
+    def take_all() -> None:
+        take_away()
+        _forget_ref(face, site, entry)
+
+    remove_session(site, entry, take_all)
+    return f"removed {entry.path}"
 
 
 def _forget_ref(face: Face, site: Site, entry: SessionEntry) -> None:
