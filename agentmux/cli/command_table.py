@@ -29,6 +29,7 @@ _COMMANDS: Final = {
     "restart": "resume:restart_seat",
     "approve": "approval:approve",
     "request-changes": "approval:request_changes",
+    "rewind": "rewind:rewind_session",
     "remove": "remove:remove",
     "prune": "prune:prune",
     "init": "init:init",

@@ -55,6 +55,14 @@ class TreeCheckpoints(Protocol):
     def abandon(self) -> None:
         """Make a `take` that runs in another thread fail at once; later ones fail, too."""
 
+    def changed_since(self, commit: str) -> tuple[str, ...]:
+        """Return the files in which the work tree differs from a checkpoint; keeps nothing.
+
+        Raises:
+            GitError: Git refuses, for example because the commit is gone.
+            MissingError: Git is not installed, or takes too long.
+        """
+
     def write_files(self, since: str, until: str, *, leave: Collection[str]) -> tuple[str, ...]:
         """Make the files that differ between two commits as they are in ``until``.
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from agentmux.adapters.disk.session_files import FileSession
 from agentmux.core.fold.acceptance import Answer, is_signal, judge
 from agentmux.core.fold.apply import advance
-from agentmux.core.journal.events import AgentLaunched, Event, Resumed
+from agentmux.core.journal.events import AgentLaunched, Event, Resumed, Rewound
 from agentmux.core.journal.state import SessionState, encode
 from agentmux.core.names.phase import Phase
 
@@ -67,6 +67,8 @@ def check_launches(steps: Iterable[Step]) -> None:
         work = (state.cycle, state.iteration, state.phase.value, event.seat)
         if isinstance(event.fact, Resumed):
             launched.clear()
+        elif isinstance(event.fact, Rewound):  # what was done after the checkpoint is done again
+            handed_in.clear()
         elif isinstance(event.fact, AgentLaunched):
             launched[work] += 1
             assert launched[work] == 1, f"{work} was launched twice without a reason"

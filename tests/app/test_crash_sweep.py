@@ -25,7 +25,8 @@ from typing import cast
 
 import pytest
 
-from agentmux.app.session.lookup import list_sessions
+from agentmux.app.commands.rewind import rewind
+from agentmux.app.session.lookup import entry_at, list_sessions
 from agentmux.app.session.own_worktree import placed
 from agentmux.core.journal.events import Resumed
 from agentmux.core.names import layout
@@ -443,3 +444,60 @@ def is_saved(studio: Studio, image: Image) -> bool:
 def is_approved(studio: Studio, image: Image) -> bool:
     journal = image.folder / studio.session.relative_to(studio.ground) / layout.JOURNAL
     return b'"event":"approve"' in journal.read_bytes()
+
+
+@pytest.mark.timeout(180)
+def test_a_kill_of_a_rewind_changes_nothing_in_the_end(
+    quick: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From the moment in which the intent is recorded, every resume finishes the rewind."""
+    studio = begin(quick, real_git=True, worktree=True)
+    recording = Recording(studio, quick)
+    recording.run(monkeypatch)
+    image = [each for each in recording.images if is_saved(studio, each)][-1]
+    shutil.rmtree(studio.ground)
+    clone(str(image.folder), str(studio.ground))
+    stopped = studio.again(image.accepted)
+    (Path(stopped.state().worktree or "") / "stray.py").write_text("STRAY = 1\n")
+    stopped._new_terminal()
+
+    images: list[Image] = []
+
+    def keep(operation: Operation) -> None:
+        folder = quick / f"rewind-{len(images):03}"
+        clone(str(studio.ground), str(folder))
+        images.append(replace(image, folder=folder, before=operation.name))
+
+    world = stopped.world
+    operations = Operations(studio.ground, keep)
+    watched = replace(
+        world,
+        checkpoints=lambda *of: cast(
+            "TreeCheckpoints", Undisturbed(world.checkpoints(*of), operations.lock)
+        ),
+    )
+    with monkeypatch.context() as context:
+        operations.install(context.setattr)
+        rewind(watched, entry_at(world, stopped.session), "planning")
+    whole = replace(image, folder=quick / "rewound")
+    clone(str(studio.ground), str(whole.folder))
+    begun = [each for each in images if b"rewind_started" in journal_of(studio, each)]
+    assert 10 < len(begun) < len(images)
+
+    wanted = outcome(gone_on(studio, whole, "resume"))
+    assert "stray.py" not in git(studio.ground, "-C", str(worktree_at(studio)), "ls-files")
+    wrong: list[str] = []
+    for each in begun[::2]:
+        try:
+            assert outcome(gone_on(studio, each, "resume")) == wanted
+        except Exception as error:  # noqa: BLE001 (all of them are collected)
+            wrong.append(f"killed before {each.before}: {type(error).__name__}: {error}")
+    assert not wrong, "\n".join(wrong[:5])
+
+
+def worktree_at(studio: Studio) -> Path:
+    return Path(studio.state().worktree or "")
+
+
+def journal_of(studio: Studio, image: Image) -> bytes:
+    return (image.folder / studio.session.relative_to(studio.ground) / layout.JOURNAL).read_bytes()

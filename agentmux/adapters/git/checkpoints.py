@@ -10,6 +10,7 @@ import os
 import shutil
 import signal
 import stat
+import tempfile
 import time
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -34,6 +35,7 @@ TOTAL_MAX: Final = 256 << 20
 """If the changed files of a work tree have more bytes, only the smallest ones are saved."""
 
 _STATUS_S: Final = 30.0
+_LOOK_S: Final = 120.0
 _STEP_S: Final = 10.0
 _NAMED_MAX: Final = 200
 _IDENTITY: Final = {
@@ -98,17 +100,25 @@ class GitCheckpoints:
         store = session_objects.objects(self._home)
         files.make_dir(store)
         with session_objects.scratch(self._home) as scratch:
-            index = scratch / "index"
-            with suppress(FileNotFoundError):
-                # With its time: by it git knows which files may have changed since it was written.
-                shutil.copyfile(found.index, index)
-                facts = found.index.stat()
-                os.utime(index, ns=(facts.st_atime_ns, facts.st_mtime_ns))
-            extra = {
-                **session_objects.writing(store, found.objects),
-                "GIT_INDEX_FILE": str(index),
-            }
-            return self._save(message, _Runner(self, extra, deadline))
+            extra = session_objects.writing(store, found.objects)
+            return self._copied_and_saved(message, found, scratch, extra, deadline)
+
+    def _copied_and_saved(
+        self,
+        message: str,
+        found: RepositoryPlaces,
+        scratch: Path,
+        extra: Mapping[str, str],
+        deadline: float,
+    ) -> SavedTree:
+        index = scratch / "index"
+        with suppress(FileNotFoundError):
+            # With its time: by it git knows which files may have changed since it was written.
+            shutil.copyfile(found.index, index)
+            facts = found.index.stat()
+            os.utime(index, ns=(facts.st_atime_ns, facts.st_mtime_ns))
+        more = {**extra, "GIT_INDEX_FILE": str(index)}
+        return self._save(message, _Runner(self, more, deadline))
 
     def _look(self) -> RepositoryPlaces | None:
         if self._git.top_level() is not None:
@@ -195,6 +205,22 @@ class GitCheckpoints:
         """Return the files in which two commits differ, without those in ``.agentmux``."""
         extra = session_objects.reading(self._home)
         return tuple(each.path for each in tree_files.changes(self._git, extra, since, until))
+
+    def changed_since(self, commit: str) -> tuple[str, ...]:
+        """Return the files in which the work tree differs from a checkpoint."""
+        found = self._places or self._look()
+        if found is None:
+            return ()
+        with tempfile.TemporaryDirectory(prefix="agentmux-look-") as folder:
+            store = Path(folder, "objects")
+            store.mkdir()
+            theirs = session_objects.objects(self._home)
+            extra = session_objects.writing(store, found.objects, theirs)
+            deadline = time.monotonic() + _LOOK_S
+            saved = self._copied_and_saved("a look", found, Path(folder), extra, deadline)
+            extra = session_objects.reading(self._home, store)
+            differing = tree_files.changes(self._git, extra, commit, saved.commit)
+        return tuple(each.path for each in differing if each.path not in saved.missing)
 
     def write_files(self, since: str, until: str, *, leave: Collection[str]) -> tuple[str, ...]:
         """Make the files that differ between two commits as they are in ``until``."""

@@ -28,6 +28,7 @@ from agentmux.app.session.own_worktree import (
     without_checkpoints,
     worktree_news,
 )
+from agentmux.app.session.unfinished_rewind import rewound_fact
 from agentmux.app.session.writer import resumed_values, stamp
 from agentmux.app.world import Site, World
 from agentmux.core.codec.frozen import dataclass, replace
@@ -52,6 +53,8 @@ _NO_COMMIT: Final = (
     "this session makes no commit: it has an older format, or was not started in a git repository; "
     "its changes stay in the working tree"
 )
+
+_REWINDING: Final = "a rewind was interrupted: it is finished first"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,6 +128,10 @@ def plan_resume(
     state, added = _folded(loaded.state, loaded.tail)
     world = placed(world, state)
     added = (*loaded.open, *added)
+    is_rewinding = state.rewind is not None
+    if state.rewind is not None:
+        state, more = _told(world, state, rewound_fact(state.rewind))
+        added = (*added, *more)
     for seat, launch, choice in unheard(state, files):
         state = apply(state, replace(_event(world, choice, state), seat=seat, launch=launch))
     artifacts = overlay(files.artifacts(state), added, state)
@@ -156,6 +163,8 @@ def plan_resume(
         obstacle=obstacle(world, given, files.path) if state.phase is not Phase.DONE else None,
         news=worktree_news(world, given, files.path),
     )
+    if is_rewinding:
+        plan = replace(plan, warnings=(*plan.warnings, _REWINDING))
     return replace(plan, warnings=(*plan.warnings, *_warnings(world, plan, artifacts)))
 
 

@@ -111,6 +111,7 @@ class Recorder:
         ``handed_in`` are those of this launch.
         """
         made = to_fields(self.record(plan))
+        del made["rewound"]  # only a rewind writes it
         kept = None if plan.plays else plan.history.fields
         return {**kept, "place": made["place"], "handed_in": False} if kept else made
 

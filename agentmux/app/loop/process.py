@@ -24,6 +24,7 @@ from agentmux.app.loop.tools import SessionGoneError, Tools
 from agentmux.app.loop.watcher import Watcher
 from agentmux.app.session.first_texts import first_texts
 from agentmux.app.session.own_worktree import make_worktree, placed, without_checkpoints
+from agentmux.app.session.unfinished_rewind import finish_rewind
 from agentmux.app.session.writer import Session, resumed_values
 from agentmux.app.world import World
 from agentmux.core.codec.records import Json
@@ -171,6 +172,7 @@ def begin(world: World, session: Session, request: OrchestratorRequest, socket: 
         session_name=request.session_name,
         texts=partial(first_texts, world, session.files.path),
     )
+    finish_rewind(world, session)
     if request.mode == "reattach":
         session.record(SessionReattached())
     while request.mode == "resume" and not _is_resumed(session, request, socket):

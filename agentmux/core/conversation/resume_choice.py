@@ -46,6 +46,7 @@ class Guard(StrEnum):
     HOME = "home"
     RUNTIME = "runtime"
     EPOCH = "epoch"
+    REWOUND = "rewound"
     AMBIGUOUS = "ambiguous"
     CLAIM = "claim"
     AGE = "age"
@@ -293,6 +294,12 @@ def _epoch(record: ResumeRecord, facts: ResumeFacts) -> str | None:
     return ", ".join(epoch_differences(record.epoch, facts.epoch)) or None
 
 
+def _rewound(record: ResumeRecord, _: ResumeFacts) -> str | None:
+    if not record.rewound:
+        return None
+    return f"it went on after work-tree checkpoint {record.rewound}, to which the files went back"
+
+
 def _ambiguous(record: ResumeRecord, facts: ResumeFacts) -> str | None:
     if conversation_kind(record) is not StrategyKind.CONTINUE or not facts.ambiguous:
         return None
@@ -331,6 +338,7 @@ GUARDS: Final[tuple[tuple[Guard, GuardCheck], ...]] = (
     (Guard.HOME, _home),
     (Guard.RUNTIME, _runtime),
     (Guard.EPOCH, _epoch),
+    (Guard.REWOUND, _rewound),
     (Guard.AMBIGUOUS, _ambiguous),
     (Guard.CLAIM, _claim),
     (Guard.AGE, _age),

@@ -45,6 +45,8 @@ class ResumeRecord:
         rejected: Whether the agent refused to resume the conversation.
         restart: What the user chose when restarting the seat: ``fresh`` (a new conversation),
             ``resume`` (this one), or empty (as configured).
+        rewound: The work-tree checkpoint to which the files went back after the conversation had
+            gone on; 0 if they did not. Absent from the file then.
         previous: The seat's last earlier record that a prompt reached and the agent did not reject,
             without that record's own ``previous``.
     """
@@ -74,6 +76,7 @@ class ResumeRecord:
     restart: str = ""
     place: Json = field(default_factory=dict)
     handed_in: bool = False
+    rewound: int = 0
     previous: Json | None = None
 
 

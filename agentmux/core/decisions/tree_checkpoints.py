@@ -2,20 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Final
 
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.fold.acceptance import working_phase
+from agentmux.core.journal.events import (
+    AgentLaunched,
+    AgentNudged,
+    ArchitectureDone,
+    CheckpointTaken,
+    CodeDone,
+    DesignDone,
+    Event,
+    LaunchChosen,
+    PlanDone,
+    PmDone,
+    PromptReached,
+    ResearchDone,
+    ResearchTold,
+    ReviewDone,
+    SummaryDone,
+)
 from agentmux.core.journal.state import SessionState, TreeCheckpoint
 from agentmux.core.names.nearest import meant
 from agentmux.core.names.phase import Phase
-from agentmux.core.pipeline.registry import PIPELINE
+from agentmux.core.pipeline.registry import PIPELINE, earlier
 from agentmux.errors import NotFoundError
 
 PHASE_ENDED = "phase"
 SUBPLAN = "subplan"
 STOP = "stop"
 REWIND = "rewind"
+REWOUND = "rewound"
+
+# After one of these events of a seat, its agent knows of what happened until then.
+_PROMPTED: Final = (
+    *(AgentLaunched, LaunchChosen, PromptReached, AgentNudged, ResearchTold),
+    *(PmDone, ArchitectureDone, PlanDone, DesignDone, CodeDone),
+    *(ReviewDone, ResearchDone, SummaryDone),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +73,55 @@ def reason_to_save(before: Position, now: Position) -> str:
     return SUBPLAN if set(now.subplans) - set(before.subplans) else ""
 
 
+def rewound_phase(state: SessionState, to: TreeCheckpoint) -> Phase:
+    """Return the phase in which work goes on after the files went back to a checkpoint.
+
+    It is the phase after the one that had ended, or else the one that was under way; never a later
+    one than that of the session, and the first one for a checkpoint of an earlier cycle, whose
+    artifacts are in the history.
+    """
+    here, phases = working_phase(state), {each.value: each for each in PIPELINE}
+    target = phases.get(to.phase, Phase.ARCHITECTING)
+    if to.cycle != state.cycle:
+        target = Phase.ARCHITECTING
+    elif to.because == PHASE_ENDED:
+        target = _after(state, target)
+    elif target is Phase.FIXING and to.iteration != state.iteration:
+        target = Phase.REVIEWING
+    return earlier(target, here) if here in PIPELINE else target
+
+
+def _after(state: SessionState, phase: Phase) -> Phase:
+    if phase in {Phase.REVIEWING, Phase.COMPLETING}:
+        return phase  # its verdicts, or its summary, are made again
+    following = PIPELINE[phase].next
+    if PIPELINE[following].takes_part(state):
+        return following
+    return PIPELINE[following].next
+
+
+def kept_subplans(state: SessionState, to: TreeCheckpoint, phase: Phase) -> tuple[int, ...]:
+    """Return the sub-plans that stay done if work goes on in ``phase`` from a checkpoint."""
+    same_plan = to.cycle == state.cycle and set(to.subplans) <= set(state.completed_subplans)
+    return to.subplans if phase is Phase.IMPLEMENTING and same_plan else ()
+
+
+def stale_seats(events: Iterable[Event], number: int) -> tuple[str, ...]:
+    """Return the seats whose conversations went on after a checkpoint, sorted.
+
+    Args:
+        events: All events of the journal, in order.
+        number: The checkpoint's.
+    """
+    found: set[str] | None = None
+    for event in events:
+        if isinstance(event.fact, CheckpointTaken) and event.fact.number == number:
+            found = set()
+        elif found is not None and isinstance(event.fact, _PROMPTED):
+            found.add(event.seat)
+    return tuple(sorted(found or ()))
+
+
 def checkpoint_words(each: TreeCheckpoint) -> str:
     """Return a checkpoint as text for messages, such as ``3, at the end of planning``."""
     match each.because:
@@ -57,6 +132,8 @@ def checkpoint_words(each: TreeCheckpoint) -> str:
             return f"{each.number}, in {each.phase} with sub-plan {parts} handed in"
         case "rewind":
             return f"{each.number}, before a rewind"
+        case "rewound":
+            return f"{each.number}, after a rewind"
         case _:
             return f"{each.number}, in {each.phase}"
 

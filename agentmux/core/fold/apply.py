@@ -11,11 +11,12 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 from agentmux.core.codec.frozen import replace
-from agentmux.core.codec.records import from_fields, to_fields
+from agentmux.core.codec.records import Json, from_fields, to_fields
 from agentmux.core.documents.plan import check_plan
 from agentmux.core.documents.review import DEFAULT_NOMINATIONS, Verdict
 from agentmux.core.fold.acceptance import Answer, is_signal, judge, working_phase
 from agentmux.core.fold.transitions import (
+    again,
     decide_review,
     decided,
     enter,
@@ -55,6 +56,8 @@ from agentmux.core.journal.events import (
     ResearchTold,
     Resumed,
     ReviewDone,
+    RewindStarted,
+    Rewound,
     SeatRestarted,
     SessionFailed,
     SessionImported,
@@ -72,6 +75,7 @@ from agentmux.core.journal.state import (
     Delivery,
     Interruption,
     Research,
+    Rewind,
     Seat,
     SessionState,
     Setup,
@@ -541,6 +545,27 @@ def _checkpoint_taken(state: SessionState, event: Event, fact: CheckpointTaken) 
     return replace(state, tree_checkpoints=(*state.tree_checkpoints, made))
 
 
+def _rewind_started(state: SessionState, event: Event, fact: RewindStarted) -> SessionState:
+    begun = from_fields(Rewind, to_fields(fact), where="`rewind_started` event")
+    return replace(state, rewind=begun)
+
+
+def _rewound(state: SessionState, event: Event, fact: Rewound) -> SessionState:
+    agents = {
+        seat: _with_mark(record, fact.number) if seat in fact.stale else record
+        for seat, record in state.agents.items()
+    }
+    return again(replace(state, rewind=None, seats={}, agents=agents), fact.phase, fact.subplans)
+
+
+def _with_mark(record: Json, number: int) -> Json:
+    """Return a resume record that says to which checkpoint the files went back."""
+    previous = record.get("previous")
+    if not isinstance(previous, Mapping):
+        return {**record, "rewound": number}
+    return {**record, "rewound": number, "previous": {**previous, "rewound": number}}
+
+
 def _commit_started(state: SessionState, event: Event, fact: CommitStarted) -> SessionState:
     begun = replace(state, commit=Commit(status="committing", approval=fact.approval))
     return _at_step(begun, "commit", "committing")
@@ -625,6 +650,8 @@ _STEPS: Final[Mapping[type[Fact], FoldStep]] = {
     WorktreeMade: _worktree_made,
     SetupDone: _setup_done,
     CheckpointTaken: _checkpoint_taken,
+    RewindStarted: _rewind_started,
+    Rewound: _rewound,
     CommitStarted: _commit_started,
     CommitMade: _commit_made,
     CommitDelayed: _commit_delayed,

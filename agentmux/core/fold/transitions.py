@@ -16,6 +16,7 @@ from agentmux.core.journal.state import Archive, SessionState
 from agentmux.core.names import layout
 from agentmux.core.names.phase import Phase
 from agentmux.core.names.statuses import CAPPED, PASSED
+from agentmux.core.pipeline.artifacts import done_marker
 from agentmux.core.pipeline.registry import PIPELINE
 
 # The fields that a phase decides: reset when it, or a phase before it, is entered anew.
@@ -72,6 +73,29 @@ def enter(state: SessionState, phase: Phase, *, over: Phase | None = None) -> Se
         single = state.options.single_coder
         return schedule(replace(entered, implementation_single_coder=single))
     return entered
+
+
+def again(state: SessionState, phase: str, subplans: tuple[int, ...]) -> SessionState:
+    """Return the state in which the session has entered ``phase`` again.
+
+    Args:
+        subplans: If the phase is implementing: the sub-plans that stay done.
+    """
+    entered = enter(state, Phase(phase))
+    if entered.phase is not Phase.IMPLEMENTING or not subplans:
+        return entered
+    others = (n for n in range(1, state.subplan_count + 1) if n not in subplans)
+    archive = replace(
+        entered.pending_archive[-1],
+        paths=(*map(done_marker, others), layout.REVIEW, layout.COMPLETION),
+    )
+    return schedule(
+        replace(
+            entered,
+            completed_subplans=subplans,
+            pending_archive=(*entered.pending_archive[:-1], archive),
+        )
+    )
 
 
 def forget(state: SessionState, phase: Phase) -> SessionState:

@@ -385,6 +385,40 @@ class CheckpointTaken:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RewindStarted:
+    """The files of the work tree are about to be rewound to a checkpoint.
+
+    Attributes:
+        number: The checkpoint to go back to.
+        before: The checkpoint with the files as they are now.
+        phase: The phase in which work goes on then.
+        subplans: The sub-plans that stay handed in.
+        stale: The seats whose conversations went on after the checkpoint.
+    """
+
+    kind: ClassVar[str] = "rewind_started"
+    number: int
+    before: int
+    phase: str
+    subplans: tuple[int, ...] = ()
+    stale: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rewound:
+    """The files are those of the checkpoint again; the attributes are as in `RewindStarted`.
+
+    The artifacts of the phase, and of the phases that build on it, no longer count.
+    """
+
+    kind: ClassVar[str] = "rewound"
+    number: int
+    phase: str
+    subplans: tuple[int, ...] = ()
+    stale: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CommitStarted:
     """The commit for an approval is about to be made."""
 
@@ -478,6 +512,8 @@ Fact: TypeAlias = (
     | WorktreeMade
     | SetupDone
     | CheckpointTaken
+    | RewindStarted
+    | Rewound
     | CommitStarted
     | CommitMade
     | CommitDelayed

@@ -165,6 +165,17 @@ class TreeCheckpoint:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Rewind:
+    """A rewind of the files that has begun; the attributes are as in `events.RewindStarted`."""
+
+    number: int
+    before: int
+    phase: str
+    subplans: tuple[int, ...] = ()
+    stale: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
     """The options of a start, which hold for the whole session.
 
@@ -226,6 +237,7 @@ class SessionState:
         port_base: The first of the 50 ports that the session's programs may listen on; 0 for none.
         delivery: Where the approved result goes; None before an approval, and in the checkout.
         tree_checkpoints: The work-tree checkpoints, oldest first.
+        rewind: A rewind that has begun and is not finished; None for none.
     """
 
     phase: Phase
@@ -247,6 +259,7 @@ class SessionState:
     port_base: int = 0
     delivery: Delivery | None = None
     tree_checkpoints: tuple[TreeCheckpoint, ...] = ()
+    rewind: Rewind | None = None
     tmux_socket: str = ""
     cycle: int = 1
     review_iteration: int | None = None
@@ -359,6 +372,7 @@ _NESTED: Final[Mapping[str, tuple[Callable[[Any], object], Callable[[object, str
     "setup": _optional(Setup),
     "delivery": _optional(Delivery),
     "tree_checkpoints": _list_of(TreeCheckpoint),
+    "rewind": _optional(Rewind),
     "commit": _optional(Commit),
     "interruption": _optional(Interruption),
     "seats": _map_of(Seat),
@@ -372,7 +386,7 @@ _NESTED: Final[Mapping[str, tuple[Callable[[Any], object], Callable[[object, str
 _FIELDS: Final = {each.name: str(each.type) for each in fields(SessionState)}
 _ONLY_WHERE_SET: Final = (
     *("base", "worktree_made", "setup", "port_base", "delivery"),
-    "tree_checkpoints",
+    *("tree_checkpoints", "rewind"),
 )
 """Fields that are written only where they are set, as older versions write their states."""
 

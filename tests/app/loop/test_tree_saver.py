@@ -86,6 +86,9 @@ class Hanging:
     def differing(self, since: str, until: str) -> tuple[str, ...]:
         raise AssertionError
 
+    def changed_since(self, commit: str) -> tuple[str, ...]:
+        raise AssertionError
+
     def forget(self) -> None:
         raise AssertionError
 

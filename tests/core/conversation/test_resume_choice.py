@@ -296,6 +296,13 @@ FLIPS: list[tuple[Guard, ResumeRecord, Change, Change, str]] = [
         {"runtime_resumes": False, "runtime_problem": "`claude --help` did not end"},
         "the installed program does not show that it can resume: `claude --help` did not end",
     ),
+    (
+        Guard.REWOUND,
+        ASSIGN,
+        {"rewound": 3},
+        {},
+        "it went on after work-tree checkpoint 3, to which the files went back",
+    ),
     (Guard.EPOCH, ASSIGN, {}, {"epoch": epoch(cycle=2)}, "cycle 1 became 2"),
     (Guard.EPOCH, ASSIGN, {}, {"epoch": epoch(iteration=1)}, "iteration 0 became 1"),
     (Guard.EPOCH, ASSIGN, {}, {"epoch": epoch(subplan=None)}, "sub-plan 2 became none"),
@@ -398,7 +405,9 @@ def test_one_guard_alone_makes_it_fresh_and_is_named(
     facts = facts_for(record)
     assert isinstance(choice_of(record, facts), Native)
     choice = choice_of(replace(record, **then), replace(facts, **now))
-    assert choice == Fresh(reason=reason, guard=guard, warns=" checkpoint " in reason)
+    assert choice == Fresh(
+        reason=reason, guard=guard, warns="the checkpoint " in reason or "no checkpoint " in reason
+    )
 
 
 def test_every_guard_has_a_row_and_its_place() -> None:
@@ -416,6 +425,7 @@ _ALONE: Mapping[Guard, tuple[Change, Change]] = {
     Guard.HOME: ({}, {"home_exists": False}),
     Guard.RUNTIME: ({}, {"runtime_resumes": False}),
     Guard.EPOCH: ({}, {"epoch": epoch(cycle=2)}),
+    Guard.REWOUND: ({"rewound": 3}, {}),
     Guard.AMBIGUOUS: ({}, {"ambiguous": True}),
     Guard.CLAIM: ({}, {"claim_held_by": "process 71"}),
     Guard.AGE: ({}, {"max_age_s": 1.0}),

@@ -1,0 +1,162 @@
+"""Take the files of a stopped session back to a work-tree checkpoint.
+
+First the files are saved as they are, and the intent is recorded; then the files are written. If
+that is interrupted, the next rewind or resume does it again.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agentmux.app.session.own_worktree import placed, worktree_of
+from agentmux.app.session.unfinished_rewind import finish_rewind, save_tree
+from agentmux.app.session.writer import Session, stamp
+from agentmux.core.codec.frozen import dataclass
+from agentmux.core.decisions.tree_checkpoints import (
+    REWIND,
+    kept_subplans,
+    named_checkpoint,
+    rewound_phase,
+    stale_seats,
+)
+from agentmux.core.fold.apply import fold
+from agentmux.core.journal.events import RewindStarted
+from agentmux.core.names.phase import Phase
+from agentmux.errors import BlockedError
+from agentmux.ports.processes import LOCK_WAIT_S
+
+if TYPE_CHECKING:
+    from agentmux.app.session.lookup import SessionEntry
+    from agentmux.app.world import World
+    from agentmux.core.journal.state import SessionState, TreeCheckpoint
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RewindPlan:
+    """What a rewind would do.
+
+    Attributes:
+        to: The checkpoint.
+        files: The files that go back.
+        missing: The files that stay as they are, since the checkpoint does not have them.
+        phase: The phase in which work goes on then.
+        subplans: The sub-plans that stay handed in.
+        stale: The seats that start a new conversation.
+    """
+
+    to: TreeCheckpoint
+    files: tuple[str, ...]
+    missing: tuple[str, ...]
+    phase: Phase
+    subplans: tuple[int, ...]
+    stale: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RewoundSession:
+    """What a rewind has done.
+
+    Attributes:
+        before: The number of the checkpoint with the files as they were.
+        left: The files that stayed as they were.
+    """
+
+    before: int
+    left: tuple[str, ...]
+
+
+def plan_rewind(world: World, entry: SessionEntry, name: str) -> RewindPlan:
+    """Return what a rewind to the checkpoint ``name`` would do; keeps nothing.
+
+    Raises:
+        BlockedError: The session works in the checkout, was delivered, or its worktree is gone.
+        NotFoundError: There is no such checkpoint.
+        GitError: Git refuses, for example because the checkpoint is incomplete.
+    """
+    loaded = world.files(entry.path).load()
+    state = fold(loaded.state, loaded.tail)
+    require_rewindable(world, entry, state)
+    to = named_checkpoint(state.tree_checkpoints, name)
+    inside = placed(world, state)
+    store = inside.checkpoints(inside.tree, entry.path.resolve(), state.session_id)
+    phase = rewound_phase(state, to)
+    return RewindPlan(
+        to=to,
+        files=tuple(path for path in store.changed_since(to.commit) if path not in to.missing),
+        missing=to.missing,
+        phase=phase,
+        subplans=kept_subplans(state, to, phase),
+        stale=stale_seats((event for event, _ in world.files(entry.path).tail(0)), to.number),
+    )
+
+
+def require_rewindable(world: World, entry: SessionEntry, state: SessionState) -> None:
+    """Check that the session's files may go back.
+
+    Raises:
+        BlockedError: It works in the checkout, its result was approved, or its worktree is gone.
+    """
+    spec = worktree_of(world, state, entry.path)
+    if spec is None:
+        raise BlockedError(
+            f"session {entry.name} works in your checkout, whose files only you may take back",
+            reason="no_worktree",
+            hints=(f"see what it changed: agentmux diff {entry.name}",),
+        )
+    if state.phase is Phase.DONE or state.approval is not None:
+        raise BlockedError(
+            f"the result of session {entry.name} was approved: there is nothing to rewind",
+            reason="delivered",
+            hints=(f"see it: agentmux diff {entry.name}",),
+        )
+    if not world.worktrees.is_made(spec):
+        raise BlockedError(
+            f"the worktree {spec.path} is gone",
+            reason="worktree_gone",
+            hints=(f"a resume makes it again: agentmux resume {entry.name}",),
+        )
+
+
+def rewind(world: World, entry: SessionEntry, name: str) -> RewoundSession:
+    """Take the files of a stopped session back to the checkpoint ``name``.
+
+    Raises:
+        BlockedError: As from `plan_rewind`, or the session is in use.
+        NotFoundError: There is no such checkpoint.
+        GitError: Git refuses.
+    """
+    lock, holder = world.lock(entry.path), {"command": "rewind", "since": stamp(world.now())}
+    lock.acquire(LOCK_WAIT_S, holder)
+    try:
+        session = Session(world.files(entry.path), now=world.now, new_id=world.new_id)
+        session.take_over()
+        require_rewindable(world, entry, session.state)
+        inside = placed(world, session.state)
+        tree = inside.tree_lock(inside.tree)
+        tree.acquire(LOCK_WAIT_S, holder)
+        try:
+            finish_rewind(inside, session)  # one that was interrupted
+            return _rewound(inside, entry, session, name)
+        finally:
+            tree.release()
+    finally:
+        lock.release()
+
+
+def _rewound(world: World, entry: SessionEntry, session: Session, name: str) -> RewoundSession:
+    state = session.state
+    to = named_checkpoint(state.tree_checkpoints, name)
+    store = world.checkpoints(world.tree, entry.path.resolve(), state.session_id)
+    store.differing(to.commit, to.commit)  # fails if the checkpoint is gone
+    before = save_tree(session, store, REWIND)
+    phase = rewound_phase(state, to)
+    session.record(
+        RewindStarted(
+            number=to.number,
+            before=before,
+            phase=phase.value,
+            subplans=kept_subplans(state, to, phase),
+            stale=stale_seats((event for event, _ in session.files.tail(0)), to.number),
+        )
+    )
+    return RewoundSession(before=before, left=finish_rewind(world, session))

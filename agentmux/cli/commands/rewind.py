@@ -1,0 +1,86 @@
+"""``agentmux rewind``: takes the files of a stopped session back to a work-tree checkpoint."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from agentmux.app.commands.resume import blocked
+from agentmux.app.commands.rewind import RewindPlan, plan_rewind, rewind
+from agentmux.app.session.lookup import live
+from agentmux.cli import render
+from agentmux.cli.ask.consent import YesOpt, require_consent
+from agentmux.cli.ask.person import require_person
+from agentmux.cli.commands.sessions import SessionArg, one
+from agentmux.core.decisions.tree_checkpoints import checkpoint_words
+from agentmux.errors import UsageError
+
+if TYPE_CHECKING:
+    from agentmux.cli.face import Face
+
+_NAMED: Final = 20
+
+
+def rewind_session(
+    ctx: typer.Context,
+    session: SessionArg = None,
+    to: Annotated[
+        str,
+        typer.Option(
+            "--to",
+            metavar="PHASE|N",
+            help="Go back to the end of this phase, or to this work-tree checkpoint.",
+        ),
+    ] = "",
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show what would go; change nothing.")
+    ] = False,
+    yes: YesOpt = False,
+) -> int:
+    """Take the files of a stopped session back to a work-tree checkpoint.
+
+    The session must have a worktree of its own. Its files are saved first, so that a rewind can be
+    rewound. No branch moves. Work goes on after the phase whose end the checkpoint shows.
+    """
+    face: Face = ctx.obj
+    require_person(face, "rewind")
+    if not to:
+        raise UsageError("`--to` is missing", hints=("agentmux rewind SESSION --to PHASE|N",))
+    site, entry = one(face, session, command="rewind SESSION --to PHASE")
+    world = face.world(site.project, read_only=dry_run)
+    block = blocked(world, entry, live(world, (entry,))[entry.path])
+    if block is not None:
+        raise block
+    plan = plan_rewind(world, entry, to)
+    render.out("\n".join(_said(plan)))
+    if dry_run:
+        return 0
+    question = f"Rewind session {entry.name} to work-tree checkpoint {plan.to.number}?"
+    require_consent(face, question, yes=yes)
+    done = rewind(world, entry, str(plan.to.number))
+    for path in done.left:
+        render.note(f"{path} stays as it is")
+    render.note(f"rewound; to undo: agentmux rewind {entry.name} --to {done.before}")
+    render.note(f"go on: agentmux resume {entry.name}")
+    return 0
+
+
+def _said(plan: RewindPlan) -> list[str]:
+    """Return the lines that say what a rewind does."""
+    files = f"{len(plan.files)} file{'s' * (len(plan.files) != 1)}"
+    lines = [f"to            work-tree checkpoint {checkpoint_words(plan.to)} ({plan.to.at})"]
+    lines.append(f"files         {files} {'go' if len(plan.files) != 1 else 'goes'} back")
+    lines += [f"              {path}" for path in plan.files[:_NAMED]]
+    if len(plan.files) > _NAMED:
+        lines.append(f"              and {len(plan.files) - _NAMED} more")
+    lines += [
+        f"              {path} stays: the checkpoint does not have it" for path in plan.missing
+    ]
+    kept = f", with sub-plan {', '.join(map(str, plan.subplans))} done" if plan.subplans else ""
+    lines.append(f"goes on in    {plan.phase}{kept}; later artifacts are moved to history")
+    if plan.stale:
+        lines.append(
+            f"new start     {', '.join(plan.stale)}: their conversations went on since then"
+        )
+    return lines

@@ -1,0 +1,66 @@
+"""``agentmux rewind``: the files of a stopped session go back to a checkpoint, with real git."""
+
+from pathlib import Path
+
+from tests.e2e.conftest import Project
+
+
+def contents(folder: Path) -> dict[Path, bytes]:
+    """Return the content of each file; git may touch the times of objects."""
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_a_session_goes_back_and_forth_and_on(project: Project) -> None:
+    session = project.start("x", "--worktree").wait()
+    place = Path(session.state["worktree"])
+    branch = project.git("rev-parse", "agentmux/x")
+    assert "still active" in project.fails(3, "rewind", session.name, "--to", "planning", "--yes")
+    project.ok("stop", session.name)
+    made = project.git("-C", str(place), "status", "--porcelain", "--untracked-files=all")
+    assert made
+    (place / "stray.txt").write_text("mine\n")
+    (place / "calc.py").write_text("changed\n")
+
+    before = contents(project.root)
+    said = project.ok("rewind", session.name, "--to", "planning", "--dry-run")
+    assert "work-tree checkpoint 2, at the end of planning" in said
+    assert "stray.txt" in said
+    assert "calc.py" in said
+    assert "goes on in    implementing; later artifacts are moved to history" in said
+    assert "new start     coder" in said
+    assert contents(project.root) == before
+    assert "no work-tree checkpoint `nowhere`" in project.fails(
+        4, "rewind", session.name, "--to", "nowhere"
+    )
+
+    done = project.run("rewind", session.name, "--to", "planning", "--yes")
+    assert done.returncode == 0, done.stderr
+    assert project.git("-C", str(place), "status", "--porcelain") == ""
+    assert project.git("rev-parse", "agentmux/x") == branch
+    assert session.state["phase"] == "implementing"
+    assert not list((session.path / "06_implementation").glob("done*"))
+    (plan,) = project.json("resume", session.name, "--dry-run")["sessions"]
+    assert plan["phase"] == "implementing"
+    assert {each["mode"] for each in plan["panes"]} == {"fresh"}
+
+    undo = done.stderr.split("--to ")[1].split()[0]
+    project.ok("rewind", session.name, "--to", undo, "--yes")
+    assert (place / "stray.txt").read_text() == "mine\n"
+    assert (place / "calc.py").read_text() == "changed\n"
+    assert session.state["phase"] == "implementing"
+
+    project.ok("rewind", session.name, "--to", "planning", "--yes")
+    project.ok("resume", session.name, "--detach")
+    session.wait().approve()
+    shown = project.git("show", "--stat", "--format=", "agentmux/x")
+    assert "stray.txt" not in shown
+    said = project.fails(3, "rewind", session.name, "--to", "planning")
+    assert "was approved: there is nothing to rewind" in said
+
+
+def test_not_in_the_checkout_and_not_by_an_agent(project: Project) -> None:
+    session = project.start("x").wait()
+    project.ok("stop", session.name)
+    said = project.fails(3, "rewind", session.name, "--to", "planning")
+    assert "works in your checkout" in said
+    assert "`--to` is missing" in project.fails(2, "rewind", session.name)
