@@ -25,12 +25,15 @@ import pytest
 
 from agentmux.adapters.system.processes import carriers, end
 from tests.conftest import TEST_ID, _wait_until, trust
+from tests.e2e.preloaded import Preloaded
 
 DEADLINE_S = 60
 QUICK: Mapping[str, Any] = {"roles": {"planner": {"plan": {"parts": 1}}}}
 """The shortest scenario: one sub-plan, one reviewer, everything passes."""
 
 _OURS = ("TMUX", "XDG_", "AGENTMUX_", "CLAUDE", "CODEX_", "GIT_")
+
+PRELOADED = Preloaded()
 
 Said = subprocess.CompletedProcess[str]
 
@@ -90,8 +93,16 @@ class Project:
         )
 
     def run(self, *words: str, **more: Any) -> Said:
-        """Run an agentmux command; fail if it shows a traceback."""
-        done = self.program(sys.executable, "-m", "agentmux", *words, **more)
+        """Run an agentmux command; fail if it shows a traceback.
+
+        It is a process of its own, but its imports are not repeated if no test could tell.
+        """
+        env = {**self.env, **more.get("env", {})}
+        if more.keys() <= {"env", "cwd"} and PRELOADED.can_run(env):
+            cwd = more.get("cwd") or self.path
+            done = PRELOADED.run(words, cwd=cwd, env=env, timeout_s=DEADLINE_S)
+        else:
+            done = self.program(sys.executable, "-m", "agentmux", *words, **more)
         assert "Traceback" not in done.stdout + done.stderr, done.stdout + done.stderr
         assert "this is a bug" not in done.stderr, done.stderr
         return done
