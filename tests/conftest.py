@@ -4,6 +4,7 @@ No test has access to the user's files, and all processes of a test are ended af
 """
 
 import contextlib
+import gc
 import io
 import os
 import shutil
@@ -79,6 +80,8 @@ settings.load_profile(
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
+gc.set_threshold(50_000)  # most objects stay until the end: looking at them often frees nothing
+
 SLOW = (
     "tests/app/test_crash_sweep.py",
     "tests/app/loop/test_orchestrator.py",
@@ -95,6 +98,7 @@ have a queue of them when the others have nothing left to do."""
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=_turn)
+    gc.freeze()
 
 
 def _turn(item: pytest.Item) -> int:
@@ -109,13 +113,19 @@ WaitUntil = Callable[..., None]
 def _wait_until(
     condition: Callable[[], object], deadline_s: float = 10.0, what: object = ""
 ) -> None:
-    """Wait until ``condition()`` is true; at the deadline, fail with ``what`` or ``what()``."""
+    """Wait until ``condition()`` is true; at the deadline, fail with ``what`` or ``what()``.
+
+    Looking takes at most a quarter of the time, since what is waited for needs the processor, too.
+    """
     deadline = time.monotonic() + deadline_s
+    began = time.monotonic()
     while not condition():
-        if time.monotonic() > deadline:
+        now = time.monotonic()
+        if now > deadline:
             shown = what() if callable(what) else what
             pytest.fail(f"not within {deadline_s:g} s: {shown or condition}")
-        time.sleep(0.01)
+        time.sleep(max(0.01, min(0.2, 3 * (now - began))))
+        began = time.monotonic()
 
 
 def trust(project: Path, environ: Mapping[str, str] | None = None) -> None:
@@ -159,8 +169,27 @@ def isolated(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[str]:
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:{os.environ['PATH']}")
     test_id = uuid.uuid4().hex
     monkeypatch.setenv(TEST_ID, test_id)
+    before = _STARTS.count
     yield test_id
-    _end_all(test_id)
+    if _STARTS.count != before:  # to look at every process takes longer than most tests
+        _end_all(test_id)
+
+
+class _Starts:
+    """Counts the processes that this process starts."""
+
+    _EVENTS = frozenset({"subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn"})
+
+    def __init__(self) -> None:
+        self.count = 0
+        sys.addaudithook(self._audited)
+
+    def _audited(self, event: str, _: object) -> None:
+        if event in self._EVENTS:
+            self.count += 1
+
+
+_STARTS = _Starts()
 
 
 def _end_all(test_id: str) -> None:

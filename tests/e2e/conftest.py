@@ -24,6 +24,7 @@ from typing import Any, Self
 import pytest
 
 from agentmux.adapters.system.processes import carriers, end
+from agentmux.wiring import build
 from tests.conftest import TEST_ID, _wait_until, trust
 from tests.e2e.preloaded import Preloaded
 
@@ -34,6 +35,8 @@ QUICK: Mapping[str, Any] = {"roles": {"planner": {"plan": {"parts": 1}}}}
 _OURS = ("TMUX", "XDG_", "AGENTMUX_", "CLAUDE", "CODEX_", "GIT_")
 
 PRELOADED = Preloaded()
+PROBES: dict[str, bytes] = {}
+"""The files in the cache of probes after the demo agent was asked what it can do."""
 
 Said = subprocess.CompletedProcess[str]
 
@@ -61,6 +64,7 @@ class Project:
             self.env[f"XDG_{kind}_HOME"] = str(self.home / kind.lower())
         self.path.mkdir()
         self.home.mkdir()
+        self._probe()
         (self.home / ".gitconfig").write_text(
             "[user]\n\tname = Test\n\temail = test@example.com\n[init]\n\tdefaultBranch = main\n"
             # Newer versions of git clean up in the background, while a test may compare every byte.
@@ -72,6 +76,21 @@ class Project:
             self.git("init", "-q")
             self.git("add", "-A")
             self.git("commit", "-qm", "Begin")
+
+    def _probe(self) -> None:
+        """Leave what the demo agent can do in the cache, as an earlier session leaves it.
+
+        The agent is asked once in a run of the tests. A test that removes the cache asks again.
+        """
+        folder = self.home / "cache" / "agentmux"
+        if PROBES:
+            (folder / "probes").mkdir(parents=True)
+        for name, data in PROBES.items():
+            (folder / "probes" / name).write_bytes(data)
+        if not PROBES:
+            world = build.world(self.path, environ=self.env)
+            assert world.programs.probe(world.spec("demo")).installed
+            PROBES.update({each.name: each.read_bytes() for each in (folder / "probes").iterdir()})
 
     # -- programs ----------------------------------------------------------------------------
 

@@ -4,6 +4,7 @@ import json
 import os
 import re
 import signal
+import uuid
 from collections.abc import Callable, Iterable, Mapping
 from itertools import count
 from pathlib import Path
@@ -79,10 +80,10 @@ class Pair:
         """
 
         def prompted() -> bool:
-            launches = self.launches()
+            launches, screens = self.launches(), self.screens()
             return all(
                 # At the start of a row: in the composer, it may not be submitted yet.
-                re.search(rf"^> Read .*launches/{launches[seat]}/", self.screen(seat), re.MULTILINE)
+                re.search(rf"^> Read .*launches/{launches[seat]}/", screens[seat], re.MULTILINE)
                 for seat in SEATS
             )
 
@@ -93,7 +94,7 @@ class Pair:
 
     def shown(self) -> str:
         """Return the seats and screens, for the message of a failed wait."""
-        return "\n".join([json.dumps(self.seats(), indent=1), *map(self.screen, SEATS)])
+        return "\n".join([json.dumps(self.seats(), indent=1), *self.screens().values()])
 
     def panes(self) -> dict[str, tuple[str, int]]:
         form = "#{@agentmux_seat}\t#{pane_id}\t#{pane_pid}"
@@ -104,9 +105,18 @@ class Pair:
 
     def screen(self, seat: str) -> str:
         """Return the text and history of a seat's pane; empty if the pane does not exist."""
-        pane, _ = self.panes().get(seat, ("", 0))
-        words = ("capture-pane", "-pJ", "-S", "-", "-t", pane)
-        return self.project.program("tmux", *words).stdout if pane else ""
+        return self.screens()[seat]
+
+    def screens(self) -> dict[str, str]:
+        """Return the text and history of both seats' panes; empty if a pane does not exist."""
+        panes, mark, words = self.panes(), uuid.uuid4().hex, list[str]()
+        for pane, _ in panes.values():
+            words += ["capture-pane", "-pJ", "-S", "-", "-t", pane, ";"]
+            words += ["display-message", "-p", mark, ";"]
+        said = self.project.program("tmux", *words[:-1]).stdout if words else ""
+        return dict.fromkeys(SEATS, "") | dict(
+            zip(panes, said.split(f"{mark}\n")[:-1], strict=False)
+        )
 
     # -- talking -----------------------------------------------------------------------------
 
@@ -122,8 +132,8 @@ class Pair:
         found: dict[str, re.Match[str]] = {}
 
         def all_do() -> bool:
-            for seat in SEATS:
-                match = re.search(pattern, self.screen(seat))
+            for seat, screen in self.screens().items():
+                match = re.search(pattern, screen)
                 if match is not None:
                     found[seat] = match
             return len(found) == len(SEATS)
