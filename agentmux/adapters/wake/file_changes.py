@@ -10,7 +10,7 @@ import asyncio
 import logging
 import os
 import time
-from collections.abc import AsyncIterator, Generator, Iterable
+from collections.abc import AsyncIterator, Generator, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Final
@@ -80,24 +80,25 @@ async def changes(paths: Iterable[Path], stop: asyncio.Event) -> AsyncIterator[N
     is yielded any more.
     """
     # Imported here, because most programs that import this module do not watch.
-    from watchfiles import awatch  # noqa: PLC0415 (as above)
+    from watchfiles import watch  # noqa: PLC0415 (as above)
 
     watched = tuple(paths)
     for path in watched:
         if not path.exists():
             logger.warning("could not watch %s: it is missing", path)
     halt = _Halt(stop)
+    watching = watch(
+        *watched,
+        watch_filter=_is_news,
+        debounce=DEBOUNCE_MS,
+        step=STEP_MS,
+        rust_timeout=_NO_TIMEOUT,
+        stop_event=halt,
+        force_polling=False,
+        ignore_permission_denied=True,
+    )
     try:
-        async for _ in awatch(
-            *watched,
-            watch_filter=_is_news,
-            debounce=DEBOUNCE_MS,
-            step=STEP_MS,
-            rust_timeout=_NO_TIMEOUT,
-            stop_event=halt,
-            force_polling=False,
-            ignore_permission_denied=True,
-        ):
+        async for _ in _in_thread(watching, halt):
             yield
     except _UNWATCHABLE as error:
         logger.warning("could not watch files: %s", error)
@@ -113,19 +114,35 @@ async def gone(path: Path) -> None:
 
 
 async def _gone(path: Path) -> None:
-    from watchfiles import awatch  # noqa: PLC0415 (as above)
+    from watchfiles import watch  # noqa: PLC0415 (as above)
 
-    async for _ in awatch(
+    halt = _Halt()
+    watching = watch(
         path.parent,
         watch_filter=None,
         debounce=50,
         step=20,
         rust_timeout=_LOOK_MS,
+        stop_event=halt,
         yield_on_timeout=True,
         recursive=False,
-    ):
+    )
+    async for _ in _in_thread(watching, halt):
         if not os.path.lexists(path):
             return
+
+
+async def _in_thread(watching: Iterator[object], halt: _Halt) -> AsyncIterator[None]:
+    """Yield for each item of ``watching``, which waits in a thread and ends after ``halt`` is set.
+
+    ``awatch`` of watchfiles does the same, but loads a second library for event loops, which takes
+    as long as a tenth of an orchestrator's start.
+    """
+    try:
+        while await asyncio.to_thread(next, watching, None) is not None:
+            yield
+    finally:
+        halt.set()  # the thread may still be waiting
 
 
 def _is_news(_change: Change, path: str) -> bool:
@@ -140,15 +157,15 @@ def _is_news(_change: Change, path: str) -> bool:
 class _Halt:
     """The stop event for watchfiles: set if the caller's event is set, or if `set` was called.
 
-    watchfiles calls `set` when the watching task is cancelled; the caller's event stays as it is.
+    `set` is called when the watching task is cancelled; the caller's event stays as it is.
     """
 
-    def __init__(self, stop: asyncio.Event) -> None:
+    def __init__(self, stop: asyncio.Event | None = None) -> None:
         self._stop = stop
         self._cancelled = False
 
     def is_set(self) -> bool:
-        return self._cancelled or self._stop.is_set()
+        return self._cancelled or (self._stop is not None and self._stop.is_set())
 
     def set(self) -> None:
         self._cancelled = True

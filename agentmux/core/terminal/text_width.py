@@ -22,6 +22,10 @@ NARROW: Final = 20
 """The greatest width, in columns, at which `wrap` does not indent."""
 # No pane shows more of one text; a feature's text may have a megabyte.
 _LONGEST: Final = 4096
+ONE_CELL: Final = ("\u00ae\u02ff", "\u2010\u2027", "\u2190\u2319", "\u2500\u25fc")
+"""First and last characters of blocks in which each character takes one cell by the tables of
+`wcwidth`: Latin letters, dashes and dots, arrows and signs of mathematics, lines and boxes. With
+them AgentMux draws; for them the tables need not be loaded, which takes as long as to draw."""
 # Terminals disagree on how these change the width of the character before them.
 _SELECTORS: Final = frozenset(map(chr, range(0xFE00, 0xFE10)))
 
@@ -29,6 +33,8 @@ _SELECTORS: Final = frozenset(map(chr, range(0xFE00, 0xFE10)))
 @functools.lru_cache(maxsize=2048)
 def library_width(char: str) -> int:
     """Return the number of cells of a printable character, by the tables of `wcwidth`."""
+    if char.isascii() or any(first <= char <= last for first, last in ONE_CELL):
+        return 1
     from wcwidth import wcwidth  # noqa: PLC0415 (slow to import; agents start before the first picture)
 
     # Terminals disagree on whether a spacing mark takes a cell of its own.
