@@ -177,7 +177,7 @@ def test_a_rejected_conversation_gives_one_fresh_start(pair: Pair, wait_until: W
     reasons = {each["seat"]: each["reason"] for each in shown}
     assert "rejected" in reasons["coder-1"]
     assert "rejected" in project.ok("status", pair.session.name)
-    assert "rejected" in pair.screen("coder-1")
+    pair.until_shown_in("coder-1", "rejected")
     pair.arrive()
     assert pair.ask() == {**pair.words, "coder-1": ""}
 
