@@ -8,7 +8,7 @@ review with its fix, and a second cycle.
 """
 
 # Plain strings for speed: this code runs a hundred thousand times.
-# ruff: noqa: PTH112, PTH119
+# ruff: noqa: PTH112, PTH118, PTH119, PTH208
 
 from __future__ import annotations
 
@@ -196,6 +196,7 @@ def quick(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setattr(os, "fsync", lambda _: None)
     memory = Path("/dev/shm")
     folder = Path(tempfile.mkdtemp(dir=memory if os.access(memory, os.W_OK) else tmp_path))
+    monkeypatch.setenv("XDG_STATE_HOME", str(folder / "state"))
     yield folder
     shutil.rmtree(folder)
 
@@ -247,18 +248,16 @@ def outcome(studio: Studio) -> Outcome:
     return Outcome(
         phases=phases(check(studio)),
         commits=commits(studio),
-        artifacts=tuple(
-            sorted(
-                str(path.relative_to(studio.session))
-                for path in studio.session.rglob("*")
-                if path.is_file() and is_artifact(path.relative_to(studio.session))
-            )
-        ),
+        artifacts=tuple(sorted(artifacts(studio.session))),
     )
 
 
-def is_artifact(path: Path) -> bool:
-    return path.parts[0][:1] == "0" or path.parts[0] == layout.HISTORY
+def artifacts(session: Path) -> Iterator[str]:
+    """Yield the path of every file in the folders of phases and in the history."""
+    for top in os.listdir(session):
+        if top.startswith("0") or top == layout.HISTORY:
+            for folder, _, names in os.walk(session / top):
+                yield from (os.path.relpath(os.path.join(folder, name), session) for name in names)
 
 
 def commits(studio: Studio) -> tuple[tuple[str, tuple[tuple[str, str], ...]], ...]:
