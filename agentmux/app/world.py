@@ -15,6 +15,7 @@ if TYPE_CHECKING:  # these names cost more than all that `agentmux list` does
     from agentmux.core.config.settings import Settings
     from agentmux.ports.checkpoints import TreeCheckpoints
     from agentmux.ports.claims import Claims
+    from agentmux.ports.merging import Merging
     from agentmux.ports.processes import Lock, TreeLock
     from agentmux.ports.programs import Programs
     from agentmux.ports.repository import Repository
@@ -97,6 +98,7 @@ class World(Site):
         worktrees: The worktrees of sessions, in the repository of the project.
         checkpoints: Takes a directory in a work tree, the directory of a session, and the session's
             uuid. Returns the session's work-tree checkpoints.
+        merging: Takes the environment of git. Returns what merges in the project's repository.
         allow: Takes keys of parts of the project's files that need trust. Returns the same world,
             in which these parts have effect as well.
         preview: Returns the same world, in which all parts have effect, and whose ``programs`` runs
@@ -119,6 +121,7 @@ class World(Site):
     repository_at: Callable[[Path], Repository]
     worktrees: Worktrees
     checkpoints: Callable[[Path, Path, str], TreeCheckpoints]
+    merging: Callable[[Mapping[str, str]], Merging]
     trust: Trust
     allow: Callable[[frozenset[str]], World]
     preview: Callable[[], World]

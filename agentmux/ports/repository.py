@@ -162,12 +162,15 @@ class Repository(Protocol):
     def changed_since(self, dirty_at_start: Collection[str]) -> tuple[str, ...]:
         """Return the files of `dirty` that are not in ``dirty_at_start``."""
 
-    def find_commit(self, trailer: tuple[str, str], *, since: str | None) -> str | None:
+    def find_commit(
+        self, trailer: tuple[str, str], *, since: str | None, also: Collection[str] = ()
+    ) -> str | None:
         """Return the id of the newest commit with this trailer in HEAD's history; None for none.
 
         Args:
             trailer: Key and value of a line at the end of the commit message.
             since: Only commits after this one count; None for all.
+            also: Further values of the trailer that count.
         """
 
     def settle_index(self, commit: str) -> None:

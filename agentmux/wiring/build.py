@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from agentmux.adapters.disk.trust_store import TrustStore
     from agentmux.core.agents.spec import AgentSpec
     from agentmux.core.config.settings import Settings
+    from agentmux.ports.merging import Merging
     from agentmux.ports.processes import Lock, TreeLock
     from agentmux.ports.programs import Programs
     from agentmux.ports.session_files import SessionFiles
@@ -180,6 +181,7 @@ def world(
         checkpoints=lambda tree, home, session: GitCheckpoints(
             GitProgram(tree, environ), home, session
         ),
+        merging=lambda given: _merging(project, given),
         trust=ProjectTrust(files, _trust_store(project, environ)),
         allow=allow,
         preview=preview,
@@ -276,6 +278,13 @@ def _specs(
         return spec_for(name, registry(), resume_commands=chosen.resume.commands)
 
     return spec, lambda: tuple(registry())
+
+
+def _merging(project: Path, environ: Mapping[str, str]) -> Merging:
+    from agentmux.adapters.git.merging import Merges  # noqa: PLC0415 (only a delivery needs it)
+    from agentmux.adapters.git.program import GitProgram  # noqa: PLC0415 (nor this)
+
+    return Merges(GitProgram(project, environ))
 
 
 def _programs(environ: Mapping[str, str], *, keep: bool, runs: bool = True) -> Programs:

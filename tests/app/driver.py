@@ -565,9 +565,11 @@ class NotedRepository:
     def missing_hooks(self) -> str | None:
         return None
 
-    def find_commit(self, trailer: tuple[str, str], *, since: str | None) -> str | None:
-        line = ": ".join(trailer)
-        return next((each["id"] for each in self.commits() if each["trailer"] == line), None)
+    def find_commit(
+        self, trailer: tuple[str, str], *, since: str | None, also: Collection[str] = ()
+    ) -> str | None:
+        lines = {f"{trailer[0]}: {value}" for value in (trailer[1], *also)}
+        return next((each["id"] for each in self.commits() if each["trailer"] in lines), None)
 
     def index_lock(self) -> Path | None:
         return None

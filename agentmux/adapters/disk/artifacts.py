@@ -33,6 +33,7 @@ from agentmux.core.pipeline.artifacts import (
     TEXT_MAX,
     Artifacts,
     kept_fix_request,
+    kept_review,
     nominations,
 )
 from agentmux.core.pipeline.completion import ARCHITECTURE, EXECUTION_PLAN
@@ -66,7 +67,8 @@ class _Reader:
     def read(self) -> Artifacts:
         for folder in _FOLDERS:
             self._list(folder)
-        self._note(kept_fix_request(self._state))
+        for path in (kept_fix_request(self._state), kept_review(self._state)):
+            self._note(path)
         plan = self._execution_plan()
         named = self._nominations()
         verdicts, reviews = self._reviews(nominations(self._state, Artifacts(nominations=named)))

@@ -7,6 +7,7 @@ UTF-8 become surrogates.
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -176,6 +177,11 @@ class GitProgram:
             ).returncode
         except KeyboardInterrupt:  # the pager has had it, too
             return 0
+
+    def version(self) -> tuple[int, ...]:
+        """Return the first two numbers of git's version; empty where it is unknown."""
+        found = re.search(r"(\d+)\.(\d+)", decoded(self.read("version").out))
+        return (int(found[1]), int(found[2])) if found else ()
 
     def root(self) -> Path:
         """Return the root of the working tree; it is looked up once.

@@ -215,7 +215,9 @@ class Git:
         left_out = set(dirty_at_start)
         return tuple(path for path in self.dirty() if path not in left_out)
 
-    def find_commit(self, trailer: tuple[str, str], *, since: str | None) -> str | None:
+    def find_commit(
+        self, trailer: tuple[str, str], *, since: str | None, also: Collection[str] = ()
+    ) -> str | None:
         """Return the id of the newest commit with this trailer in HEAD's history.
 
         The result is None if there is none.
@@ -223,20 +225,22 @@ class Git:
         Args:
             trailer: Key and value, as given to `commit`.
             since: Look only at commits after this one; None looks at the whole history.
+            also: Further values of the trailer that count.
         """
         if self.head().commit is None:
             return None
         key, value = trailer
+        wanted = {value, *also}
         reply = self._git.must_read(
             "search the history",
             *("log", "--no-show-signature", "--no-color", "--fixed-strings"),
-            f"--grep={key}: {value}",
+            *(f"--grep={key}: {each}" for each in wanted),
             f"--format=%H %(trailers:key={key},valueonly,separator=%x20)",
             *("--end-of-options", f"{since}..HEAD" if since else "HEAD", "--"),
         )
         for line in decoded(reply.out).splitlines():
             commit, _, values = line.partition(" ")
-            if value in values.split():
+            if wanted.intersection(values.split()):
                 return commit
         return None
 
@@ -316,8 +320,8 @@ class Git:
             self.require_head(onto)
         if not message.strip():
             raise GitRefusedError("the commit message is empty")
-        self._require_identity()
-        text = self._with_trailer(message, trailer)
+        require_identity(self._git)
+        text = with_trailer(self._git, message, trailer)
         git_dir = self._git_dir()
         with _scratch(git_dir) as (scratch, in_use):
             index = scratch / "index"
@@ -401,38 +405,11 @@ class Git:
         return sorted(path for path in found if layout.PROJECT_FOLDER not in path.split("/"))
 
     def _in_progress(self) -> InProgress | None:
-        git_dir = self._git_dir()
-        for name, operation in _IN_PROGRESS:
-            if os.path.lexists(git_dir / name):
-                return operation
-        return None
+        return in_progress(self._git_dir())
 
     def _git_dir(self) -> Path:
         reply = self._git.must_read("find the git directory", "rev-parse", "--absolute-git-dir")
         return Path(decoded(reply.out).removesuffix("\n"))
-
-    def _require_identity(self) -> None:
-        for name in ("GIT_AUTHOR_IDENT", "GIT_COMMITTER_IDENT"):
-            reply = self._git.read("var", name)
-            if reply.status != 0:
-                raise GitRefusedError(
-                    "git has no author for the commit: no name or e-mail is configured",
-                    output=reply.err,
-                    hints=(
-                        'git config --global user.name "Your Name"',
-                        "git config --global user.email you@example.com",
-                    ),
-                )
-
-    def _with_trailer(self, message: str, trailer: tuple[str, str]) -> bytes:
-        key, value = trailer
-        reply = self._git.must_read(
-            "add the trailer",
-            *("interpret-trailers", "--no-divider", "--if-exists=addIfDifferent"),
-            *("--trailer", f"{key}: {value}"),
-            stdin=encoded(message.strip() + "\n"),
-        )
-        return reply.out
 
     def _stage(self, paths: Collection[str], index: Path) -> None:
         """Fill the file ``index`` with HEAD's files, and these paths as they are on disk.
@@ -461,6 +438,45 @@ class Git:
         # Git computes it: its id depends on the repository's hash algorithm.
         reply = self._git.must_read("name the empty tree", "hash-object", "-t", "tree", "--stdin")
         return decoded(reply.out).strip()
+
+
+def in_progress(git_dir: Path) -> InProgress | None:
+    """Return the operation that the user has to finish first in the work tree of ``git_dir``."""
+    for name, operation in _IN_PROGRESS:
+        if os.path.lexists(git_dir / name):
+            return operation
+    return None
+
+
+def require_identity(git: GitProgram) -> None:
+    """Check that git has an author and a committer for a commit.
+
+    Raises:
+        GitRefusedError: No name or no e-mail is configured.
+    """
+    for name in ("GIT_AUTHOR_IDENT", "GIT_COMMITTER_IDENT"):
+        reply = git.read("var", name)
+        if reply.status != 0:
+            raise GitRefusedError(
+                "git has no author for the commit: no name or e-mail is configured",
+                output=reply.err,
+                hints=(
+                    'git config --global user.name "Your Name"',
+                    "git config --global user.email you@example.com",
+                ),
+            )
+
+
+def with_trailer(git: GitProgram, message: str, trailer: tuple[str, str]) -> bytes:
+    """Return a commit message with a line at its end: ``key: value``."""
+    key, value = trailer
+    reply = git.must_read(
+        "add the trailer",
+        *("interpret-trailers", "--no-divider", "--if-exists=addIfDifferent"),
+        *("--trailer", f"{key}: {value}"),
+        stdin=encoded(message.strip() + "\n"),
+    )
+    return reply.out
 
 
 def _pathspecs(paths: Collection[str], leave_out: Collection[str] = ()) -> list[str]:

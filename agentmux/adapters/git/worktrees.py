@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import fcntl
 import os
-import re
 import shlex
 import shutil
 import stat
@@ -98,7 +97,7 @@ class LinkedWorktrees:
             is_writable=os.access(_existing(place), os.W_OK | os.X_OK),
             names=frozenset((*_listed(place), *gone)),
             branches=frozenset((*self._branches(), *self._owners())),
-            version=_version(_text(self._git.read("version"))),
+            version=self._git.version(),
         )
 
     def _tops(self) -> list[Path]:
@@ -532,11 +531,6 @@ def _links_to(link: Path, admin: Path) -> bool:
         # Git may have been killed before the directory was a repository.
         return os.path.realpath(_read(link).removeprefix("gitdir: ").strip()) == str(admin)
     return os.path.realpath(tree.git_dir) == str(admin)
-
-
-def _version(text: str) -> tuple[int, ...]:
-    found = re.search(r"(\d+)\.(\d+)", text)
-    return (int(found[1]), int(found[2])) if found else ()
 
 
 def _text(reply: GitReply) -> str:

@@ -11,13 +11,14 @@ from contextlib import suppress
 from typing import Final
 
 from agentmux.app.world import World
+from agentmux.core.codec.frozen import replace
 from agentmux.core.codec.shape import is_control
 from agentmux.core.documents.review import check_review, commit_message
+from agentmux.core.documents.trailer import TRAILER
 from agentmux.core.journal.state import SessionState
 from agentmux.errors import AgentmuxError, of_system
 from agentmux.ports.repository import GitError, Head, IndexBusyError, Repository
 
-TRAILER: Final = "Agentmux-Event"
 _SUBJECT_MAX: Final = 72
 
 
@@ -74,6 +75,8 @@ def moved(world: World, state: SessionState) -> GitError | None:
     began, head = _began(state), world.repository.head()
     if state.worktree:
         return _left_branch(world, state, head)
+    if head.commit != began.commit:
+        began = replace(began, commit=_made_before(world, state) or began.commit)
     stayed = (head.commit, head.branch) == (began.commit, began.branch)
     if stayed and not head.in_progress:
         return None
@@ -86,6 +89,18 @@ def moved(world: World, state: SessionState) -> GitError | None:
 
 def _began(state: SessionState) -> Head:
     return Head(commit=state.options.base, branch=state.branch)
+
+
+def _made_before(world: World, state: SessionState) -> str | None:
+    """Return the newest commit of this session in the checkout, under any approval; else None.
+
+    It was made, but could not be delivered; or the user has asked for changes since.
+    """
+    approvals = state.signals
+    if not approvals:
+        return None
+    trailer = (TRAILER, approvals[-1])
+    return world.repository.find_commit(trailer, since=state.options.base, also=approvals)
 
 
 def _left_branch(world: World, state: SessionState, head: Head) -> GitError | None:
@@ -152,13 +167,13 @@ def commit(world: World, state: SessionState, approval: str) -> tuple[str | None
     found = _adopted(repository, state, trailer)
     if found is not None:
         return found, True
+    began = repository.head()
     error = moved(world, state)
     if error is not None:
         raise error
     paths = repository.changed_since(state.options.dirty)
-    began = repository.head() if state.worktree else _began(state)
     if not paths:
-        # All commits of a worktree's branch after its base are its result.
+        # A commit of ours in the checkout, or any in a worktree, is the result.
         return (None, False) if began.commit == state.options.base else (began.commit, True)
     try:
         return repository.commit(message(state), paths, trailer=trailer, onto=began), False

@@ -17,6 +17,7 @@ from agentmux.app.launch.stopped_pane import PaneManner
 from agentmux.app.loop.agent_probes import AgentProbes
 from agentmux.app.loop.background_tasks import BackgroundTasks, Loop
 from agentmux.app.loop.commit import commit, left_out, reason
+from agentmux.app.loop.deliverer import Deliverer
 from agentmux.app.loop.messenger import Messenger
 from agentmux.app.loop.tools import Tools
 from agentmux.app.loop.watcher import Watcher
@@ -40,6 +41,7 @@ from agentmux.core.decisions.next_actions import (
     RecordChoice,
     RecordExit,
     Settle,
+    TakeStep,
     Tell,
 )
 from agentmux.core.fold.acceptance import working_phase
@@ -135,6 +137,7 @@ class Performer:
         self._probes = AgentProbes(world, session, self._background, loop)
         self._left_out: tuple[str, ...] = ()
         self.ready: Callable[[], Awaitable[object]] = _at_once
+        self._deliverer = Deliverer(world, session, tools, loop)
         self._perform: Final[Mapping[type[Action], Callable[[Any, Facts], Awaitable[None]]]] = {
             FinishArchive: self._finish_archive,
             EndPanes: self._end_panes,
@@ -147,6 +150,7 @@ class Performer:
             FinishSetup: self._finish_setup,
             ApproveByItself: self._approve,
             MakeCommit: self._commit,
+            TakeStep: self._take_step,
         }
 
     async def perform(self, actions: Sequence[Action], facts: Facts) -> bool:
@@ -395,6 +399,9 @@ class Performer:
             return
         self._session.record(CommitMade(commit=made, adopted=adopted))
         self._loop.say("nothing to commit" if made is None else f"committed {made[:12]}")
+
+    async def _take_step(self, action: TakeStep, facts: Facts) -> None:
+        self._background.run("delivery", self._deliverer.take(action))
 
     async def _committed(self, approval: str) -> tuple[str | None, bool]:
         """Call `commit` as soon as the user's index can be updated, and return its result."""

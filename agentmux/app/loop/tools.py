@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 
 from agentmux.core.codec.frozen import dataclass
@@ -24,6 +24,8 @@ class Tools:
             set.
         gone: Returns once nothing exists at a path any more.
         index_wait_s: How long a commit waits for git's index before the user is told.
+        approver: Takes the id of an approval; returns, once, the environment that the approving
+            command has left, or None.
     """
 
     terminal: OwnSession
@@ -36,6 +38,7 @@ class Tools:
     hints: Callable[[asyncio.Event], AsyncIterator[None]]
     gone: Callable[[Path], Awaitable[None]]
     index_wait_s: float = 30.0
+    approver: Callable[[str], Mapping[str, str] | None] = lambda _: None
 
 
 class SessionGoneError(AgentmuxError):

@@ -95,6 +95,20 @@ def _taken_by_others(site: Site, worktree: str, *, but: Path | None) -> TreeTake
     return _left_live(site, lock, path)
 
 
+def works_in(site: Site, top: Path) -> TreeTakenError | None:
+    """Return why nobody else may change the files at ``top``: a session works there; else None.
+
+    Raises:
+        MissingError: A tmux server does not answer, so that nobody can tell.
+    """
+    lock = site.tree_lock(top)
+    noted = (lock.holder() or {}).get("path")
+    path = Path(noted) if isinstance(noted, str) else None
+    if lock.is_held():
+        return _held(lock, path)
+    return _left_live(site, lock, path) if path is not None else None
+
+
 def _left_live(site: Site, lock: TreeLock, path: Path) -> TreeTakenError | None:
     """Return why nobody can work here while the session that held the lock is still live."""
     if path.name not in site.folders.names(path.parent):

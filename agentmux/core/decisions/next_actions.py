@@ -29,6 +29,7 @@ from agentmux.core.names.statuses import (
     TIMED_OUT,
 )
 from agentmux.core.pipeline.artifacts import Artifacts
+from agentmux.core.pipeline.delivery import COMMIT, failure, open_step
 from agentmux.core.pipeline.on_disk import StateFromDisk, state_from_disk
 from agentmux.core.pipeline.registry import PIPELINE
 from agentmux.core.pipeline.work import Work, is_setting_up, wanted
@@ -195,6 +196,17 @@ class MakeCommit:
     started: bool
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TakeStep:
+    """Take a step of the delivery after the commit, such as ``merge``.
+
+    If it was taken already, before a crash, record that instead.
+    """
+
+    step: str
+    approval: str
+
+
 Action: TypeAlias = (
     FinishArchive
     | EndPanes
@@ -208,6 +220,7 @@ Action: TypeAlias = (
     | FinishSetup
     | ApproveByItself
     | MakeCommit
+    | TakeStep
 )
 
 
@@ -392,7 +405,10 @@ def _hears(seat: Seat) -> bool:
 def _closing(state: SessionState) -> Iterator[Action]:
     if state.phase is not Phase.COMPLETING:
         return
-    if state.approval is not None:
+    step = open_step(state)
+    if state.approval is not None and step not in {None, COMMIT}:
+        yield TakeStep(step=step or "", approval=state.approval)
+    elif state.approval is not None:
         started = state.commit is not None and state.commit.status in {"committing", DELAYED}
         yield MakeCommit(approval=state.approval, started=started)
     elif _approves_by_itself(state):
@@ -400,6 +416,6 @@ def _closing(state: SessionState) -> Iterator[Action]:
 
 
 def _approves_by_itself(state: SessionState) -> bool:
-    unhindered = state.commit is None or state.commit.status != "failed"
+    unhindered = failure(state) == ""
     passed = state.review_outcome == PASSED
     return state.summary_submitted and passed and unhindered and not state.options.require_approval

@@ -265,6 +265,16 @@ def fix_request_md(reviews: Sequence[Review], iteration: int) -> str:
     return "\n".join(parts)
 
 
+def wish_md(text: str) -> str:
+    """Return the text of ``fix_request.md`` for a change that the user asked for."""
+    quoted = "\n".join(f"> {line}".rstrip() for line in text.strip().split("\n"))
+    return (
+        "# Fix request of the user\n\n"
+        "The user looked at the finished work, and asks for this. Do it, and nothing else.\n\n"
+        f"{quoted}\n"
+    )
+
+
 def _finding_blocks(review: Review) -> list[str]:
     return [_finding_block(number, each) for number, each in enumerate(review.findings, start=1)]
 

@@ -65,6 +65,9 @@ from agentmux.core.journal.events import (
     SessionReattached,
     SessionStarted,
     SetupDone,
+    StepDone,
+    StepFailed,
+    StepStarted,
     SummaryDone,
     WebResearchDispatched,
     WorktreeMade,
@@ -72,7 +75,6 @@ from agentmux.core.journal.events import (
 from agentmux.core.journal.state import (
     AGENT_MODES,
     Commit,
-    Delivery,
     Interruption,
     Research,
     Rewind,
@@ -94,7 +96,9 @@ from agentmux.core.names.statuses import (
     RESEARCHED,
     STOPPED,
 )
+from agentmux.core.pipeline import delivery
 from agentmux.core.pipeline.artifacts import change_request_path
+from agentmux.core.pipeline.delivery import COMMIT, open_step
 from agentmux.core.pipeline.on_disk import StateFromDisk
 from agentmux.core.pipeline.registry import PIPELINE
 from agentmux.core.pipeline.work import wanted
@@ -291,30 +295,20 @@ def _with_tasks(state: SessionState, kind: ResearchKind, tasks: Mapping[str, str
 
 def _approved(state: SessionState, event: Event, fact: Approved) -> SessionState:
     # From here on no summary is waited for, even if the commit fails.
-    approved = replace(
-        state, approval=event.id, summary_submitted=True, seats={}, delivery=_opened(state, event)
-    )
-    return approved if state.options.commit else enter(approved, Phase.DONE)
-
-
-def _opened(state: SessionState, event: Event) -> Delivery | None:
-    """Return the delivery that an approval opens; None where the checkout keeps the result."""
-    return Delivery(id=event.id) if state.worktree and state.options.commit else None
-
-
-def _at_step(state: SessionState, name: str, status: str) -> SessionState:
-    """Note the status of a step of the delivery, if there is one."""
-    opened = state.delivery
-    if opened is None:
-        return state
-    return replace(state, delivery=replace(opened, steps={**opened.steps, name: status}))
+    approved = replace(state, approval=event.id, summary_submitted=True, seats={})
+    if not state.options.commit:
+        return enter(approved, Phase.DONE)
+    return delivery.open_delivery(approved, fact.then)
 
 
 def _changes_requested(state: SessionState, event: Event, fact: ChangesRequested) -> SessionState:
     request = change_request_path(state)
-    entered = enter(state, Phase.ARCHITECTING)
+    small = fact.phase == Phase.FIXING
+    entered = enter(state, Phase.FIXING if small else Phase.ARCHITECTING)
     # Signals count only in their launch's cycle, so research under way is launched again.
-    return replace(entered, cycle=state.cycle + 1, change_request=request, seats={})
+    began = replace(entered, cycle=state.cycle + 1, change_request=request, seats={})
+    # As after a failed review: the cap on iterations counts from there.
+    return replace(began, review_iteration=1) if small else began
 
 
 # -- facts ---------------------------------------------------------------------------------------
@@ -568,13 +562,21 @@ def _with_mark(record: Json, number: int) -> Json:
 
 def _commit_started(state: SessionState, event: Event, fact: CommitStarted) -> SessionState:
     begun = replace(state, commit=Commit(status="committing", approval=fact.approval))
-    return _at_step(begun, "commit", "committing")
+    return delivery.step_begun(begun, COMMIT)
 
 
 def _commit_made(state: SessionState, event: Event, fact: CommitMade) -> SessionState:
     status = "made" if fact.commit else "none"
     made = Commit(status=status, approval=state.approval or "", commit=fact.commit)
-    return enter(_at_step(replace(state, commit=made), "commit", status), Phase.DONE)
+    after = replace(state, commit=made)
+    if fact.commit is None:
+        return enter(delivery.step_done(after, COMMIT), Phase.DONE)  # there is nothing to deliver
+    return _stepped(delivery.step_done(after, COMMIT, {"commit": fact.commit}))
+
+
+def _stepped(state: SessionState) -> SessionState:
+    """Return the state after a step was taken: ``done`` after the last one."""
+    return state if open_step(state) is not None else enter(state, Phase.DONE)
 
 
 def _commit_delayed(state: SessionState, event: Event, fact: CommitDelayed) -> SessionState:
@@ -584,7 +586,25 @@ def _commit_delayed(state: SessionState, event: Event, fact: CommitDelayed) -> S
 
 def _commit_failed(state: SessionState, event: Event, fact: CommitFailed) -> SessionState:
     failed = Commit(status="failed", approval=state.approval or "", reason=fact.reason)
-    return _at_step(replace(state, commit=failed, approval=None), "commit", "failed")
+    after = replace(state, commit=failed, approval=None)
+    return delivery.step_failed(after, COMMIT, fact.reason)
+
+
+def _delivery_step_started(state: SessionState, event: Event, fact: StepStarted) -> SessionState:
+    ours = fact.approval == state.approval
+    return delivery.step_begun(state, fact.step, fact.record) if ours else state
+
+
+def _delivery_step_done(state: SessionState, event: Event, fact: StepDone) -> SessionState:
+    if fact.approval != state.approval:
+        return state
+    return _stepped(delivery.step_done(state, fact.step, fact.record))
+
+
+def _delivery_step_failed(state: SessionState, event: Event, fact: StepFailed) -> SessionState:
+    if fact.approval != state.approval:
+        return state
+    return delivery.step_failed(replace(state, approval=None), fact.step, fact.reason)
 
 
 def _interrupted(state: SessionState, event: Event, fact: SessionInterrupted) -> SessionState:
@@ -656,6 +676,9 @@ _STEPS: Final[Mapping[type[Fact], FoldStep]] = {
     CommitMade: _commit_made,
     CommitDelayed: _commit_delayed,
     CommitFailed: _commit_failed,
+    StepStarted: _delivery_step_started,
+    StepDone: _delivery_step_done,
+    StepFailed: _delivery_step_failed,
     SessionInterrupted: _interrupted,
     SessionFailed: _failed,
 }

@@ -13,7 +13,13 @@ from agentmux.core.codec.records import Json
 from agentmux.core.codec.shape import writable
 from agentmux.core.documents.plan import check_execution_plan, check_plan, subplan_file, tasks_file
 from agentmux.core.documents.plan_pages import plan_md, subplan_md, tasks_md
-from agentmux.core.documents.review import Review, check_review, fix_request_md, review_md
+from agentmux.core.documents.review import (
+    Review,
+    check_review,
+    fix_request_md,
+    review_md,
+    wish_md,
+)
 from agentmux.core.fold.acceptance import is_signal, working_phase
 from agentmux.core.fold.apply import counted, research_kind
 from agentmux.core.journal.events import (
@@ -67,7 +73,12 @@ def implied(before: SessionState, event: Event, after: SessionState) -> tuple[Im
     """
     if is_signal(event) and not counted(before, after):
         return ()  # a signal that does not count, or could not be handled
-    return (*_of_event(before, event), *_of_review(before, event, after), *_of_fixing(after))
+    return (
+        *_of_event(before, event),
+        *_of_wish(event, after),
+        *_of_review(before, event, after),
+        *_of_fixing(after),
+    )
 
 
 def _of_event(before: SessionState, event: Event) -> tuple[Implied, ...]:
@@ -162,6 +173,15 @@ def _reviews(before: SessionState, event: Event) -> tuple[Review, ...]:
         given.update(found if isinstance(found, dict) else {})
     checked = (check_review(fields, role, strict=False)[0] for role, fields in given.items())
     return tuple(review for review in checked if review is not None)
+
+
+def _of_wish(event: Event, after: SessionState) -> tuple[Implied, ...]:
+    """Return the fix request of a cycle that begins in fixing: it is the user's wish."""
+    if not isinstance(event.fact, ChangesRequested) or after.phase is not Phase.FIXING:
+        return ()
+    text = wish_md(event.fact.text)
+    kept = Implied(path=kept_fix_request(after), text=text)
+    return (kept, Implied(path=FIX_REQUEST, text=text))
 
 
 def _of_fixing(after: SessionState) -> tuple[Implied, ...]:

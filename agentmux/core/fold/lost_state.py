@@ -29,6 +29,9 @@ from agentmux.core.journal.events import (
     SessionInterrupted,
     SessionReattached,
     SessionStarted,
+    StepDone,
+    StepFailed,
+    StepStarted,
 )
 from agentmux.core.journal.state import Archive, SessionState
 
@@ -36,7 +39,8 @@ from agentmux.core.journal.state import Archive, SessionState
 _OWN: Final[tuple[type[Fact], ...]] = (
     JournalCreated, SessionStarted, SessionImported, AgentLaunched, AgentExited, AgentNudged,
     AgentStalled, ResearchTold, PhaseSettled, Resumed, SessionReattached, ArtifactsArchived,
-    CommitStarted, CommitMade, CommitDelayed, CommitFailed, SessionInterrupted, SessionFailed,
+    CommitStarted, CommitMade, CommitDelayed, CommitFailed, StepStarted, StepDone, StepFailed,
+    SessionInterrupted, SessionFailed,
 )  # fmt: skip
 
 

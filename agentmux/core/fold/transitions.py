@@ -43,7 +43,10 @@ _DECIDED_BY: Final[tuple[tuple[Phase, Mapping[str, object]], ...]] = (
         },
     ),
     (Phase.REVIEWING, {"verdicts": {}, "reviews": {}, "review_outcome": None}),
-    (Phase.COMPLETING, {"summary_submitted": False, "approval": None, "commit": None}),
+    (
+        Phase.COMPLETING,
+        {"summary_submitted": False, "approval": None, "commit": None, "delivery": None},
+    ),
 )
 
 

@@ -132,7 +132,8 @@ class Approved:
     """The user, or the configuration, accepted the result.
 
     Attributes:
-        then: Where the result goes: ``keep`` (it stays on its branch); empty as configured.
+        then: Where the result goes: ``keep`` (it stays on its branch), ``merge`` or ``push``;
+            empty, as in older journals, is ``keep``.
     """
 
     kind: ClassVar[str] = "approve"
@@ -141,10 +142,15 @@ class Approved:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangesRequested:
-    """The user asked for another cycle; ``text`` says what to change."""
+    """The user asked for another cycle; ``text`` says what to change.
+
+    Attributes:
+        phase: The phase in which the cycle begins: ``fixing``, or empty for ``architecting``.
+    """
 
     kind: ClassVar[str] = "request_changes"
     text: str
+    phase: str = ""
 
 
 # -- facts ---------------------------------------------------------------------------------------
@@ -456,6 +462,40 @@ class CommitFailed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StepStarted:
+    """A step of a delivery is about to be taken; ``record`` says what exactly it will do.
+
+    It is recorded again, with another ``record``, if the world has changed before the step was
+    taken.
+    """
+
+    kind: ClassVar[str] = "delivery_step_started"
+    approval: str
+    step: str
+    record: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepDone:
+    """A step of a delivery was taken, or was found to be taken; ``record`` says what it did."""
+
+    kind: ClassVar[str] = "delivery_step_done"
+    approval: str
+    step: str
+    record: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepFailed:
+    """A step of a delivery could not be taken; the user decides again."""
+
+    kind: ClassVar[str] = "delivery_step_failed"
+    approval: str
+    step: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SessionInterrupted:
     """The session stopped before the pipeline was done; ``cause`` says why."""
 
@@ -518,6 +558,9 @@ Fact: TypeAlias = (
     | CommitMade
     | CommitDelayed
     | CommitFailed
+    | StepStarted
+    | StepDone
+    | StepFailed
     | SessionInterrupted
     | SessionFailed
 )

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeVar
 
-from agentmux.core.codec.frozen import dataclass, field, fields
+from agentmux.core.codec.frozen import dataclass, field, fields, replace
 from agentmux.core.codec.records import FieldError, Json, decode_field, from_fields, to_fields
 from agentmux.core.names.layout import PLAIN_VERSION
 from agentmux.core.names.phase import Phase, ResearchKind
@@ -117,6 +117,27 @@ class Commit:
 
 
 KEEP: Final = "keep"
+MERGE: Final = "merge"
+PUSH: Final = "push"
+RUNNING_STEP: Final = "running"
+DONE_STEP: Final = "done"
+FAILED_STEP: Final = "failed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepState:
+    """How far one step of a delivery is.
+
+    Attributes:
+        status: ``running``, ``done`` or ``failed``.
+        reason: Why it failed, and what to do about it; else empty.
+        record: What was recorded before and after the step, as texts by name; see
+            docs/reference/session-files.md.
+    """
+
+    status: str
+    reason: str = ""
+    record: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,13 +146,15 @@ class Delivery:
 
     Attributes:
         id: The id of the approval.
-        then: ``keep``: it stays on its branch.
-        steps: The status of each step that was begun, by name: ``commit``.
+        then: ``keep`` (it stays on its branch), ``merge`` (into the branch that its own began on)
+            or ``push`` (to a remote).
+        steps: Each step that was begun, by name: ``commit``, ``merge``, ``push``. Which steps a
+            delivery has, in which order, is in `core.pipeline.delivery`.
     """
 
     id: str
     then: str = KEEP
-    steps: Mapping[str, str] = field(default_factory=dict)
+    steps: Mapping[str, StepState] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -235,7 +258,8 @@ class SessionState:
         worktree_made: The worktree was there once.
         setup: What prepares the worktree; None where nothing does.
         port_base: The first of the 50 ports that the session's programs may listen on; 0 for none.
-        delivery: Where the approved result goes; None before an approval, and in the checkout.
+        delivery: Where the approved result goes; None before an approval, and where it stays in
+            the checkout.
         tree_checkpoints: The work-tree checkpoints, oldest first.
         rewind: A rewind that has begun and is not finished; None for none.
     """
@@ -323,6 +347,23 @@ def _optional(record: type[T]) -> tuple[Callable[[Any], object], Callable[[objec
     )
 
 
+def _delivery(value: Delivery | None) -> object:
+    if value is None:
+        return None
+    steps = {name: to_fields(step) for name, step in value.steps.items()}
+    return {"id": value.id, "then": value.then, "steps": steps}
+
+
+def _to_delivery(value: object, where: str) -> Delivery | None:
+    if value is None:
+        return None
+    if not isinstance(value, dict):
+        raise FieldError(f"{where} is not a mapping")
+    given = {name: each for name, each in value.items() if name != "steps"}
+    steps = _map_of(StepState)[1](value.get("steps", {}), f"{where}.steps")
+    return replace(from_fields(Delivery, given, where=where), steps=steps)
+
+
 def _map_of(
     record: type[T],
 ) -> tuple[Callable[[Any], object], Callable[[object, str], Mapping[str, T]]]:
@@ -370,7 +411,7 @@ _NESTED: Final[Mapping[str, tuple[Callable[[Any], object], Callable[[object, str
     "research": _map_of(Research),
     "base": _optional(Base),
     "setup": _optional(Setup),
-    "delivery": _optional(Delivery),
+    "delivery": (_delivery, _to_delivery),
     "tree_checkpoints": _list_of(TreeCheckpoint),
     "rewind": _optional(Rewind),
     "commit": _optional(Commit),

@@ -144,6 +144,11 @@ def kept_fix_request(state: SessionState) -> str:
     return f"{layout.history(state.cycle, max(state.iteration - 1, 0))}/{FIX_REQUEST}"
 
 
+def kept_review(state: SessionState) -> str:
+    """Return the path, in history, of the review before the current iteration; it may not exist."""
+    return f"{layout.history(state.cycle, max(state.iteration - 1, 0))}/{REVIEW_MD}"
+
+
 def change_request_path(state: SessionState) -> str:
     """Return the path of the file for a change request that the user makes now, in ``state``."""
     folder = f"{layout.history(state.cycle, state.iteration)}/{layout.COMPLETION}"

@@ -10,7 +10,7 @@ from agentmux.core.journal.state import SessionState
 from agentmux.core.names import layout
 from agentmux.core.names.phase import CODER, RESEARCHERS, Phase, ResearchKind
 from agentmux.core.names.statuses import RESEARCHED
-from agentmux.core.pipeline.artifacts import FIX_REQUEST, REVIEW_MD, Artifacts
+from agentmux.core.pipeline.artifacts import FIX_REQUEST, REVIEW_MD, Artifacts, kept_review
 from agentmux.core.pipeline.completion import ARCHITECTURE, DESIGN, PLAN
 from agentmux.core.pipeline.work import Work
 
@@ -50,10 +50,15 @@ def _reading(state: SessionState, work: Work, artifacts: Artifacts) -> Iterator[
     if work.role == CODER and state.phase is Phase.IMPLEMENTING:
         yield from _plan_of(state, work)
     if state.phase is Phase.REVIEWING and state.iteration > 0:
-        last = layout.history(state.cycle, state.iteration - 1)
-        yield from (f"{last}/{REVIEW_MD}", FIX_REQUEST)
+        yield from _of_last_review(state, artifacts)
     if state.phase in _RESEARCH_FOR:
         yield from _research(state)
+
+
+def _of_last_review(state: SessionState, artifacts: Artifacts) -> Iterator[str]:
+    if artifacts.has_content(kept_review(state)):  # there is none where the cycle began in fixing
+        yield kept_review(state)
+    yield FIX_REQUEST
 
 
 def _plan_of(state: SessionState, work: Work) -> Iterator[str]:

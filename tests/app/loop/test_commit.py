@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from agentmux.adapters.git.repository import Git
-from agentmux.app.loop.commit import TRAILER, commit, made_already, moved, preview, reason
+from agentmux.app.loop.commit import commit, made_already, moved, preview, reason
 from agentmux.app.session.own_worktree import placed
 from agentmux.app.world import World
+from agentmux.core.documents.trailer import TRAILER
 from agentmux.core.journal.state import Base, Options, SessionState
 from agentmux.core.names.phase import Phase
 from agentmux.errors import AgentmuxError, MissingError

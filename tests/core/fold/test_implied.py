@@ -138,7 +138,7 @@ def test_a_review_that_failed_leaves_itself_and_the_fix_request_in_history_too()
     assert "wrong" in session.text(FIX_REQUEST)
     assert session.files[-1] == Implied(path=FIX_REQUEST, copy_of=kept)
     session.fixed()
-    assert last in reading(session.state, wanted(session.state)[0], artifacts({}))
+    assert last in reading(session.state, wanted(session.state)[0], artifacts({last: "x"}))
 
 
 def test_each_iteration_keeps_its_own_fix_request() -> None:

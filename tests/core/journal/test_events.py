@@ -42,6 +42,7 @@ BY_TYPE: dict[str, st.SearchStrategy[Any]] = {
     "Json": _JSON,
     "tuple[str, ...]": st.lists(_TEXT, max_size=3).map(tuple),
     "tuple[int, ...]": st.lists(st.integers(min_value=0, max_value=9), max_size=3).map(tuple),
+    "Mapping[str, str]": st.dictionaries(_TEXT, _TEXT, max_size=2),
 }
 
 
@@ -80,6 +81,7 @@ _SMALLEST: dict[str, Any] = {
     "str": "x", "str | None": None, "int": 0, "int | None": None, "bool": True,
     "bool | None": None, "Json": {"a": [1]}, "tuple[str, ...]": ("a", "b"),
     "tuple[int, ...]": (1, 2),
+    "Mapping[str, str]": {"a": "b"},
 }  # fmt: skip
 
 

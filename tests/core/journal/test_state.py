@@ -23,6 +23,7 @@ from agentmux.core.journal.state import (
     Seat,
     SessionState,
     Setup,
+    StepState,
     TreeCheckpoint,
     decode,
     encode,
@@ -59,6 +60,7 @@ BY_TYPE: dict[str, st.SearchStrategy[Any]] = {
     "Mapping[str, str]": _MAP,
     "Mapping[str, Json]": st.dictionaries(_TEXT, _JSON, max_size=2),
 }
+BY_TYPE |= {"Mapping[str, StepState]": maps_of(StepState)}
 BY_TYPE |= {
     "Mapping[str, Research]": maps_of(Research),
     "Mapping[str, Seat]": maps_of(Seat),

@@ -1,0 +1,199 @@
+"""A checkout between two commits: which of its files are as in one of them.
+
+A fast-forward that is killed leaves some files as in the old commit, and others as in the new one.
+It is safe to finish only if no file has a third content, which would be the user's.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from pathlib import Path, PurePosixPath
+from typing import Final, NamedTuple
+
+from agentmux.adapters.git.program import GitProgram, decoded, encoded, refused, split
+from agentmux.core.codec.frozen import dataclass
+
+
+class Entry(NamedTuple):
+    """A file as git stores it: its mode and the id of its content."""
+
+    mode: str
+    blob: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sides:
+    """A path in both commits; None where it does not exist."""
+
+    old: Entry | None
+    new: Entry | None
+
+
+_LINK: Final = "120000"
+_FILE: Final = "100644"
+_PROGRAM: Final = "100755"
+_MODULE: Final = "160000"
+_UNKNOWN: Final = Entry("", "")
+"""What is on the disk is neither a file nor a link."""
+
+
+class CheckoutSides:
+    """The files of one checkout, compared to an old and a new commit; read when first asked."""
+
+    def __init__(self, git: GitProgram, old: str, new: str) -> None:
+        """Compare the checkout in which ``git`` runs; its HEAD is at ``old``."""
+        self._git = git
+        self._old, self._new = old, new
+
+    @cached_property
+    def _sides(self) -> Mapping[str, Sides]:
+        """The paths in which the commits differ."""
+        words = ("diff-tree", "-r", "-z", "--no-renames", self._old, self._new)
+        fields = split(self._git.must_read("compare the commits", *words).out)
+        found: dict[str, Sides] = {}
+        for about, path in zip(fields, fields, strict=True):
+            before, after, one, other, _ = about.removeprefix(":").split(" ")
+            found[path] = Sides(_entry(before, one), _entry(after, other))
+        return found
+
+    @cached_property
+    def _changed(self) -> tuple[str, ...]:
+        """The tracked paths that differ from HEAD, on the disk or in the index."""
+        words = ("status", "--porcelain=v1", "-z", "--untracked-files=no", "--no-renames")
+        reply = self._git.must_read("list changes", *words, "--ignore-submodules=dirty")
+        return tuple(entry[3:] for entry in split(reply.out))
+
+    @cached_property
+    def _there(self) -> Mapping[str, Entry | None]:
+        """What is on the disk at each path where it may matter; None for nothing."""
+        added = (path for path, each in self._sides.items() if each.old is None)
+        asked = dict.fromkeys((*(p for p in self._changed if p in self._sides), *added))
+        return self._on_disk(asked)
+
+    def in_way(self) -> tuple[str, ...]:
+        """Return the paths whose content is the user's: neither as in the old nor as in the new."""
+        wrong = {path for path in self._changed if path not in self._sides}
+        for path, entry in self._there.items():
+            if not _is_side(entry, self._sides[path], modes=self._has_modes):
+                wrong.add(path)
+        wrong |= {path for path in self._staged if not self._is_staged_well(path)}
+        return tuple(sorted(wrong))
+
+    @cached_property
+    def _has_modes(self) -> bool:
+        reply = self._git.read("config", "--type=bool", "--get", "core.fileMode")
+        return decoded(reply.out).strip() != "false"
+
+    @cached_property
+    def _staged(self) -> Mapping[str, Entry]:
+        """The index at the paths that differ from HEAD there."""
+        reply = self._git.must_read("read the index", "ls-files", "-z", "--stage")
+        wanted = {path for path in self._changed if path in self._sides}
+        found: dict[str, Entry] = {}
+        for each in split(reply.out) if wanted else ():
+            about, _, path = each.partition("\t")
+            mode, blob, stage = about.split(" ")
+            if path in wanted:
+                found[path] = Entry(mode, blob) if stage == "0" else _UNKNOWN
+        return found
+
+    def _is_staged_well(self, path: str) -> bool:
+        return self._staged[path] in {self._sides[path].old, self._sides[path].new}
+
+    def level(self) -> None:
+        """Make the index agree with files that are as in the new commit already.
+
+        Without this, git would take them for changes of the user, and refuse to go on.
+        """
+        lines = []
+        for path, entry in self._there.items():
+            sides = self._sides[path]
+            if entry is None and path not in self._changed:
+                continue
+            is_new = _is_same(entry, sides.new, modes=self._has_modes)
+            target = sides.new if is_new else sides.old
+            if target is None:
+                lines.append(f"0 {'0' * len(self._old)}\t{path}\0")
+            else:
+                lines.append(f"{target.mode} {target.blob}\t{path}\0")
+        if not lines:
+            return
+        reply = self._git.run("update-index", "-z", "--index-info", stdin=encoded("".join(lines)))
+        if reply.status != 0:
+            raise refused("git could not update the index", reply)
+        self._git.run("update-index", "-q", "--refresh")  # its status only counts what differs
+
+    def _on_disk(self, paths: Iterable[str]) -> dict[str, Entry | None]:
+        found: dict[str, Entry | None] = {}
+        plain: dict[str, str] = {}
+        for path in paths:
+            place = self._git.root() / path
+            entry = self._kind(place, path)
+            found[path] = entry
+            if entry is not None and entry.mode == _LINK:
+                found[path] = Entry(_LINK, self._hash(os.fsencode(place.readlink())))
+            elif entry is not None and entry.mode in {_FILE, _PROGRAM}:
+                plain[path] = entry.mode
+        blobs = self._hashes([path for path in plain if "\n" not in path])
+        for path, mode in plain.items():
+            found[path] = Entry(mode, blobs[path]) if path in blobs else _UNKNOWN
+        return found
+
+    def _kind(self, place: Path, path: str) -> Entry | None:
+        """Return what is at a path, without its content; None for nothing.
+
+        A directory counts as nothing if all its files give way to the new commit, and so does a
+        file above the path.
+        """
+        try:
+            mode = place.lstat().st_mode
+        except FileNotFoundError:
+            return None
+        except NotADirectoryError:
+            above = (str(each) for each in PurePosixPath(path).parents)
+            return None if any(map(self._gives_way, above)) else _UNKNOWN
+        if stat.S_ISLNK(mode):
+            return Entry(_LINK, "")
+        if stat.S_ISREG(mode):
+            return Entry(_PROGRAM if mode & stat.S_IXUSR else _FILE, "")
+        below = place.rglob("*") if stat.S_ISDIR(mode) else (place,)
+        files = (each for each in below if each.is_symlink() or not each.is_dir())
+        root = self._git.root()
+        return None if all(self._gives_way(str(e.relative_to(root))) for e in files) else _UNKNOWN
+
+    def _gives_way(self, path: str) -> bool:
+        """Whether the old commit has a file here, and the new one has none."""
+        sides = self._sides.get(path)
+        return sides is not None and sides.old is not None and sides.new is None
+
+    def _hash(self, data: bytes) -> str:
+        words = ("hash-object", "-t", "blob", "--stdin")
+        return decoded(self._git.must_read("read a link", *words, stdin=data).out).strip()
+
+    def _hashes(self, paths: list[str]) -> dict[str, str]:
+        """Return the ids that these files would have in git, as its filters make them."""
+        if not paths:
+            return {}
+        stdin = encoded("".join(f"{path}\n" for path in paths))
+        reply = self._git.must_read("read files", "hash-object", "--stdin-paths", stdin=stdin)
+        return dict(zip(paths, decoded(reply.out).split(), strict=True))
+
+
+def _entry(mode: str, blob: str) -> Entry | None:
+    return None if mode == "000000" else Entry(mode, blob)
+
+
+def _is_side(entry: Entry | None, sides: Sides, *, modes: bool) -> bool:
+    return any(_is_same(entry, each, modes=modes) for each in (sides.old, sides.new))
+
+
+def _is_same(entry: Entry | None, side: Entry | None, *, modes: bool) -> bool:
+    """Return whether a file on the disk is as in a commit; with ``modes`` its mode, too."""
+    if side is not None and side.mode == _MODULE:
+        return True  # git does not touch the files of a submodule here
+    if entry is None or side is None or modes:
+        return entry == side
+    return entry.blob == side.blob and (entry.mode == _LINK) == (side.mode == _LINK)

@@ -1,0 +1,264 @@
+"""Merges into a branch, without a work tree or by a fast-forward of the one where it is.
+
+A merge is computed without a work tree (``git merge-tree``), so that a conflict changes nothing.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from agentmux.adapters.disk import files
+from agentmux.adapters.git.checkout_sides import CheckoutSides
+from agentmux.adapters.git.program import (
+    WRITE_TIMEOUT_S,
+    GitProgram,
+    decoded,
+    encoded,
+    failed,
+    refused,
+)
+from agentmux.adapters.git.repository import in_progress, require_identity, with_trailer
+from agentmux.adapters.git.work_tree import work_tree
+from agentmux.ports.merging import (
+    BaseMovedError,
+    CheckoutDirtyError,
+    MergeConflictError,
+    MergePlan,
+)
+from agentmux.ports.repository import GitError, IndexBusyError
+
+NEEDS: Final = (2, 38)
+"""The first git with ``merge-tree --write-tree``; see its release notes."""
+
+_LOCK: Final = "agentmux-merge.lock"
+_POLL_S: Final = 0.05
+_HEADS: Final = "refs/heads/"
+_REBASED: Final = ("rebase-merge/head-name", "rebase-apply/head-name")
+
+
+class Merges:
+    """Merges into the branches of the repository of one project."""
+
+    def __init__(self, git: GitProgram) -> None:
+        """Use ``git``, which runs in the project; this starts nothing."""
+        self._git = git
+
+    # --- computing ---------------------------------------------------------------------------
+
+    def plan(self, base: str, result: str, *, branch: str, trailer: tuple[str, str]) -> MergePlan:
+        """Compute the merge of the commit ``result`` into the branch ``base``; move no branch."""
+        old = self._tip(base)
+        if old is None:
+            raise GitError(f"branch `{base}`, on which the session began, does not exist any more")
+        if self._contains(old, result):
+            return MergePlan(base=base, old=old, new=old)
+        if self._contains(result, old):
+            return MergePlan(base=base, old=old, new=result)
+        tree = self._merged_tree(base, old, result)
+        message = f"Merge branch '{branch}' into {base}"
+        return MergePlan(
+            base=base, old=old, new=self._commit(tree, (old, result), message, trailer)
+        )
+
+    def _merged_tree(self, base: str, old: str, result: str) -> str:
+        if self._git.version() < NEEDS:
+            needs = ".".join(map(str, NEEDS))
+            raise GitError(
+                f"branch `{base}` has commits of its own, and to merge needs git {needs} or newer",
+                hints=("merge it yourself after: agentmux approve --keep",),
+            )
+        reply = self._git.run("merge-tree", "--write-tree", "--name-only", "-z", old, result)
+        tree, *rest = decoded(reply.out).split("\0")
+        if reply.status == 0:
+            return tree.strip()
+        if reply.status != 1:
+            raise refused(f"git could not merge into `{base}`", reply)
+        raise _conflict(base, rest)
+
+    def _commit(
+        self, tree: str, parents: tuple[str, str], message: str, trailer: tuple[str, str]
+    ) -> str:
+        require_identity(self._git)
+        signed = self._git.read("config", "--type=bool", "--get", "commit.gpgSign")
+        sign = ("-S",) if decoded(signed.out).strip() == "true" else ()
+        named = (word for parent in parents for word in ("-p", parent))
+        text = with_trailer(self._git, message, trailer)
+        reply = self._git.run("commit-tree", *sign, tree, *named, "-F", "-", stdin=text)
+        if reply.status != 0:
+            raise refused("git could not make the merge commit", reply)
+        return decoded(reply.out).strip()
+
+    def is_merged(self, plan: MergePlan) -> bool:
+        """Return whether the base contains the new commit."""
+        tip = self._tip(plan.base)
+        return tip is not None and self._contains(tip, plan.new)
+
+    def _tip(self, base: str) -> str | None:
+        reply = self._git.read("rev-parse", "-q", "--verify", f"{_HEADS}{base}^{{commit}}")
+        return decoded(reply.out).strip() if reply.status == 0 else None
+
+    def _contains(self, commit: str, other: str) -> bool:
+        reply = self._git.read("merge-base", "--is-ancestor", other, commit)
+        if reply.status not in {0, 1}:
+            raise failed("compare commits", reply)
+        return reply.status == 0
+
+    # --- where the base is -------------------------------------------------------------------
+
+    def checkout_of(self, base: str) -> Path | None:
+        """Return the top of the work tree in which the branch is checked out; None for none."""
+        reply = self._git.must_read("list the worktrees", "worktree", "list", "--porcelain")
+        for entry in decoded(reply.out).strip().split("\n\n"):
+            lines = entry.split("\n")
+            top = Path(lines[0].removeprefix("worktree "))
+            if f"branch {_HEADS}{base}" in lines:
+                if top.is_dir():
+                    return top
+                if not any(line.startswith("prunable") for line in lines):
+                    raise GitError(f"branch `{base}` is checked out in {top}, which is not there")
+            elif "detached" in lines:
+                _require_no_rebase(top, base)
+        return None
+
+    # --- moving it ---------------------------------------------------------------------------
+
+    def move(self, plan: MergePlan) -> None:
+        """Move the base, which is checked out nowhere, from ``old`` to ``new``."""
+        with self._alone() as held:
+            if self._is_there(plan):
+                return
+            if self.checkout_of(plan.base) is not None:
+                raise BaseMovedError(f"branch `{plan.base}` has just been checked out")
+            words = ("update-ref", "-m", _note(plan), f"{_HEADS}{plan.base}", plan.new, plan.old)
+            reply = self._git.run(*words, keep_open=(held,))
+            if reply.status != 0 and not self._is_there(plan):
+                raise refused(f"git could not move branch `{plan.base}`", reply)
+
+    def _is_there(self, plan: MergePlan) -> bool:
+        """Return whether the base is at its new commit, or beyond; False where it is at the old.
+
+        Raises:
+            BaseMovedError: It is at neither of them.
+        """
+        tip = self._tip(plan.base)
+        if tip == plan.old and plan.old != plan.new:
+            return False
+        if tip is not None and self._contains(tip, plan.new):
+            return True
+        raise BaseMovedError(f"branch `{plan.base}` has moved")
+
+    def fast_forward(self, plan: MergePlan, top: Path) -> None:
+        """Move the base, which is checked out at ``top``, and its files to its new commit."""
+        there = GitProgram(top, self._git.environment)
+        with self._alone() as held:
+            if self._is_there(plan):
+                return
+            _require_idle(there, top, plan.base)
+            sides = CheckoutSides(there, plan.old, plan.new)
+            in_way = sides.in_way()
+            if in_way:
+                raise _dirty(plan.base, top, in_way)
+            sides.level()
+            words = ("merge", "--ff-only", "--no-overwrite-ignore", "--quiet", plan.new)
+            reply = there.run(*words, keep_open=(held,))
+            if reply.status != 0 and not self._is_there(plan):
+                raise refused(f"git could not merge into `{plan.base}` in {top}", reply)
+            if not self._is_there(plan):
+                raise GitError(f"another branch than `{plan.base}` was checked out in {top}")
+
+    @contextmanager
+    def _alone(self) -> Iterator[int]:
+        """Keep other orchestrators from merging; yield the descriptor that git must inherit.
+
+        The git of an orchestrator that was killed goes on, and holds the lock until it has ended.
+        """
+        reply = self._git.must_read("find the repository", "rev-parse", "--git-common-dir")
+        path = self._git.root() / decoded(reply.out).removesuffix("\n") / _LOCK
+        with files.explained(path):
+            held = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, files.FILE_MODE)
+        try:
+            deadline = time.monotonic() + WRITE_TIMEOUT_S
+            while not _taken(held):
+                if time.monotonic() > deadline:
+                    raise GitError("another merge of agentmux is under way in this repository")
+                time.sleep(_POLL_S)  # noqa: TID251 (flock has no wait with a limit)
+            yield held
+        finally:
+            os.close(held)
+
+
+def _taken(held: int) -> bool:
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True  # no locks on this file system: git's own locks have to do
+    return True
+
+
+def _note(plan: MergePlan) -> str:
+    return f"agentmux: merge {plan.new[:12]}"
+
+
+def _conflict(base: str, rest: list[str]) -> MergeConflictError:
+    """Return the error that the output of ``merge-tree -z``, after the tree, describes."""
+    end = rest.index("") if "" in rest else len(rest)
+    paths = tuple(dict.fromkeys(rest[:end]))
+    said = []
+    left = rest[end + 1 :]
+    while left and left[0].isdigit():
+        # The number of paths, the paths, the kind of conflict, the message.
+        count = int(left[0])
+        if left[count + 1].startswith("CONFLICT"):
+            said.append(left[count + 2].strip())
+        left = left[count + 3 :]
+    return MergeConflictError(
+        f"conflicts with branch `{base}` in {', '.join(paths)}", paths=paths, said="\n".join(said)
+    )
+
+
+def _dirty(base: str, top: Path, paths: tuple[str, ...]) -> CheckoutDirtyError:
+    return CheckoutDirtyError(
+        f"branch `{base}` is checked out in {top}, which has uncommitted changes in"
+        f" {', '.join(paths)}",
+        paths=paths,
+        hints=("commit or stash them there, then approve again",),
+    )
+
+
+def _require_idle(there: GitProgram, top: Path, base: str) -> None:
+    """Check that the branch is checked out at ``top``, and no other git is at work there."""
+    tree = work_tree(top)
+    if tree is None:
+        raise BaseMovedError(f"{top} is gone")
+    lock = tree.git_dir / "index.lock"
+    if os.path.lexists(lock):
+        raise IndexBusyError(lock)
+    found = there.read("symbolic-ref", "-q", "HEAD")
+    if found.out.rstrip(b"\n") != encoded(f"{_HEADS}{base}"):
+        raise BaseMovedError(f"branch `{base}` is not checked out in {top} any more")
+    doing = in_progress(tree.git_dir)
+    if doing is not None:
+        raise GitError(
+            f"a {doing} is in progress in {top}, where branch `{base}` is checked out",
+            hints=("finish it, then approve again",),
+        )
+
+
+def _require_no_rebase(top: Path, base: str) -> None:
+    """Check that the branch is not being rebased at ``top``: that would end at another commit."""
+    tree = work_tree(top)
+    for name in _REBASED if tree is not None else ():
+        path = tree.git_dir / name if tree is not None else Path()
+        if path.is_file() and path.read_bytes().strip() == encoded(f"{_HEADS}{base}"):
+            raise GitError(
+                f"branch `{base}` is being rebased in {top}",
+                hints=("finish the rebase, then approve again",),
+            )

@@ -1,0 +1,105 @@
+"""The step `merge`: bring the result into the branch that the session's own branch began on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from agentmux.app.delivery.work import OvertakenError, Record, StepWork
+from agentmux.app.session.checkout import works_in
+from agentmux.core.documents.trailer import TRAILER
+from agentmux.ports.merging import BaseMovedError, MergeConflictError, MergePlan
+from agentmux.ports.repository import GitError
+
+if TYPE_CHECKING:
+    from agentmux.app.world import World
+    from agentmux.core.journal.state import SessionState
+
+_LOCK_WAIT_S: Final = 1.0
+
+
+def merge_base(state: SessionState) -> str:
+    """Return the branch that a merge would go into.
+
+    Raises:
+        GitError: There is none.
+    """
+    if state.worktree and state.base is not None and state.base.branch:
+        return state.base.branch
+    if state.worktree:
+        raise GitError(
+            "the session began on no branch, so that there is none to merge into",
+            hints=("keep the result on its branch: agentmux approve --keep",),
+        )
+    raise GitError(
+        "the session works in the checkout: its result is committed there, and nothing is to be"
+        " merged",
+        hints=("approve it as it is: agentmux approve --keep",),
+    )
+
+
+class MergeStep:
+    """Merges without a work tree, or by a fast-forward in the one where the base is."""
+
+    def prepare(self, work: StepWork) -> Record:
+        """Compute the merge, and return ``base``, its ``old`` commit and its ``new`` one."""
+        state, base = work.state, merge_base(work.state)
+        merging = work.world.merging(work.environ)
+        try:
+            plan = merging.plan(
+                base,
+                work.result,
+                branch=state.branch or "",
+                trailer=(TRAILER, state.approval or ""),
+            )
+        except MergeConflictError as error:
+            raise _conflict(error, work) from error
+        return {"base": plan.base, "old": plan.old, "new": plan.new}
+
+    def take(self, work: StepWork, record: Record) -> Record:
+        """Move the base to the new commit."""
+        plan = MergePlan(base=record["base"], old=record["old"], new=record["new"])
+        merging = work.world.merging(work.environ)
+        if merging.is_merged(plan):
+            return {}
+        top = merging.checkout_of(plan.base)
+        try:
+            if top is None:
+                merging.move(plan)
+            else:
+                with _held(work.world, top, work.home):
+                    merging.fast_forward(plan, top)
+        except BaseMovedError as error:
+            raise OvertakenError(error.message) from error
+        return {}
+
+    def said(self, record: Record) -> str:
+        """Return where the result is now."""
+        return f"merged into {record['base']} ({record['new'][:12]})"
+
+
+def _conflict(error: MergeConflictError, work: StepWork) -> GitError:
+    """Return the error with the way in which a coder resolves the conflict."""
+    again = f"agentmux request-changes --from fixing --session {work.home.name}"
+    hint = f"have a coder resolve it: {again}"
+    return GitError(f"{error.message}\n{error.said}".rstrip(), hints=(hint,))
+
+
+@contextmanager
+def _held(world: World, top: Path, home: Path) -> Iterator[None]:
+    """Keep sessions from working at ``top`` meanwhile.
+
+    Raises:
+        BlockedError: One works there.
+    """
+    taken = works_in(world, top)
+    if taken is not None:
+        raise taken
+    lock = world.tree_lock(top)
+    lock.acquire(_LOCK_WAIT_S, {"path": str(home.resolve())})
+    try:
+        yield
+    finally:
+        lock.release()

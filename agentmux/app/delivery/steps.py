@@ -1,0 +1,13 @@
+"""The table of the steps after the commit. A new step also needs a way in `core` that has it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from agentmux.app.delivery.merge import MergeStep
+from agentmux.app.delivery.work import Step
+from agentmux.core.journal.state import MERGE
+
+TAKEN_BY: Final[Mapping[str, Step]] = {MERGE: MergeStep()}
+"""What takes each step of `core.pipeline.delivery.STEPS`, except the commit."""

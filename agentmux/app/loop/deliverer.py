@@ -1,0 +1,103 @@
+"""Takes the steps of a delivery after the commit: records each one before and after it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Final, TypeVar
+
+from agentmux.app.delivery.steps import TAKEN_BY
+from agentmux.app.delivery.work import OvertakenError, Record, Step, StepWork
+from agentmux.app.loop.background_tasks import Loop
+from agentmux.app.loop.commit import reason
+from agentmux.app.loop.tools import Tools
+from agentmux.app.session.writer import Session
+from agentmux.app.world import World
+from agentmux.core.agents.environment import change
+from agentmux.core.decisions.next_actions import TakeStep
+from agentmux.core.journal.events import StepDone, StepFailed, StepStarted
+from agentmux.core.pipeline.delivery import running_record
+from agentmux.errors import AgentmuxError
+from agentmux.ports.repository import IndexBusyError
+
+logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
+_TRIES: Final = 20
+"""How often others may move the base before we give up."""
+
+
+class Deliverer:
+    """Takes the steps of one session's delivery."""
+
+    def __init__(self, world: World, session: Session, tools: Tools, loop: Loop) -> None:
+        self._world = world
+        self._session = session
+        self._tools = tools
+        self._loop = loop
+        self._environments: dict[str, Mapping[str, str]] = {}
+
+    async def take(self, action: TakeStep) -> None:
+        """Take one step, or adopt it, and record how it ended."""
+        step, approval = TAKEN_BY[action.step], action.approval
+        try:
+            done = await self._taken(step, action)
+        except (AgentmuxError, OSError) as error:
+            self._session.record(
+                StepFailed(approval=approval, step=action.step, reason=reason(error))
+            )
+            self._loop.say(f"{action.step} failed: {reason(error)}")
+            return
+        self._session.record(StepDone(approval=approval, step=action.step, record=done))
+        self._loop.say(step.said(done))
+
+    async def _taken(self, step: Step, action: TakeStep) -> Record:
+        record = running_record(self._session.state, action.step)
+        for _ in range(_TRIES):
+            if record is None:
+                record = await self._run(step.prepare, action)
+                self._session.record(
+                    StepStarted(approval=action.approval, step=action.step, record=record)
+                )
+            try:
+                return {**record, **await self._patiently(step, action, record)}
+            except OvertakenError as error:
+                logger.info("%s is prepared again: %s", action.step, error)
+                record = None
+        raise AgentmuxError(f"others changed the place of the {action.step} {_TRIES} times")
+
+    async def _patiently(self, step: Step, action: TakeStep, record: Record) -> Record:
+        """Take the step; wait once, but not for long, for another git that is in the way."""
+        try:
+            return await self._run(lambda work: step.take(work, record), action)
+        except IndexBusyError as error:
+            if error.lock is None or not await self._is_gone_soon(error.lock):
+                raise
+        return await self._run(lambda work: step.take(work, record), action)
+
+    async def _is_gone_soon(self, lock: Path) -> bool:
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._tools.gone(lock), self._tools.index_wait_s)
+            return True
+        return False
+
+    async def _run(self, do: Callable[[StepWork], T], action: TakeStep) -> T:
+        """Run a part of a step beside the loop."""
+        work = StepWork(
+            world=self._world,
+            state=self._session.state,
+            home=self._session.files.path,
+            environ=self._environment(action.approval),
+        )
+        return await asyncio.get_running_loop().run_in_executor(None, do, work)
+
+    def _environment(self, approval: str) -> Mapping[str, str]:
+        """Return the environment of the command that approved; ours where it is not known."""
+        if approval not in self._environments:
+            given = self._tools.approver(approval)
+            own = self._world.environment
+            self._environments[approval] = change(own, given).applied(own) if given else own
+        return self._environments[approval]

@@ -1,0 +1,119 @@
+"""The delivery of an approved result: its steps, and how they change the state; pure.
+
+`STEPS` says which steps each way has. A step after the commit also needs an entry in
+``app/delivery/steps.py``, which says how it is taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from agentmux.core.codec.frozen import replace
+from agentmux.core.journal.state import (
+    DONE_STEP,
+    FAILED_STEP,
+    KEEP,
+    MERGE,
+    PUSH,
+    RUNNING_STEP,
+    Delivery,
+    SessionState,
+    StepState,
+)
+from agentmux.core.names import layout
+
+COMMIT: Final = "commit"
+
+STEPS: Final[Mapping[str, tuple[str, ...]]] = {
+    KEEP: (COMMIT,),
+    MERGE: (COMMIT, MERGE),
+    PUSH: (COMMIT, PUSH),
+}
+"""The steps of each way that a result can go, in order."""
+
+_NOTHING: Final[Mapping[str, str]] = {}
+
+
+def open_delivery(state: SessionState, then: str) -> SessionState:
+    """Return the state in which the delivery of ``state.approval`` has just been opened.
+
+    A result that stays in the checkout has no delivery, only its commit. An earlier delivery of the
+    same result is replaced: a step that it has taken is found to be taken, and not taken again.
+    """
+    way = then if then in STEPS else KEEP
+    if way == KEEP and not state.worktree:
+        return replace(state, delivery=None)
+    opened = Delivery(id=state.approval or "", then=way)
+    return replace(state, delivery=opened, schema_version=layout.SCHEMA_VERSION)
+
+
+def open_step(state: SessionState) -> str | None:
+    """Return the first step of the delivery that is not done; None if the last one is."""
+    opened = state.delivery
+    if opened is None:
+        made = state.commit is not None and state.commit.status in {"made", "none"}
+        return None if made else COMMIT
+    steps = STEPS.get(opened.then, STEPS[KEEP])
+    return next((each for each in steps if not _is_done(opened, each)), None)
+
+
+def _is_done(opened: Delivery, step: str) -> bool:
+    found = opened.steps.get(step)
+    return found is not None and found.status == DONE_STEP
+
+
+def step_begun(
+    state: SessionState, step: str, record: Mapping[str, str] = _NOTHING
+) -> SessionState:
+    """Return the state in which a step is under way; ``record`` says what exactly it does."""
+    return _with_step(state, step, StepState(status=RUNNING_STEP, record=record))
+
+
+def step_done(state: SessionState, step: str, record: Mapping[str, str] = _NOTHING) -> SessionState:
+    """Return the state in which a step is done; ``record`` is added to what it recorded before."""
+    known = {**_record(state, step), **record}
+    return _with_step(state, step, StepState(status=DONE_STEP, record=known))
+
+
+def step_failed(state: SessionState, step: str, reason: str) -> SessionState:
+    """Return the state in which a step has failed, for the reason that people read."""
+    found = StepState(status=FAILED_STEP, reason=reason, record=_record(state, step))
+    return _with_step(state, step, found)
+
+
+def _record(state: SessionState, step: str) -> Mapping[str, str]:
+    found = state.delivery.steps.get(step) if state.delivery is not None else None
+    return found.record if found is not None else _NOTHING
+
+
+def _with_step(state: SessionState, step: str, found: StepState) -> SessionState:
+    """Return the state with this step; the same state where nothing but a commit is delivered."""
+    opened = state.delivery
+    if opened is None:
+        return state
+    return replace(state, delivery=replace(opened, steps={**opened.steps, step: found}))
+
+
+def running_record(state: SessionState, step: str) -> Mapping[str, str] | None:
+    """Return what was recorded before a step that is under way; None if it was not begun."""
+    found = state.delivery.steps.get(step) if state.delivery is not None else None
+    return found.record if found is not None and found.status == RUNNING_STEP else None
+
+
+def failed_step(state: SessionState) -> tuple[str, StepState] | None:
+    """Return the name and the state of the step after the commit that failed; None for none."""
+    steps = state.delivery.steps if state.delivery is not None else {}
+    failed = (pair for pair in steps.items() if pair[1].status == FAILED_STEP)
+    return next((pair for pair in failed if pair[0] != COMMIT), None)
+
+
+def failure(state: SessionState) -> str:
+    """Return why the last delivery failed, as a sentence for people; empty if it did not."""
+    if state.commit is not None and state.commit.status == "failed":
+        return f"the commit was not made: {state.commit.reason}"
+    found = failed_step(state)
+    return f"{_FAILED.get(found[0], found[0])}: {found[1].reason}" if found is not None else ""
+
+
+_FAILED: Final[Mapping[str, str]] = {MERGE: "not merged", PUSH: "not pushed"}

@@ -1,0 +1,387 @@
+"""Merging into a branch, with real git: conflicts, kills, and what users have in their checkout."""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from agentmux.adapters.git.merging import Merges
+from agentmux.adapters.git.program import GitProgram
+from agentmux.ports.merging import (
+    BaseMovedError,
+    CheckoutDirtyError,
+    MergeConflictError,
+    MergePlan,
+)
+from agentmux.ports.repository import GitError, IndexBusyError
+from tests.app.driver import git, make_project
+
+TRAILER = ("Agentmux-Event", "6f1c1a52-6a51-5d53-9d31-0a4ff2f8a001")
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A project on `main`, with a branch `work` that changes, adds and deletes a file."""
+    made = make_project(tmp_path / "project")
+    (made / "gone.txt").write_text("gone\n")
+    (made / "run.sh").write_text("#!/bin/sh\n")
+    (made / ".gitignore").write_text("*.env\n")
+    git(made, "add", "-A")
+    git(made, "commit", "-qm", "More")
+    git(made, "checkout", "-q", "-b", "work")
+    (made / "README.md").write_text("# Better\n")
+    (made / "new").mkdir()
+    (made / "new" / 'näme "x".txt').write_text("new\n")
+    (made / "link").symlink_to("README.md")
+    (made / "run.sh").chmod(0o755)
+    (made / "gone.txt").unlink()
+    git(made, "add", "-A")
+    git(made, "commit", "-qm", "Work")
+    git(made, "checkout", "-q", "main")
+    return made
+
+
+def merges(project: Path, **environ: str) -> Merges:
+    return Merges(GitProgram(project, {**os.environ, **environ}))
+
+
+def tip(project: Path, name: str) -> str:
+    return git(project, "rev-parse", name).strip()
+
+
+def planned(project: Path, **environ: str) -> MergePlan:
+    result = tip(project, "work")
+    return merges(project, **environ).plan("main", result, branch="work", trailer=TRAILER)
+
+
+def on_main(project: Path, path: str, text: str) -> None:
+    (project / path).write_text(text)
+    git(project, "add", "-A")
+    git(project, "commit", "-qm", "Mine")
+
+
+def leave_main(project: Path) -> None:
+    git(project, "checkout", "-q", "-b", "elsewhere")
+
+
+def files(project: Path) -> dict[str, str]:
+    """Return the content of every file that git does not own."""
+    found = (path for path in project.rglob("*") if ".git" not in path.parts)
+    return {
+        str(path.relative_to(project)): os.readlink(path) if path.is_symlink() else path.read_text()
+        for path in found
+        if path.is_symlink() or path.is_file()
+    }
+
+
+# -- computing -----------------------------------------------------------------------------------
+
+
+def test_a_base_with_nothing_else_gets_the_result_itself(project: Path) -> None:
+    before = git(project, "for-each-ref")
+    plan = planned(project)
+    assert plan == MergePlan(base="main", old=tip(project, "main"), new=tip(project, "work"))
+    assert git(project, "for-each-ref") == before
+    assert not merges(project).is_merged(plan)
+
+
+def test_a_result_that_is_merged_already_moves_nothing(project: Path) -> None:
+    git(project, "merge", "-q", "--no-ff", "-m", "By hand", "work")
+    plan = planned(project)
+    assert plan.old == plan.new == tip(project, "main")
+    assert merges(project).is_merged(plan)
+
+
+def test_a_base_with_commits_of_its_own_gets_a_merge_commit_of_the_user(project: Path) -> None:
+    on_main(project, "mine.txt", "mine\n")
+    leave_main(project)
+    plan = planned(project)
+    merges(project).move(plan)
+    assert tip(project, "main") == plan.new
+    shown = git(project, "log", "-1", "--format=%P|%an <%ae>|%cn|%B", "main").split("|")
+    assert shown[0].split() == [plan.old, tip(project, "work")]
+    assert shown[1:3] == ["Test <test@example.com>", "Test"]
+    assert shown[3].startswith("Merge branch 'work' into main\n\nAgentmux-Event: 6f1c1a52")
+    assert git(project, "show", "main:mine.txt") == "mine\n"
+    assert git(project, "show", "main:README.md") == "# Better\n"
+    assert git(project, "status", "--porcelain") == ""
+
+
+def test_a_conflict_changes_nothing_and_names_the_paths(project: Path) -> None:
+    on_main(project, "README.md", "# Other\n")
+    before = git(project, "for-each-ref")
+    with pytest.raises(MergeConflictError, match="conflicts with branch `main` in README.md") as it:
+        planned(project)
+    assert it.value.paths == ("README.md",)
+    assert it.value.said == "CONFLICT (content): Merge conflict in README.md"
+    assert git(project, "for-each-ref") == before
+    assert git(project, "status", "--porcelain") == ""
+
+
+def test_an_older_git_only_moves_forward(project: Path, tmp_path: Path) -> None:
+    old = tmp_path / "bin" / "git"
+    old.parent.mkdir()
+    real = shutil.which("git")
+    old.write_text(
+        f'#!/bin/sh\n[ "$1" = version ] && exec echo git version 2.37.1\nexec {real} "$@"\n'
+    )
+    old.chmod(0o755)
+    path = f"{old.parent}{os.pathsep}{os.environ['PATH']}"
+    assert planned(project, PATH=path).new == tip(project, "work")
+    on_main(project, "mine.txt", "mine\n")
+    with pytest.raises(GitError, match="needs git 2.38"):
+        planned(project, PATH=path)
+
+
+def test_without_an_identity_no_merge_commit_is_made(project: Path) -> None:
+    on_main(project, "mine.txt", "mine\n")
+    for name in ("user.name", "user.email"):
+        git(project, "config", "--unset", name)
+    git(project, "config", "user.useConfigOnly", "true")
+    with pytest.raises(GitError, match="no name or e-mail is configured"):
+        planned(project)
+
+
+def test_a_merge_commit_is_signed_where_commits_are(project: Path, tmp_path: Path) -> None:
+    on_main(project, "mine.txt", "mine\n")
+    signer = tmp_path / "signer"
+    signer.write_text(
+        "#!/bin/sh\ncat >/dev/null\nprintf '[GNUPG:] SIG_CREATED \\n' >&2\n"
+        "printf -- '-----BEGIN PGP SIGNATURE-----\\nours\\n-----END PGP SIGNATURE-----\\n'\n"
+    )
+    signer.chmod(0o755)
+    git(project, "config", "gpg.program", str(signer))
+    git(project, "config", "commit.gpgSign", "true")
+    made = git(project, "cat-file", "-p", planned(project).new)
+    assert "gpgsig -----BEGIN PGP SIGNATURE-----\n ours" in made
+
+
+def test_a_base_that_is_gone_is_named(project: Path) -> None:
+    leave_main(project)
+    git(project, "branch", "-D", "main")
+    with pytest.raises(GitError, match="branch `main`, on which the session began, does not exist"):
+        planned(project)
+
+
+# -- a base that is checked out nowhere ----------------------------------------------------------
+
+
+def test_the_loser_of_a_race_merges_on_top(project: Path) -> None:
+    leave_main(project)
+    plan = planned(project)
+    git(
+        project,
+        "branch",
+        "-f",
+        "main",
+        git(project, "commit-tree", "-m", "x", "-p", plan.old, f"{plan.old}^{{tree}}").strip(),
+    )
+    theirs = tip(project, "main")
+    with pytest.raises(BaseMovedError):
+        merges(project).move(plan)
+    assert tip(project, "main") == theirs
+    again = planned(project)
+    assert again.old == theirs
+    merges(project).move(again)
+    merges(project).move(again)  # after a kill
+    assert tip(project, "main") == again.new
+    assert merges(project).is_merged(again)
+
+
+def test_a_base_that_was_just_checked_out_is_not_moved_under_its_files(project: Path) -> None:
+    plan = planned(project)
+    with pytest.raises(BaseMovedError):
+        merges(project).move(plan)
+    assert tip(project, "main") == plan.old
+
+
+def test_a_base_that_is_being_rebased_is_left_alone(project: Path) -> None:
+    on_main(project, "README.md", "# Other\n")
+    done = subprocess.run(["git", "rebase", "work"], cwd=project, capture_output=True, check=False)
+    assert done.returncode != 0
+    with pytest.raises(GitError, match="branch `main` is being rebased in"):
+        merges(project).checkout_of("main")
+
+
+def test_a_base_in_a_worktree_that_was_deleted_is_checked_out_nowhere(
+    project: Path, tmp_path: Path
+) -> None:
+    leave_main(project)
+    place = tmp_path / "place"
+    git(project, "worktree", "add", "-q", str(place), "main")
+    assert merges(project).checkout_of("main") == place
+    git(project, "worktree", "lock", str(place))
+    shutil.move(place, tmp_path / "away")
+    with pytest.raises(GitError, match="is checked out in .* which is not there"):
+        merges(project).checkout_of("main")
+    git(project, "worktree", "unlock", str(place))
+    assert merges(project).checkout_of("main") is None
+
+
+# -- a base that is checked out ------------------------------------------------------------------
+
+
+def test_a_clean_checkout_goes_along(project: Path) -> None:
+    (project / "mine.txt").write_text("untracked\n")
+    (project / ".git/hooks").mkdir(exist_ok=True)
+    hook = project / ".git/hooks/post-merge"
+    hook.write_text("#!/bin/sh\ntouch .git/hook-ran\n")
+    hook.chmod(0o755)
+    plan = planned(project)
+    merges(project).fast_forward(plan, project)
+    assert tip(project, "HEAD") == plan.new
+    assert git(project, "symbolic-ref", "HEAD").strip() == "refs/heads/main"
+    assert git(project, "status", "--porcelain") == "?? mine.txt\n"
+    assert (project / "README.md").read_text() == "# Better\n"
+    assert (project / "run.sh").stat().st_mode & 0o100
+    assert (project / ".git/hook-ran").exists()
+    merges(project).fast_forward(plan, project)  # after a kill
+
+
+def write(path: str, text: str) -> Callable[[Path], object]:
+    def do(project: Path) -> object:
+        (project / path).parent.mkdir(exist_ok=True)
+        return (project / path).write_text(text)
+
+    return do
+
+
+def staged(path: str, text: str) -> Callable[[Path], object]:
+    def do(project: Path) -> object:
+        (project / path).write_text(text)
+        git(project, "add", path)
+        return (project / path).write_text("# A project\n")
+
+    return do
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        pytest.param(write("README.md", "# Mine\n"), "README.md", id="changed"),
+        pytest.param(staged("README.md", "# Mine\n"), "README.md", id="only staged"),
+        pytest.param(
+            write("run.sh", "mine\n"), "run.sh", id="changed, where only the mode differs"
+        ),
+        pytest.param(write(".gitignore", "*.env\n*.o\n"), ".gitignore", id="changed elsewhere"),
+        pytest.param(write("link", "mine\n"), "link", id="untracked"),
+        pytest.param(write("gone.txt", "mine\n"), "gone.txt", id="to be deleted"),
+        pytest.param(write('new/näme "x".txt', "mine\n"), 'new/näme "x".txt', id="odd name"),
+        pytest.param(write("link/inside.txt", "mine\n"), "link", id="a folder in the way"),
+        pytest.param(lambda p: (p / "README.md").unlink(), None, id="deleted"),
+    ],
+)
+def test_what_users_have_not_committed_is_never_touched(
+    project: Path, change: Callable[[Path], object], named: str | None
+) -> None:
+    plan = planned(project)
+    change(project)
+    before, index = files(project), git(project, "ls-files", "--stage")
+    with pytest.raises(CheckoutDirtyError) as caught:
+        merges(project).fast_forward(plan, project)
+    assert caught.value.paths == ((named or "README.md"),)
+    assert (files(project), git(project, "ls-files", "--stage")) == (before, index)
+    assert tip(project, "main") == plan.old
+
+
+def test_an_ignored_file_in_the_way_is_not_overwritten(project: Path) -> None:
+    git(project, "checkout", "-q", "work")
+    (project / "local.env").write_text("THEIRS=1\n")
+    git(project, "add", "-f", "local.env")
+    git(project, "commit", "-qm", "Oops")
+    git(project, "checkout", "-q", "main")
+    (project / "local.env").write_text("SECRET=1\n")
+    plan = planned(project)
+    with pytest.raises(CheckoutDirtyError, match="local.env"):
+        merges(project).fast_forward(plan, project)
+    assert (project / "local.env").read_text() == "SECRET=1\n"
+    assert tip(project, "main") == plan.old
+
+
+def test_files_become_folders_and_folders_files(project: Path) -> None:
+    (project / "dir").mkdir()
+    on_main(project, "dir/x", "x\n")
+    on_main(project, "flat", "x\n")
+    git(project, "checkout", "-q", "-B", "work")
+    git(project, "rm", "-qr", "dir", "flat")
+    (project / "flat").mkdir()
+    (project / "flat" / "y").write_text("y\n")
+    on_main(project, "dir", "a file now\n")
+    git(project, "checkout", "-q", "main")
+    merges(project).fast_forward(planned(project), project)
+    assert git(project, "status", "--porcelain") == ""
+    assert (project / "dir").is_file()
+
+
+def test_another_git_at_work_in_the_checkout_is_waited_for(project: Path) -> None:
+    (project / ".git/index.lock").touch()
+    with pytest.raises(IndexBusyError):
+        merges(project).fast_forward(planned(project), project)
+    (project / ".git/index.lock").unlink()
+    (project / ".git/MERGE_HEAD").write_text(tip(project, "work") + "\n")
+    with pytest.raises(GitError, match="a merge is in progress"):
+        merges(project).fast_forward(planned(project), project)
+
+
+def test_another_branch_in_the_checkout_is_not_moved(project: Path) -> None:
+    plan = planned(project)
+    leave_main(project)
+    with pytest.raises(BaseMovedError):
+        merges(project).fast_forward(plan, project)
+    assert tip(project, "elsewhere") == plan.old
+
+
+# -- killed in the middle ------------------------------------------------------------------------
+
+
+def half_done(project: Path, plan: MergePlan, *, count: int, index: bool) -> None:
+    """Leave what a killed fast-forward leaves: ``count`` files, then perhaps the index."""
+    paths = git(project, "diff", "--name-only", "-z", "--no-renames", plan.old, plan.new).split(
+        "\0"
+    )[:-1]
+    for path in paths[:count]:
+        there = git(project, "ls-tree", "--name-only", plan.new, "--", path)
+        if there:
+            git(
+                project,
+                "--literal-pathspecs",
+                "restore",
+                "--worktree",
+                f"--source={plan.new}",
+                "--",
+                path,
+            )
+        else:
+            (project / path).unlink()
+    if index:
+        git(project, "read-tree", plan.new)
+
+
+@pytest.mark.parametrize(
+    ("count", "index"), [(0, False), (1, False), (2, False), (3, False), (5, False), (5, True)]
+)
+def test_a_killed_fast_forward_is_finished(project: Path, count: int, index: bool) -> None:
+    plan = planned(project)
+    (project / "mine.txt").write_text("untracked\n")
+    half_done(project, plan, count=count, index=index)
+    merges(project).fast_forward(plan, project)
+    assert git(project, "status", "--porcelain") == "?? mine.txt\n"
+    assert tip(project, "HEAD") == plan.new
+
+
+@pytest.mark.parametrize("count", [1, 3, 5])
+def test_a_killed_fast_forward_is_not_finished_over_the_users_bytes(
+    project: Path, count: int
+) -> None:
+    plan = planned(project)
+    half_done(project, plan, count=count, index=False)
+    (project / "README.md").write_text("# Mine since then\n")
+    before = files(project)
+    with pytest.raises(CheckoutDirtyError, match="README.md") as caught:
+        merges(project).fast_forward(plan, project)
+    assert caught.value.paths == ("README.md",)
+    assert files(project) == before
+    assert tip(project, "main") == plan.old
