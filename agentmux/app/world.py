@@ -18,6 +18,7 @@ if TYPE_CHECKING:  # these names cost more than all that `agentmux list` does
     from agentmux.ports.merging import Merging
     from agentmux.ports.processes import Lock, TreeLock
     from agentmux.ports.programs import Programs
+    from agentmux.ports.remotes import Remotes
     from agentmux.ports.repository import Repository
     from agentmux.ports.session_files import SessionFiles
     from agentmux.ports.session_folders import SessionFolders
@@ -99,6 +100,8 @@ class World(Site):
         checkpoints: Takes a directory in a work tree, the directory of a session, and the session's
             uuid. Returns the session's work-tree checkpoints.
         merging: Takes the environment of git. Returns what merges in the project's repository.
+        remotes: Takes a directory, where hooks run, and the environment of git. Returns the
+            remotes of the repository there.
         allow: Takes keys of parts of the project's files that need trust. Returns the same world,
             in which these parts have effect as well.
         preview: Returns the same world, in which all parts have effect, and whose ``programs`` runs
@@ -122,6 +125,7 @@ class World(Site):
     worktrees: Worktrees
     checkpoints: Callable[[Path, Path, str], TreeCheckpoints]
     merging: Callable[[Mapping[str, str]], Merging]
+    remotes: Callable[[Path, Mapping[str, str]], Remotes]
     trust: Trust
     allow: Callable[[frozenset[str]], World]
     preview: Callable[[], World]

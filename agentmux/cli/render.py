@@ -275,6 +275,8 @@ def status_lines(view: SessionView, *, colours: bool) -> list[str]:
         lines.append(f"  interruption  {_interruption(view.interruption)}")
     if view.commit:
         lines.append(f"  commit        {view.commit}")
+    if view.delivery:
+        lines.append(f"  delivery      {_delivery(view.delivery)}")
     if view.decision and not any(seat.holds_up for seat in view.seats):
         lines.append(f"  summary       {view.path}/{_SUMMARY}")
     lines += [f"  problem       {problem}" for problem in view.problems]
@@ -284,6 +286,14 @@ def status_lines(view: SessionView, *, colours: bool) -> list[str]:
         lines += [f"  {seat.seat} is {seat.mode}: {seat.reason}" for seat in view.seats]
     step = next_step(view)
     return [*lines, "", f"  next: {step}"] if step else lines
+
+
+def _delivery(delivery: Mapping[str, Any]) -> str:
+    """Return the steps of a delivery, in order; why one failed is among the problems."""
+    steps = delivery.get("steps")
+    if not isinstance(steps, dict) or not steps:
+        return f"{delivery.get('then')}, not begun"
+    return ", ".join(f"{name} {step.get('status')}" for name, step in steps.items())
 
 
 def _began(view: SessionView) -> str:

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from agentmux.ports.merging import Merging
     from agentmux.ports.processes import Lock, TreeLock
     from agentmux.ports.programs import Programs
+    from agentmux.ports.remotes import Remotes
     from agentmux.ports.session_files import SessionFiles
     from agentmux.ports.terminal import Terminal
 
@@ -182,6 +183,7 @@ def world(
             GitProgram(tree, environ), home, session
         ),
         merging=lambda given: _merging(project, given),
+        remotes=_remotes,
         trust=ProjectTrust(files, _trust_store(project, environ)),
         allow=allow,
         preview=preview,
@@ -285,6 +287,13 @@ def _merging(project: Path, environ: Mapping[str, str]) -> Merging:
     from agentmux.adapters.git.program import GitProgram  # noqa: PLC0415 (nor this)
 
     return Merges(GitProgram(project, environ))
+
+
+def _remotes(folder: Path, environ: Mapping[str, str]) -> Remotes:
+    from agentmux.adapters.git.program import GitProgram  # noqa: PLC0415 (only a delivery needs it)
+    from agentmux.adapters.git.remotes import ConfiguredRemotes  # noqa: PLC0415 (nor this)
+
+    return ConfiguredRemotes(GitProgram(folder, environ))
 
 
 def _programs(environ: Mapping[str, str], *, keep: bool, runs: bool = True) -> Programs:

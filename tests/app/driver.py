@@ -36,6 +36,7 @@ from agentmux.core.journal.events import Approved, ChangesRequested, Event
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names import layout
 from agentmux.core.names.phase import Phase
+from agentmux.core.pipeline.delivery import failure
 from agentmux.core.terminal.keys import Pressed
 from agentmux.errors import ExitCode
 from agentmux.ports.display import Picture
@@ -212,14 +213,14 @@ class _User:
         state = picture.state
         if state.phase is not Phase.COMPLETING or not state.summary_submitted or state.approval:
             return
-        what = (state.cycle, state.commit.reason if state.commit else "")
+        what = (state.cycle, failure(state))
         if what not in self.asked and not state.pending_archive:
             self.asked.add(what)
             asyncio.get_running_loop().call_soon(self._decide, state.cycle)
 
     def _decide(self, cycle: int) -> None:
         more = cycle < self.studio.cycles
-        fact = ChangesRequested(text="Subtract, too.") if more else Approved()
+        fact = ChangesRequested(text="Subtract, too.") if more else Approved(then=self.studio.then)
         files = self.studio.world.files(self.studio.session)
         self.studio.heard(
             decide(files, fact, at=_now(), new_id=self.studio.world.new_id, poke=poke)
@@ -263,6 +264,7 @@ class Studio:
         self.terminal = SimTerminal()
         self.session = Path("/nowhere")
         self.index_wait_s = 30.0
+        self.then = ""
         self.gone = gone
         self.accepted: list[str] = []
         """Ids of the signals that were answered with `accepted`, in order."""

@@ -20,6 +20,7 @@ from agentmux.core.config.settings import Policy, RoleSettings, Settings, SetupS
 from agentmux.core.names import layout
 from agentmux.core.names.nearest import meant
 from agentmux.core.names.phase import CODER, REVIEWERS, ROLES
+from agentmux.core.names.statuses import WAYS
 from agentmux.errors import ConfigError
 
 BUILT_IN: Final = "built-in"
@@ -240,7 +241,11 @@ SCHEMA: Final[Mapping[str, schema.Schema]] = {
         "setup": _setup,
         "checkpoints": schema.flag,
     },
-    "completion": {"require_approval": schema.flag, "commit": schema.flag},
+    "completion": {
+        "require_approval": schema.flag,
+        "commit": schema.flag,
+        "then": schema.choice(*WAYS),
+    },
 }
 
 

@@ -47,8 +47,8 @@ class ProjectFiles:
         self._top = top
         self._layers = layers
         self._known = functools.cache(known)
-        own = project / layout.PROJECT_CONFIG
-        self._own = next((each for each in layers if each.path == own), None)
+        self._path = project / layout.PROJECT_CONFIG
+        self._own = next((each for each in layers if each.path == self._path), None)
         self._configured = trust.parts_of(self._own.values) if self._own is not None else ()
 
     @property
@@ -112,7 +112,11 @@ class ProjectFiles:
             replace(each, values=trust.without(each.values, left_out)) if each is own else each
             for each in self._layers
         )
-        return combined(layers).settings
+        found = combined(layers).settings
+        # Nothing is merged or pushed without a person because a project's file says so.
+        users = combined(each for each in layers if each.path != self._path).settings
+        alone = replace(found.completion, then_alone=users.completion.then)
+        return replace(found, completion=alone)
 
     def templates(self, keys: frozenset[str] | None) -> ProjectTemplates:
         """Return the texts from which prompts are made, with the project's allowed extensions."""

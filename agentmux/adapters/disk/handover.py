@@ -21,6 +21,7 @@ from agentmux.adapters.system.processes import open_descriptor, start_time
 from agentmux.errors import BlockedError
 
 _REPORT_MAX: Final = 1 << 16
+_ENVIRONMENT_MAX: Final = 1 << 24
 _STEP_S: Final = 0.5
 """The interval between checks of the orchestrator on systems without pidfds (macOS)."""
 
@@ -162,6 +163,43 @@ def take_environment(path: Path) -> dict[str, str] | None:
         return None
     found: dict[str, str] = json.loads(text)
     return found
+
+
+def leave_environment(folder: Path, approval: str, environ: Mapping[str, str]) -> None:
+    """Leave the environment of the command that approves, for the session in ``folder``.
+
+    The file is private, and is removed when it is read. If nobody reads it, the next orchestrator
+    removes it (`files.sweep`).
+
+    Raises:
+        DataError: The directory cannot be written.
+    """
+    path = _of_approval(folder, approval)
+    with files.explained(path):
+        kept = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
+        with os.fdopen(kept, "w", encoding="ascii") as file:
+            json.dump(dict(environ), file)
+
+
+def take_approvers(folder: Path, approval: str) -> dict[str, str] | None:
+    """Return the environment of the command that approved, and remove its file.
+
+    The result is None if there is no such file.
+    """
+    path = _of_approval(folder, approval)
+    data = files.read_limited(path, _ENVIRONMENT_MAX)
+    with suppress(OSError):
+        path.unlink()
+    try:
+        found: dict[str, str] = json.loads(data or b"null")
+    except ValueError:
+        return None
+    return found
+
+
+def _of_approval(folder: Path, approval: str) -> Path:
+    # A temporary name, so that `files.sweep` removes it.
+    return folder / f".tmp-{approval.replace('-', '')[:16]}"
 
 
 def _beside(path: Path) -> Path:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from agentmux.app.delivery.work import OvertakenError, Record, StepWork
+from agentmux.app.delivery.work import OvertakenError, Record, StepError, StepWork
 from agentmux.app.session.checkout import works_in
 from agentmux.core.documents.trailer import TRAILER
 from agentmux.ports.merging import BaseMovedError, MergeConflictError, MergePlan
@@ -80,11 +80,12 @@ class MergeStep:
         return f"merged into {record['base']} ({record['new'][:12]})"
 
 
-def _conflict(error: MergeConflictError, work: StepWork) -> GitError:
+def _conflict(error: MergeConflictError, work: StepWork) -> StepError:
     """Return the error with the way in which a coder resolves the conflict."""
     again = f"agentmux request-changes --from fixing --session {work.home.name}"
     hint = f"have a coder resolve it: {again}"
-    return GitError(f"{error.message}\n{error.said}".rstrip(), hints=(hint,))
+    record = {"base": merge_base(work.state), "conflicts": error.said}
+    return StepError(error.message, record=record, hints=(hint,))
 
 
 @contextmanager

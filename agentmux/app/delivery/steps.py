@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from typing import Final
 
 from agentmux.app.delivery.merge import MergeStep
+from agentmux.app.delivery.push import PushStep
 from agentmux.app.delivery.work import Step
-from agentmux.core.journal.state import MERGE
+from agentmux.core.names.statuses import MERGE, PUSH
 
-TAKEN_BY: Final[Mapping[str, Step]] = {MERGE: MergeStep()}
+TAKEN_BY: Final[Mapping[str, Step]] = {MERGE: MergeStep(), PUSH: PushStep()}
 """What takes each step of `core.pipeline.delivery.STEPS`, except the commit."""

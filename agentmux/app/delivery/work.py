@@ -21,6 +21,18 @@ class OvertakenError(AgentmuxError):
     """The world has changed since the step was prepared; nothing was done: prepare it again."""
 
 
+class StepError(AgentmuxError):
+    """A step cannot be taken, for a reason that the next cycle may have to deal with.
+
+    Attributes:
+        record: What to record of it, such as the conflicts.
+    """
+
+    def __init__(self, message: str, *, record: Record, hints: tuple[str, ...] = ()) -> None:
+        self.record = record
+        super().__init__(message, hints=hints)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepWork:
     """The work of one step.

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from agentmux.app.delivery.steps import TAKEN_BY
-from agentmux.app.delivery.work import OvertakenError, Record, Step, StepWork
+from agentmux.app.delivery.work import OvertakenError, Record, Step, StepError, StepWork
 from agentmux.app.loop.background_tasks import Loop
 from agentmux.app.loop.commit import reason
 from agentmux.app.loop.tools import Tools
@@ -46,8 +46,9 @@ class Deliverer:
         try:
             done = await self._taken(step, action)
         except (AgentmuxError, OSError) as error:
+            more = error.record if isinstance(error, StepError) else {}
             self._session.record(
-                StepFailed(approval=approval, step=action.step, reason=reason(error))
+                StepFailed(approval=approval, step=action.step, reason=reason(error), record=more)
             )
             self._loop.say(f"{action.step} failed: {reason(error)}")
             return

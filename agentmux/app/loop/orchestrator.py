@@ -16,6 +16,7 @@ from contextlib import contextmanager, suppress
 from typing import Final
 
 from agentmux.app.commands.stop import STOPPED_BY_USER
+from agentmux.app.delivery.ways import goes, way_of
 from agentmux.app.launch.stopped_pane import PaneManner
 from agentmux.app.loop import commit
 from agentmux.app.loop.performer import Performer
@@ -266,7 +267,7 @@ class Orchestrator:
             case Wish.ASK:
                 self._ask_again()
             case Wish.APPROVE:
-                self._decide(Approved())
+                self._decide(Approved(then=way_of(self._world, self._session.state, "")))
             case Wish.CHANGE:
                 self._request_changes(before)
             case Wish.END:
@@ -278,7 +279,7 @@ class Orchestrator:
     def _ask_again(self) -> None:
         """Show what another press of the same key would do."""
         loop, wish = asyncio.get_running_loop(), self._console.wish
-        moved = commit.moved(self._world, self._session.state) if wish is Wish.APPROVE else None
+        moved = self._hindrance() if wish is Wish.APPROVE else None
         if moved is not None:
             said = f"not approved: {commit.reason(moved)}"
             self._console = ask(Console(), said, loop.time())
@@ -287,15 +288,26 @@ class Orchestrator:
             self._console = ask(self._console, f"press {what}", loop.time())
         loop.call_later(ANSWER_S, self._show)  # to remove the question
 
+    def _hindrance(self) -> AgentmuxError | None:
+        """Return why an approval could not be carried out now; None where it could."""
+        try:
+            way_of(self._world, self._session.state, "")
+        except AgentmuxError as error:
+            return error
+        return commit.moved(self._world, self._session.state)
+
     def _approves(self) -> str:
-        _, paths = commit.preview(self._world, self._session.state)
-        nested = commit.left_out(self._world, self._session.state)
+        state = self._session.state
+        _, paths = commit.preview(self._world, state)
+        nested = commit.left_out(self._world, state)
         without = "".join(f"; {left_out_label(path)}" for path in nested)
         again = f"a again {_WITHIN} to"
         if not paths:
             return f"{again} approve; there is nothing to commit{without}"
         named = ", ".join(paths[:_NAMED]) + (", …" if len(paths) > _NAMED else "")
-        return f"{again} commit {len(paths)} file{'s' * (len(paths) != 1)}: {named}{without}"
+        where = goes(self._world, state, way_of(self._world, state, ""))
+        then = f", {where}" if where else ""
+        return f"{again} commit {len(paths)} file{'s' * (len(paths) != 1)}: {named}{then}{without}"
 
     def _request_changes(self, written: Console) -> None:
         """Submit the request for changes that the user has written at the monitor.

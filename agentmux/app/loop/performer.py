@@ -12,6 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
+from agentmux.app.delivery.ways import way_of
 from agentmux.app.launch.launcher import Launcher, PreparedLaunch, PreparedStep, label
 from agentmux.app.launch.stopped_pane import PaneManner
 from agentmux.app.loop.agent_probes import AgentProbes
@@ -73,7 +74,7 @@ from agentmux.core.names.statuses import (
     TIMED_OUT,
 )
 from agentmux.core.pipeline.work import wanted
-from agentmux.errors import AgentmuxError
+from agentmux.errors import AgentmuxError, UsageError
 from agentmux.ports.repository import IndexBusyError
 from agentmux.ports.terminal import NewPane, TerminalUnreachableError
 
@@ -135,7 +136,7 @@ class Performer:
         self._is_arranged = False
         self._prompted: set[str] = set()
         self._probes = AgentProbes(world, session, self._background, loop)
-        self._left_out: tuple[str, ...] = ()
+        self._why_not = ""
         self.ready: Callable[[], Awaitable[object]] = _at_once
         self._deliverer = Deliverer(world, session, tools, loop)
         self._perform: Final[Mapping[type[Action], Callable[[Any, Facts], Awaitable[None]]]] = {
@@ -333,14 +334,24 @@ class Performer:
 
     async def _approve(self, action: ApproveByItself, facts: Facts) -> None:
         """Approve the result without the user if the commit leaves nothing out."""
-        loop, state = asyncio.get_running_loop(), self._session.state
-        found = await loop.run_in_executor(None, left_out, self._world, state)
-        if not found:
-            self._session.record(Approved())
-        elif found != self._left_out:
-            paths = ", ".join(found)
-            self._loop.say(f"not approved automatically: the commit leaves out {paths}")
-        self._left_out = found
+        loop = asyncio.get_running_loop()
+        way, why = await loop.run_in_executor(None, self._alone)
+        if not why:
+            self._session.record(Approved(then=way))
+        elif why != self._why_not:
+            self._loop.say(f"not approved automatically: {why}")
+        self._why_not = why
+
+    def _alone(self) -> tuple[str, str]:
+        """Return where the result goes without a person, and why it cannot be approved."""
+        state = self._session.state
+        found = left_out(self._world, state)
+        if found:
+            return "", f"the commit leaves out {', '.join(found)}"
+        try:
+            return way_of(self._world, state, "", alone=True), ""
+        except UsageError as error:
+            return "", reason(error)
 
     async def _end_panes(self, action: EndPanes, facts: Facts) -> None:
         self._watcher.look_at(action.launches)

@@ -18,7 +18,7 @@ from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.core.codec.times import time_of
 from agentmux.core.names.phase import RESEARCHERS
 from agentmux.core.names.status_labels import SessionStatus, left_out_label, status_label
-from agentmux.core.names.statuses import DELAYED, LAUNCHED, LEFT, STALLED, STOPPED, WAITING
+from agentmux.core.names.statuses import DELAYED, FAILED, LAUNCHED, LEFT, STALLED, STOPPED, WAITING
 from agentmux.errors import AgentmuxError, DataError, ExitCode
 
 if TYPE_CHECKING:
@@ -93,6 +93,7 @@ class SessionView:
         base: ``branch`` and ``commit`` that its worktree began on; None without one.
         decision: The session waits for the user to approve or to request changes.
         commit: The commit of the approval; None before, and where nothing was to be committed.
+        delivery: Where the approved result goes: ``id``, ``then``, ``steps``; None without one.
         interruption: ``cause``, ``seat``, ``phase``, ``at``; None where nothing interrupted it.
         problems: For people, one sentence each.
         warnings: What the user should know before deciding; one sentence each.
@@ -124,6 +125,7 @@ class SessionView:
     age_s: float
     problems: tuple[str, ...]
     warnings: tuple[str, ...] = ()
+    delivery: Json | None = None
 
     @property
     def has_lost_orchestrator(self) -> bool:
@@ -139,8 +141,23 @@ class SessionView:
         made["problems"] = list(self.problems)
         made["warnings"] = list(self.warnings)
         made["base"] = dict(self.base) if self.base else None
+        made["delivery"] = flat(self.delivery)
         made["interruption"] = dict(self.interruption) if self.interruption else None
         return made
+
+
+def flat(delivery: Json | None) -> dict[str, object] | None:
+    """Return a delivery, as ``state.json`` has it, for a JSON answer; None without one.
+
+    What was recorded of each step stands beside its status.
+    """
+    if delivery is None:
+        return None
+    steps = {}
+    for name in _mapping(delivery, "steps"):
+        step = dict(_mapping(_mapping(delivery, "steps"), name))
+        steps[name] = {**step.pop("record", {}), **step}
+    return {**delivery, "steps": steps}
 
 
 def look(site: Site, entries: Sequence[SessionEntry]) -> OperationResult[tuple[SessionView, ...]]:
@@ -246,6 +263,7 @@ def session_view(
         updated_at=_stamp(entry.updated),
         age_s=_age(entry.updated, now),
         problems=(*problems, _DECIDED) if decided else problems,
+        delivery=_mapping(entry.fields, "delivery") or None,
     )
 
 
@@ -388,6 +406,11 @@ def _problems(entry: SessionEntry, liveness: Liveness, noted: Json) -> Iterator[
     commit = _mapping(entry.fields, "commit")
     if commit.get("status") in _HELD_UP:
         yield f"{_HELD_UP[commit['status']]}: {_text(commit, 'reason')}"
+    steps = _mapping(_mapping(entry.fields, "delivery"), "steps")
+    for name in steps:
+        step = _mapping(steps, name)
+        if step.get("status") == FAILED and name != "commit":
+            yield f"{name} failed: {_text(step, 'reason')}"
 
 
 def _is_left_alone(liveness: Liveness) -> bool:

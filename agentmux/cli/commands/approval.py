@@ -5,14 +5,18 @@ A decision for a session that is not live is applied when the session is resumed
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Callable
+from collections.abc import Mapping
+from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from agentmux.adapters.disk.handover import leave_environment, take_approvers
 from agentmux.adapters.wake.pipe import poke
-from agentmux.app.loop.commit import left_out, made_already, moved, preview, reason
+from agentmux.app.delivery.outcome import delivered_lines
+from agentmux.app.delivery.ways import way_of
+from agentmux.app.delivery.wish import wish
+from agentmux.app.loop.commit import left_out, moved
 from agentmux.app.session.lookup import (
     SessionEntry,
     list_resumable_sessions,
@@ -22,30 +26,42 @@ from agentmux.app.session.lookup import (
 from agentmux.app.session.own_worktree import placed
 from agentmux.app.session.writer import stamp
 from agentmux.app.signals.submission import SubmitAnswer, decide
+from agentmux.app.views.delivered import progress, wait_delivered
+from agentmux.app.views.status import flat
 from agentmux.cli import render
 from agentmux.cli.ask.consent import YesOpt, require_consent
 from agentmux.cli.ask.person import require_person
 from agentmux.cli.ask.session_argument import meant
-from agentmux.cli.commands.sessions import JsonOpt, SessionArg
+from agentmux.cli.commands.approval_preview import show_commit
+from agentmux.cli.commands.sessions import JsonOpt, SessionArg, require_seconds
 from agentmux.cli.commands.start import read_text
+from agentmux.cli.face import monotonic
+from agentmux.core.agents.environment import handed_on
 from agentmux.core.fold.acceptance import takes_approval
 from agentmux.core.fold.apply import fold
 from agentmux.core.journal.events import Approved, ChangesRequested, UserDecision
-from agentmux.core.journal.state import KEEP
+from agentmux.core.journal.state import encode
 from agentmux.core.names.phase import Phase
 from agentmux.core.names.status_labels import left_out_label
-from agentmux.errors import AgentmuxError, BlockedError, ExitCode, RefusedError
-from agentmux.ports.repository import IndexBusyError
+from agentmux.core.names.statuses import KEEP, MERGE, PUSH
+from agentmux.errors import AgentmuxError, BlockedError, ExitCode, RefusedError, UsageError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from agentmux.app.world import World
     from agentmux.cli.face import Face
     from agentmux.core.journal.state import SessionState
 
-_SHOWN = 40
+
+class Begin(StrEnum):
+    """The phase in which a cycle of changes begins."""
+
+    FIXING = Phase.FIXING.value
+    ARCHITECTING = Phase.ARCHITECTING.value
 
 
-def approve(
+def approve(  # noqa: PLR0913, PLR0917 (typer)
     ctx: typer.Context,
     session: SessionArg = None,
     leave_nested: Annotated[
@@ -54,35 +70,89 @@ def approve(
             "--leave-nested", help="Do not commit folders that are git repositories of their own."
         ),
     ] = False,
-    keep: Annotated[
-        bool, typer.Option("--keep", help="Keep the result on its branch (the default).")
+    keep: Annotated[bool, typer.Option("--keep", help="Keep the result on its branch.")] = False,
+    merge: Annotated[
+        bool, typer.Option("--merge", help="Merge it into the branch that its own began on.")
     ] = False,
+    push: Annotated[
+        bool, typer.Option("--push", help="Push its branch to a remote; never forced.")
+    ] = False,
+    timeout: Annotated[
+        float,
+        typer.Option(
+            "--timeout", min=0, metavar="S", help="Wait S seconds for the delivery (exit 9)."
+        ),
+    ] = 120.0,
     yes: YesOpt = False,
     json: JsonOpt = False,
 ) -> int:
-    """Approve the result: it is committed, and the session is done.
+    """Approve the result: it is committed and delivered, and the session is done.
 
-    In a terminal, the command shows what will be committed and asks. Without a terminal it does not
-    ask: running it is your consent.
+    Where it goes, if no flag says so, is the setting `completion.then`. The command waits for the
+    delivery of a live session; a stopped session does it when it is resumed. In a terminal, the
+    command shows what will be committed and asks. Without a terminal it does not ask: running it is
+    your consent.
     """
     face: Face = ctx.obj
     require_person(face, "approve")
+    asked = _one_way({KEEP: keep, MERGE: merge, PUSH: push})
+    require_seconds(timeout)
     world, entry = _deciding(face, session, command="approve SESSION")
     loaded = world.files(entry.path).load()
     state = fold(loaded.state, loaded.tail)
-    world = placed(world, state)
+    world, way = placed(world, state), asked
     if takes_approval(state):
+        way = way_of(world, state, asked)
         asks = face.interactive and not yes
         _require_committable(world, entry, state, leave_nested=leave_nested or asks)
         if asks or not json:
-            _show_commit(world, state, entry.name, say=render.note if json else render.out)
+            show_commit(world, state, entry, way, say=render.note if json else render.out)
         require_consent(face, "Approve?", yes=not asks)
     # If the session takes no approval now, the answer says why.
-    code = _decide(world, entry, Approved(then=KEEP if keep else ""), json=json)
-    if code == ExitCode.OK and not json and state.worktree and state.options.commit:
-        branch = shlex.quote(state.branch or "")
-        render.out(f"once it is committed, get it with: git merge {branch}")
-    return code
+    return _approve(world, entry, way, timeout_s=timeout, json=json)
+
+
+def _one_way(flags: Mapping[str, bool]) -> str:
+    """Return the way that the one flag names; empty without a flag.
+
+    Raises:
+        UsageError: There are several.
+    """
+    named = [name for name, given in flags.items() if given]
+    if len(named) > 1:
+        flags_named = " and ".join(f"--{name}" for name in named)
+        raise UsageError(f"{flags_named} exclude each other", hints=("agentmux approve --help",))
+    return named[0] if named else ""
+
+
+def _approve(world: World, entry: SessionEntry, way: str, *, timeout_s: float, json: bool) -> int:
+    """Record the approval; wait for the delivery of a live session, and say how it ended."""
+    approval = world.new_id()
+    if way not in {"", KEEP}:
+        leave_environment(entry.path, approval, handed_on(world.environment))
+    made, listens = _made(world, entry, Approved(then=way), approval)
+    if made.result != "accepted" or not listens:
+        take_approvers(entry.path, approval)
+        return _answer(made, entry, Approved.kind, json=json)
+    if not json:
+        _answer(made, entry, Approved.kind, json=False)
+    try:
+        after = wait_delivered(world, entry, approval, timeout_s=timeout_s, monotonic=monotonic)
+    except AgentmuxError as error:
+        if json:
+            seen = progress(world, entry, approval).state
+            render.as_json({**made.to_fields(), "delivery": _delivery(seen)})
+        return render.error(error)
+    if json:
+        render.as_json({**made.to_fields(), "delivery": _delivery(after)})
+    for line in () if json else delivered_lines(after):
+        render.out(line)
+    return ExitCode.OK
+
+
+def _delivery(state: SessionState) -> dict[str, object] | None:
+    found = encode(state).get("delivery")
+    return flat(found) if isinstance(found, dict) else None
 
 
 def _require_committable(
@@ -116,66 +186,49 @@ def _require_committable(
         )
 
 
-def _show_commit(
-    world: World, state: SessionState, name: str, *, say: Callable[[str], None]
-) -> None:
-    if not state.options.commit:
-        say("nothing will be committed: commits are turned off for this session")
-        return
-    message, paths = preview(world, state)
-    if not paths:
-        say("nothing was changed: there is nothing to commit")
-        return
-    files = "1 file" if len(paths) == 1 else f"{len(paths)} files"
-    _show_branch(world, state, say=say)
-    if state.worktree and not world.repository.dirty():
-        say(f"the result is committed already: {files}")
-    else:
-        say(f"to be committed: {files}, with the message “{message.splitlines()[0]}”")
-    for path in paths[:_SHOWN]:
-        say(f"  {path}")
-    if len(paths) > _SHOWN:
-        say(f"  and {len(paths) - _SHOWN} more")
-    for path in left_out(world, state):
-        say(left_out_label(path))
-    say(f"see every change: agentmux diff {name}")
-    lock = world.repository.index_lock()
-    if lock is not None:
-        render.note(f"warning: {reason(IndexBusyError(lock))}")
-
-
-def _show_branch(world: World, state: SessionState, *, say: Callable[[str], None]) -> None:
-    """Say on which branch of its own the result is, and what is committed there already."""
-    if not state.worktree or state.base is None:
-        return
-    base = state.base
-    began = f"{base.branch} at {base.commit[:12]}" if base.branch else base.commit[:12]
-    say(f"on branch {state.branch}, from {began}")
-    commits = made_already(world, state)
-    for each in commits[-_SHOWN:]:
-        say(f"committed there already: {each}")
-    hooks = world.repository.missing_hooks()
-    if hooks is not None:
-        say(f"no hooks will run: `core.hooksPath` is {hooks}, which the worktree does not have")
-
-
 def request_changes(
     ctx: typer.Context,
     changes: Annotated[
-        str, typer.Argument(metavar="TEXT", help="What to change: a text, @FILE, or - for stdin.")
-    ],
+        str | None,
+        typer.Argument(
+            metavar="[TEXT]",
+            help="What to change: a text, @FILE, or - for stdin. A merge conflict needs none.",
+            show_default=False,
+        ),
+    ] = None,
     session: Annotated[
         str | None, typer.Option("--session", "-s", metavar="SESSION", help="As for `status`.")
     ] = None,
+    begins: Annotated[
+        Begin,
+        typer.Option("--from", help="Where the next cycle begins: fixing is for a small wish."),
+    ] = Begin.ARCHITECTING,
     json: JsonOpt = False,
 ) -> int:
     """Request changes: the session begins another cycle to make them."""
     face: Face = ctx.obj
     require_person(face, "request-changes")
     command = 'request-changes "…" --session SESSION'
+    small = begins is Begin.FIXING
+    if changes is None and not small:
+        raise UsageError("what should change?", hints=(f"agentmux {command}",))
     world, entry = _deciding(face, session, command=command)
-    text = read_text(changes, what="what to change")
-    return _decide(world, entry, ChangesRequested(text=text), json=json)
+    text = "" if changes is None else read_text(changes, what="what to change")
+    if small:
+        text = _wish(world, entry, text)
+    phase = Phase.FIXING.value if small else ""
+    made, _ = _made(world, entry, ChangesRequested(text=text, phase=phase), world.new_id())
+    return _answer(made, entry, ChangesRequested.kind, json=json)
+
+
+def _wish(world: World, entry: SessionEntry, text: str) -> str:
+    """Return what the coder of a cycle that begins in fixing has to do.
+
+    Raises:
+        UsageError: There is nothing to do.
+    """
+    loaded = world.files(entry.path).load()
+    return wish(fold(loaded.state, loaded.tail), text)
 
 
 def _deciding(face: Face, name: str | None, *, command: str) -> tuple[World, SessionEntry]:
@@ -200,15 +253,28 @@ def _deciding(face: Face, name: str | None, *, command: str) -> tuple[World, Ses
     return world, entry
 
 
-def _decide(world: World, entry: SessionEntry, fact: UserDecision, *, json: bool) -> int:
-    made = decide(
-        world.files(entry.path), fact, at=stamp(world.now()), new_id=world.new_id, poke=poke
-    )
+def _made(
+    world: World, entry: SessionEntry, fact: UserDecision, event: str
+) -> tuple[SubmitAnswer, bool]:
+    """Record a decision under this id; return the answer, and whether an orchestrator was woken."""
+    woken: list[bool] = []
+
+    def wake(path: Path) -> bool:
+        woken.append(poke(path))
+        return woken[-1]
+
+    files, now = world.files(entry.path), stamp(world.now())
+    made = decide(files, fact, at=now, new_id=lambda: event, poke=wake)
+    return made, any(woken)
+
+
+def _answer(made: SubmitAnswer, entry: SessionEntry, kind: str, *, json: bool) -> int:
+    """Print the answer to a decision; return the exit code."""
     if json:
         render.as_json(made.to_fields())
     error = _error(made, entry)
     if error is None and not json:
-        command = fact.kind.replace("_", "-")
+        command = kind.replace("_", "-")
         render.out(f"{command}: {made.result}" + (f", {made.reason}" if made.reason else ""))
     # JSON was written already; the error goes to stderr, for people.
     return ExitCode.OK if error is None else render.error(error)

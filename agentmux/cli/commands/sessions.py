@@ -179,11 +179,8 @@ def wait(
 ) -> int:
     """Wait until a session has reached a phase."""
     face: Face = ctx.obj
-    if timeout is not None and not math.isfinite(timeout):
-        raise UsageError(
-            f"--timeout must be a finite number of seconds, not `{timeout}`",
-            hints=("to wait without a limit, leave --timeout out",),
-        )
+    if timeout is not None:
+        require_seconds(timeout, hints=("to wait without a limit, leave --timeout out",))
     site, entry = named(face, session, command="wait SESSION")
     wanted = Goal(goal)
     (view,) = look(site, (entry,)).data
@@ -194,6 +191,18 @@ def wait(
     reached = wait_for(site, entry, wanted, timeout_s=timeout, monotonic=monotonic)
     render.out(f"{reached.name}: {reached.phase}")
     return 0
+
+
+def require_seconds(timeout: float, *, hints: tuple[str, ...] = ()) -> None:
+    """Check that a time limit is a number that a clock can reach.
+
+    Raises:
+        UsageError: It is infinite, or no number.
+    """
+    if not math.isfinite(timeout):
+        raise UsageError(
+            f"--timeout must be a finite number of seconds, not `{timeout}`", hints=hints
+        )
 
 
 def _named_or_going(

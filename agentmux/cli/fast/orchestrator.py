@@ -16,7 +16,7 @@ from typing import Final
 
 from agentmux.adapters.disk import files
 from agentmux.adapters.disk.handover import report as send_report
-from agentmux.adapters.disk.handover import take_environment
+from agentmux.adapters.disk.handover import take_approvers, take_environment
 from agentmux.adapters.pane import delivery
 from agentmux.adapters.system import processes
 from agentmux.adapters.system.processes import PidWatch, start_time
@@ -180,6 +180,7 @@ async def _drive(
         display=display,
         hints=hints,
         gone=gone,
+        approver=partial(take_approvers, session),
     )
     try:
         return await drive(

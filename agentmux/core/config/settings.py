@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import Final
 
 from agentmux.core.codec.frozen import dataclass, field
+from agentmux.core.names.statuses import KEEP
 
 _DAY_S: Final = 86_400.0
 _MINUTE_S: Final = 60.0
@@ -192,10 +193,19 @@ class GitSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompletionSettings:
-    """How a session ends: whether the user has to approve, and whether the result is committed."""
+    """How a session ends: whether the user has to approve, and where the result goes.
+
+    Attributes:
+        commit: Whether the result is committed.
+        then: Where a user's approval takes the result: one of `statuses.WAYS`.
+        then_alone: Where the result goes if nobody approves it: as `then`, but never as a
+            project's file says.
+    """
 
     require_approval: bool = True
     commit: bool = True
+    then: str = KEEP
+    then_alone: str = KEEP
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -604,7 +604,8 @@ def _delivery_step_done(state: SessionState, event: Event, fact: StepDone) -> Se
 def _delivery_step_failed(state: SessionState, event: Event, fact: StepFailed) -> SessionState:
     if fact.approval != state.approval:
         return state
-    return delivery.step_failed(replace(state, approval=None), fact.step, fact.reason)
+    failed = replace(state, approval=None)
+    return delivery.step_failed(failed, fact.step, fact.reason, fact.record)
 
 
 def _interrupted(state: SessionState, event: Event, fact: SessionInterrupted) -> SessionState:

@@ -487,12 +487,16 @@ class StepDone:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepFailed:
-    """A step of a delivery could not be taken; the user decides again."""
+    """A step of a delivery could not be taken; the user decides again.
+
+    ``reason`` is for people; ``record`` is what the next cycle may need, such as the conflicts.
+    """
 
     kind: ClassVar[str] = "delivery_step_failed"
     approval: str
     step: str
     reason: str
+    record: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

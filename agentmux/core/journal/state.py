@@ -13,7 +13,7 @@ from agentmux.core.codec.frozen import dataclass, field, fields, replace
 from agentmux.core.codec.records import FieldError, Json, decode_field, from_fields, to_fields
 from agentmux.core.names.layout import PLAIN_VERSION
 from agentmux.core.names.phase import Phase, ResearchKind
-from agentmux.core.names.statuses import CRASHED, LAUNCHED
+from agentmux.core.names.statuses import CRASHED, KEEP, LAUNCHED
 
 NATIVE: Final = "native"
 AGENT_MODES: Final = frozenset({NATIVE, "fresh"})
@@ -114,14 +114,6 @@ class Commit:
     approval: str = ""
     commit: str | None = None
     reason: str = ""
-
-
-KEEP: Final = "keep"
-MERGE: Final = "merge"
-PUSH: Final = "push"
-RUNNING_STEP: Final = "running"
-DONE_STEP: Final = "done"
-FAILED_STEP: Final = "failed"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

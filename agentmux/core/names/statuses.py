@@ -12,6 +12,12 @@ PASSED: Final = "passed"
 DELAYED: Final = "delayed"
 """The status of a commit that an obstacle prevents; it is tried again when the obstacle is gone."""
 
+# Where an approved result goes.
+KEEP: Final = "keep"
+MERGE: Final = "merge"
+PUSH: Final = "push"
+WAYS: Final = (KEEP, MERGE, PUSH)
+
 # Of a seat, in the state.
 LAUNCHED: Final = "launched"
 STOPPED: Final = "stopped"

@@ -10,18 +10,9 @@ from collections.abc import Mapping
 from typing import Final
 
 from agentmux.core.codec.frozen import replace
-from agentmux.core.journal.state import (
-    DONE_STEP,
-    FAILED_STEP,
-    KEEP,
-    MERGE,
-    PUSH,
-    RUNNING_STEP,
-    Delivery,
-    SessionState,
-    StepState,
-)
+from agentmux.core.journal.state import Delivery, SessionState, StepState
 from agentmux.core.names import layout
+from agentmux.core.names.statuses import DONE, FAILED, KEEP, MERGE, PUSH, RUNNING
 
 COMMIT: Final = "commit"
 
@@ -60,25 +51,28 @@ def open_step(state: SessionState) -> str | None:
 
 def _is_done(opened: Delivery, step: str) -> bool:
     found = opened.steps.get(step)
-    return found is not None and found.status == DONE_STEP
+    return found is not None and found.status == DONE
 
 
 def step_begun(
     state: SessionState, step: str, record: Mapping[str, str] = _NOTHING
 ) -> SessionState:
     """Return the state in which a step is under way; ``record`` says what exactly it does."""
-    return _with_step(state, step, StepState(status=RUNNING_STEP, record=record))
+    return _with_step(state, step, StepState(status=RUNNING, record=record))
 
 
 def step_done(state: SessionState, step: str, record: Mapping[str, str] = _NOTHING) -> SessionState:
     """Return the state in which a step is done; ``record`` is added to what it recorded before."""
     known = {**_record(state, step), **record}
-    return _with_step(state, step, StepState(status=DONE_STEP, record=known))
+    return _with_step(state, step, StepState(status=DONE, record=known))
 
 
-def step_failed(state: SessionState, step: str, reason: str) -> SessionState:
+def step_failed(
+    state: SessionState, step: str, reason: str, record: Mapping[str, str] = _NOTHING
+) -> SessionState:
     """Return the state in which a step has failed, for the reason that people read."""
-    found = StepState(status=FAILED_STEP, reason=reason, record=_record(state, step))
+    known = {**_record(state, step), **record}
+    found = StepState(status=FAILED, reason=reason, record=known)
     return _with_step(state, step, found)
 
 
@@ -98,13 +92,13 @@ def _with_step(state: SessionState, step: str, found: StepState) -> SessionState
 def running_record(state: SessionState, step: str) -> Mapping[str, str] | None:
     """Return what was recorded before a step that is under way; None if it was not begun."""
     found = state.delivery.steps.get(step) if state.delivery is not None else None
-    return found.record if found is not None and found.status == RUNNING_STEP else None
+    return found.record if found is not None and found.status == RUNNING else None
 
 
 def failed_step(state: SessionState) -> tuple[str, StepState] | None:
     """Return the name and the state of the step after the commit that failed; None for none."""
     steps = state.delivery.steps if state.delivery is not None else {}
-    failed = (pair for pair in steps.items() if pair[1].status == FAILED_STEP)
+    failed = (pair for pair in steps.items() if pair[1].status == FAILED)
     return next((pair for pair in failed if pair[0] != COMMIT), None)
 
 

@@ -1073,11 +1073,11 @@ def test_whatever_keeps_a_commit_from_being_made_leaves_the_decision_open(
     class Broken(NotedRepository):
         calls = 0
 
-        def find_commit(self, trailer: tuple[str, str], *, since: str | None) -> str | None:  # type: ignore[explicit-override]
+        def find_commit(self, *args: Any, **more: Any) -> str | None:  # type: ignore[explicit-override]
             self.calls += 1
             if self.calls == 1:
                 raise error
-            return super().find_commit(trailer, since=since)
+            return super().find_commit(*args, **more)
 
     repository = Broken(stage.project)
     repository.begin()

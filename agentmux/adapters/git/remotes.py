@@ -1,0 +1,56 @@
+"""Pushes to the remotes of a repository, as the user's git is configured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from agentmux.adapters.git.program import GitProgram, decoded, refused
+from agentmux.ports.remotes import NoRemoteError
+
+
+class ConfiguredRemotes:
+    """The remotes in the configuration of one repository."""
+
+    def __init__(self, git: GitProgram) -> None:
+        """Use ``git``, which runs where hooks are to see the result; this starts nothing."""
+        self._git = git
+
+    def target(self, branch: str) -> str:
+        """Return the remote to which a branch is pushed: its name, or a URL; only reads."""
+        configured = next(self._configured(branch), "")
+        if configured:
+            return configured
+        names = decoded(self._git.must_read("list the remotes", "remote").out).splitlines()
+        if len(names) == 1:
+            return names[0]
+        if not names:
+            raise NoRemoteError(
+                "the repository has no remote to push to",
+                remotes=(),
+                hints=("add one: git remote add origin URL",),
+            )
+        raise NoRemoteError(
+            f"the repository has several remotes: {', '.join(names)}",
+            remotes=tuple(names),
+            hints=("git config remote.pushDefault NAME", "then: agentmux approve --push"),
+        )
+
+    def _configured(self, branch: str) -> Iterator[str]:
+        """Yield the remotes that git's configuration names, the one that counts first."""
+        for key in (f"branch.{branch}.pushRemote", "remote.pushDefault", f"branch.{branch}.remote"):
+            reply = self._git.read("config", "--get", key)
+            name = decoded(reply.out).strip()
+            # A dot is the repository itself: the upstream is one of its own branches.
+            if reply.status == 0 and name not in {"", "."} and not name.startswith("-"):
+                yield name
+
+    def push(self, remote: str, branch: str, commit: str) -> None:
+        """Push a commit to the branch of this name; never forced, and safe to repeat."""
+        reply = self._git.run("push", "--quiet", remote, f"{commit}:refs/heads/{branch}")
+        if reply.status != 0 and not self._was_pushed(remote, branch, commit):
+            raise refused(f"git could not push to `{remote}`", reply)
+
+    def _was_pushed(self, remote: str, branch: str, commit: str) -> bool:
+        """Whether an earlier push has succeeded, and the branch has moved on since then."""
+        ref = f"refs/remotes/{remote}/{branch}"
+        return self._git.read("merge-base", "--is-ancestor", commit, ref).status == 0

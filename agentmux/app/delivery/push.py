@@ -1,0 +1,57 @@
+"""The step `push`: bring the result to a remote, on the branch of the same name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agentmux.app.delivery.work import Record, StepWork
+from agentmux.errors import AgentmuxError
+from agentmux.ports.repository import GitError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from agentmux.app.world import World
+    from agentmux.core.journal.state import SessionState
+
+
+def push_target(world: World, state: SessionState, environ: Mapping[str, str]) -> str:
+    """Return the remote to which the result would be pushed; only reads.
+
+    Raises:
+        NoRemoteError: Git's configuration does not say so.
+        GitError: The result is on no branch.
+    """
+    if not state.branch:
+        raise GitError(
+            "HEAD is detached: there is no branch to push",
+            hints=("approve it as it is: agentmux approve --keep",),
+        )
+    return world.remotes(world.tree, environ).target(state.branch)
+
+
+class PushStep:
+    """Pushes the commit to the branch of the session's name; never forced."""
+
+    def prepare(self, work: StepWork) -> Record:
+        """Return ``remote``, ``branch`` and ``commit``."""
+        remote = push_target(work.world, work.state, work.environ)
+        return {"remote": remote, "branch": work.state.branch or "", "commit": work.result}
+
+    def take(self, work: StepWork, record: Record) -> Record:
+        """Push; pushing the same again changes nothing."""
+        remotes = work.world.remotes(work.world.tree, work.environ)
+        try:
+            remotes.push(record["remote"], record["branch"], record["commit"])
+        except GitError as error:
+            raise _with_way_out(error, work) from error
+        return {}
+
+    def said(self, record: Record) -> str:
+        """Return where the result is now."""
+        return f"pushed to {record['remote']}, branch {record['branch']}"
+
+
+def _with_way_out(error: GitError, work: StepWork) -> AgentmuxError:
+    again = f"mend that, then: agentmux approve {work.home.name} --push (or --keep)"
+    return GitError(error.message, hints=(*error.hints, again))

@@ -1,0 +1,59 @@
+"""Where an approval takes the result: what was asked for, what is configured, what is possible."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agentmux.app.delivery.merge import merge_base
+from agentmux.app.delivery.push import push_target
+from agentmux.core.names.statuses import KEEP, MERGE, PUSH
+from agentmux.errors import AgentmuxError, UsageError
+
+if TYPE_CHECKING:
+    from agentmux.app.world import World
+    from agentmux.core.journal.state import SessionState
+
+
+def way_of(world: World, state: SessionState, asked: str, *, alone: bool = False) -> str:
+    """Return where the result goes; only reads.
+
+    Args:
+        world: The outside world, with the settings.
+        state: The state of the session.
+        asked: What a flag of the command says; empty for what is configured.
+        alone: Whether no person approves: then a project's file does not count.
+
+    Raises:
+        UsageError: The result cannot go there.
+    """
+    completion = world.settings.completion
+    configured = completion.then_alone if alone else completion.then
+    way = asked or configured
+    if not state.options.commit:
+        if asked not in {"", KEEP}:
+            raise UsageError(f"`--{asked}`: commits are turned off for this session")
+        return KEEP
+    if way == MERGE and not asked and not state.worktree:
+        return KEEP  # what is committed in the checkout is on its branch already
+    try:
+        _require_possible(world, state, way)
+    except AgentmuxError as error:
+        raise UsageError(error.message, hints=error.hints) from error
+    return way
+
+
+def _require_possible(world: World, state: SessionState, way: str) -> None:
+    if way == MERGE:
+        merge_base(state)
+    if way == PUSH:
+        push_target(world, state, world.environment)
+
+
+def goes(world: World, state: SessionState, way: str) -> str:
+    """Return where the result goes, as a sentence for people; empty where it only is committed."""
+    if way == MERGE:
+        return f"then merged into {merge_base(state)}"
+    if way == PUSH:
+        remote = push_target(world, state, world.environment)
+        return f"then pushed to {remote}, branch {state.branch}"
+    return ""

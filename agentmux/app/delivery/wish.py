@@ -1,0 +1,34 @@
+"""The text of a request for changes that follows a merge with conflicts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agentmux.core.names.statuses import MERGE
+from agentmux.core.pipeline.delivery import failed_step
+from agentmux.errors import UsageError
+
+if TYPE_CHECKING:
+    from agentmux.core.journal.state import SessionState
+
+
+def wish(state: SessionState, text: str) -> str:
+    """Return what a coder has to do: ``text``, and the conflicts of a merge that failed.
+
+    Raises:
+        UsageError: There is no text, and no conflict either.
+    """
+    found = failed_step(state)
+    said = found[1].record.get("conflicts", "") if found and found[0] == MERGE else ""
+    if not said:
+        if not text.strip():
+            raise UsageError("what should change? There is no merge conflict to resolve")
+        return text
+    base = found[1].record.get("base", "") if found else ""
+    conflicts = (
+        f"The work could not be merged into branch `{base}`:\n\n{said}\n\n"
+        f"Merge `{base}` into the branch that is checked out here (`git merge {base}`). Resolve"
+        " every conflict so that both sides keep their meaning, run the tests, and commit the"
+        " merge."
+    )
+    return "\n\n".join(each for each in (text.strip(), conflicts) if each)

@@ -1,0 +1,123 @@
+"""How the delivery of an approved result goes: as data, and waiting for its end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from agentmux.core.codec.frozen import dataclass
+from agentmux.core.fold.apply import fold
+from agentmux.core.names.phase import Phase
+from agentmux.core.names.statuses import DELAYED
+from agentmux.core.pipeline.delivery import failure, open_step
+from agentmux.errors import AgentmuxError, NotFoundError, TimedOutError
+
+if TYPE_CHECKING:
+    from agentmux.app.session.lookup import SessionEntry
+    from agentmux.app.world import Site
+    from agentmux.core.journal.state import SessionState
+
+
+class DeliveryFailedError(AgentmuxError):
+    """A step of the delivery failed; the session waits for another decision."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """How far the delivery of one approval is.
+
+    Attributes:
+        state: The state of the session, with all of its journal.
+        delivered: Whether its last step is done.
+        failed: Why a step failed; empty if none did.
+    """
+
+    state: SessionState
+    delivered: bool = False
+    failed: str = ""
+
+
+def progress(site: Site, entry: SessionEntry, approval: str) -> Progress:
+    """Return how far the delivery is that the approval with this id has opened.
+
+    Raises:
+        NotFoundError: The session was removed.
+        DataError: It cannot be read.
+    """
+    if entry.name not in site.folders.names(entry.path.parent):
+        raise NotFoundError(f"session {entry.name} was removed", hints=("agentmux list",))
+    loaded = site.files(entry.path).load()
+    state = fold(loaded.state, loaded.tail)
+    if state.phase is Phase.DONE:
+        return Progress(state=state, delivered=True)
+    if state.approval == approval:
+        return Progress(state=state)
+    return Progress(state=state, failed=failure(state) or "the session goes on without it")
+
+
+def wait_delivered(
+    site: Site,
+    entry: SessionEntry,
+    approval: str,
+    *,
+    timeout_s: float,
+    monotonic: Callable[[], float],
+) -> SessionState:
+    """Return the state of the session once the result is delivered.
+
+    Args:
+        site: The project.
+        entry: The session.
+        approval: The id of the approval.
+        timeout_s: 0 looks once.
+        monotonic: Returns the seconds of a clock that never goes back.
+
+    Raises:
+        DeliveryFailedError: A step failed.
+        TimedOutError: It is still at work; or its orchestrator has ended.
+        NotFoundError: The session was removed.
+        DataError: It cannot be read.
+    """
+    deadline = monotonic() + timeout_s
+    found = _ended(progress(site, entry, approval))
+    if found is not None:
+        return found
+    for _ in site.follow(entry.path, timeout_s) if timeout_s > 0 else ():
+        seen = progress(site, entry, approval)
+        found = _ended(seen)
+        if found is not None:
+            return found
+        if not site.lock(entry.path).is_held():
+            raise _unfinished(site, entry, approval)
+        if monotonic() >= deadline:
+            break
+    doing = _doing(progress(site, entry, approval).state)
+    raise TimedOutError(
+        f"session {entry.name} is still at work after {timeout_s:g} s: {doing}",
+        hints=(f"agentmux status {entry.name}",),
+    )
+
+
+def _ended(found: Progress) -> SessionState | None:
+    if found.failed:
+        raise DeliveryFailedError(found.failed)
+    return found.state if found.delivered else None
+
+
+def _unfinished(site: Site, entry: SessionEntry, approval: str) -> AgentmuxError:
+    """Return the error for an orchestrator that ended before the delivery did."""
+    _ended(progress(site, entry, approval))
+    return TimedOutError(
+        f"the orchestrator of session {entry.name} has ended; the next one goes on",
+        hints=(f"agentmux resume {entry.name}",),
+    )
+
+
+def _doing(state: SessionState) -> str:
+    """Return what a delivery does now, for people."""
+    if state.commit is not None and state.commit.status == DELAYED:
+        return f"the commit waits: {state.commit.reason}"
+    return _DOING.get(open_step(state) or "", "it delivers the result")
+
+
+_DOING: Mapping[str, str] = {"commit": "it commits", "merge": "it merges", "push": "it pushes"}
