@@ -33,6 +33,8 @@ from agentmux.core.names import layout
 from agentmux.core.names.phase import Phase
 from agentmux.errors import ExitCode
 from agentmux.ports.checkpoints import TreeCheckpoints
+from agentmux.ports.merging import Merging
+from agentmux.ports.remotes import Remotes
 from agentmux.ports.repository import Repository
 from agentmux.ports.terminal import TmuxSession
 from tests.app.driver import MESSAGE, NotedRepository, SimPane, Studio, git, make_project
@@ -59,15 +61,13 @@ class Image:
 
 
 class Undisturbed:
-    """A repository that keeps images of the disk from being taken while git works in it.
+    """A part of git's adapter that keeps images from being taken while git works.
 
     When we are killed, git goes on and removes its lock files; the next orchestrator waits for
     that. Lock files stay on the disk only after a power loss, and the user has to remove them.
     """
 
-    def __init__(
-        self, repository: Repository | TreeCheckpoints, lock: AbstractContextManager[object]
-    ) -> None:
+    def __init__(self, repository: object, lock: AbstractContextManager[object]) -> None:
         self._repository = repository
         self._lock = lock
 
@@ -112,6 +112,12 @@ class Recording:
                 repository_at=lambda folder: undisturbed(world.repository_at(folder)),
                 checkpoints=lambda *of: cast(
                     "TreeCheckpoints", Undisturbed(world.checkpoints(*of), operations.lock)
+                ),
+                merging=lambda environ: cast(
+                    "Merging", Undisturbed(world.merging(environ), operations.lock)
+                ),
+                remotes=lambda folder, environ: cast(
+                    "Remotes", Undisturbed(world.remotes(folder, environ), operations.lock)
                 ),
             )
             context.setattr(studio, "world", watched)
@@ -241,6 +247,7 @@ class Outcome:
     phases: tuple[tuple[int, int, str], ...]
     commits: tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
     artifacts: tuple[str, ...]
+    delivered: str
 
 
 def outcome(studio: Studio) -> Outcome:
@@ -249,6 +256,7 @@ def outcome(studio: Studio) -> Outcome:
         phases=phases(check(studio)),
         commits=commits(studio),
         artifacts=tuple(sorted(artifacts(studio.session))),
+        delivered=delivered(studio) if studio.then else "",
     )
 
 
@@ -258,6 +266,20 @@ def artifacts(session: Path) -> Iterator[str]:
         if top.startswith("0") or top == layout.HISTORY:
             for folder, _, names in os.walk(session / top):
                 yield from (os.path.relpath(os.path.join(folder, name), session) for name in names)
+
+
+def delivered(studio: Studio) -> str:
+    """Return what the base and the remote have; check every byte in the user's checkout."""
+    project = studio.project
+    assert git(project, "status", "--porcelain") == "?? mine.txt\n"
+    assert (project / "mine.txt").read_text() == "not committed\n"
+    assert (project / "local.env").read_text() == "SECRET=1\n"
+    remote = git(project, "ls-remote", "origin").split()
+    return f"{git(project, 'log', '--format=%T %s', 'main')} {len(remote)}"
+
+
+def is_artifact(path: Path) -> bool:
+    return path.parts[0][:1] == "0" or path.parts[0] == layout.HISTORY
 
 
 def commits(studio: Studio) -> tuple[tuple[str, tuple[tuple[str, str], ...]], ...]:
@@ -421,6 +443,35 @@ def test_a_kill_of_a_session_in_a_worktree_of_its_own_changes_nothing_in_the_end
     assert not wrong, "\n".join(wrong)
     assert git(studio.project, "log", "--format=%s") == "Begin\n"
     assert git(studio.project, "worktree", "list").count("\n") == 2
+
+
+@pytest.mark.timeout(180)
+@pytest.mark.parametrize(
+    ("then", "checked_out"), [("merge", True), ("merge", False), ("push", True)]
+)
+def test_a_kill_around_a_delivery_changes_nothing_in_the_end(
+    then: str, checked_out: bool, quick: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    studio = begin(quick, real_git=True, worktree=True)
+    studio.then = then
+    project = studio.project
+    git(project, "init", "-q", "--bare", str(studio.ground / "remote" / ".git"))
+    git(project, "remote", "add", "origin", str(studio.ground / "remote" / ".git"))
+    (project / ".gitignore").write_text("*.env\n.agentmux/\n")
+    (project / "local.env").write_text("SECRET=1\n")
+    git(project, "add", ".gitignore")
+    git(project, "commit", "-qm", "Mine")  # so that the base has a commit of its own
+    if not checked_out:
+        git(project, "checkout", "-q", "-b", "elsewhere")
+    (project / "mine.txt").write_text("not committed\n")
+    recording = Recording(studio, quick)
+    recording.run(monkeypatch)
+    assert ("Merge branch" in delivered(studio)) == (then == "merge")
+    assert delivered(studio).endswith(f" {2 if then == 'push' else 0}")
+    approved = [image for image in recording.images if is_approved(studio, image)]
+    assert len(approved) > 15
+    wrong = sweep(studio, recording, approved, "resume")
+    assert not wrong, "\n".join(wrong)
 
 
 def is_early(studio: Studio, image: Image) -> bool:

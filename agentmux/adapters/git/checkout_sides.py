@@ -77,10 +77,25 @@ class CheckoutSides:
         """Return the paths whose content is the user's: neither as in the old nor as in the new."""
         wrong = {path for path in self._changed if path not in self._sides}
         for path, entry in self._there.items():
-            if not _is_side(entry, self._sides[path], modes=self._has_modes):
+            removed = entry is None and self._is_half_done
+            if not (removed or _is_side(entry, self._sides[path], modes=self._has_modes)):
                 wrong.add(path)
         wrong |= {path for path in self._staged if not self._is_staged_well(path)}
         return tuple(sorted(wrong))
+
+    @cached_property
+    def _is_half_done(self) -> bool:
+        """Whether a fast-forward was killed here: files are as in the new commit, HEAD is not.
+
+        Git removes a file before it writes its new content, so that one may be missing.
+        """
+        return any(
+            path in self._changed and _is_same(entry, self._sides[path].new, modes=False)
+            for path, entry in self._there.items()
+        ) or any(
+            entry is not None and self._sides[path].old is None
+            for path, entry in self._there.items()
+        )
 
     @cached_property
     def _has_modes(self) -> bool:

@@ -155,7 +155,7 @@ class Merges:
 
     def fast_forward(self, plan: MergePlan, top: Path) -> None:
         """Move the base, which is checked out at ``top``, and its files to its new commit."""
-        there = GitProgram(top, self._git.environment)
+        there = self._git.at(top)
         with self._alone() as held:
             if self._is_there(plan):
                 return

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Thread
-from typing import IO, Final
+from typing import IO, Final, Self
 
 from agentmux.adapters.system.processes import wait_child
 from agentmux.core.codec.frozen import dataclass
@@ -75,6 +75,10 @@ class GitProgram:
             name: value for name, value in environment.items() if name not in _LOCAL_ENV
         } | {"GIT_TERMINAL_PROMPT": "0", "GIT_EDITOR": ":"}
         self._top_level: Path | None = None
+
+    def at(self, folder: Path) -> Self:
+        """Return the same git for the repository, or the work tree, around another directory."""
+        return type(self)(folder, self._environment)
 
     @property
     def environment(self) -> Mapping[str, str]:

@@ -5,11 +5,12 @@ import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any, Self
 
 import pytest
 
 from agentmux.adapters.git.merging import Merges
-from agentmux.adapters.git.program import GitProgram
+from agentmux.adapters.git.program import GitProgram, GitReply
 from agentmux.ports.merging import (
     BaseMovedError,
     CheckoutDirtyError,
@@ -389,3 +390,130 @@ def test_a_killed_fast_forward_is_not_finished_over_the_users_bytes(
     assert caught.value.paths == ("README.md",)
     assert files(project) == before
     assert tip(project, "main") == plan.old
+
+
+@pytest.mark.parametrize("dies_at", ["README.md", 'new/näme "x".txt', "run.sh"])
+@pytest.mark.parametrize("mine", [False, True])
+def test_git_itself_is_killed_in_the_middle_of_the_checkout(
+    project: Path, dies_at: str, mine: bool
+) -> None:
+    on_work(project, "run.sh", "#!/bin/sh\necho better\n")
+    plan = planned(project)
+    (project / "scratch").mkdir()
+    (project / "scratch" / "mine.env").write_text("MINE=1\n")
+    before = files(project)
+    (project / ".git/info").mkdir(exist_ok=True)
+    quoted = f'"{dies_at}"'.replace('e "x"', 'e \\"x\\"') if '"' in dies_at else dies_at
+    (project / ".git/info/attributes").write_text(f"{quoted} filter=die\n")
+    git(project, "config", "filter.die.smudge", "kill -9 $PPID; sleep 5")
+    with pytest.raises(GitError):
+        merges(project).fast_forward(plan, project)
+    assert tip(project, "main") == plan.old
+    lock = project / ".git/index.lock"
+    with pytest.raises(IndexBusyError):
+        merges(project).fast_forward(plan, project)
+    lock.unlink()
+    git(project, "config", "--unset", "filter.die.smudge")
+
+    if mine:
+        (project / "README.md").write_text("# Mine since then\n")
+        left = files(project)
+        with pytest.raises(CheckoutDirtyError, match=r"README\.md"):
+            merges(project).fast_forward(plan, project)
+        assert files(project) == left
+        return
+    merges(project).fast_forward(plan, project)
+    assert tip(project, "HEAD") == plan.new
+    assert git(project, "status", "--porcelain", "--ignored") == "!! scratch/\n"
+    after = files(project)
+    assert after["README.md"] == "# Better\n"
+    touched = set(
+        git(project, "diff", "--name-only", "-z", "--no-renames", plan.old, plan.new).split("\0")
+    )
+    assert {n: t for n, t in after.items() if n not in touched} == {
+        n: t for n, t in before.items() if n not in touched
+    }
+
+
+def on_work(project: Path, path: str, text: str) -> None:
+    git(project, "checkout", "-q", "work")
+    on_main(project, path, text)
+    git(project, "checkout", "-q", "main")
+
+
+class Killed(BaseException):
+    """This process is killed."""
+
+
+class MortalGit(GitProgram):
+    """Is killed before, or right after, one of its calls."""
+
+    calls = 0
+    last = -1
+    after = False
+
+    def at(self, folder: Path) -> Self:  # type: ignore[explicit-override]
+        return self
+
+    def read(self, *argv: str, **more: Any) -> GitReply:  # type: ignore[explicit-override]
+        return self._call(lambda: super(MortalGit, self).read(*argv, **more))
+
+    def run(self, *argv: str, **more: Any) -> GitReply:  # type: ignore[explicit-override]
+        return self._call(lambda: super(MortalGit, self).run(*argv, **more))
+
+    def _call(self, call: Callable[[], GitReply]) -> GitReply:
+        self.calls += 1
+        number = self.calls  # some calls make another one first
+        if number == self.last and not self.after:
+            raise Killed
+        reply = call()
+        if number == self.last:
+            raise Killed
+        return reply
+
+
+def deliver(project: Path, program: GitProgram, record: list[MergePlan]) -> None:
+    """Do what the step does: plan once, then finish what the plan says."""
+    if not record:
+        result = tip(project, "work")
+        record.append(Merges(program).plan("main", result, branch="work", trailer=TRAILER))
+    top = Merges(program).checkout_of("main")
+    if Merges(program).is_merged(record[0]):
+        return
+    if top is None:
+        Merges(program).move(record[0])
+    else:
+        Merges(program).fast_forward(record[0], top)
+
+
+@pytest.mark.parametrize("after", [False, True])
+@pytest.mark.parametrize("checked_out", [False, True])
+def test_a_kill_around_any_call_of_git_changes_nothing_in_the_end(
+    project: Path, tmp_path: Path, checked_out: bool, after: bool
+) -> None:
+    on_main(project, "mine.txt", "mine\n")
+    if not checked_out:
+        leave_main(project)
+    (project / "scratch.txt").write_text("mine\n")
+    kept = tmp_path / "kept"
+    shutil.copytree(project, kept, symlinks=True)
+    wanted, last = "", 0
+    while True:
+        last += 1
+        shutil.rmtree(project)
+        shutil.copytree(kept, project, symlinks=True)
+        dying, record = MortalGit(project, os.environ), list[MergePlan]()
+        dying.last, dying.after = last, after
+        died = False
+        try:
+            deliver(project, dying, record)
+        except Killed:
+            died = True
+            deliver(project, GitProgram(project, os.environ), record)
+        done = git(project, "log", "--format=%T %s", "main") + str(sorted(files(project).items()))
+        assert git(project, "status", "--porcelain") == "?? scratch.txt\n"
+        wanted = wanted or done
+        assert done == wanted, f"killed at call {last}"
+        if not died:
+            break
+    assert last > 10
