@@ -191,7 +191,9 @@ def standing(view: SessionView) -> list[str]:
     name = view.session
     if view.status == SessionStatus.DONE:
         made = f"commit {view.commit[:12]}" if view.commit else "nothing was committed"
-        if view.worktree and view.commit:
+        if view.commit and _goes_on(view):
+            made += f", {_goes_on(view)}"
+        elif view.worktree and view.commit:
             branch = shlex.quote(view.branch or "")
             made += f" on branch {view.branch}; get it with: git merge {branch}"
         return [f"session {name} is done: {made}"]
@@ -200,6 +202,21 @@ def standing(view: SessionView) -> list[str]:
         f"session {name} is {status_label(view.status)}, in phase {where(view)}",
         f"next: {step}" if step else f"watch it: agentmux attach {name}",
     ]
+
+
+def _goes_on(view: SessionView) -> str:
+    """Return where the result of a session that is done was delivered to; empty if it was kept."""
+    steps = _steps(view)
+    said = [f"merged into {steps['merge'].get('base')}"] if "merge" in steps else []
+    if "push" in steps:
+        said.append(f"pushed to {steps['push'].get('remote')}")
+    return ", ".join(said)
+
+
+def _steps(view: SessionView) -> Mapping[str, Mapping[str, Any]]:
+    """Return the steps of a delivery by name, each with its status and what was recorded."""
+    steps: Any = (view.as_json()["delivery"] or {}).get("steps")  # type: ignore[attr-defined]  # JSON
+    return steps if isinstance(steps, dict) else {}
 
 
 def table(rows: Sequence[Sequence[str]]) -> list[str]:
@@ -276,7 +293,9 @@ def status_lines(view: SessionView, *, colours: bool) -> list[str]:
     if view.commit:
         lines.append(f"  commit        {view.commit}")
     if view.delivery:
-        lines.append(f"  delivery      {_delivery(view.delivery)}")
+        said = [f"{name} {step.get('status')}" for name, step in _steps(view).items()]
+        then = str(view.delivery.get("then"))
+        lines.append(f"  delivery      {', '.join(said) or f'{then}, not begun'}")
     if view.decision and not any(seat.holds_up for seat in view.seats):
         lines.append(f"  summary       {view.path}/{_SUMMARY}")
     lines += [f"  problem       {problem}" for problem in view.problems]
@@ -286,14 +305,6 @@ def status_lines(view: SessionView, *, colours: bool) -> list[str]:
         lines += [f"  {seat.seat} is {seat.mode}: {seat.reason}" for seat in view.seats]
     step = next_step(view)
     return [*lines, "", f"  next: {step}"] if step else lines
-
-
-def _delivery(delivery: Mapping[str, Any]) -> str:
-    """Return the steps of a delivery, in order; why one failed is among the problems."""
-    steps = delivery.get("steps")
-    if not isinstance(steps, dict) or not steps:
-        return f"{delivery.get('then')}, not begun"
-    return ", ".join(f"{name} {step.get('status')}" for name, step in steps.items())
 
 
 def _began(view: SessionView) -> str:

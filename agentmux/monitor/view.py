@@ -19,7 +19,8 @@ from agentmux.core.journal.state import Seat, SessionState
 from agentmux.core.names import layout, statuses
 from agentmux.core.names.phase import Phase
 from agentmux.core.names.status_labels import NATIVE_MARK, status_label
-from agentmux.core.names.statuses import CAPPED, DELAYED
+from agentmux.core.names.statuses import CAPPED, DELAYED, MERGE, PUSH
+from agentmux.core.pipeline.delivery import failed_step, failure, open_step
 from agentmux.core.pipeline.registry import PHASE_REGISTRY, PIPELINE, earlier
 from agentmux.core.terminal.text_width import NARROW, clean, cut, spread, wrap
 from agentmux.ports.display import Picture, SeatStatus
@@ -230,10 +231,15 @@ def _iteration(state: SessionState) -> str:
 def _commit(state: SessionState) -> str:
     if state.phase is Phase.COMPLETING and state.approval is not None:
         waits = state.commit is not None and state.commit.status == DELAYED
-        return "commit waits" if waits else "committing"
+        doing = _DOING.get(open_step(state) or "", "committing")
+        return "commit waits" if waits else doing
+    found = failed_step(state)
+    if found is not None:
+        return f"{found[0]} failed"
     return f"commit {state.commit.status}" if state.commit is not None else ""
 
 
+_DOING: Final = {MERGE: "merging", PUSH: "pushing"}
 _DETAIL: Final[Mapping[Phase, Callable[[SessionState], str]]] = {
     Phase.IMPLEMENTING: _subplans,
     Phase.REVIEWING: _verdicts,
@@ -394,8 +400,8 @@ def _decision(state: SessionState) -> Iterator[tuple[str, ...]]:
         yield (f"the commit waits: {state.commit.reason}",)
     if state.phase is not Phase.COMPLETING or not takes_approval(state):
         return
-    if state.commit is not None and state.commit.status == "failed":
-        yield (f"the commit was not made: {state.commit.reason}",)
+    if failure(state):
+        yield (failure(state),)
     capped = " (the review did not pass)" if state.review_outcome == CAPPED else ""
     keys = ("approve: press a twice here", "request changes: press c here")
     if state.summary_submitted:

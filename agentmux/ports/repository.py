@@ -138,6 +138,9 @@ class Repository(Protocol):
             stat: Only the names, and how much changed.
         """
 
+    def stat(self, found: ChangeRange) -> tuple[str, ...]:
+        """Return the lines of ``git diff --stat`` for the changes; of the first 40 files."""
+
     def missing_hooks(self) -> str | None:
         """Return the configured directory of hooks if it does not exist here; else None."""
 

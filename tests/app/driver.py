@@ -564,6 +564,9 @@ class NotedRepository:
     def show_changes(self, found: ChangeRange, *, paths: Collection[str], stat: bool) -> int:
         raise AssertionError("no test looks")
 
+    def stat(self, found: ChangeRange) -> tuple[str, ...]:
+        raise AssertionError("no test looks")
+
     def missing_hooks(self) -> str | None:
         return None
 

@@ -279,7 +279,7 @@ def test_the_result_stays_on_its_branch_until_it_is_merged(project: Project) -> 
     assert state["delivery"] == {
         "id": state["approval"],
         "then": "keep",
-        "steps": {"commit": "made"},
+        "steps": {"commit": {"status": "done", "record": {"commit": state["commit"]["commit"]}}},
     }
     assert len(project.git("log", "--format=%h", "main..agentmux/x").split()) == 2
 

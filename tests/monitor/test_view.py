@@ -13,7 +13,14 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from wcwidth import wcswidth
 
-from agentmux.core.journal.state import Commit, Interruption, Seat, SessionState
+from agentmux.core.journal.state import (
+    Commit,
+    Delivery,
+    Interruption,
+    Seat,
+    SessionState,
+    StepState,
+)
 from agentmux.core.names.phase import Phase
 from agentmux.core.terminal.text_width import clean, spread, wrap
 from agentmux.monitor.screen import styled
@@ -213,6 +220,27 @@ PARTS: dict[str, tuple[Picture, str | None, str | None]] = {
         picture(Phase.COMPLETING, summary_submitted=True, approval="e1"),
         " ▶ completing                     committing",
         "Your turn",
+    ),
+    "merging": (
+        picture(
+            Phase.COMPLETING,
+            summary_submitted=True,
+            approval="e1",
+            delivery=Delivery(id="e1", then="merge", steps={"commit": StepState(status="done")}),
+        ),
+        " ▶ completing                        merging",
+        "Your turn",
+    ),
+    "the push failed": (
+        picture(
+            Phase.COMPLETING,
+            summary_submitted=True,
+            delivery=Delivery(
+                id="e1", then="push", steps={"push": StepState(status="failed", reason="rejected")}
+            ),
+        ),
+        "! not pushed: rejected",
+        None,
     ),
     "the commit failed": (
         picture(

@@ -38,6 +38,8 @@ from agentmux.ports.repository import (
     InProgress,
 )
 
+_STAT_COLUMNS: Final = 100
+_STAT_FILES: Final = "--stat-count=40"
 _SCRATCH: Final = "agentmux-commit-"
 _MARK: Final = "lock"
 _LOCK: Final = "index.lock"
@@ -131,6 +133,21 @@ class Git:
             specs = _pathspecs(paths, found.leave_out)
             extra = {**extra, "GIT_INDEX_FILE": str(index)}
             return self._git.show(*words, "--", *specs, extra=extra)
+
+    def stat(self, found: ChangeRange) -> tuple[str, ...]:
+        """Return the lines of ``git diff --stat`` for the changes; of the first 40 files."""
+        words = ("diff", "--no-color", "--no-ext-diff", f"--stat={_STAT_COLUMNS}", _STAT_FILES)
+        specs = ("--", *_pathspecs((), found.leave_out))
+        if found.until is not None:
+            reply = self._git.run(*words, found.since, found.until, *specs)
+        else:
+            with tempfile.TemporaryDirectory(prefix="agentmux-diff-") as scratch:
+                index = self._with_new_files(Path(scratch))
+                extra = {"GIT_INDEX_FILE": str(index)}
+                reply = self._git.run(*words, found.since, *specs, extra=extra)
+        if reply.status != 0:
+            raise failed("show the changes", reply)
+        return tuple(decoded(reply.out).splitlines())
 
     def _with_new_files(self, scratch: Path) -> Path:
         """Return a copy of the index that knows the untracked files, too."""

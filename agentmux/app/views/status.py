@@ -155,8 +155,9 @@ def flat(delivery: Json | None) -> dict[str, object] | None:
         return None
     steps = {}
     for name in _mapping(delivery, "steps"):
-        step = dict(_mapping(_mapping(delivery, "steps"), name))
-        steps[name] = {**step.pop("record", {}), **step}
+        step = _mapping(_mapping(delivery, "steps"), name)
+        kept = {key: value for key, value in step.items() if key != "record"}
+        steps[name] = {**_mapping(step, "record"), **kept}
     return {**delivery, "steps": steps}
 
 

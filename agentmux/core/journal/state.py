@@ -127,7 +127,7 @@ class StepState:
             docs/reference/session-files.md.
     """
 
-    status: str
+    status: str = ""
     reason: str = ""
     record: Mapping[str, str] = field(default_factory=dict)
 
@@ -342,7 +342,10 @@ def _optional(record: type[T]) -> tuple[Callable[[Any], object], Callable[[objec
 def _delivery(value: Delivery | None) -> object:
     if value is None:
         return None
-    steps = {name: to_fields(step) for name, step in value.steps.items()}
+    steps = {
+        name: {key: each for key, each in to_fields(step).items() if each}
+        for name, step in value.steps.items()
+    }
     return {"id": value.id, "then": value.then, "steps": steps}
 
 

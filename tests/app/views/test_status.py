@@ -9,9 +9,18 @@ import pytest
 from agentmux.app.result import Problem
 from agentmux.app.session.lookup import Liveness, SessionEntry
 from agentmux.app.views.status import SessionView, session_view, wants_decision
-from agentmux.cli.render import next_step, session_list, status_lines
+from agentmux.cli.render import next_step, session_list, standing, status_lines
 from agentmux.core.fold.acceptance import takes_approval
-from agentmux.core.journal.state import Base, Commit, Interruption, Seat, SessionState, encode
+from agentmux.core.journal.state import (
+    Base,
+    Commit,
+    Delivery,
+    Interruption,
+    Seat,
+    SessionState,
+    StepState,
+    encode,
+)
 from agentmux.core.names.phase import Phase
 from agentmux.core.names.status_labels import SessionStatus
 from agentmux.errors import ExitCode
@@ -222,9 +231,39 @@ def test_problems_are_said(
     assert any(says in problem for problem in view(found, liveness, runtime).problems)
 
 
+def test_a_delivery_is_shown_with_its_steps_and_the_reason_of_a_failed_one() -> None:
+    steps = {
+        "commit": StepState(status="done", record={"commit": "c0ffee"}),
+        "merge": StepState(status="failed", reason="conflicts in a.py", record={"base": "main"}),
+    }
+    found = view(entry(**DECIDING, delivery=Delivery(id="a1", then="merge", steps=steps)), GONE)
+    assert found.as_json()["delivery"] == {
+        "id": "a1",
+        "then": "merge",
+        "steps": {
+            "commit": {"status": "done", "commit": "c0ffee"},
+            "merge": {"status": "failed", "reason": "conflicts in a.py", "base": "main"},
+        },
+    }
+    assert "  delivery      commit done, merge failed" in status_lines(found, colours=False)
+    assert "merge failed: conflicts in a.py" in found.problems
+    done = {**steps, "merge": StepState(status="done", record={"base": "main"})}
+    over = view(
+        entry(
+            Phase.DONE,
+            worktree="/w",
+            commit=Commit(status="made", commit="c0ffee"),
+            delivery=Delivery(id="a1", then="merge", steps=done),
+        ),
+        GONE,
+    )
+    assert standing(over) == [f"session {PATH.name} is done: commit c0ffee, merged into main"]
+
+
 @pytest.mark.parametrize(
     "fields",
     [
+        {"phase": "completing", "delivery": {"steps": {"merge": {"record": 5}, "push": 1}}},
         {"phase": "implementing", "seats": [], "agents": 5, "interruption": "x", "commit": "y"},
         {"phase": "implementing", "cycle": "two", "review_iteration": True, "feature": 7},
         {"phase": "implementing", "seats": {"coder": 1, "b": {"attempt": None, "launch": []}}},
@@ -234,8 +273,10 @@ def test_odd_states_are_shown_as_far_as_they_go(fields: dict[str, Any]) -> None:
     odd = SessionEntry(name=PATH.name, path=PATH, fields=fields, source="state.json", updated=NOW)
     runtime = {"statuses": [], "panes": "", "problem": 0}
     found = view(odd, WORKING, runtime)
-    assert found.phase == "implementing"
+    assert found.phase == fields["phase"]
     assert found.cycle == 1
+    assert found.as_json()
+    assert status_lines(found, colours=False)
 
 
 def test_the_users_turn() -> None:

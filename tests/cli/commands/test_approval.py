@@ -66,6 +66,52 @@ def test_the_answer_names_the_command_as_it_is_typed(session: OnDisk, capsys: Ca
     assert "request_changes" in session.kinds
 
 
+def test_everything_that_a_decision_needs_is_shown(project: Path, capsys: Capture) -> None:
+    (project / "agent.py").write_text("x\n")
+    session = OnDisk(
+        sessions_dir(project) / NAME,
+        Phase.COMPLETING,
+        summary_submitted=True,
+        branch="main",
+        verdicts={"reviewer_logic": "pass"},
+        reviews={"reviewer_logic": {"verdict": "pass", "summary": "Sound.\nReally."}},
+        options=Options(commit=True, base=git(project, "rev-parse", "HEAD").strip()),
+    )
+    session.leave("08_completion/summary.md", "# What changed\n\n- It **greets**.\n")
+    git(project, "remote", "add", "origin", "/nowhere")
+    assert run("approve", "--push") == ExitCode.OK
+    shown = capsys.readouterr().out.splitlines()
+    assert shown[:8] == [
+        "What changed:",
+        "",
+        "• It greets.",
+        "",
+        "review logic: pass: Sound.",
+        "to be committed: 1 file, with the message “Apply the feature”",
+        "  agent.py | 1 +",
+        "  1 file changed, 1 insertion(+)",
+    ]
+    assert "then pushed to origin, branch main" in shown
+
+
+@pytest.mark.usefixtures("project")
+def test_ways_that_exclude_each_other_or_do_not_exist_are_usage_errors(
+    session: OnDisk, capsys: Capture
+) -> None:
+    for words, says in (
+        (("--keep", "--merge"), "--keep and --merge exclude each other"),
+        (("--merge",), "nothing is to be merged"),
+        (("--push",), "has no remote"),
+        (("--timeout", "inf"), "--timeout must be a finite number"),
+    ):
+        assert run("approve", *words) == ExitCode.USAGE
+        assert says in capsys.readouterr().err
+    assert run("request-changes") == ExitCode.USAGE
+    assert run("request-changes", "--from", "fixing") == ExitCode.USAGE
+    assert "no merge conflict" in capsys.readouterr().err
+    assert {"approve", "request_changes"}.isdisjoint(session.kinds)
+
+
 # -- nested repositories -------------------------------------------------------------------------
 
 

@@ -1,0 +1,29 @@
+"""Markdown as plain text for a terminal."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agentmux.core.terminal.markdown import rendered
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("# What changed #\n\n\n\nIt **adds** it.", ["What changed:", "", "It adds it."]),
+        ("## Why?", ["Why?"]),
+        ("- one\n  * two `x`", ["• one", "  • two `x`"]),
+        ("See [the page](docs/a.md) and <b>.", ["See the page (docs/a.md) and <b>."]),
+        ("```sh\n# no heading\n- no bullet\n```\nx", ["    # no heading", "    - no bullet", "x"]),
+        ("2 * 3 * 4 and __init__.py", ["2 * 3 * 4 and __init__.py"]),
+        ("", []),
+    ],
+)  # fmt: skip
+def test_marks_are_left_out_and_words_stay(text: str, lines: list[str]) -> None:
+    assert list(rendered(text)) == lines
+
+
+@given(st.text(alphabet="ab#*-[]()` \n_", max_size=80))
+def test_no_text_is_too_strange(text: str) -> None:
+    letters = [char for char in text if char in "ab"]
+    assert [char for char in "".join(rendered(text)) if char in "ab"] == letters
