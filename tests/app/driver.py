@@ -211,6 +211,9 @@ class _User:
 
     def show(self, picture: Picture) -> None:
         state = picture.state
+        if self.studio.ends_when(state):
+            poke(self.studio.session, b"s\n")
+            return
         if state.phase is not Phase.COMPLETING or not state.summary_submitted or state.approval:
             return
         what = (state.cycle, failure(state))
@@ -265,6 +268,8 @@ class Studio:
         self.session = Path("/nowhere")
         self.index_wait_s = 30.0
         self.then = ""
+        self.ends_when: Callable[[SessionState], bool] = lambda state: False
+        """Stops the orchestrator, as its user may, in the first state for which this is true."""
         self.gone = gone
         self.accepted: list[str] = []
         """Ids of the signals that were answered with `accepted`, in order."""

@@ -1,13 +1,18 @@
 """A whole pipeline in a worktree of its own, whose result is merged, with real git."""
 
 import os
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
+from agentmux.core.journal.events import StepStarted
 from agentmux.core.names.phase import Phase
-from agentmux.core.pipeline.delivery import failed_step
+from agentmux.core.pipeline.delivery import failed_step, failure
 from agentmux.errors import ExitCode
+from agentmux.ports.merging import MergePlan, Merging
 from tests.app.driver import MESSAGE, Studio, git, make_project
 
 
@@ -47,8 +52,9 @@ def test_a_base_that_is_checked_out_nowhere_is_moved(studio: Studio) -> None:
 def test_a_merge_that_fails_leaves_the_decision_open_with_the_reason(studio: Studio) -> None:
     studio.start()
     (studio.project / "README.md").write_text("# Mine\n")
-    with pytest.raises(TimeoutError):
-        studio.drive("start", deadline_s=3)
+    studio.ends_when = lambda state: failure(state) != ""
+    assert studio.drive("start") is ExitCode.FAILED
+    studio.ends_when = lambda state: False
     state = studio.state()
     assert (state.phase, state.approval) == (Phase.COMPLETING, None)
     found = failed_step(state)
@@ -62,3 +68,52 @@ def test_a_merge_that_fails_leaves_the_decision_open_with_the_reason(studio: Stu
     after = studio.state().commit
     assert after is not None
     assert after.commit == made.commit, "the commit was made twice"
+
+
+def test_the_loser_of_two_merges_into_one_base_merges_on_top(studio: Studio) -> None:
+    studio.start()
+    project = studio.project
+    git(project, "checkout", "-q", "-b", "mine")
+    world = studio.world
+
+    class Racing:
+        """Lets somebody else move the base just before we do."""
+
+        moved = 0
+
+        def __init__(self, environ: Mapping[str, str]) -> None:
+            self._real = world.merging(environ)
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(self._real, name)
+
+        def move(self, plan: MergePlan) -> None:
+            Racing.moved += 1
+            if Racing.moved == 1:
+                words = ("commit-tree", "-m", "Theirs", "-p", "main", "main^{tree}")
+                git(project, "branch", "-f", "main", git(project, *words).strip())
+            self._real.move(plan)
+
+    studio.world = replace(world, merging=lambda environ: cast("Merging", Racing(environ)))
+    assert studio.drive("start") is ExitCode.OK
+    subjects = git(project, "log", "--format=%s", "main").splitlines()
+    branch = studio.state().branch
+    assert sorted(subjects) == sorted(
+        (f"Merge branch '{branch}' into main", "Theirs", MESSAGE, "Begin")
+    )
+    started = [e.fact for e, _ in studio.events() if isinstance(e.fact, StepStarted)]
+    assert len(started) == 2
+    assert started[0].record["old"] != started[1].record["old"]
+
+
+def test_a_checkout_in_which_a_session_works_is_left_alone(studio: Studio) -> None:
+    studio.start()
+    lock = studio.world.tree_lock(studio.project)
+    lock.acquire(1, {"path": "/elsewhere/20260101-101500-other"})
+    studio.ends_when = lambda state: failure(state) != ""
+    assert studio.drive("start") is ExitCode.FAILED
+    found = failed_step(studio.state())
+    assert found is not None
+    assert "session 20260101-101500-other is live in the same work tree" in found[1].reason
+    assert git(studio.project, "log", "--format=%s", "main") == "Begin\n"
+    lock.release()
