@@ -278,10 +278,6 @@ def delivered(studio: Studio) -> str:
     return f"{git(project, 'log', '--format=%T %s', 'main')} {len(remote)}"
 
 
-def is_artifact(path: Path) -> bool:
-    return path.parts[0][:1] == "0" or path.parts[0] == layout.HISTORY
-
-
 def commits(studio: Studio) -> tuple[tuple[str, tuple[tuple[str, str], ...]], ...]:
     """Return message and files of every commit; check that one trailer names the approval."""
     approval = studio.state().approval
