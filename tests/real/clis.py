@@ -49,6 +49,11 @@ class Cli:
         leaves: Text that starts a new conversation, and the keys that answer its questions then.
         asks: ``permission_args`` with which it asks before it runs a command; empty if its
             configuration decides that, None if nothing does.
+        edits: ``permission_args`` with which it writes in its workspace without asking, but nowhere
+            else.
+        writer: Its tool that writes a file, and the tool's arguments for path and text; empty if a
+            command does it.
+        adds: Keys that answer its question about a directory that is added; empty if it asks none.
         without: Columns of the closing table that do not apply to it, each with the reason.
         path: Folders in the cache with programs that it would otherwise download.
         settings: Its entry under ``agents`` in the configuration of AgentMux.
@@ -63,6 +68,9 @@ class Cli:
     trust: tuple[str, ...] = ()
     leaves: tuple[str, ...] = ("/clear",)
     asks: tuple[str, ...] | None = None
+    edits: tuple[str, ...] = ()
+    writer: tuple[str, ...] = ()
+    adds: tuple[str, ...] = ()
     without: Mapping[str, str] = field(default_factory=dict)
     path: tuple[str, ...] = ()
     settings: Mapping[str, object] | None = None
@@ -188,6 +196,7 @@ def _pi(place: Place) -> Mapping[str, str]:
 
 
 _NO_TRUST: Final = {"dialogs": "it asks nothing about a folder"}
+_NOT_TOLD: Final = {"outside": "it has no flag for another directory"}
 _LATEST: Final = "it takes no id: the latest conversation of the folder is what comes back"
 
 CLIS: Final[Mapping[str, Cli]] = {
@@ -199,6 +208,9 @@ CLIS: Final[Mapping[str, Cli]] = {
         forget=("projects",),
         trust=("Up", "Enter"),
         asks=("--permission-mode", "default"),
+        edits=("--permission-mode", "acceptEdits"),
+        writer=("Write", "file_path", "content"),
+        adds=("Down", "Enter"),
         settings={"permission_args": ["--dangerously-skip-permissions"]},
     ),
     "codex": Cli(
@@ -210,6 +222,7 @@ CLIS: Final[Mapping[str, Cli]] = {
         trust=("Enter",),
         leaves=("/new", "Enter"),
         asks=("-a", "on-request", "-s", "read-only"),
+        edits=("-a", "on-request", "-s", "workspace-write"),
         settings={"permission_args": ["--dangerously-bypass-approvals-and-sandbox"]},
     ),
     "gemini": Cli(
@@ -221,6 +234,9 @@ CLIS: Final[Mapping[str, Cli]] = {
         forget=(".gemini/tmp",),
         trust=("Enter",),
         asks=("--approval-mode", "default"),
+        edits=("--approval-mode", "auto_edit"),
+        writer=("write_file", "file_path", "content"),
+        adds=("Enter",),
         settings={"permission_args": ["--approval-mode", "yolo"]},
     ),
     "qwen": Cli(
@@ -231,6 +247,8 @@ CLIS: Final[Mapping[str, Cli]] = {
         prepare=_qwen,
         forget=("projects",),
         asks=("--approval-mode", "default"),
+        edits=("--approval-mode", "auto-edit"),
+        writer=("write_file", "file_path", "content"),
         without=_NO_TRUST,
         settings={"permission_args": ["--approval-mode", "yolo"]},
     ),
@@ -242,6 +260,8 @@ CLIS: Final[Mapping[str, Cli]] = {
         forget=("session-state", "*.db*"),
         trust=("Enter",),
         asks=("--allow-tool", "none"),
+        edits=("--allow-tool", "write"),
+        writer=("create", "path", "file_text"),
         settings={"permission_args": ["--allow-all"]},
     ),
     "opencode": Cli(
@@ -254,6 +274,7 @@ CLIS: Final[Mapping[str, Cli]] = {
             "lost": f"{_LATEST}, whichever is left",
             "left": f"{_LATEST}, whichever its user went to",
             **_NO_TRUST,
+            **_NOT_TOLD,
         },
         # Without ripgrep, its first turn waits for a download; codex's package contains one.
         path=("codex/node_modules/@openai/codex-*/vendor/*/codex-path",),
@@ -265,6 +286,6 @@ CLIS: Final[Mapping[str, Cli]] = {
         on_node=20,
         prepare=_pi,
         leaves=("/new",),
-        without={"permits": "it asks for no permissions", **_NO_TRUST},
+        without={"permits": "it asks for no permissions", **_NO_TRUST, **_NOT_TOLD},
     ),
 }

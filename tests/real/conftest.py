@@ -24,7 +24,7 @@ from tests.real.run import found_here
 
 COLUMNS: Final = (
     "probe", "flags", "rejection", "resumed", "hangup", "midway", "pair", "lost", "left", "asked",
-    "permits", "dialogs",
+    "permits", "dialogs", "outside",
 )  # fmt: skip
 Results = dict[str, dict[str, str]]
 RESULTS: Final[pytest.StashKey[Results]] = pytest.StashKey()

@@ -43,8 +43,9 @@ _LATE_S: Final = 60
 _SHELLS: Final = ("Bash", "bash", "exec_command", "shell_command", "shell", "run_shell_command")
 """The agents' names of the tool that runs a command."""
 
-_ASIDE: Final = re.compile(r"SUGGESTION MODE|ONLY the suggestion")
-"""Text of requests for the user's next message, which contain the whole conversation."""
+_ASIDE: Final = re.compile(r"SUGGESTION MODE|ONLY the suggestion|## Existing memory files")
+"""Text of requests that contain the whole conversation but are none of its turns: they ask for the
+user's next message, or for what is to be remembered."""
 
 Json = dict[str, Any]
 

@@ -8,6 +8,7 @@ import subprocess
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Final
 
 from tests.real.clis import KEY, Place
@@ -174,6 +175,13 @@ def _subscribed(_place: Place, env: dict[str, str]) -> None:
     env["CLAUDE_CODE_OAUTH_TOKEN"] = KEY
 
 
+_ADDED: Final = "/var/tmp/agentmux/added"
+
+
+def _with_added(_place: Place, _env: dict[str, str]) -> None:
+    Path(_ADDED).mkdir()
+
+
 def _never_bypassed(place: Place, _env: dict[str, str]) -> None:
     (place.home / "settings.json").write_text("{}")
 
@@ -259,6 +267,15 @@ CLAUDE: Final = (
         "a folder that it does not know",
         ready="",
         trusted=False,
+    ),
+    _claude(
+        "trust-added",
+        "trust",
+        "Yes, add it",
+        "a directory that is added",
+        ready="",
+        args=(f"--add-dir={_ADDED}",),
+        configure=_with_added,
     ),
     _claude(
         "trust-bypass",
@@ -664,6 +681,15 @@ GEMINI: Final = (
     ),
     _gemini(
         "trust", "trust", "Do you trust", "a folder that it does not know", ready="", trusted=False
+    ),
+    _gemini(
+        "trust-added",
+        "trust",
+        "Do you trust the following folders",
+        "a directory that is added",
+        ready="",
+        args=(f"--include-directories={_ADDED}",),
+        configure=_with_added,
     ),
     _gemini_asked(
         "limit-day",

@@ -225,7 +225,8 @@ class Run:
 
         def is_done() -> bool:
             nonlocal pressed_at
-            if self.mark is ScreenMark.WAITING and time.monotonic() - pressed_at > 5:
+            asks = self.mark in {ScreenMark.WAITING, ScreenMark.TRUST}
+            if asks and time.monotonic() - pressed_at > 5:
                 self.press(key)
                 pressed_at = time.monotonic()
             return bool(done())
@@ -585,3 +586,44 @@ def test_a_turn_that_ended_without_a_signal_is_asked_about(
     assert 3 < model.turns[before].at - ended < 30
     run.until(lambda: run.state["phase"] != "architecting", "its work was not accepted")
     assert len(run.events("agent_nudged")) == 1
+
+
+@pytest.mark.parametrize("name", of("outside"))
+@pytest.mark.proves("outside")
+@pytest.mark.timeout(480)
+def test_an_agent_in_a_worktree_writes_in_the_sessions_directory_without_asking(
+    name: str, real: Real, wait_until: WaitUntil
+) -> None:
+    """The agent may write in its workspace only, to which ``add_dir`` adds that directory."""
+    place = real.folder / "project-worktrees" / "greet-whoever-comes"
+    real.env = dict(CLIS[name].prepare(replace(real.place, project=place)))
+    run = Run(
+        real,
+        wait_until,
+        agents={name: {"permission_args": list(CLIS[name].edits)}},
+        git={"worktree": "always"},
+    )
+    run.start()
+    assert run.state["worktree"] == str(place)
+    if CLIS[name].adds:
+        run.until(lambda: run.mark is ScreenMark.TRUST, "it does not ask about the directory")
+        run.until(lambda: run.status().get("status") == "waiting_for_user", "that is not seen")
+        *moves, enter = CLIS[name].adds
+        for key in moves:
+            run.answer(key, lambda: "\u276f Yes" in run.screen)
+        run.answer(enter, lambda: run.mark is not ScreenMark.TRUST)
+    run.first_turn_ends()
+    artifact = run.path / "02_architecting" / "architecture.md"
+    text = "# Greeting"
+    tool, *arguments = CLIS[name].writer or ("",)
+    written = dict(zip(arguments, (str(artifact), text), strict=bool(tool)))
+    real.model.run(
+        Call(tools=(tool,), arguments=written) if tool else f"printf '{text}' > {artifact}"
+    )
+    run.type("Write it.")
+
+    def is_written() -> bool:
+        return artifact.exists() and artifact.read_text() == text
+
+    run.until(lambda: is_written() or run.mark is ScreenMark.WAITING, "it wrote nothing")
+    assert is_written(), f"it asks\n{run.report()}"
