@@ -24,6 +24,7 @@ if TYPE_CHECKING:  # these names cost more than all that `agentmux list` does
     from agentmux.ports.session_folders import SessionFolders
     from agentmux.ports.templates import Templates
     from agentmux.ports.terminal import Terminal
+    from agentmux.ports.trials import Trials
     from agentmux.ports.trust import Trust
     from agentmux.ports.worktrees import Worktrees
 
@@ -102,6 +103,7 @@ class World(Site):
         merging: Takes the environment of git. Returns what merges in the project's repository.
         remotes: Takes a directory, where hooks run, and the environment of git. Returns the
             remotes of the repository there.
+        trials: The trial of a session's state in the checkout of the project.
         allow: Takes keys of parts of the project's files that need trust. Returns the same world,
             in which these parts have effect as well.
         preview: Returns the same world, in which all parts have effect, and whose ``programs`` runs
@@ -126,6 +128,7 @@ class World(Site):
     checkpoints: Callable[[Path, Path, str], TreeCheckpoints]
     merging: Callable[[Mapping[str, str]], Merging]
     remotes: Callable[[Path, Mapping[str, str]], Remotes]
+    trials: Trials
     trust: Trust
     allow: Callable[[frozenset[str]], World]
     preview: Callable[[], World]

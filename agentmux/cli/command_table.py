@@ -30,6 +30,7 @@ _COMMANDS: Final = {
     "approve": "approval:approve",
     "request-changes": "approval:request_changes",
     "rewind": "rewind:rewind_session",
+    "try": "tryout:try_session",
     "remove": "remove:remove",
     "prune": "prune:prune",
     "init": "init:init",

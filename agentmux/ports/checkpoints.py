@@ -83,5 +83,18 @@ class TreeCheckpoints(Protocol):
             GitError: Git refuses, for example because a commit is gone.
         """
 
+    def hand_over(self, commit: str | None) -> str:
+        """Copy a checkpoint into the objects of the repository; return its commit.
+
+        Nothing refers to it there: once the caller's reference is gone, git deletes it one day.
+
+        Args:
+            commit: The checkpoint; None saves the work tree as it is now, for this alone.
+
+        Raises:
+            GitError: Git refuses, for example because the commit is gone.
+            MissingError: Git is not installed, or takes too long.
+        """
+
     def forget(self) -> None:
         """Delete the session's ref, if it has one; the objects go with the session's directory."""

@@ -128,6 +128,7 @@ def world(
     from agentmux.adapters.git.checkpoints import GitCheckpoints  # noqa: PLC0415 (nor this)
     from agentmux.adapters.git.program import GitProgram  # noqa: PLC0415 (nor this)
     from agentmux.adapters.git.repository import Git  # noqa: PLC0415 (nor this)
+    from agentmux.adapters.git.trials import GitTrials  # noqa: PLC0415 (nor this)
     from agentmux.adapters.git.worktrees import LinkedWorktrees  # noqa: PLC0415 (nor this)
     from agentmux.adapters.pane.claims import ClaimFolder  # noqa: PLC0415 (nor this)
 
@@ -184,6 +185,7 @@ def world(
         ),
         merging=lambda given: _merging(project, given),
         remotes=_remotes,
+        trials=GitTrials(GitProgram(project, environ), project),
         trust=ProjectTrust(files, _trust_store(project, environ)),
         allow=allow,
         preview=preview,

@@ -13,8 +13,8 @@ import stat
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -208,9 +208,16 @@ class GitCheckpoints:
 
     def changed_since(self, commit: str) -> tuple[str, ...]:
         """Return the files in which the work tree differs from a checkpoint."""
+        with self._saved_for_now() as (saved, extra):
+            differing = tree_files.changes(self._git, extra, commit, saved.commit)
+        return tuple(each.path for each in differing if each.path not in saved.missing)
+
+    @contextmanager
+    def _saved_for_now(self) -> Iterator[tuple[SavedTree, Mapping[str, str]]]:
+        """Save the work tree in a temporary directory; yield variables with which git finds it."""
         found = self._places or self._look()
         if found is None:
-            return ()
+            raise GitError(f"{self._home} belongs to a session outside of git")
         with tempfile.TemporaryDirectory(prefix="agentmux-look-") as folder:
             store = Path(folder, "objects")
             store.mkdir()
@@ -218,9 +225,26 @@ class GitCheckpoints:
             extra = session_objects.writing(store, found.objects, theirs)
             deadline = time.monotonic() + _LOOK_S
             saved = self._copied_and_saved("a look", found, Path(folder), extra, deadline)
-            extra = session_objects.reading(self._home, store)
-            differing = tree_files.changes(self._git, extra, commit, saved.commit)
-        return tuple(each.path for each in differing if each.path not in saved.missing)
+            yield saved, session_objects.reading(self._home, store)
+
+    def hand_over(self, commit: str | None) -> str:
+        """Copy a checkpoint into the objects of the repository; return its commit."""
+        if commit is not None:
+            return self._handed_over(commit, session_objects.reading(self._home))
+        with self._saved_for_now() as (saved, extra):
+            return self._handed_over(saved.commit, extra)
+
+    def _handed_over(self, commit: str, extra: Mapping[str, str]) -> str:
+        # What its HEAD has is in the repository already.
+        wanted = f"{commit}\n^{commit}^@\n".encode()
+        words = ("pack-objects", "--quiet", "--revs", "--stdout")
+        packed = session_objects.must_run(
+            self._git, "pack the files", *words, stdin=wanted, extra=extra
+        )
+        session_objects.must_run(
+            self._git, "unpack the files", "unpack-objects", "-q", stdin=packed
+        )
+        return commit
 
     def write_files(self, since: str, until: str, *, leave: Collection[str]) -> tuple[str, ...]:
         """Make the files that differ between two commits as they are in ``until``."""

@@ -12,7 +12,7 @@ from agentmux.app.commands.orchestrator_start import OrchestratorStart, StartedS
 from agentmux.app.launch.launcher import Launcher
 from agentmux.app.launch.plan import LaunchPlan
 from agentmux.app.launch.stopped_pane import unheard
-from agentmux.app.session.checkout import require_free
+from agentmux.app.session.checkout import require_free, trial_in_the_way
 from agentmux.app.session.lookup import (
     Liveness,
     SessionEntry,
@@ -147,6 +147,7 @@ def plan_resume(
         launcher = Launcher(world, files, resumed, fresh=fresh)
         panes = tuple(launcher.plan(work, artifacts) for work in agents_work(resumed))
     given = without_checkpoints(state) if without_checkpoint else state
+    trial = trial_in_the_way(world) if not state.worktree else None
     plan = ResumePlan(
         path=files.path,
         tree=world.tree,
@@ -160,7 +161,9 @@ def plan_resume(
         unapplied=len(loaded.tail),
         panes=panes,
         warnings=loaded.warnings,
-        obstacle=obstacle(world, given, files.path) if state.phase is not Phase.DONE else None,
+        obstacle=(trial or obstacle(world, given, files.path))
+        if state.phase is not Phase.DONE
+        else None,
         news=worktree_news(world, given, files.path),
     )
     if is_rewinding:

@@ -18,6 +18,7 @@ from agentmux.app.commands.start_workplace import (
     choose_workplace,
     workplace_notes,
 )
+from agentmux.app.session.checkout import trial_in_the_way
 from agentmux.app.session.first_texts import first_texts
 from agentmux.app.session.lookup import list_resumable_sessions, network_warnings
 from agentmux.app.session.own_worktree import placed, worktree_of
@@ -115,6 +116,9 @@ def plan_start(world: World, request: StartRequest, taken: Mapping[str, str]) ->
             name is taken, the feature is empty, or no prompt can contain the project's path.
     """
     _check_path(world.project)
+    error = trial_in_the_way(world)
+    if error is not None:
+        raise error
     feature = _feature(request)
     terminal = world.terminal(None)
     live = frozenset(each.name for each in terminal.sessions())

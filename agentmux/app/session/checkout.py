@@ -19,7 +19,7 @@ from agentmux.errors import BlockedError
 from agentmux.ports.terminal import TerminalUnreachableError
 
 if TYPE_CHECKING:
-    from agentmux.app.world import Site
+    from agentmux.app.world import Site, World
     from agentmux.ports.processes import TreeLock
 
 
@@ -33,6 +33,18 @@ class TreeTakenError(BlockedError):
     def __init__(self, message: str, *, session: str, hints: tuple[str, ...] = ()) -> None:
         self.session = session
         super().__init__(message, reason="checkout_taken", hints=hints)
+
+
+def trial_in_the_way(world: World) -> BlockedError | None:
+    """Return why nobody can work on what is checked out while it shows a session; else None."""
+    trial = world.trials.current()
+    if trial is None:
+        return None
+    return BlockedError(
+        f"your checkout shows the files of session {trial.session}",
+        reason="trial",
+        hints=("go back first: agentmux try --off",),
+    )
 
 
 def require_free(site: Site, entry: SessionEntry | None = None) -> None:

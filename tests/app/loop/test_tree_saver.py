@@ -89,6 +89,9 @@ class Hanging:
     def changed_since(self, commit: str) -> tuple[str, ...]:
         raise AssertionError
 
+    def hand_over(self, commit: str | None) -> str:
+        raise AssertionError
+
     def forget(self) -> None:
         raise AssertionError
 

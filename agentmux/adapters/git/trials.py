@@ -1,0 +1,87 @@
+"""Shows a session's state in the user's checkout: HEAD is detached at a commit with its files.
+
+The note in the git directory says what to go back to. It is written first, so that a trial that is
+killed can be ended.
+"""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from agentmux.adapters.disk import files
+from agentmux.adapters.git.program import GitProgram, decoded, refused
+from agentmux.adapters.git.work_tree import work_tree
+from agentmux.core.codec.records import FieldError, from_fields, to_fields
+from agentmux.ports.repository import GitError
+from agentmux.ports.trials import Trial
+
+NOTE: Final = "agentmux-try"
+_LOGGED: Final = "agentmux: try"
+"""The text of our entries in the log of HEAD.
+
+For git they are no checkouts, so that ``git switch -`` still means what it meant before.
+"""
+
+
+class GitTrials:
+    """The trial in the checkout in which ``git`` runs; see `agentmux.ports.trials.Trials`."""
+
+    def __init__(self, git: GitProgram, folder: Path) -> None:
+        """Use ``git``, which runs in ``folder``; this starts nothing."""
+        self._git = git
+        self._folder = folder
+
+    def current(self) -> Trial | None:
+        """Return the trial that was begun and not ended; None for none."""
+        try:
+            return from_fields(Trial, json.loads(self._note().read_bytes()), where=NOTE)
+        except (OSError, ValueError, FieldError, GitError):
+            return None
+
+    def begin(self, trial: Trial) -> None:
+        """Note the trial, and check its commit out, detached."""
+        note = self._note()
+        with files.explained(note):
+            files.replace(note, json.dumps(to_fields(trial)).encode())
+        # Files that git ignores are the user's, too: none may be written over.
+        words = ("checkout", "--quiet", "--no-overwrite-ignore", "--detach", trial.commit)
+        reply = self._git.run(*words, extra={"GIT_REFLOG_ACTION": _LOGGED})
+        if reply.status != 0 and self._head() != trial.commit:
+            self.forget()
+            raise refused("git could not check the session's files out", reply)
+
+    def end(self, trial: Trial) -> None:
+        """Check out what was checked out before; leave no trace in the log of HEAD."""
+        if self._head() == trial.commit:
+            back = (trial.branch,) if trial.branch is not None else ("--detach", trial.head)
+            words = ("checkout", "--quiet", "--no-overwrite-ignore", *back, "--")
+            reply = self._git.run(*words, extra={"GIT_REFLOG_ACTION": _LOGGED})
+            if reply.status != 0 and self._head() == trial.commit:
+                raise refused("git could not go back", reply)
+        self._clean_log()
+        self.forget()
+
+    def forget(self) -> None:
+        """Remove the note of a trial that the user has ended without us; safe to repeat."""
+        with suppress(FileNotFoundError):
+            self._note().unlink()
+
+    def _clean_log(self) -> None:
+        reply = self._git.read(
+            "log", "--walk-reflogs", "--no-show-signature", "--format=%gs", "HEAD", "--"
+        )
+        said = decoded(reply.out).splitlines()
+        for number in reversed([at for at, text in enumerate(said) if text == _LOGGED]):
+            self._git.run("reflog", "delete", "--rewrite", f"HEAD@{{{number}}}")
+
+    def _head(self) -> str:
+        return decoded(self._git.must_read("find HEAD", "rev-parse", "HEAD").out).strip()
+
+    def _note(self) -> Path:
+        tree = work_tree(self._folder)
+        if tree is None:
+            raise GitError(f"{self._folder} is not in a git repository")
+        return tree.git_dir / NOTE

@@ -1,0 +1,117 @@
+"""Show a session's state in the user's own checkout, and take it away again."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING
+
+from agentmux.app.session.checkout import require_free, trial_in_the_way
+from agentmux.app.session.own_worktree import placed, worktree_of
+from agentmux.core.fold.apply import fold
+from agentmux.core.names.phase import Phase
+from agentmux.errors import BlockedError, NotFoundError, UsageError
+from agentmux.ports.trials import Trial
+
+if TYPE_CHECKING:
+    from agentmux.app.session.lookup import SessionEntry
+    from agentmux.app.world import World
+    from agentmux.core.journal.state import SessionState
+
+_OFF = "agentmux try --off"
+
+
+def begin_trial(world: World, entry: SessionEntry) -> Trial:
+    """Check out the files of a session, as they are now, in the checkout of the project.
+
+    Raises:
+        UsageError: The session works in this checkout.
+        BlockedError: A trial is on, a session is live in the checkout, or the checkout has changes.
+        GitError: Git refuses.
+    """
+    loaded = world.files(entry.path).load()
+    state = fold(loaded.state, loaded.tail)
+    if not state.worktree:
+        raise UsageError(f"session {entry.name} works in your checkout: its files are there")
+    error = trial_in_the_way(world)
+    if error is not None:
+        raise error
+    require_free(world)
+    _require_clean(world)
+    head = world.repository.head()
+    if head.commit is None:
+        raise UsageError("your checkout has no commit to come back to")
+    trial = Trial(
+        session=entry.name,
+        commit=_commit_of(world, state, entry),
+        branch=head.branch,
+        head=head.commit,
+    )
+    world.trials.begin(trial)
+    return trial
+
+
+def _require_clean(world: World) -> None:
+    head, dirty = world.repository.head(), world.repository.dirty()
+    if head.in_progress:
+        raise BlockedError(
+            f"a {head.in_progress} is in progress in your checkout",
+            reason="checkout_dirty",
+            hints=(f"finish it, or: git {head.in_progress} --abort",),
+        )
+    if dirty:
+        more = f" and {len(dirty) - 1} more" if len(dirty) > 1 else ""
+        raise BlockedError(
+            f"your checkout has changes: {dirty[0]}{more}",
+            reason="checkout_dirty",
+            hints=("commit them, or put them aside: git stash --include-untracked",),
+        )
+
+
+def _commit_of(world: World, state: SessionState, entry: SessionEntry) -> str:
+    """Return a commit in the repository with the session's files as they are now.
+
+    They are those in its worktree; without it, those of its last checkpoint, else of its branch.
+    """
+    made = state.commit.commit if state.commit is not None else None
+    if state.phase is Phase.DONE and made is not None:
+        return made
+    spec, home = worktree_of(world, state, entry.path), entry.path.resolve()
+    if spec is not None and world.worktrees.is_made(spec):
+        inside = placed(world, state)
+        return inside.checkpoints(inside.tree, home, state.session_id).hand_over(None)
+    store = world.checkpoints(world.project, home, state.session_id)
+    if spec is not None and spec.checkpoint is not None:
+        return store.hand_over(spec.checkpoint.commit)
+    base = world.worktrees.base(f"refs/heads/{state.branch}")
+    if base is None:
+        raise NotFoundError(f"session {entry.name} has neither a worktree nor a branch")
+    return base.commit
+
+
+def end_trial(world: World) -> tuple[Trial, str]:
+    """Go back to what was checked out before; return the trial, and where the checkout is now.
+
+    Raises:
+        NotFoundError: The checkout shows no session.
+        BlockedError: It has changes, or commits that are on no branch.
+        GitError: Git refuses.
+    """
+    trial = world.trials.current()
+    if trial is None:
+        raise NotFoundError(
+            "your checkout shows no session", hints=("show one: agentmux try SESSION",)
+        )
+    head = world.repository.head()
+    if head.commit == trial.commit and head.branch is None:
+        _require_clean(world)
+    elif head.branch is None and world.repository.contains(trial.commit):
+        raise BlockedError(
+            f"you have committed on the files of session {trial.session}, on no branch",
+            reason="trial_commits",
+            hints=(
+                "keep the commits: git branch NAME",
+                f"then go back: git switch {shlex.quote(trial.branch or trial.head)}, and {_OFF}",
+            ),
+        )
+    world.trials.end(trial)
+    return trial, world.repository.head().describe()

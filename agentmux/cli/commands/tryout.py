@@ -1,0 +1,38 @@
+"""``agentmux try``: shows a session's state in the user's own checkout."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from agentmux.app.commands.tryout import begin_trial, end_trial
+from agentmux.cli import render
+from agentmux.cli.ask.person import require_person
+from agentmux.cli.commands.sessions import SessionArg, one
+
+if TYPE_CHECKING:
+    from agentmux.cli.face import Face
+
+
+def try_session(
+    ctx: typer.Context,
+    session: SessionArg = None,
+    off: Annotated[bool, typer.Option("--off", help="Go back to what was checked out.")] = False,
+) -> int:
+    """Show a session's files in your own checkout, to run them there.
+
+    HEAD is detached at a commit with the session's files as they are now. The checkout must have no
+    changes, and no session may be live there. The session itself is not touched.
+    """
+    face: Face = ctx.obj
+    require_person(face, "try")
+    if off:
+        trial, where = end_trial(face.world())
+        render.note(f"your checkout is back at {where}, without the files of {trial.session}")
+        return 0
+    site, entry = one(face, session, command="try SESSION")
+    trial = begin_trial(face.world(site.project), entry)
+    render.note(f"your checkout has the files of {entry.name}, detached at {trial.commit[:12]}")
+    render.note("go back: agentmux try --off")
+    return 0

@@ -1,0 +1,133 @@
+"""A session's state in the user's checkout, with real git: nothing is left of it in the end."""
+
+import os
+import shutil
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agentmux.adapters.git.program import GitProgram, GitReply
+from agentmux.adapters.git.trials import NOTE, GitTrials
+from agentmux.ports.repository import GitRefusedError
+from agentmux.ports.trials import Trial
+from tests.adapters.git.test_checkpoints import checkpoints, taken
+from tests.adapters.git.test_restored_tree import made_with_work
+from tests.adapters.git.test_worktrees import Killed
+from tests.app.driver import git, make_project
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    project = make_project(tmp_path / "project")
+    git(project, "switch", "-q", "-c", "other")
+    git(project, "switch", "-q", "main")
+    return project
+
+
+def trials(project: Path) -> GitTrials:
+    return GitTrials(GitProgram(project, dict(os.environ)), project)
+
+
+def everything(project: Path) -> tuple[str, ...]:
+    """Return all that the user has in the repository."""
+    return (
+        git(project, "for-each-ref"),
+        git(project, "config", "--local", "--list"),
+        git(project, "status", "--porcelain", "--branch"),
+        git(project, "ls-files", "--stage"),
+        git(project, "stash", "list"),
+        git(project, "log", "-g", "--format=%H %gs", "HEAD"),
+        git(project, "rev-parse", "@{-1}"),
+        "\n".join(sorted(path.name for path in (project / ".git").iterdir())),
+    )
+
+
+def trial_of(project: Path, **more: Any) -> Trial:
+    """Return a trial of a session in a worktree with uncommitted work."""
+    spec = made_with_work(project)
+    commit = checkpoints(spec.path, spec.home).hand_over(None)
+    assert not (spec.home / "work-tree").exists()
+    made = Trial(session="x", commit=commit, branch="main", head=spec.commit)
+    return replace(made, **more)
+
+
+def test_it_shows_the_files_and_leaves_no_trace(project: Path) -> None:
+    trial = trial_of(project)
+    before = everything(project)
+    trials(project).begin(trial)
+    assert trials(project).current() == trial
+    assert (project / "both.txt").read_text() == "and changed\n"
+    assert os.access(project / "run.sh", os.X_OK)
+    assert not (project / "gone.txt").exists()
+    assert git(project, "status", "--porcelain") == ""
+    assert git(project, "rev-parse", "--abbrev-ref", "HEAD").strip() == "HEAD"
+    trials(project).end(trial)
+    assert trials(project).current() is None
+    assert everything(project) == before
+    git(project, "gc", "-q", "--prune=now")
+    with pytest.raises(AssertionError):
+        git(project, "cat-file", "-e", trial.commit)
+
+
+def test_from_a_detached_head(project: Path) -> None:
+    git(project, "switch", "-q", "--detach")
+    trial = trial_of(project, branch=None)
+    before = everything(project)
+    trials(project).begin(trial)
+    trials(project).end(trial)
+    assert everything(project) == before
+
+
+def test_the_last_checkpoint_is_shown_without_the_worktree(project: Path) -> None:
+    spec = made_with_work(project)
+    saved = taken(spec.path, spec.home)
+    shutil.rmtree(spec.path)
+    assert checkpoints(project, spec.home).hand_over(saved.commit) == saved.commit
+    trials(project).begin(Trial(session="x", commit=saved.commit, branch="main", head=spec.commit))
+    assert (project / "staged.txt").read_text() == "staged now\n"
+
+
+@pytest.mark.parametrize("ignored", [False, True])
+def test_a_file_of_the_user_is_never_written_over(project: Path, *, ignored: bool) -> None:
+    trial = trial_of(project)
+    (project / "run.sh").write_text("mine\n")
+    if ignored:
+        (project / ".git" / "info").mkdir(exist_ok=True)
+        (project / ".git" / "info" / "exclude").write_text("run.sh\n")
+    before = everything(project)
+    with pytest.raises(GitRefusedError, match="could not check the session's files out"):
+        trials(project).begin(trial)
+    assert everything(project) == before
+    assert (project / "run.sh").read_text() == "mine\n"
+
+
+class KilledAfter(GitProgram):
+    """Dies after its first command that changes something."""
+
+    def run(self, *argv: str, **more: Any) -> GitReply:  # type: ignore[explicit-override]
+        super().run(*argv, **more)
+        raise Killed
+
+
+def test_a_trial_that_is_killed_can_be_ended(project: Path) -> None:
+    trial = trial_of(project)
+    before = everything(project)
+    with pytest.raises(Killed):
+        GitTrials(KilledAfter(project, dict(os.environ)), project).begin(trial)
+    assert trials(project).current() == trial
+    with pytest.raises(Killed):
+        GitTrials(KilledAfter(project, dict(os.environ)), project).end(trial)
+    found = trials(project).current()
+    assert found == trial
+    trials(project).end(trial)
+    assert everything(project) == before
+
+
+def test_a_note_that_cannot_be_read_is_no_trial(project: Path) -> None:
+    for text in ("", "{", '{"session": 1}', "[]"):
+        (project / ".git" / NOTE).write_text(text)
+        assert trials(project).current() is None
+    subprocess.run(["git", "fsck"], cwd=project, check=True, capture_output=True)
