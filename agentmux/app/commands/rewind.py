@@ -14,6 +14,7 @@ from agentmux.app.session.writer import Session, stamp
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.decisions.tree_checkpoints import (
     REWIND,
+    delivered_since,
     kept_subplans,
     named_checkpoint,
     rewound_phase,
@@ -28,6 +29,7 @@ from agentmux.ports.processes import LOCK_WAIT_S
 if TYPE_CHECKING:
     from agentmux.app.session.lookup import SessionEntry
     from agentmux.app.world import World
+    from agentmux.core.journal.events import Event
     from agentmux.core.journal.state import SessionState, TreeCheckpoint
 
 
@@ -77,6 +79,7 @@ def plan_rewind(world: World, entry: SessionEntry, name: str) -> RewindPlan:
     state = fold(loaded.state, loaded.tail)
     require_rewindable(world, entry, state)
     to = named_checkpoint(state.tree_checkpoints, name)
+    events = _events(world, entry, to)
     inside = placed(world, state)
     store = inside.checkpoints(inside.tree, entry.path.resolve(), state.session_id)
     phase = rewound_phase(state, to)
@@ -86,8 +89,24 @@ def plan_rewind(world: World, entry: SessionEntry, name: str) -> RewindPlan:
         missing=to.missing,
         phase=phase,
         subplans=kept_subplans(state, to, phase),
-        stale=stale_seats((event for event, _ in world.files(entry.path).tail(0)), to.number),
+        stale=stale_seats(events, to.number),
     )
+
+
+def _events(world: World, entry: SessionEntry, to: TreeCheckpoint) -> tuple[Event, ...]:
+    """Return the journal.
+
+    Raises:
+        BlockedError: A result was committed after the checkpoint.
+    """
+    events = tuple(event for event, _ in world.files(entry.path).tail(0))
+    if delivered_since(events, to.number):
+        raise BlockedError(
+            f"a result was committed after work-tree checkpoint {to.number}: it stays",
+            reason="delivered",
+            hints=(f"ask for changes: agentmux request-changes {entry.name} TEXT",),
+        )
+    return events
 
 
 def require_rewindable(world: World, entry: SessionEntry, state: SessionState) -> None:
@@ -146,6 +165,7 @@ def rewind(world: World, entry: SessionEntry, name: str) -> RewoundSession:
 def _rewound(world: World, entry: SessionEntry, session: Session, name: str) -> RewoundSession:
     state = session.state
     to = named_checkpoint(state.tree_checkpoints, name)
+    events = _events(world, entry, to)
     store = world.checkpoints(world.tree, entry.path.resolve(), state.session_id)
     store.differing(to.commit, to.commit)  # fails if the checkpoint is gone
     before = save_tree(session, store, REWIND)
@@ -156,7 +176,7 @@ def _rewound(world: World, entry: SessionEntry, session: Session, name: str) -> 
             before=before,
             phase=phase.value,
             subplans=kept_subplans(state, to, phase),
-            stale=stale_seats((event for event, _ in session.files.tail(0)), to.number),
+            stale=stale_seats(events, to.number),
         )
     )
     return RewoundSession(before=before, left=finish_rewind(world, session))

@@ -13,6 +13,7 @@ from agentmux.core.journal.events import (
     ArchitectureDone,
     CheckpointTaken,
     CodeDone,
+    CommitMade,
     DesignDone,
     Event,
     LaunchChosen,
@@ -120,6 +121,17 @@ def stale_seats(events: Iterable[Event], number: int) -> tuple[str, ...]:
         elif found is not None and isinstance(event.fact, _PROMPTED):
             found.add(event.seat)
     return tuple(sorted(found or ()))
+
+
+def delivered_since(events: Iterable[Event], number: int) -> bool:
+    """Whether a result was committed after a checkpoint; ``events`` are all of the journal."""
+    seen = False
+    for event in events:
+        if isinstance(event.fact, CheckpointTaken) and event.fact.number == number:
+            seen = True
+        elif seen and isinstance(event.fact, CommitMade) and event.fact.commit is not None:
+            return True
+    return False
 
 
 def checkpoint_words(each: TreeCheckpoint) -> str:

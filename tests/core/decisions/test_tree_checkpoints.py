@@ -9,6 +9,7 @@ from agentmux.core.codec.records import Json
 from agentmux.core.decisions.tree_checkpoints import (
     Position,
     checkpoint_words,
+    delivered_since,
     kept_subplans,
     named_checkpoint,
     position,
@@ -21,6 +22,7 @@ from agentmux.core.journal.events import (
     AgentExited,
     CheckpointTaken,
     CodeDone,
+    CommitMade,
     Event,
     Fact,
     PromptReached,
@@ -166,6 +168,14 @@ def test_a_seat_is_stale_if_its_conversation_went_on() -> None:
     assert stale_seats(events, 2) == ("coder-2", "coder-3")
     assert stale_seats(events, 1) == ("coder-1", "coder-2", "coder-3")
     assert stale_seats(events, 9) == ()
+
+
+def test_a_result_that_was_committed_stays() -> None:
+    taken = CheckpointTaken(number=1, because="phase", phase="planning", commit="c")
+    later = [event(CommitMade(commit="d")), event(replace(taken, number=2))]
+    assert delivered_since([event(taken), *later], 1)
+    assert not delivered_since([event(taken), *later], 2)
+    assert not delivered_since([event(taken), event(CommitMade(commit=None))], 1)
 
 
 def test_a_rewind_enters_the_phase_again_and_marks_what_went_on() -> None:
