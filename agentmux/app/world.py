@@ -15,6 +15,7 @@ if TYPE_CHECKING:  # these names cost more than all that `agentmux list` does
     from agentmux.core.config.settings import Settings
     from agentmux.ports.checkpoints import TreeCheckpoints
     from agentmux.ports.claims import Claims
+    from agentmux.ports.forge import Forge, RemoteBranches
     from agentmux.ports.merging import Merging
     from agentmux.ports.processes import Lock, TreeLock
     from agentmux.ports.programs import Programs
@@ -104,6 +105,8 @@ class World(Site):
         remotes: Takes a directory, where hooks run, and the environment of git. Returns the
             remotes of the repository there.
         trials: The trial of a session's state in the checkout of the project.
+        remote_branches: The remotes of the project's repository.
+        forge: Takes the environment of programs. Returns what asks forges by them.
         allow: Takes keys of parts of the project's files that need trust. Returns the same world,
             in which these parts have effect as well.
         preview: Returns the same world, in which all parts have effect, and whose ``programs`` runs
@@ -129,6 +132,8 @@ class World(Site):
     merging: Callable[[Mapping[str, str]], Merging]
     remotes: Callable[[Path, Mapping[str, str]], Remotes]
     trials: Trials
+    remote_branches: RemoteBranches
+    forge: Callable[[Mapping[str, str]], Forge]
     trust: Trust
     allow: Callable[[frozenset[str]], World]
     preview: Callable[[], World]

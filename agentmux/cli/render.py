@@ -283,6 +283,8 @@ def status_lines(view: SessionView, *, colours: bool) -> list[str]:
         f"  tmux          {_tmux(view)}",
         f"  orchestrator  {_orchestrator(view)}",
     ]
+    if view.issue:
+        lines.insert(2, f"  issue         #{view.issue.get('number')} {view.issue.get('url')}")
     if view.worktree:
         lines.append(f"  branch        {view.branch}{_began(view)}")
         lines.append(f"  worktree      {view.worktree}")

@@ -160,7 +160,7 @@ def _heading(text: str, cols: int) -> _Ranked:
 def _header(picture: Picture, cols: int) -> Iterator[_Ranked]:
     state = picture.state
     feature = (_Rank.FEATURE, _Rank.HEADING)
-    yield from _text(state.feature, cols, Style.HEADER, ranks=feature, lines=2)
+    yield from _text(state.subject, cols, Style.HEADER, ranks=feature, lines=2)
     heading = (_Rank.HEADING, _Rank.WHY)
     yield from _text(_name(state), cols, Style.DIM, ranks=heading, lines=2)
     if state.worktree:

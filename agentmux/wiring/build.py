@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from agentmux.adapters.disk.trust_store import TrustStore
     from agentmux.core.agents.spec import AgentSpec
     from agentmux.core.config.settings import Settings
+    from agentmux.ports.forge import Forge
     from agentmux.ports.merging import Merging
     from agentmux.ports.processes import Lock, TreeLock
     from agentmux.ports.programs import Programs
@@ -127,6 +128,7 @@ def world(
     from agentmux.adapters.config.project_files import ProjectTrust  # noqa: PLC0415 (looking at sessions needs none)
     from agentmux.adapters.git.checkpoints import GitCheckpoints  # noqa: PLC0415 (nor this)
     from agentmux.adapters.git.program import GitProgram  # noqa: PLC0415 (nor this)
+    from agentmux.adapters.git.remote_branches import GitRemoteBranches  # noqa: PLC0415 (nor this)
     from agentmux.adapters.git.repository import Git  # noqa: PLC0415 (nor this)
     from agentmux.adapters.git.trials import GitTrials  # noqa: PLC0415 (nor this)
     from agentmux.adapters.git.worktrees import LinkedWorktrees  # noqa: PLC0415 (nor this)
@@ -186,6 +188,8 @@ def world(
         merging=lambda given: _merging(project, given),
         remotes=_remotes,
         trials=GitTrials(GitProgram(project, environ), project),
+        remote_branches=GitRemoteBranches(GitProgram(project, environ)),
+        forge=lambda given: _forge(project, environ, given),
         trust=ProjectTrust(files, _trust_store(project, environ)),
         allow=allow,
         preview=preview,
@@ -296,6 +300,14 @@ def _remotes(folder: Path, environ: Mapping[str, str]) -> Remotes:
     from agentmux.adapters.git.remotes import ConfiguredRemotes  # noqa: PLC0415 (nor this)
 
     return ConfiguredRemotes(GitProgram(folder, environ))
+
+
+def _forge(project: Path, environ: Mapping[str, str], given: Mapping[str, str]) -> Forge:
+    """Return the forges that the user has described, asked with the environment ``given``."""
+    from agentmux.adapters.config.forge_registry import load_forges  # noqa: PLC0415 (reads yaml)
+    from agentmux.adapters.forge.command_line import ForgeCommandLine  # noqa: PLC0415 (rarely needed)
+
+    return ForgeCommandLine(lambda: load_forges(config_dir(environ)), given, project)
 
 
 def _programs(environ: Mapping[str, str], *, keep: bool, runs: bool = True) -> Programs:

@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
+from agentmux.app.commands.issue import ReadIssue
 from agentmux.app.commands.orchestrator_request import OrchestratorRequest
 from agentmux.app.commands.orchestrator_start import OrchestratorStart, StartedSession, hand_over
 from agentmux.app.commands.start_workplace import (
@@ -63,6 +64,8 @@ class StartRequest:
         base: The ref that the worktree begins on; None: as configured.
         include: Absolute paths of files that are dirty at the start, to be committed all the same.
         unwatched: Nobody attaches to the session at first.
+        issue: The issue that says what to build; ``feature`` is then what the user said beside it,
+            and may be empty.
     """
 
     feature: str
@@ -75,6 +78,7 @@ class StartRequest:
     base: str | None = None
     include: tuple[str, ...] = ()
     unwatched: bool = False
+    issue: ReadIssue | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,8 +126,10 @@ def plan_start(world: World, request: StartRequest, taken: Mapping[str, str]) ->
     feature = _feature(request)
     terminal = world.terminal(None)
     live = frozenset(each.name for each in terminal.sessions())
-    name = _name(world, request, feature, taken, live)
-    place = choose_workplace(world, _wish(request, feature))
+    issue = request.issue.issue if request.issue is not None else None
+    subject = feature if issue is None else issue.title
+    name = _name(world, request, subject, taken, live)
+    place = choose_workplace(world, _wish(request, subject))
     own = place.worktree
     top = world.repository.top_level()
     head = world.repository.head() if top is not None else None
@@ -137,6 +143,7 @@ def plan_start(world: World, request: StartRequest, taken: Mapping[str, str]) ->
         session_id=session_id,
         session_name=layout.tmux_name(name),
         feature=feature,
+        issue=issue,
         feature_dir=f"{layout.SESSIONS_DIR}/{name}",
         branch=began.branch if began is not None else None,
         worktree=str(own.path) if own is not None else None,
@@ -156,7 +163,8 @@ def plan_start(world: World, request: StartRequest, taken: Mapping[str, str]) ->
             hints=("choose another: agentmux start --name NAME …",),
         )
     agents = _agents(world, options, product_manager=request.product_manager)
-    warnings = _warnings(head, options, _in_checkout(world, taken) if own is None else {})
+    warnings = request.issue.warnings if request.issue is not None else ()
+    warnings += _warnings(head, options, _in_checkout(world, taken) if own is None else {})
     warnings += network_warnings(world)
     warnings += (place.warning,) if place.warning else ()
     if request.unwatched:
@@ -268,7 +276,7 @@ def _require_same_place(world: World, plan: StartPlan) -> None:
     Raises:
         BlockedError: It would not: the reason is `_MOVED`; or no workplace is free any more.
     """
-    found = choose_workplace(world, _wish(plan.request, plan.state.feature)).worktree
+    found = choose_workplace(world, _wish(plan.request, plan.state.subject)).worktree
     if _place(found) != _place(plan.worktree):
         raise BlockedError("another start was faster", reason=_MOVED)
 
@@ -277,9 +285,9 @@ def _place(worktree: NewWorktree | None) -> tuple[Path, str] | None:
     return None if worktree is None else (worktree.path, worktree.branch)
 
 
-def _wish(request: StartRequest, feature: str) -> WorkplaceWish:
+def _wish(request: StartRequest, subject: str) -> WorkplaceWish:
     return WorkplaceWish(
-        slug=request.name or layout.slug(feature),
+        slug=request.name or layout.slug(subject),
         worktree=request.worktree,
         base=request.base,
         branch=request.branch,
@@ -349,7 +357,7 @@ def _check_path(project: Path) -> None:
 
 
 def _feature(request: StartRequest) -> str:
-    feature = request.feature.strip()
+    feature = request.feature.strip() if request.issue is None else request.issue.text
     if not feature:
         raise UsageError("the feature is empty", hints=('say what to build: agentmux start "…"',))
     if len(feature.encode("utf-8", "surrogatepass")) > FEATURE_MAX:
@@ -360,7 +368,7 @@ def _feature(request: StartRequest) -> str:
 def _name(
     world: World,
     request: StartRequest,
-    feature: str,
+    subject: str,
     taken: Mapping[str, str],
     live: Collection[str],
 ) -> str:
@@ -368,8 +376,8 @@ def _name(
 
     Args:
         world: The outside world.
-        request: May give a name; else it is derived from ``feature``.
-        feature: The request in words.
+        request: May give a name; else it is derived from ``subject``.
+        subject: What the session is about, in words.
         taken: The session names that exist.
         live: The names of the tmux sessions.
 
@@ -378,7 +386,7 @@ def _name(
     """
     now = world.now().astimezone()
     if request.name is None:
-        return _derived(now, layout.slug(feature), taken, live)
+        return _derived(now, layout.slug(subject), taken, live)
     if not layout.is_topic(request.name):
         raise UsageError(
             f"invalid session name `{request.name[:60]}`: use at most 48 of a-z, 0-9 and `-`",

@@ -120,6 +120,7 @@ class LaunchTexts:
             topic=work.topic,
             question=self._question(work),
             feature=state.feature,
+            issue=state.issue,
             inputs=tuple(f"{base}/{path}" for path in paths),
             change_request_path=f"{base}/{request}" if request else None,
             hello=learns and player.strategy.learn != "hook",

@@ -30,7 +30,7 @@ def message(state: SessionState) -> str:
     proposed = _kept(commit_message([review for review in reviews if review is not None]) or "")
     if proposed.strip():
         return proposed
-    line = _kept(" ".join(state.feature.split("\n", 1)[0].split())) or "Apply the feature"
+    line = _kept(" ".join(state.subject.split("\n", 1)[0].split())) or "Apply the feature"
     return line if len(line) <= _SUBJECT_MAX else line[: _SUBJECT_MAX - 1] + "…"
 
 

@@ -21,9 +21,14 @@ _UNKNOWN: Final = (
 
 def first_texts(world: World, path: Path, state: SessionState) -> Mapping[str, str]:
     """Return the texts that every agent reads first, by path relative to the session."""
-    inputs = PromptInputs(session_dir=str(path), project_dir=str(world.tree), feature=state.feature)
+    inputs = PromptInputs(
+        session_dir=str(path),
+        project_dir=str(world.tree),
+        feature=state.feature,
+        issue=state.issue,
+    )
     context = prompt.render(world.templates.template(prompt.CONTEXT), inputs)
     return {
-        layout.REQUIREMENTS: f"{state.feature or _UNKNOWN}\n",
+        layout.REQUIREMENTS: prompt.requirements(state.feature or _UNKNOWN, state.issue),
         layout.CONTEXT: context,
     }

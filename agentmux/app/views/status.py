@@ -91,6 +91,7 @@ class SessionView:
         branch: The branch that its result goes on; None where HEAD is detached, or outside of git.
         worktree: The top of its own worktree; None where it works in the project's checkout.
         base: ``branch`` and ``commit`` that its worktree began on; None without one.
+        issue: ``url``, ``number`` and ``title`` of the issue that it is about; None for none.
         decision: The session waits for the user to approve or to request changes.
         commit: The commit of the approval; None before, and where nothing was to be committed.
         delivery: Where the approved result goes: ``id``, ``then``, ``steps``; None without one.
@@ -117,6 +118,7 @@ class SessionView:
     branch: str | None
     worktree: str | None
     base: Json | None
+    issue: Json | None
     decision: bool
     commit: str | None
     seats: tuple[SeatView, ...]
@@ -142,6 +144,7 @@ class SessionView:
         made["warnings"] = list(self.warnings)
         made["base"] = dict(self.base) if self.base else None
         made["delivery"] = flat(self.delivery)
+        made["issue"] = dict(self.issue) if self.issue else None
         made["interruption"] = dict(self.interruption) if self.interruption else None
         return made
 
@@ -257,6 +260,7 @@ def session_view(
         branch=entry.text("branch") or None,
         worktree=entry.text("worktree") or None,
         base=_mapping(entry.fields, "base") or None,
+        issue=_mapping(entry.fields, "issue") or None,
         decision=wants_decision(entry.fields) and not decided,
         commit=_text(_mapping(entry.fields, "commit"), "commit") or None,
         seats=seats,

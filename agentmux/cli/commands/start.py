@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from agentmux.adapters.disk.handover import ReadyPipe
+from agentmux.app.commands.issue import read_issue
 from agentmux.app.commands.orchestrator_start import OrchestratorStart, StartedSession
 from agentmux.app.commands.start import (
     FEATURE_MAX,
@@ -31,6 +32,7 @@ from agentmux.cli.fast.given_text import given_text
 from agentmux.core.agents.environment import handed_on
 from agentmux.core.codec.frozen import replace
 from agentmux.core.documents.review import seat_named
+from agentmux.core.journal.state import issue_fields
 from agentmux.errors import UsageError
 from agentmux.wiring import machine
 
@@ -93,6 +95,16 @@ def start_feature(
         str | None,
         typer.Option(metavar="REF", help="What the worktree begins on (default: HEAD)."),
     ] = None,
+    issue: Annotated[
+        str | None,
+        typer.Option(metavar="N|URL", help="Build what this issue of the forge describes."),
+    ] = None,
+    comments: Annotated[
+        bool,
+        typer.Option(
+            "--comments", help="With --issue: also read the comments of people who may write there."
+        ),
+    ] = False,
     include: Annotated[
         list[str] | None,
         typer.Option(
@@ -112,14 +124,16 @@ def start_feature(
     face: Face = ctx.obj
     world = face.world()
     attachment.require_place(face, world.terminal(None).socket, asked=attach)
-    text = read_text(feature, file, what="what to build")
+    text = _words(feature, file, issue=issue, comments=comments)
     if agent is None and face.interactive and not (yes or dry_run or json):
         agent = _chosen_agent(face, world)
         if agent is not None:
             trust_own_edit(face, world, keys=("defaults.agent",))
             world = face.world()  # with what was just written into the configuration
+    found = None if issue is None else read_issue(world, issue, words=text, comments=comments)
     request = StartRequest(
         feature=text,
+        issue=found,
         name=name,
         product_manager=product_manager,
         agent=agent,
@@ -152,6 +166,19 @@ def start_feature(
     begun = start(world, orchestrator_start(world, face.config), plan)
     show_begun(face, world, begun, json=json, attach=attach, told=plan.warnings)
     return 0
+
+
+def _words(feature: str | None, file: Path | None, *, issue: str | None, comments: bool) -> str:
+    """Return what the user says to build; beside an issue it may be nothing.
+
+    Raises:
+        UsageError: Nothing says what to build, or ``--comments`` was given without ``--issue``.
+    """
+    if comments and issue is None:
+        raise UsageError("--comments are those of an issue: it needs --issue")
+    if issue is not None and feature is None and file is None:
+        return ""
+    return read_text(feature, file, what="what to build")
 
 
 def _chosen_agent(face: Face, world: World) -> str | None:
@@ -253,6 +280,7 @@ def _show_plan(plan: StartPlan, *, json: bool) -> None:
         "tmux_session": plan.state.session_name,
         "branch": plan.branch or plan.state.branch,
         "worktree": plan.state.worktree,
+        "issue": issue_fields(plan.state.issue),
         "agents": dict(plan.agents),
         "warnings": list(plan.warnings),
     }
@@ -260,6 +288,8 @@ def _show_plan(plan: StartPlan, *, json: bool) -> None:
         render.as_json(fields)
         return
     render.out(f"would start {plan.name} in phase {plan.state.phase}")
+    if plan.state.issue is not None:
+        render.out(f"  about issue #{plan.state.issue.number}: {plan.state.issue.title}")
     for line in render.table([(f"  {role}", agent) for role, agent in plan.agents.items()]):
         render.out(line)
 

@@ -191,6 +191,21 @@ class Rewind:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Issue:
+    """The issue of a forge that a session is about; its text is the session's ``feature``.
+
+    Attributes:
+        title: On one line.
+        words: What the user said beside the issue; empty for nothing.
+    """
+
+    url: str
+    number: int
+    title: str
+    words: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
     """The options of a start, which hold for the whole session.
 
@@ -254,6 +269,7 @@ class SessionState:
             the checkout.
         tree_checkpoints: The work-tree checkpoints, oldest first.
         rewind: A rewind that has begun and is not finished; None for none.
+        issue: The issue whose text is ``feature``; None where the user described the feature.
     """
 
     phase: Phase
@@ -276,6 +292,7 @@ class SessionState:
     delivery: Delivery | None = None
     tree_checkpoints: tuple[TreeCheckpoint, ...] = ()
     rewind: Rewind | None = None
+    issue: Issue | None = None
     tmux_socket: str = ""
     cycle: int = 1
     review_iteration: int | None = None
@@ -311,6 +328,11 @@ class SessionState:
     updated_at: str = ""
     updated_by: str = ""
     extra: Json = field(default_factory=dict)
+
+    @property
+    def subject(self) -> str:
+        """What the session is about in few words: the issue's title, else the feature."""
+        return self.issue.title if self.issue is not None else self.feature
 
     def tasks(self, kind: ResearchKind) -> Mapping[str, str]:
         """Return the research of one kind: the status (see `statuses`) of each topic."""
@@ -401,6 +423,13 @@ def _phase(value: object, where: str) -> Phase:
         raise FieldError(f"{where}: `{value}` is not a phase") from None
 
 
+def issue_fields(issue: Issue | None) -> dict[str, object] | None:
+    """Return an issue as ``state.json`` has it; None for none."""
+    if issue is None:
+        return None
+    return {name: value for name, value in to_fields(issue).items() if value or name != "words"}
+
+
 _NESTED: Final[Mapping[str, tuple[Callable[[Any], object], Callable[[object, str], object]]]] = {
     "phase": (str, _phase),
     "research": _map_of(Research),
@@ -409,6 +438,7 @@ _NESTED: Final[Mapping[str, tuple[Callable[[Any], object], Callable[[object, str
     "delivery": (_delivery, _to_delivery),
     "tree_checkpoints": _list_of(TreeCheckpoint),
     "rewind": _optional(Rewind),
+    "issue": (issue_fields, _optional(Issue)[1]),
     "commit": _optional(Commit),
     "interruption": _optional(Interruption),
     "seats": _map_of(Seat),
@@ -423,6 +453,7 @@ _FIELDS: Final = {each.name: str(each.type) for each in fields(SessionState)}
 _ONLY_WHERE_SET: Final = (
     *("base", "worktree_made", "setup", "port_base", "delivery"),
     *("tree_checkpoints", "rewind"),
+    *("issue",),
 )
 """Fields that are written only where they are set, as older versions write their states."""
 

@@ -17,6 +17,7 @@ from agentmux.core.journal.state import (
     Commit,
     Delivery,
     Interruption,
+    Issue,
     Options,
     Research,
     Rewind,
@@ -68,6 +69,7 @@ BY_TYPE |= {
     "Setup | None": st.none() | values_of(Setup),
     "Delivery | None": st.none() | values_of(Delivery),
     "Rewind | None": st.none() | values_of(Rewind),
+    "Issue | None": st.none() | values_of(Issue),
     "Commit | None": st.none() | values_of(Commit),
     "Interruption | None": st.none() | values_of(Interruption),
     "tuple[Archive, ...]": st.lists(values_of(Archive), max_size=2).map(tuple),
@@ -81,6 +83,16 @@ BY_TYPE |= {
 @given(values_of(SessionState))
 def test_decode_is_the_inverse_of_encode(state: SessionState) -> None:
     assert decode(json.loads(json.dumps(encode(state))), where="state.json") == state
+
+
+def test_an_issue_is_written_with_its_words_only_if_there_are_any() -> None:
+    issue = Issue(url="u", number=1, title="t")
+    state = SessionState(phase=Phase.DONE, feature="t\n\nbody", issue=issue)
+    assert encode(state)["issue"] == {"url": "u", "number": 1, "title": "t"}
+    assert state.subject == "t"
+    with_words = replace(state, issue=replace(issue, words="w"))
+    assert encode(with_words)["issue"] == {"url": "u", "number": 1, "title": "t", "words": "w"}
+    assert "issue" not in encode(replace(state, issue=None))
 
 
 def test_the_phase_alone_is_a_state() -> None:

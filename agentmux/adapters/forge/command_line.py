@@ -1,0 +1,310 @@
+"""Run the command-line programs of forges, as `agentmux/forges.yaml` describes them.
+
+No shell takes part: each command is a list of words, and what comes from outside is never more than
+a part of one word.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+import shutil
+import signal
+import subprocess
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from agentmux.core.codec.frozen import dataclass
+from agentmux.core.forges import answers
+from agentmux.core.forges.spec import ForgeCommand, ForgeSpec, Place, filled, url_of, values_of
+from agentmux.core.terminal.text_width import clean
+from agentmux.ports.forge import (
+    ForgeError,
+    ForgeRequest,
+    IssueComment,
+    IssueText,
+    NewRequest,
+)
+
+TIMEOUT_S: Final = 60.0
+"""How long a program may take for one command."""
+ANSWER_MAX: Final = 20_000_000
+_WORDS_MAX: Final = 600
+_AUTHOR: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,254}")
+_AUTHORS_MAX: Final = 50
+"""How many authors of comments are looked up; the comments of others are left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    status: int
+    out: str
+    err: str
+
+
+class ForgeCommandLine:
+    """Asks forges by their programs; `agentmux.ports.forge.Forge`."""
+
+    def __init__(
+        self,
+        load: Callable[[], Mapping[str, ForgeSpec]],
+        environment: Mapping[str, str],
+        folder: Path,
+    ) -> None:
+        """Prepare to ask; this reads and runs nothing.
+
+        Args:
+            load: Returns the forges by name; called at the first use.
+            environment: The environment of the programs: their log-in, and ``PATH``.
+            folder: The directory in which they run.
+        """
+        self._load = functools.cache(load)
+        self._environment = environment
+        self._folder = folder
+
+    @property
+    def specs(self) -> Mapping[str, ForgeSpec]:
+        """The forges by name."""
+        return self._load()
+
+    def issue(self, place: Place, number: int, *, comments: bool) -> IssueText:
+        """Read an issue, and the comments of those who may write to the repository."""
+        spec = self.specs[place.forge]
+        values = values_of(place, number=str(number))
+        found = self._record(spec, place, "issue", values)
+        kept, left_out = self._comments(spec, place, values) if comments else ((), 0)
+        return IssueText(
+            place=place,
+            number=number,
+            url=url_of(spec.issue_url, place, number),
+            title=found["title"],
+            body=found["body"],
+            comments=kept,
+            left_out=left_out,
+        )
+
+    def identity(self, place: Place) -> str:
+        """Return the name by which requests of this repository are known."""
+        spec = self.specs[place.forge]
+        if "identity" not in spec.commands:
+            return place.repo
+        return self._record(spec, place, "identity", values_of(place))["answer"]
+
+    def requests(self, place: Place, branch: str) -> tuple[ForgeRequest, ...]:
+        """Return the open requests for a branch of this name, from whatever repository."""
+        spec = self.specs[place.forge]
+        command = self._command(spec, "find")
+        answer = self._answer(spec, place, command, values_of(place, branch=branch))
+        try:
+            found = answers.entries(command, answer)
+        except answers.AnswerError as error:
+            raise _strange(spec, command, error) from None
+        made = (_request(spec, place, command, each) for each in found)
+        return tuple(each for each in made if each.is_open and each.branch == branch)
+
+    def request(self, place: Place, number: int) -> ForgeRequest:
+        """Return a request, also one that is closed."""
+        spec = self.specs[place.forge]
+        found = self._record(spec, place, "look", values_of(place, number=str(number)))
+        return _request(spec, place, spec.commands["look"], found)
+
+    def open(self, new: NewRequest) -> str:
+        """Open a request; return what the program printed."""
+        spec = self.specs[new.place.forge]
+        command = self._command(spec, "open")
+        forked = not new.source.is_same(new.place)
+        owner = new.source.repo.partition("/")[0]
+        head = {"owner": owner, "branch": new.branch}
+        values = values_of(
+            new.place,
+            branch=new.branch,
+            base=new.base,
+            head=filled(spec.fork_head, head) if forked and spec.fork_head else new.branch,
+            source=new.source.repo,
+            title=new.title,
+            body=new.body,
+        )
+        more = (*(command.draft if new.is_draft else ()), *(command.fork if forked else ()))
+        said = self._run(spec, new.place, command, values, more=more)
+        if said.status != 0:
+            raise self._failure(spec, new.place, command, said)
+        return said.out
+
+    # -- inside ------------------------------------------------------------------------------
+
+    def _comments(
+        self, spec: ForgeSpec, place: Place, values: Mapping[str, str]
+    ) -> tuple[tuple[IssueComment, ...], int]:
+        """Return the comments whose authors may write, and how many others there are."""
+        command = self._command(spec, "comments")
+        try:
+            found = answers.entries(command, self._answer(spec, place, command, values))
+        except answers.AnswerError as error:
+            raise _strange(spec, command, error) from None
+        writers = self._writers(spec, place, found)
+        kept = tuple(
+            IssueComment(author=each["author"], text=each["text"])
+            for each in found
+            if each["author"] in writers
+        )
+        return kept, len(found) - len(kept)
+
+    def _writers(
+        self, spec: ForgeSpec, place: Place, found: Iterable[Mapping[str, str]]
+    ) -> frozenset[str]:
+        """Return the authors of whom the forge says that they may write.
+
+        If it does not tell, for example because the user may not ask, an author does not count.
+        """
+        command = self._command(spec, "writer")
+        ids = {each["author"]: each.get("author_id", "") for each in found}
+        asked = [name for name in ids if _AUTHOR.fullmatch(name)][:_AUTHORS_MAX]
+        return frozenset(
+            name
+            for name in asked
+            if self._accepts(
+                spec, place, command, values_of(place, author=name, author_id=ids[name])
+            )
+        )
+
+    def _accepts(
+        self, spec: ForgeSpec, place: Place, command: ForgeCommand, values: Mapping[str, str]
+    ) -> bool:
+        said = self._run(spec, place, command, values)
+        if said.status != 0:
+            return False
+        try:
+            return answers.record(command, answers.parsed(said.out))["answer"] in command.accept
+        except answers.AnswerError:
+            return False
+
+    def _command(self, spec: ForgeSpec, name: str) -> ForgeCommand:
+        command = spec.commands.get(name)
+        if command is None:
+            raise ForgeError(
+                f"forge `{spec.name}` has no command `{name}`",
+                hints=(f"describe it in forges.yaml: {spec.name}.commands.{name}",),
+            )
+        return command
+
+    def _record(
+        self, spec: ForgeSpec, place: Place, name: str, values: Mapping[str, str]
+    ) -> dict[str, str]:
+        command = self._command(spec, name)
+        try:
+            return answers.record(command, self._answer(spec, place, command, values))
+        except answers.AnswerError as error:
+            raise _strange(spec, command, error) from None
+
+    def _answer(
+        self, spec: ForgeSpec, place: Place, command: ForgeCommand, values: Mapping[str, str]
+    ) -> object:
+        """Return the JSON that a command prints.
+
+        Raises:
+            ForgeError: The program is missing, fails, or is too slow.
+            AnswerError: It printed no JSON.
+        """
+        said = self._run(spec, place, command, values)
+        if said.status != 0:
+            raise self._failure(spec, place, command, said)
+        return answers.parsed(said.out)
+
+    def _run(
+        self,
+        spec: ForgeSpec,
+        place: Place,
+        command: ForgeCommand,
+        values: Mapping[str, str],
+        *,
+        more: tuple[str, ...] = (),
+    ) -> _Said:
+        program = shutil.which(spec.program, path=self._environment.get("PATH"))
+        if program is None:
+            raise ForgeError(
+                f"`{spec.program}` is not installed; {place.host} is asked by it",
+                hints=(f"install it: {spec.install}",) if spec.install else (),
+            )
+        argv = (program, *(filled(word, values) for word in (*command.argv, *more)))
+        environment = {**self._environment, "NO_COLOR": "1", **spec.environment}
+        stdin = filled(command.stdin, values).encode("utf-8", "replace")
+        try:
+            return _ran(argv, stdin, environment, self._folder)
+        except subprocess.TimeoutExpired:
+            raise ForgeError(
+                f"`{_shown(spec, command)}` did not end within {TIMEOUT_S:g} s",
+                hints=(f"check whether {place.host} answers",),
+            ) from None
+        except OSError as error:
+            raise ForgeError(f"`{program}` cannot be run: {error.strerror}") from None
+
+    def _failure(
+        self, spec: ForgeSpec, place: Place, command: ForgeCommand, said: _Said
+    ) -> ForgeError:
+        """Return the error for a program that failed, in its own words."""
+        words = " ".join(clean(said.err or said.out).split())[:_WORDS_MAX]
+        login = filled(spec.login, {"host": place.host}) if spec.login else ""
+        return ForgeError(
+            f"`{_shown(spec, command)}` failed: {words or f'exit status {said.status}'}",
+            hints=(f"if it is not logged in: {login}",) if login else (),
+        )
+
+
+def _ran(argv: Sequence[str], stdin: bytes, environment: Mapping[str, str], folder: Path) -> _Said:
+    """Run a program without a terminal; return what it said.
+
+    Raises:
+        subprocess.TimeoutExpired: It took longer than `TIMEOUT_S`; its process group was killed.
+    """
+    with subprocess.Popen(
+        argv,
+        cwd=folder,
+        env=environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    ) as process:
+        try:
+            out, err = process.communicate(stdin, timeout=TIMEOUT_S)
+        except subprocess.TimeoutExpired:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            raise
+    words = (data[:ANSWER_MAX].decode("utf-8", "replace") for data in (out, err))
+    return _Said(process.returncode, *words)
+
+
+def _shown(spec: ForgeSpec, command: ForgeCommand) -> str:
+    """Return the beginning of a command line for messages: what it does, without any values."""
+    return " ".join((spec.program, *command.argv[:2]))
+
+
+def _strange(spec: ForgeSpec, command: ForgeCommand, error: answers.AnswerError) -> ForgeError:
+    return ForgeError(
+        f"`{_shown(spec, command)}` answered something unexpected: {error}",
+        hints=(f"update {spec.program}, or mend {spec.name} in forges.yaml",),
+    )
+
+
+def _request(
+    spec: ForgeSpec, place: Place, command: ForgeCommand, found: Mapping[str, str]
+) -> ForgeRequest:
+    try:
+        number = int(found["number"])
+    except ValueError:
+        error = answers.AnswerError(f"`{found['number']}` is no number")
+        raise _strange(spec, command, error) from None
+    return ForgeRequest(
+        number=number,
+        url=url_of(spec.request_url, place, number),
+        branch=found["branch"],
+        commit=found["commit"],
+        base=found["base"],
+        is_open=found["state"] in command.accept,
+        is_merged=found["state"].casefold() == "merged",
+        source=found["source"],
+    )

@@ -1,0 +1,116 @@
+"""Read the issue that a new session is to be about."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from agentmux.core.codec.frozen import dataclass
+from agentmux.core.codec.shape import writable
+from agentmux.core.documents.outside_text import issue_text, title_line
+from agentmux.core.forges.remote_urls import RemotePlace, main_place, places
+from agentmux.core.forges.spec import Place, read_url
+from agentmux.core.journal.state import Issue
+from agentmux.errors import UsageError
+
+if TYPE_CHECKING:
+    from agentmux.app.world import World
+    from agentmux.ports.forge import IssueText
+
+_NUMBER: Final = re.compile(r"#?([1-9]\d{0,9})")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadIssue:
+    """An issue that was read.
+
+    Attributes:
+        issue: What the session remembers of it.
+        text: The issue as the session's feature: title, body and comments, cleaned.
+        warnings: What was left out; one sentence each.
+    """
+
+    issue: Issue
+    text: str
+    warnings: tuple[str, ...] = ()
+
+
+def read_issue(world: World, given: str, *, words: str, comments: bool) -> ReadIssue:
+    """Read an issue of a forge.
+
+    Args:
+        world: The project, with its remotes and the forges.
+        given: The issue's number, or its URL.
+        words: What the user says beside the issue; may be empty.
+        comments: Whether to read the comments, too: of those who may write to the repository.
+
+    Raises:
+        UsageError: ``given`` is neither, or it is not clear which repository is meant.
+        ForgeError: The forge's program does not tell.
+        ConfigError: The user's file of forges is wrong.
+    """
+    place, number = _meant(world, given.strip())
+    found = world.forge(world.environment).issue(place, number, comments=comments)
+    title = title_line(found.title) or f"Issue {number}"
+    said = ((each.author, each.text) for each in found.comments)
+    return ReadIssue(
+        issue=Issue(url=found.url, number=number, title=title, words=writable(words.strip())),
+        text=issue_text(title, found.body, said),
+        warnings=tuple(_left_out(found)),
+    )
+
+
+def _left_out(found: IssueText) -> tuple[str, ...]:
+    if not found.left_out:
+        return ()
+    count = "1 comment was" if found.left_out == 1 else f"{found.left_out} comments were"
+    return (f"{count} left out: {found.place.host} does not say that the author may write there",)
+
+
+def _meant(world: World, given: str) -> tuple[Place, int]:
+    """Return the repository and the number of the issue that the user named."""
+    number = _NUMBER.fullmatch(given)
+    if number is not None:
+        return target(world).place, int(number[1])
+    specs = world.forge(world.environment).specs
+    for spec in specs.values():
+        found = read_url(spec, spec.issue_url, given)
+        if found is not None:
+            return found
+    known = ", ".join(host for spec in specs.values() for host in spec.hosts)
+    raise UsageError(
+        f"`{given[:200]}` is neither the number nor the URL of an issue",
+        hints=(
+            f"hosts that are known: {known}",
+            "add another one in ~/.config/agentmux/forges.yaml",
+        ),
+    )
+
+
+def target(world: World) -> RemotePlace:
+    """Return the repository that has the project's issues and takes its requests.
+
+    Raises:
+        UsageError: No remote is on a forge that is known, or several are.
+    """
+    remotes = world.remote_branches.all()
+    found = places(world.forge(world.environment).specs, remotes)
+    chosen = main_place(found)
+    if chosen is not None:
+        return chosen
+    if found:
+        named = ", ".join(each.remote for each in found)
+        raise UsageError(
+            f"it is not clear which remote has the issues: {named}",
+            hints=("give the URL of the issue", "or call that remote upstream: git remote rename"),
+        )
+    if remotes:
+        named = ", ".join(each.name for each in remotes)
+        raise UsageError(
+            f"no remote of this repository is on a forge that is known: {named}",
+            hints=("add its host in ~/.config/agentmux/forges.yaml", "git remote --verbose"),
+        )
+    raise UsageError(
+        "this repository has no remote, so an issue needs its URL",
+        hints=("agentmux start --issue https://github.com/OWNER/REPOSITORY/issues/N",),
+    )

@@ -1,0 +1,1 @@
+"""What is known about forges (GitHub, GitLab, …), as values. Runs no program."""

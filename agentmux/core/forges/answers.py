@@ -1,0 +1,68 @@
+"""Read the JSON answers of forges' programs by the places in a `ForgeCommand`. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from agentmux.core.forges.spec import ForgeCommand
+
+
+class AnswerError(ValueError):
+    """An answer is not JSON, or has not what is expected; the message says what."""
+
+
+def parsed(text: str) -> Any:  # noqa: ANN401 (JSON)
+    """Return the value of a JSON text.
+
+    Raises:
+        AnswerError: It is no JSON.
+    """
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise AnswerError(f"no JSON: {error}") from None
+
+
+def entries(command: ForgeCommand, answer: object) -> tuple[Mapping[str, str], ...]:
+    """Return the fields of each entry of a list, without those that do not count.
+
+    Raises:
+        AnswerError: The answer has no such list, or an entry lacks a field.
+    """
+    found = _at(answer, command.entries) if command.entries else answer
+    if not isinstance(found, list):
+        raise AnswerError(f"no list at `{command.entries}`" if command.entries else "no list")
+    counting = (each for each in found if not (command.skip and _at(each, command.skip)))
+    return tuple(record(command, each) for each in counting)
+
+
+def record(command: ForgeCommand, answer: object) -> dict[str, str]:
+    """Return the fields of one answer as texts, by our names.
+
+    A null is an empty text; several places are joined with ``/``.
+
+    Raises:
+        AnswerError: A place does not exist, or has no text, number or truth value.
+    """
+    return {name: "/".join(_texts(answer, paths)) for name, paths in command.fields.items()}
+
+
+def _texts(answer: object, paths: tuple[str, ...]) -> Iterator[str]:
+    for path in paths:
+        value = _at(answer, path)
+        if isinstance(value, (dict, list)):
+            raise AnswerError(f"no text at `{path}`")
+        yield "" if value is None else value if isinstance(value, str) else json.dumps(value)
+
+
+def _at(answer: object, path: str) -> object:
+    """Return what is at ``path``; below a null is null."""
+    for key in path.split("."):
+        if answer is None:
+            return None
+        if not isinstance(answer, dict) or key not in answer:
+            raise AnswerError(f"nothing at `{path}`")
+        answer = answer[key]
+    return answer

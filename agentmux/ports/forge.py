@@ -1,0 +1,137 @@
+"""A forge: where issues are read, and requests (pull requests, merge requests) are opened."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Protocol
+
+from agentmux.core.codec.frozen import dataclass
+from agentmux.core.forges.remote_urls import Remote
+from agentmux.core.forges.spec import ForgeSpec, Place
+from agentmux.errors import MissingError
+
+
+class ForgeError(MissingError):
+    """A forge's program is not installed, is not logged in, fails, or does not answer in time."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IssueComment:
+    """A comment on an issue, by somebody who may write to the repository."""
+
+    author: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IssueText:
+    """An issue, in the words of people outside.
+
+    Attributes:
+        comments: Oldest first; only those whose authors may write to the repository.
+        left_out: How many other comments there are.
+    """
+
+    place: Place
+    number: int
+    url: str
+    title: str
+    body: str
+    comments: tuple[IssueComment, ...] = ()
+    left_out: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForgeRequest:
+    """A request on a forge.
+
+    Attributes:
+        branch: The branch that it asks to merge.
+        commit: The commit at which that branch is, as far as the forge knows.
+        base: The branch into which it asks to merge.
+        is_open: Whether it is neither merged nor closed.
+        is_merged: Whether it was merged.
+        source: The repository that has ``branch``, as `Forge.identity` names it.
+    """
+
+    number: int
+    url: str
+    branch: str
+    commit: str
+    base: str
+    is_open: bool
+    is_merged: bool
+    source: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewRequest:
+    """A request to be opened.
+
+    Attributes:
+        place: The repository that it is for.
+        source: The repository that has ``branch``; often the same.
+        is_draft: Whether it is opened as a draft.
+    """
+
+    place: Place
+    source: Place
+    branch: str
+    base: str
+    title: str
+    body: str
+    is_draft: bool
+
+
+class Forge(Protocol):
+    """All forges that are known, asked by their own programs."""
+
+    @property
+    def specs(self) -> Mapping[str, ForgeSpec]:
+        """The forges by name.
+
+        Raises:
+            ConfigError: The user's file of forges is wrong.
+        """
+
+    def issue(self, place: Place, number: int, *, comments: bool) -> IssueText:
+        """Read an issue.
+
+        Raises:
+            ForgeError: The forge's program does not tell.
+        """
+
+    def identity(self, place: Place) -> str:
+        """Return the name by which requests of this repository are known.
+
+        Raises:
+            ForgeError: The forge's program does not tell.
+        """
+
+    def requests(self, place: Place, branch: str) -> tuple[ForgeRequest, ...]:
+        """Return the open requests for a branch of this name, from whatever repository.
+
+        Raises:
+            ForgeError: The forge's program does not tell.
+        """
+
+    def request(self, place: Place, number: int) -> ForgeRequest:
+        """Return a request, also one that is closed.
+
+        Raises:
+            ForgeError: The forge's program does not tell.
+        """
+
+    def open(self, new: NewRequest) -> str:
+        """Open a request; return what the program printed.
+
+        Raises:
+            ForgeError: The program failed; the request may exist all the same.
+        """
+
+
+class RemoteBranches(Protocol):
+    """The remotes of the project's repository."""
+
+    def all(self) -> tuple[Remote, ...]:
+        """Return every remote, in the order of the configuration."""
