@@ -107,6 +107,8 @@ class World(Site):
         trials: The trial of a session's state in the checkout of the project.
         remote_branches: The remotes of the project's repository.
         forge: Takes the environment of programs. Returns what asks forges by them.
+        secrets: Returns the values in the ``.env`` files around a directory that git does not
+            track.
         allow: Takes keys of parts of the project's files that need trust. Returns the same world,
             in which these parts have effect as well.
         preview: Returns the same world, in which all parts have effect, and whose ``programs`` runs
@@ -134,6 +136,7 @@ class World(Site):
     trials: Trials
     remote_branches: RemoteBranches
     forge: Callable[[Mapping[str, str]], Forge]
+    secrets: Callable[[Path], frozenset[str]]
     trust: Trust
     allow: Callable[[frozenset[str]], World]
     preview: Callable[[], World]

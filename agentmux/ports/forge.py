@@ -122,6 +122,15 @@ class Forge(Protocol):
             ForgeError: The forge's program does not tell.
         """
 
+    def settled(self, place: Place, number: int, commit: str) -> ForgeRequest:
+        """Return a request once it is at ``commit``; after some seconds, as it is.
+
+        A forge takes a moment to see what was pushed.
+
+        Raises:
+            ForgeError: The forge's program does not tell.
+        """
+
     def open(self, new: NewRequest) -> str:
         """Open a request; return what the program printed.
 
@@ -135,3 +144,6 @@ class RemoteBranches(Protocol):
 
     def all(self) -> tuple[Remote, ...]:
         """Return every remote, in the order of the configuration."""
+
+    def main_branch(self, remote: str) -> str | None:
+        """Return the main branch of a remote, as far as git knows without asking; else None."""

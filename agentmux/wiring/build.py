@@ -190,6 +190,7 @@ def world(
         trials=GitTrials(GitProgram(project, environ), project),
         remote_branches=GitRemoteBranches(GitProgram(project, environ)),
         forge=lambda given: _forge(project, environ, given),
+        secrets=lambda folder: _secrets(folder, environ),
         trust=ProjectTrust(files, _trust_store(project, environ)),
         allow=allow,
         preview=preview,
@@ -300,6 +301,12 @@ def _remotes(folder: Path, environ: Mapping[str, str]) -> Remotes:
     from agentmux.adapters.git.remotes import ConfiguredRemotes  # noqa: PLC0415 (nor this)
 
     return ConfiguredRemotes(GitProgram(folder, environ))
+
+
+def _secrets(folder: Path, environ: Mapping[str, str]) -> frozenset[str]:
+    from agentmux.adapters.git.secret_files import secret_values  # noqa: PLC0415 (rarely needed)
+
+    return secret_values(folder, environ)
 
 
 def _forge(project: Path, environ: Mapping[str, str], given: Mapping[str, str]) -> Forge:

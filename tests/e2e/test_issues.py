@@ -98,7 +98,7 @@ def test_not_logged_in_and_no_remote(project: Project, forge: FakeForge) -> None
     assert "please run: gh auth login" in said
     project.git("remote", "remove", "origin")
     said = project.fails(2, "start", "--agent", "demo", "--issue", "7")
-    assert "this repository has no remote" in said
+    assert "this repository has no remote, so that there is no forge" in said
     project.git("remote", "add", "x", "/srv/x.git")
     said = project.fails(2, "start", "--agent", "demo", "--issue", "7")
     assert "no remote of this repository is on a forge that is known: x" in said

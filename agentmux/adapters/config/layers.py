@@ -245,6 +245,7 @@ SCHEMA: Final[Mapping[str, schema.Schema]] = {
         "require_approval": schema.flag,
         "commit": schema.flag,
         "then": schema.choice(*WAYS),
+        "draft": schema.flag,
     },
 }
 

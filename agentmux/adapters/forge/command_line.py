@@ -12,6 +12,7 @@ import re
 import shutil
 import signal
 import subprocess
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -31,6 +32,9 @@ from agentmux.ports.forge import (
 
 TIMEOUT_S: Final = 60.0
 """How long a program may take for one command."""
+SETTLES_S: Final = 10.0
+"""How long a forge may take to see what was pushed to it."""
+_PAUSE_S: Final = 1.0
 ANSWER_MAX: Final = 20_000_000
 _WORDS_MAX: Final = 600
 _AUTHOR: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,254}")
@@ -110,6 +114,15 @@ class ForgeCommandLine:
         spec = self.specs[place.forge]
         found = self._record(spec, place, "look", values_of(place, number=str(number)))
         return _request(spec, place, spec.commands["look"], found)
+
+    def settled(self, place: Place, number: int, commit: str) -> ForgeRequest:
+        """Return a request once it is at ``commit``; after `SETTLES_S` seconds, as it is."""
+        deadline = time.monotonic() + SETTLES_S
+        while True:
+            found = self.request(place, number)
+            if found.commit == commit or time.monotonic() > deadline:
+                return found
+            time.sleep(_PAUSE_S)  # noqa: TID251 (the forge does not say when it is ready)
 
     def open(self, new: NewRequest) -> str:
         """Open a request; return what the program printed."""

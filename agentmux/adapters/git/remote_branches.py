@@ -20,6 +20,13 @@ class GitRemoteBranches:
         named = self._git.must_read("list the remotes", "remote")
         return tuple(map(self._remote, decoded(named.out).splitlines()))
 
+    def main_branch(self, remote: str) -> str | None:
+        """Return the main branch of a remote, as far as git knows without asking; else None."""
+        head = f"refs/remotes/{remote}/HEAD"
+        found = self._git.read("symbolic-ref", "--quiet", head)
+        prefix = f"refs/remotes/{remote}/"
+        return decoded(found.out).strip().removeprefix(prefix) if found.status == 0 else None
+
     def _remote(self, name: str) -> Remote:
         # As git uses it, with `url.….insteadOf` applied; and as it is written, because that may
         # point to a mirror.

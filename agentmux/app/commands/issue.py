@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from agentmux.app.session.forge_place import target
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.codec.shape import writable
 from agentmux.core.documents.outside_text import issue_text, title_line
-from agentmux.core.forges.remote_urls import RemotePlace, main_place, places
 from agentmux.core.forges.spec import Place, read_url
 from agentmux.core.journal.state import Issue
 from agentmux.errors import UsageError
@@ -71,7 +71,7 @@ def _meant(world: World, given: str) -> tuple[Place, int]:
     """Return the repository and the number of the issue that the user named."""
     number = _NUMBER.fullmatch(given)
     if number is not None:
-        return target(world).place, int(number[1])
+        return target(world, world.environment).place, int(number[1])
     specs = world.forge(world.environment).specs
     for spec in specs.values():
         found = read_url(spec, spec.issue_url, given)
@@ -84,33 +84,4 @@ def _meant(world: World, given: str) -> tuple[Place, int]:
             f"hosts that are known: {known}",
             "add another one in ~/.config/agentmux/forges.yaml",
         ),
-    )
-
-
-def target(world: World) -> RemotePlace:
-    """Return the repository that has the project's issues and takes its requests.
-
-    Raises:
-        UsageError: No remote is on a forge that is known, or several are.
-    """
-    remotes = world.remote_branches.all()
-    found = places(world.forge(world.environment).specs, remotes)
-    chosen = main_place(found)
-    if chosen is not None:
-        return chosen
-    if found:
-        named = ", ".join(each.remote for each in found)
-        raise UsageError(
-            f"it is not clear which remote has the issues: {named}",
-            hints=("give the URL of the issue", "or call that remote upstream: git remote rename"),
-        )
-    if remotes:
-        named = ", ".join(each.name for each in remotes)
-        raise UsageError(
-            f"no remote of this repository is on a forge that is known: {named}",
-            hints=("add its host in ~/.config/agentmux/forges.yaml", "git remote --verbose"),
-        )
-    raise UsageError(
-        "this repository has no remote, so an issue needs its URL",
-        hints=("agentmux start --issue https://github.com/OWNER/REPOSITORY/issues/N",),
     )

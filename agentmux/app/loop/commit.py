@@ -8,35 +8,14 @@ from __future__ import annotations
 
 import shlex
 from contextlib import suppress
-from typing import Final
 
 from agentmux.app.world import World
 from agentmux.core.codec.frozen import replace
-from agentmux.core.codec.shape import is_control
-from agentmux.core.documents.review import check_review, commit_message
 from agentmux.core.documents.trailer import TRAILER
 from agentmux.core.journal.state import SessionState
+from agentmux.core.pipeline.result_text import message
 from agentmux.errors import AgentmuxError, of_system
 from agentmux.ports.repository import GitError, Head, IndexBusyError, Repository
-
-_SUBJECT_MAX: Final = 72
-
-
-def message(state: SessionState) -> str:
-    """Return the commit message: a reviewer's proposal, else the first line of the feature."""
-    reviews = (
-        check_review(fields, role, strict=False)[0] for role, fields in state.reviews.items()
-    )
-    proposed = _kept(commit_message([review for review in reviews if review is not None]) or "")
-    if proposed.strip():
-        return proposed
-    line = _kept(" ".join(state.subject.split("\n", 1)[0].split())) or "Apply the feature"
-    return line if len(line) <= _SUBJECT_MAX else line[: _SUBJECT_MAX - 1] + "…"
-
-
-def _kept(text: str) -> str:
-    """Return a text without control characters, except line ends and tabs, as git needs it."""
-    return "".join(char for char in text if char in "\n\t" or not is_control(char))
 
 
 def preview(world: World, state: SessionState) -> tuple[str, tuple[str, ...]]:

@@ -206,6 +206,7 @@ class CompletionSettings:
     commit: bool = True
     then: str = KEEP
     then_alone: str = KEEP
+    draft: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

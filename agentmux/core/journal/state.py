@@ -206,6 +206,14 @@ class Issue:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """The request on a forge that asks to merge the session's branch."""
+
+    url: str
+    number: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
     """The options of a start, which hold for the whole session.
 
@@ -270,6 +278,7 @@ class SessionState:
         tree_checkpoints: The work-tree checkpoints, oldest first.
         rewind: A rewind that has begun and is not finished; None for none.
         issue: The issue whose text is ``feature``; None where the user described the feature.
+        request: The request that was opened for the result, or that the session continues.
     """
 
     phase: Phase
@@ -293,6 +302,7 @@ class SessionState:
     tree_checkpoints: tuple[TreeCheckpoint, ...] = ()
     rewind: Rewind | None = None
     issue: Issue | None = None
+    request: Request | None = None
     tmux_socket: str = ""
     cycle: int = 1
     review_iteration: int | None = None
@@ -439,6 +449,7 @@ _NESTED: Final[Mapping[str, tuple[Callable[[Any], object], Callable[[object, str
     "tree_checkpoints": _list_of(TreeCheckpoint),
     "rewind": _optional(Rewind),
     "issue": (issue_fields, _optional(Issue)[1]),
+    "request": _optional(Request),
     "commit": _optional(Commit),
     "interruption": _optional(Interruption),
     "seats": _map_of(Seat),
@@ -453,7 +464,7 @@ _FIELDS: Final = {each.name: str(each.type) for each in fields(SessionState)}
 _ONLY_WHERE_SET: Final = (
     *("base", "worktree_made", "setup", "port_base", "delivery"),
     *("tree_checkpoints", "rewind"),
-    *("issue",),
+    *("issue", "request"),
 )
 """Fields that are written only where they are set, as older versions write their states."""
 

@@ -1,0 +1,39 @@
+"""Find the values in ``.env`` files that git ignores, so that they are not published."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from agentmux.adapters.disk.files import read_limited
+from agentmux.adapters.git.program import GitProgram, decoded
+from agentmux.core.documents.secret_values import values_in
+
+_LARGEST: Final = 1_000_000
+_NAMES: Final = (":(top,glob)**/.env", ":(top,glob)**/.env.*", ":(top,glob)**/*.env")
+
+
+def secret_values(folder: Path, environ: Mapping[str, str]) -> frozenset[str]:
+    """Return the secret values in the ``.env`` files around ``folder`` that git does not track.
+
+    A file that cannot be read has none. Directories that are ignored as a whole are not searched.
+
+    Raises:
+        AgentmuxError: Git cannot list the files.
+    """
+    git = GitProgram(folder, environ)
+    top = git.top_level()
+    if top is None:
+        return frozenset()
+    listed = git.must_read(
+        "list the .env files", "ls-files", "--others", "--directory", "-z", "--", *_NAMES
+    )
+    found: set[str] = set()
+    for name in decoded(listed.out).split("\0"):
+        found.update(values_in(_text(top / name) if name and not name.endswith("/") else ""))
+    return frozenset(found)
+
+
+def _text(path: Path) -> str:
+    return (read_limited(path, _LARGEST) or b"").decode("utf-8", "replace")

@@ -1,0 +1,195 @@
+"""The step `request`: open a request for the branch that was pushed, or find the one that is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from agentmux.app.delivery.work import Record, StepWork
+from agentmux.app.session.forge_place import forge_places, target
+from agentmux.core.documents.secret_values import secrets_of, without
+from agentmux.core.forges.spec import Place, read_url
+from agentmux.core.journal.state import PUSH
+from agentmux.core.names import layout
+from agentmux.core.pipeline.result_text import request_body, request_title
+from agentmux.errors import UsageError
+from agentmux.ports.forge import ForgeError, ForgeRequest, NewRequest
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from agentmux.app.world import World
+    from agentmux.core.journal.state import SessionState
+    from agentmux.ports.forge import Forge
+
+_SUMMARY: Final = f"{layout.COMPLETION}/summary.md"
+_SUMMARY_MAX: Final = 1_000_000
+
+
+def request_base(world: World, state: SessionState, remote: str) -> str:
+    """Return the branch into which a request asks to merge.
+
+    That is the branch on which the session's own one began, else the main one of the remote.
+
+    Raises:
+        UsageError: There is none, or it is the session's own branch.
+    """
+    began = state.base.branch if state.base is not None else None
+    base = began or world.remote_branches.main_branch(remote)
+    if base is None:
+        raise UsageError(
+            f"it is not known into which branch of {remote} a request would go",
+            hints=(f"git remote set-head {remote} --auto", "or approve with --push"),
+        )
+    if base == state.branch:
+        raise UsageError(
+            f"the result is on branch `{base}` itself, so that there is nothing to request",
+            hints=("approve it with --push or --keep",),
+        )
+    return base
+
+
+class RequestStep:
+    """Opens a request by the forge's own program."""
+
+    def prepare(self, work: StepWork) -> Record:
+        """Return which request to open: repository, source, branch, base, commit and title."""
+        world, state = work.world, work.state
+        pushed = _pushed(state)
+        remote, branch = pushed["remote"], pushed["branch"]
+        into = target(world, work.environ)
+        found = {each.remote: each.place for each in forge_places(world, work.environ)}
+        source = found.get(remote)
+        if source is None or (source.forge, source.host) != (into.place.forge, into.place.host):
+            raise UsageError(
+                f"branch {branch} was pushed to {remote}, which is not on {into.place.host}",
+                hints=("it is pushed: open the request by hand, or approve with --push",),
+            )
+        number = {} if state.request is None else {"number": str(state.request.number)}
+        return {
+            "forge": into.place.forge,
+            "host": into.place.host,
+            "repo": into.place.repo,
+            "source": source.repo,
+            "branch": branch,
+            "base": request_base(world, state, remote),
+            "commit": work.result,
+            "title": without(request_title(state), _secrets(work)),
+            **number,
+        }
+
+    def take(self, work: StepWork, record: Record) -> Record:
+        """Open the request, unless it is open already; return its number and its URL."""
+        forge = work.world.forge(work.environ)
+        ours = _ours(forge, record)
+        adopted = ours is not None
+        if ours is None:
+            ours = _opened(forge, record, _new(work, forge, record))
+        name = forge.specs[record["forge"]].request_name
+        return {
+            "number": str(ours.number),
+            "url": ours.url,
+            "kind": name,
+            "adopted": "yes" if adopted else "no",
+        }
+
+    def said(self, record: Record) -> str:
+        """Return which request it is, and where."""
+        verb = "updated" if record.get("adopted") == "yes" else "opened"
+        return f"{verb} {record.get('kind', 'request')} #{record['number']}: {record['url']}"
+
+
+def _pushed(state: SessionState) -> Mapping[str, str]:
+    step = state.delivery.steps.get(PUSH) if state.delivery is not None else None
+    return step.record if step is not None else {}
+
+
+def _place(record: Record, repo: str = "repo") -> Place:
+    return Place(forge=record["forge"], host=record["host"], repo=record[repo])
+
+
+def _ours(forge: Forge, record: Record) -> ForgeRequest | None:
+    """Return the open request from our repository at our commit; None if there is none.
+
+    One that somebody else opened for a branch of the same name does not count.
+
+    Raises:
+        ForgeError: There is one from our repository, but it stays at another commit.
+    """
+    place = _place(record)
+    source = forge.identity(_place(record, "source")).casefold()
+    if "number" in record:
+        named = (forge.request(place, int(record["number"])),)
+        found = [each for each in named if each.is_open and each.branch == record["branch"]]
+    else:
+        found = list(forge.requests(place, record["branch"]))
+    found = [each for each in found if each.source.casefold() == source]
+    found.sort(key=lambda each: (each.base != record["base"], each.number))
+    at_ours = next((each for each in found if each.commit == record["commit"]), None)
+    if at_ours is not None or not found:
+        return at_ours
+    late = forge.settled(place, found[0].number, record["commit"])
+    if late.commit != record["commit"]:
+        raise ForgeError(
+            f"{late.url} is open for branch {record['branch']}, but it is at commit"
+            f" {late.commit[:12]}, not at {record['commit'][:12]}",
+            hints=("look at it, then approve again",),
+        )
+    return late
+
+
+def _new(work: StepWork, forge: Forge, record: Record) -> NewRequest:
+    data = work.world.files(work.home).read_artifact(_SUMMARY, _SUMMARY_MAX)[0] or b""
+    body = request_body(
+        work.state, data.decode("utf-8", "replace"), closes=_closes(forge, work.state, record)
+    )
+    return NewRequest(
+        place=_place(record),
+        source=_place(record, "source"),
+        branch=record["branch"],
+        base=record["base"],
+        title=record["title"],
+        body=without(body, _secrets(work)),
+        is_draft=work.world.settings.completion.draft,
+    )
+
+
+def _closes(forge: Forge, state: SessionState, record: Record) -> str:
+    """Return the issue as a request in this repository names it; empty for none."""
+    spec = forge.specs[record["forge"]]
+    found = None if state.issue is None else read_url(spec, spec.issue_url, state.issue.url)
+    if found is None or found[0].host != record["host"]:
+        return ""
+    place, number = found
+    return f"#{number}" if place.is_same(_place(record)) else f"{place.repo}#{number}"
+
+
+def _opened(forge: Forge, record: Record, new: NewRequest) -> ForgeRequest:
+    """Open a request, and return it.
+
+    Raises:
+        ForgeError: It was not opened.
+    """
+    try:
+        said = forge.open(new)
+    except ForgeError:
+        # It may be open all the same, for example if the connection broke after that.
+        found = _ours(forge, record)
+        if found is None:
+            raise
+        return found
+    spec = forge.specs[record["forge"]]
+    urls = (read_url(spec, spec.request_url, word) for word in reversed(said.split()))
+    named = next((each for each in urls if each is not None), None)
+    found = forge.request(*named) if named is not None else _ours(forge, record)
+    if found is None:
+        raise ForgeError(
+            f"{spec.program} opened a request, but {record['host']} does not list it",
+            hints=("approve again: it is then found",),
+        )
+    return found
+
+
+def _secrets(work: StepWork) -> frozenset[str]:
+    """Return the values that must not be published: of ``.env`` files, and of the environment."""
+    found = work.world.secrets(work.world.tree) | work.world.secrets(work.world.project)
+    return found | frozenset(secrets_of(work.environ))

@@ -1,0 +1,46 @@
+"""Which repository on a forge a project belongs to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from agentmux.core.forges.remote_urls import RemotePlace, main_place, places
+from agentmux.errors import UsageError
+
+if TYPE_CHECKING:
+    from agentmux.app.world import World
+
+
+def forge_places(world: World, environ: Mapping[str, str]) -> tuple[RemotePlace, ...]:
+    """Return those of the project's remotes that are on a forge that is known."""
+    return places(world.forge(environ).specs, world.remote_branches.all())
+
+
+def target(world: World, environ: Mapping[str, str]) -> RemotePlace:
+    """Return the repository that has the project's issues and takes its requests.
+
+    Raises:
+        UsageError: No remote is on a forge that is known, or several are.
+    """
+    found = forge_places(world, environ)
+    chosen = main_place(found)
+    if chosen is not None:
+        return chosen
+    if found:
+        named = ", ".join(each.remote for each in found)
+        raise UsageError(
+            f"it is not clear which remote has the issues and the requests: {named}",
+            hints=("call that remote upstream: git remote rename NAME upstream",),
+        )
+    remotes = world.remote_branches.all()
+    if remotes:
+        named = ", ".join(each.name for each in remotes)
+        raise UsageError(
+            f"no remote of this repository is on a forge that is known: {named}",
+            hints=("add its host in ~/.config/agentmux/forges.yaml", "git remote --verbose"),
+        )
+    raise UsageError(
+        "this repository has no remote, so that there is no forge to ask",
+        hints=("git remote add origin URL",),
+    )

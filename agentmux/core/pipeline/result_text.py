@@ -1,0 +1,76 @@
+"""How a result is described to people: the commit's message, a request's title and body; pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from agentmux.core.codec.shape import is_control
+from agentmux.core.documents.outside_text import cleaned, title_line
+from agentmux.core.documents.review import check_review, commit_message, short
+from agentmux.core.journal.state import SessionState
+
+BODY_MAX: Final = 60_000
+"""How many characters of a request's body are kept; GitHub takes 65,536."""
+_SUBJECT_MAX: Final = 72
+_CUT: Final = "\n\n[The rest was cut off.]"
+
+
+def message(state: SessionState) -> str:
+    """Return the commit message: a reviewer's proposal, else the first line of the feature."""
+    reviews = (
+        check_review(fields, role, strict=False)[0] for role, fields in state.reviews.items()
+    )
+    proposed = _kept(commit_message([review for review in reviews if review is not None]) or "")
+    if proposed.strip():
+        return proposed
+    line = _kept(" ".join(state.subject.split("\n", 1)[0].split())) or "Apply the feature"
+    return line if len(line) <= _SUBJECT_MAX else line[: _SUBJECT_MAX - 1] + "…"
+
+
+def _kept(text: str) -> str:
+    """Return a text without control characters, except line ends and tabs, as git needs it."""
+    return "".join(char for char in text if char in "\n\t" or not is_control(char))
+
+
+def request_title(state: SessionState) -> str:
+    """Return the title of a request: the first line of the commit message."""
+    return title_line(message(state).strip().split("\n", 1)[0])
+
+
+def request_body(state: SessionState, summary: str, *, closes: str) -> str:
+    """Return the body of a request, in Markdown.
+
+    Args:
+        state: Has the plan and the verdicts.
+        summary: The text of ``summary.md``; may be empty.
+        closes: The issue that a merge closes, as the forge names it: ``#42``; empty for none.
+    """
+    parts = [
+        cleaned(summary).strip(),
+        _section("Plan", _plan(state)),
+        _section("Review", _verdicts(state)),
+    ]
+    body = "\n\n".join(part for part in parts if part)
+    body = body if len(body) <= BODY_MAX else body[:BODY_MAX] + _CUT
+    end = f"Closes {closes}" if closes else ""
+    return "\n\n".join(part for part in (body, end) if part) + "\n"
+
+
+def _section(title: str, lines: Iterator[str]) -> str:
+    text = "\n".join(lines)
+    return f"## {title}\n\n{text}" if text else ""
+
+
+def _plan(state: SessionState) -> Iterator[str]:
+    for group in state.implementation_groups:
+        plans = group.get("plans")
+        for plan in plans if isinstance(plans, list) else ():
+            yield f"{plan.get('index', 0)}. {title_line(str(plan.get('name', '')))}"
+
+
+def _verdicts(state: SessionState) -> Iterator[str]:
+    for role, verdict in state.verdicts.items():
+        found = state.reviews.get(role, {}).get("summary")
+        said = title_line(found) if isinstance(found, str) else ""
+        yield f"- {short(role)}: {verdict}{f': {said}' if said else ''}"
