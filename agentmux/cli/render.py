@@ -283,13 +283,7 @@ def status_lines(view: SessionView, *, colours: bool) -> list[str]:
         f"  tmux          {_tmux(view)}",
         f"  orchestrator  {_orchestrator(view)}",
     ]
-    if view.issue:
-        lines.insert(2, f"  issue         #{view.issue.get('number')} {view.issue.get('url')}")
-    if view.worktree:
-        lines.append(f"  branch        {view.branch}{_began(view)}")
-        lines.append(f"  worktree      {view.worktree}")
-    elif view.branch:
-        lines.append(f"  branch        {view.branch}")
+    lines += _places(view)
     if view.interruption:
         lines.append(f"  interruption  {_interruption(view.interruption)}")
     if view.commit:
@@ -307,6 +301,19 @@ def status_lines(view: SessionView, *, colours: bool) -> list[str]:
         lines += [f"  {seat.seat} is {seat.mode}: {seat.reason}" for seat in view.seats]
     step = next_step(view)
     return [*lines, "", f"  next: {step}"] if step else lines
+
+
+def _places(view: SessionView) -> Iterator[str]:
+    """Yield where the session's issue is, where it works, and where its result goes."""
+    if view.issue:
+        yield f"  issue         #{view.issue.get('number')} {view.issue.get('url')}"
+    if view.worktree:
+        yield f"  branch        {view.branch}{_began(view)}"
+        yield f"  worktree      {view.worktree}"
+    elif view.branch:
+        yield f"  branch        {view.branch}"
+    if view.request:
+        yield f"  request       #{view.request.get('number')} {view.request.get('url')}"
 
 
 def _began(view: SessionView) -> str:

@@ -145,5 +145,16 @@ class RemoteBranches(Protocol):
     def all(self) -> tuple[Remote, ...]:
         """Return every remote, in the order of the configuration."""
 
+    def branch(self, name: str, *, remote: str | None = None) -> str | None:
+        """Return the commit of a branch here, or of one on a remote as last fetched; else None."""
+
+    def bring(self, name: str, commit: str, remote: str) -> None:
+        """Fetch a branch, and make one here with the same name, at ``commit``, that tracks it.
+
+        Raises:
+            GitError: Git cannot fetch it, or it is not at that commit any more.
+            UsageError: A branch of this name exists here, or could not.
+        """
+
     def main_branch(self, remote: str) -> str | None:
         """Return the main branch of a remote, as far as git knows without asking; else None."""

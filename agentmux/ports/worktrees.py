@@ -30,6 +30,8 @@ class WorktreeSpec:
         inner: Where the project is in the worktree, relative to its top; ``.`` is the top.
         checkpoint: The work-tree checkpoint whose changes a worktree that is made again gets; None
             for none.
+        is_continued: Whether the branch was there before the session: then it is never made,
+            moved back or deleted.
     """
 
     path: Path
@@ -39,6 +41,7 @@ class WorktreeSpec:
     home: Path
     inner: Path
     checkpoint: TreeCheckpoint | None = None
+    is_continued: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,6 +116,9 @@ class Worktrees(Protocol):
             root: As in ``git.root``: relative to the top of the repository; None is the default,
                 ``<repository>-worktrees`` beside it.
         """
+
+    def checkout_of(self, branch: str) -> Path | None:
+        """Return the top of the work tree in which a branch is checked out; None for none."""
 
     def is_made(self, spec: WorktreeSpec) -> bool:
         """Return whether the worktree exists, complete and belonging to the session."""

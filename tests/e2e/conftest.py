@@ -27,6 +27,7 @@ from agentmux.adapters.system.processes import carriers, end
 from agentmux.wiring import build
 from tests.conftest import TEST_ID, _wait_until, trust
 from tests.e2e.preloaded import Preloaded
+from tests.fakes.forge import FakeForge
 
 DEADLINE_S = 60
 QUICK: Mapping[str, Any] = {"roles": {"planner": {"plan": {"parts": 1}}}}
@@ -350,6 +351,21 @@ def project() -> Iterator[Project]:
     made = Project(make_root())
     yield made
     made.close()
+
+
+@pytest.fixture
+def forge(project: Project) -> FakeForge:
+    """A forge with the repository ``o/r``, the project's remote ``origin``, that has ``main``."""
+    made = FakeForge(project.root / "forge")
+    project.env |= made.environment
+    project.env["PATH"] = f"{made.bin}:{project.env['PATH']}"
+    bare, url = project.root / "r.git", "https://github.com/o/r.git"
+    project.git("init", "-q", "--bare", "-b", "main", str(bare))
+    project.git("remote", "add", "origin", url)
+    project.git("config", f"url.{bare}.insteadOf", url)
+    project.git("push", "-q", "origin", "main")
+    made.repository("o/r", bare)
+    return made
 
 
 @pytest.fixture

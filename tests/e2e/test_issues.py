@@ -15,15 +15,6 @@ HOSTILE = (
 )
 
 
-@pytest.fixture
-def forge(project: Project) -> FakeForge:
-    made = FakeForge(project.root / "forge")
-    project.env |= made.environment
-    project.env["PATH"] = f"{made.bin}:{project.env['PATH']}"
-    project.git("remote", "add", "origin", "https://github.com/o/r.git")
-    return made
-
-
 def obedient(project: Project) -> Path:
     """Make the demo agent obey all that its prompts say; return the file with what it obeyed."""
     program = Path(obedient_agent.__file__)

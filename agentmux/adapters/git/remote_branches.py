@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentmux.adapters.git.program import GitProgram, decoded
+from agentmux.adapters.git.program import GitProgram, decoded, refused
 from agentmux.core.forges.remote_urls import Remote
 
 
@@ -19,6 +19,25 @@ class GitRemoteBranches:
             return ()
         named = self._git.must_read("list the remotes", "remote")
         return tuple(map(self._remote, decoded(named.out).splitlines()))
+
+    def branch(self, name: str, *, remote: str | None = None) -> str | None:
+        """Return the commit of a branch here, or of one on a remote as last fetched; else None."""
+        ref = f"refs/heads/{name}" if remote is None else f"refs/remotes/{remote}/{name}"
+        # Exact names only: `rev-parse` would take `x~1`, too.
+        found = self._git.read("show-ref", "--verify", "--hash", ref)
+        return decoded(found.out).strip() if found.status == 0 else None
+
+    def bring(self, name: str, commit: str, remote: str) -> None:
+        """Fetch a branch, and make one here with the same name, at ``commit``, that tracks it."""
+        ref = f"refs/heads/{name}"
+        fetched = self._git.run("fetch", "--quiet", "--no-tags", "--", remote, ref)
+        if fetched.status != 0:
+            raise refused(f"git could not fetch branch `{name}` from {remote}", fetched)
+        made = self._git.run("update-ref", "-m", f"agentmux: {remote}/{name}", ref, commit, "")
+        if made.status != 0:
+            raise refused(f"git could not make branch `{name}`", made)
+        for key, value in (("remote", remote), ("merge", ref)):
+            self._git.run("config", "--local", f"branch.{name}.{key}", value)
 
     def main_branch(self, remote: str) -> str | None:
         """Return the main branch of a remote, as far as git knows without asking; else None."""

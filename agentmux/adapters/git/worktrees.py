@@ -204,9 +204,10 @@ class LinkedWorktrees:
         """Return an error if the branch is another session's or the user's, or is gone."""
         name, exists = spec.branch, spec.branch in self._branches()
         owner = self._owners().get(name, "")
-        if owner not in {"", spec.session} or (exists and not owner and not again):
+        ours = again or spec.is_continued
+        if owner not in {"", spec.session} or (exists and not owner and not ours):
             return WorktreeTakenError(f"branch `{name}` exists already, and is not this session's")
-        if again and not exists:
+        if ours and not exists:
             return BlockedError(
                 f"branch `{name}`, on which this session works, does not exist any more",
                 reason="branch_gone",
@@ -329,7 +330,7 @@ class LinkedWorktrees:
                 (tree.git_dir / MARKER).unlink()
             self._clear(spec)
             if self._owners().get(spec.branch) == spec.session:
-                self._drop_branch(spec.branch, spec.commit)
+                self._let_go(spec, spec.commit)
 
     def loss(self, spec: WorktreeSpec, base: str | None) -> WorktreeLoss:
         """Return what `take_away` would lose; ``base`` is the branch that the session began on."""
@@ -341,6 +342,8 @@ class LinkedWorktrees:
             changed, head = inside.dirty(), inside.head().commit
             heads += [head] if head != tip else []
         onto = self._commit(f"refs/heads/{base}") if base is not None else None
+        kept = tip if spec.is_continued else None  # that branch stays
+        heads = [each for each in heads if each not in {None, kept}]
         lost = [each for each in heads if each is not None and self._is_only(each, spec, onto)]
         commits: tuple[str, ...] = ()
         if lost:
@@ -386,15 +389,27 @@ class LinkedWorktrees:
                 shutil.rmtree(trash)
         with suppress(OSError):  # not empty, or not there
             spec.path.parent.rmdir()
-        if self._owners().get(spec.branch) != spec.session:
-            return
-        if tip is None or self._is_checked_out(spec.branch):
+        if self._owners().get(spec.branch) == spec.session:
+            self._let_go(spec, None if self.checkout_of(spec.branch) is not None else tip)
+
+    def _let_go(self, spec: WorktreeSpec, tip: str | None) -> None:
+        """Delete the session's branch if it is at ``tip``, or else only our entry."""
+        if spec.is_continued:
+            self._configure("--unset", f"branch.{spec.branch}.{_KEY}")
+        elif tip is None:
             self._configure("--remove-section", f"branch.{spec.branch}")
         else:
             self._drop_branch(spec.branch, tip)
 
-    def _is_checked_out(self, branch: str) -> bool:
-        return f"branch refs/heads/{branch}" in self._worktree_list()
+    def checkout_of(self, branch: str) -> Path | None:
+        """Return the top of the work tree in which a branch is checked out; None for none."""
+        top = None
+        for line in self._worktree_list():
+            key, _, value = line.partition(" ")
+            top = Path(value) if key == "worktree" else top
+            if line == f"branch refs/heads/{branch}":
+                return top
+        return None
 
     def _drop_branch(self, name: str, commit: str) -> None:
         """Delete a branch of ours that is at ``commit``, and its entry."""

@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
+from agentmux.app.commands.continued_branch import ContinuedBranch
 from agentmux.app.commands.issue import ReadIssue
 from agentmux.app.commands.orchestrator_request import OrchestratorRequest
 from agentmux.app.commands.orchestrator_start import OrchestratorStart, StartedSession, hand_over
@@ -63,6 +64,7 @@ class StartRequest:
         worktree: Whether the session gets a worktree of its own; None: as configured.
         base: The ref that the worktree begins on; None: as configured.
         include: Absolute paths of files that are dirty at the start, to be committed all the same.
+        on: The branch to continue; None for a new one, or for the checkout.
         unwatched: Nobody attaches to the session at first.
         issue: The issue that says what to build; ``feature`` is then what the user said beside it,
             and may be empty.
@@ -76,6 +78,7 @@ class StartRequest:
     branch: str | None = None
     worktree: bool | None = None
     base: str | None = None
+    on: ContinuedBranch | None = None
     include: tuple[str, ...] = ()
     unwatched: bool = False
     issue: ReadIssue | None = None
@@ -144,6 +147,8 @@ def plan_start(world: World, request: StartRequest, taken: Mapping[str, str]) ->
         session_name=layout.tmux_name(name),
         feature=feature,
         issue=issue,
+        continued=request.on is not None,
+        request=request.on.request if request.on is not None else None,
         feature_dir=f"{layout.SESSIONS_DIR}/{name}",
         branch=began.branch if began is not None else None,
         worktree=str(own.path) if own is not None else None,
@@ -194,6 +199,10 @@ def start(world: World, starter: OrchestratorStart, plan: StartPlan) -> StartedS
         AgentmuxError: As in `plan_start`; or something could not be created.
     """
     world.claims.require_writable()
+    on = plan.request.on
+    if on is not None and on.remote is not None:
+        world.remote_branches.bring(on.name, on.commit, on.remote)
+        plan = replace(plan, request=replace(plan.request, on=replace(on, remote=None)))
     with ExitStack() as undo:
         made, state, pipe = _made(world, starter, plan, undo)
         worktree = worktree_of(world, state, made.path)
@@ -291,6 +300,7 @@ def _wish(request: StartRequest, subject: str) -> WorkplaceWish:
         worktree=request.worktree,
         base=request.base,
         branch=request.branch,
+        on=request.on,
         include=bool(request.include),
     )
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from agentmux.app.commands.continued_branch import ContinuedBranch
 from agentmux.app.session.checkout import TreeTakenError, busy, taken
 from agentmux.app.session.lookup import SessionEntry, list_resumable_sessions, live
 from agentmux.core.agents.spec import AgentSpec, PromptBy
@@ -17,10 +18,11 @@ from agentmux.core.decisions.workplace import (
     why_worktree,
 )
 from agentmux.errors import AgentmuxError, MissingError, UsageError
+from agentmux.ports.worktrees import BaseCommit
 
 if TYPE_CHECKING:
     from agentmux.app.world import World
-    from agentmux.ports.worktrees import BaseCommit, WorktreeRoom
+    from agentmux.ports.worktrees import WorktreeRoom
 
 _SUBMODULES_FROM: Final = (2, 38)
 
@@ -34,6 +36,7 @@ class WorkplaceWish:
         worktree: Whether the session gets a worktree; None leaves it to the configuration.
         base: The ref that the worktree begins on; None leaves it to the configuration.
         branch: The name of the worktree's branch; empty or None derives a name.
+        on: The branch to continue; None for a new one.
         include: Whether files that are dirty in the checkout are to be committed.
     """
 
@@ -41,17 +44,22 @@ class WorkplaceWish:
     worktree: bool | None = None
     base: str | None = None
     branch: str | None = None
+    on: ContinuedBranch | None = None
     include: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewWorktree:
-    """The worktree that a new session will have, and why it gets one."""
+    """The worktree that a new session will have, and why it gets one.
+
+    ``on`` is the branch that it continues; None where ``branch`` is new.
+    """
 
     path: Path
     branch: str
     base: BaseCommit
     because: str
+    on: ContinuedBranch | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,11 +83,7 @@ def choose_workplace(world: World, wish: WorkplaceWish) -> Workplace:
         UsageError: The worktree that the user asked for cannot be made.
         MissingError: Git, or its version, is missing; or tmux does not answer.
     """
-    asked = wish.worktree
-    if wish.base is not None:
-        if asked is False:
-            raise UsageError("--base names what a worktree begins on: it needs --worktree")
-        asked = True
+    asked = _asked(wish)
     entries = list_resumable_sessions(world)
     block = _in_the_checkout(world, entries) if not asked else None
     ours = tuple(each.name for each in entries if not each.text("worktree"))
@@ -96,6 +100,18 @@ def choose_workplace(world: World, wish: WorkplaceWish) -> Workplace:
         if asked:
             raise
         return _without(block, error)
+
+
+def _asked(wish: WorkplaceWish) -> bool | None:
+    """Return whether the user asked for a worktree; None leaves it to the configuration."""
+    if wish.on is not None and (wish.base is not None or wish.branch is not None):
+        raise UsageError("--on continues a branch: it takes neither --base nor --branch")
+    if wish.base is None and wish.on is None:
+        return wish.worktree
+    if wish.worktree is False:
+        what = "--base names what a worktree begins on" if wish.on is None else "--on makes one"
+        raise UsageError(f"{what}: it needs --worktree")
+    return True
 
 
 def _without(block: TreeTakenError | None, error: AgentmuxError) -> Workplace:
@@ -131,7 +147,7 @@ def _planned(
         )
     if world.repository.top_level() is None:
         raise UsageError("a worktree needs a git repository", hints=("git init",))
-    base = _base(world, wish)
+    base = _base(world, wish) if wish.on is None else _on(world, wish.on, entries)
     room = world.worktrees.room(_root(world))
     _require_room(room, base)
     folders = room.names | {
@@ -140,6 +156,11 @@ def _planned(
         if Path(each.text("worktree")).parent == room.root
     }
     branches = room.branches | {each.text("branch") for each in entries if each.text("worktree")}
+    if wish.on is not None:
+        folder = free_folder(wish.slug, folders)
+        return NewWorktree(
+            path=room.root / folder, branch=wish.on.name, base=base, because=because, on=wish.on
+        )
     if wish.branch:
         world.repository.require_new_branch(wish.branch)
         if wish.branch in branches:
@@ -152,6 +173,21 @@ def _planned(
         world.repository.require_new_branch(branch)
     _require_beside(branch, branches)
     return NewWorktree(path=room.root / folder, branch=branch, base=base, because=because)
+
+
+def _on(world: World, on: ContinuedBranch, entries: tuple[SessionEntry, ...]) -> BaseCommit:
+    """Return where a continued branch is, and into which branch it goes."""
+    other = next((each for each in entries if each.text("branch") == on.name), None)
+    if other is not None:
+        raise UsageError(
+            f"session {other.name} works on branch `{on.name}`",
+            hints=(f"continue it: agentmux resume {other.name}",),
+        )
+    known = world.worktrees.base(on.commit)
+    head = world.worktrees.base(world.settings.git.base)
+    into = on.base or (head.branch if head is not None and head.branch != on.name else None)
+    has_submodules = known is not None and known.has_submodules
+    return BaseCommit(commit=on.commit, branch=into, has_submodules=has_submodules)
 
 
 def _base(world: World, wish: WorkplaceWish) -> BaseCommit:
@@ -212,10 +248,13 @@ def workplace_notes(world: World, worktree: NewWorktree, agents: Iterable[str]) 
     """Say where a session with a worktree works, why, and what is different there."""
     base = worktree.base
     began = f"{base.branch} at {base.commit[:12]}" if base.branch else base.commit[:12]
-    yield (
-        f"the session works in {worktree.path}, on branch {worktree.branch} from {began}, because "
-        f"{worktree.because}"
-    )
+    place = f"the session works in {worktree.path}, on branch {worktree.branch}"
+    if worktree.on is not None:
+        request = worktree.on.request
+        what = f"{request.url} continues" if request is not None else "it continues"
+        yield f"{place} at {base.commit[:12]}: {what}"
+    else:
+        yield f"{place} from {began}, because {worktree.because}"
     dirty = len([path for path in world.repository.changes() if not path.endswith("/")])
     if dirty:
         files = "1 changed file does" if dirty == 1 else f"{dirty} changed files do"

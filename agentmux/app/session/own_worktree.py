@@ -34,6 +34,7 @@ def worktree_of(world: World, state: SessionState, home: Path) -> WorktreeSpec |
         home=home.resolve(),
         inner=inner(world),
         checkpoint=last_checkpoint(state) if state.worktree_made else None,
+        is_continued=state.continued,
     )
 
 

@@ -92,6 +92,7 @@ class SessionView:
         worktree: The top of its own worktree; None where it works in the project's checkout.
         base: ``branch`` and ``commit`` that its worktree began on; None without one.
         issue: ``url``, ``number`` and ``title`` of the issue that it is about; None for none.
+        request: ``url`` and ``number`` of the request for its result; None for none.
         decision: The session waits for the user to approve or to request changes.
         commit: The commit of the approval; None before, and where nothing was to be committed.
         delivery: Where the approved result goes: ``id``, ``then``, ``steps``; None without one.
@@ -119,6 +120,7 @@ class SessionView:
     worktree: str | None
     base: Json | None
     issue: Json | None
+    request: Json | None
     decision: bool
     commit: str | None
     seats: tuple[SeatView, ...]
@@ -145,6 +147,7 @@ class SessionView:
         made["base"] = dict(self.base) if self.base else None
         made["delivery"] = flat(self.delivery)
         made["issue"] = dict(self.issue) if self.issue else None
+        made["request"] = dict(self.request) if self.request else None
         made["interruption"] = dict(self.interruption) if self.interruption else None
         return made
 
@@ -261,6 +264,7 @@ def session_view(
         worktree=entry.text("worktree") or None,
         base=_mapping(entry.fields, "base") or None,
         issue=_mapping(entry.fields, "issue") or None,
+        request=_mapping(entry.fields, "request") or None,
         decision=wants_decision(entry.fields) and not decided,
         commit=_text(_mapping(entry.fields, "commit"), "commit") or None,
         seats=seats,

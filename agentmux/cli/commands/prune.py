@@ -50,7 +50,7 @@ def _prune(world: World, entry: SessionEntry, *, dry_run: bool) -> None:
     if spec is None:
         return
     found = loss_of(world, entry, spec)
-    if found.tip is None and not world.worktrees.is_made(spec):
+    if (found.tip is None or spec.is_continued) and not world.worktrees.is_made(spec):
         return  # taken away before
     if found:
         render.note(f"kept {spec.path}: {lost_words(found, spec)}")
@@ -59,4 +59,5 @@ def _prune(world: World, entry: SessionEntry, *, dry_run: bool) -> None:
     if not dry_run:
         world.worktrees.take_away(spec, found.tip)
     word = "would remove" if dry_run else "removed"
-    render.out(f"{word} {spec.path} and branch {spec.branch}")
+    branch = "" if spec.is_continued else f" and branch {spec.branch}"
+    render.out(f"{word} {spec.path}{branch}")

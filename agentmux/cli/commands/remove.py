@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from agentmux.app.world import Site
+    from agentmux.ports.worktrees import WorktreeSpec
 
 _REMOVE: Final = "remove SESSION"
 
@@ -61,7 +62,7 @@ def remove(
     also = ""
     if world is not None and spec is not None:
         lost = require_nothing_lost(world, entry, spec, force=force)
-        also = f", its worktree {spec.path} and its branch {spec.branch}"
+        also = f", its worktree {spec.path}{_branch(spec)}"
         if lost:
             also += f"; lost would be {lost_words(lost, spec)}"
     how = "done" if entry.is_done else f"not done: {entry.phase or 'unreadable'}"
@@ -74,7 +75,7 @@ def remove(
             now = require_nothing_lost(world, entry, spec, force=force)
             world.worktrees.take_away(spec, now.tip)
             tip = f" (it was at {now.tip[:12]})" if now.tip else ""
-            render.note(f"removed {spec.path} and branch {spec.branch}{tip}")
+            render.note(f"removed {spec.path}{_branch(spec, tip)}")
 
     render.note(_removed(face, site, entry, take_away))
     return 0
@@ -98,3 +99,8 @@ def _forget_ref(face: Face, site: Site, entry: SessionEntry) -> None:
     if any(isinstance(one, dict) and one.get("branch") is None for one in each):
         world = face.world(site.project)
         world.checkpoints(world.project, entry.path, entry.text("session_id")).forget()
+
+
+def _branch(spec: WorktreeSpec, tip: str = "") -> str:
+    """Return words about the branch that goes with a worktree; empty if the branch stays."""
+    return "" if spec.is_continued else f" and its branch {spec.branch}{tip}"

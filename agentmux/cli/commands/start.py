@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from agentmux.adapters.disk.handover import ReadyPipe
+from agentmux.app.commands.continued_branch import find_continued
 from agentmux.app.commands.issue import read_issue
 from agentmux.app.commands.orchestrator_start import OrchestratorStart, StartedSession
 from agentmux.app.commands.start import (
@@ -31,6 +32,7 @@ from agentmux.cli.face import absolute
 from agentmux.cli.fast.given_text import given_text
 from agentmux.core.agents.environment import handed_on
 from agentmux.core.codec.frozen import replace
+from agentmux.core.codec.records import to_fields
 from agentmux.core.documents.review import seat_named
 from agentmux.core.journal.state import issue_fields
 from agentmux.errors import UsageError
@@ -95,6 +97,12 @@ def start_feature(
         str | None,
         typer.Option(metavar="REF", help="What the worktree begins on (default: HEAD)."),
     ] = None,
+    on: Annotated[
+        str | None,
+        typer.Option(
+            metavar="BRANCH|PR", help="Continue a branch, or a request by its number or URL."
+        ),
+    ] = None,
     issue: Annotated[
         str | None,
         typer.Option(metavar="N|URL", help="Build what this issue of the forge describes."),
@@ -141,11 +149,12 @@ def start_feature(
         branch="" if branch == "auto" else branch,
         worktree=worktree,
         base=base,
+        on=None if on is None else find_continued(world, on),
         include=tuple(_real(absolute(Path(path))) for path in include or ()),
         unwatched=not _goes_there(face, attach, json=json),
     )
     effect = playing(*flags(request.agent, request.roles), product_manager=request.product_manager)
-    effect = placed_by(effect, asked=True if base is not None else worktree)
+    effect = placed_by(effect, asked=True if base is not None or on is not None else worktree)
     told: tuple[str, ...] = ()
     if dry_run:
         world, told = foreseen(world, effect)
@@ -280,6 +289,7 @@ def _show_plan(plan: StartPlan, *, json: bool) -> None:
         "tmux_session": plan.state.session_name,
         "branch": plan.branch or plan.state.branch,
         "worktree": plan.state.worktree,
+        "request": to_fields(plan.state.request) if plan.state.request is not None else None,
         "issue": issue_fields(plan.state.issue),
         "agents": dict(plan.agents),
         "warnings": list(plan.warnings),

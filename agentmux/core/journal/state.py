@@ -271,6 +271,7 @@ class SessionState:
         worktree: The top of the session's own worktree; None where it works in the checkout.
         base: What the session's own worktree began on.
         worktree_made: The worktree was there once.
+        continued: The session continues a branch that was there before it.
         setup: What prepares the worktree; None where nothing does.
         port_base: The first of the 50 ports that the session's programs may listen on; 0 for none.
         delivery: Where the approved result goes; None before an approval, and where it stays in
@@ -296,6 +297,7 @@ class SessionState:
     worktree: str | None = None
     base: Base | None = None
     worktree_made: bool = False
+    continued: bool = False
     setup: Setup | None = None
     port_base: int = 0
     delivery: Delivery | None = None
@@ -464,7 +466,7 @@ _FIELDS: Final = {each.name: str(each.type) for each in fields(SessionState)}
 _ONLY_WHERE_SET: Final = (
     *("base", "worktree_made", "setup", "port_base", "delivery"),
     *("tree_checkpoints", "rewind"),
-    *("issue", "request"),
+    *("issue", "request", "continued"),
 )
 """Fields that are written only where they are set, as older versions write their states."""
 

@@ -175,3 +175,14 @@ def test_gitlab_is_asked_by_its_interface(forge: FakeForge) -> None:
     assert found.comments == (IssueComment(author="ann", text="yes"),)
     assert found.left_out == 1
     assert asked(forge).identity(place) == "99"
+
+
+def test_only_open_requests_for_exactly_this_branch_count(forge: FakeForge) -> None:
+    found = [
+        {"number": number, "state": state, "headRefName": branch, "headRefOid": "c",
+         "headRepositoryOwner": {"login": "o"}, "headRepository": {"name": "r"},
+         "baseRefName": "main"}
+        for number, state, branch in ((1, "CLOSED", "x"), (2, "OPEN", "xy"), (3, "OPEN", "x"))
+    ]  # fmt: skip
+    (forge.bin / "gh").write_text(f"#!/bin/sh\necho '{json.dumps(found)}'\n")
+    assert [each.number for each in asked(forge).requests(PLACE, "x")] == [3]

@@ -2,7 +2,6 @@
 
 import os
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +32,8 @@ STEP = RequestStep()
 
 def git(path: Path, *words: str) -> str:
     name = ("-c", "user.name=n", "-c", "user.email=e@x")
-    done = subprocess.run(("git", *name, *words), cwd=path, capture_output=True, text=True)
+    argv = ("git", *name, *words)
+    done = subprocess.run(argv, cwd=path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
 
@@ -93,7 +93,7 @@ class Scene:
 
 
 @pytest.fixture
-def scene(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Scene]:
+def scene(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Scene:
     monkeypatch.setattr(command_line, "SETTLES_S", 0.0)
     return Scene(tmp_path)
 

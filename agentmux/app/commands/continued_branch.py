@@ -1,0 +1,143 @@
+"""Find the branch, or the request, that a new session is to continue."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from typing import TYPE_CHECKING, Final
+
+from agentmux.app.session.forge_place import forge_places, target
+from agentmux.core.codec.frozen import dataclass
+from agentmux.core.forges.spec import Place, read_url
+from agentmux.core.journal.state import Request
+from agentmux.errors import BlockedError, NotFoundError, UsageError
+
+if TYPE_CHECKING:
+    from agentmux.app.world import World
+    from agentmux.ports.forge import ForgeRequest
+
+_NUMBER: Final = re.compile(r"#?([1-9]\d{0,9})")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContinuedBranch:
+    """A branch that a session continues.
+
+    Attributes:
+        name: Its short name, here and on its remote.
+        commit: Where it is.
+        base: The branch into which its request asks to merge; None without a request.
+        remote: The remote from which it has to be brought; None where it is here.
+        request: Its request; None for a plain branch.
+    """
+
+    name: str
+    commit: str
+    base: str | None = None
+    remote: str | None = None
+    request: Request | None = None
+
+
+def find_continued(world: World, given: str) -> ContinuedBranch:
+    """Return the branch that the user named; only reads.
+
+    Args:
+        world: The project, with its remotes and the forges.
+        given: A branch, or the number or URL of a request. A branch of that name comes first.
+
+    Raises:
+        NotFoundError: There is no such branch, here or on a remote; or the request is not open.
+        UsageError: A request comes from a repository that is not one of the remotes.
+        BlockedError: The branch is checked out elsewhere, or is not where its request is.
+        ForgeError: The forge's program does not tell.
+    """
+    if world.repository.top_level() is None:
+        raise UsageError("--on needs a git repository", hints=("git init",))
+    found = _branch(world, given) or _request(world, given)
+    if found is None:
+        raise NotFoundError(
+            f"there is no branch `{given[:200]}`, neither here nor on a remote",
+            hints=("see them: git branch --all", "fetch what is new: git fetch --all"),
+        )
+    top = world.worktrees.checkout_of(found.name)
+    if top is not None:
+        raise BlockedError(
+            f"branch `{found.name}` is checked out in {top}",
+            reason="branch_checked_out",
+            hints=(f"leave it there: git -C {shlex.quote(str(top))} switch --detach",),
+        )
+    return found
+
+
+def _branch(world: World, name: str) -> ContinuedBranch | None:
+    commit = world.remote_branches.branch(name)
+    if commit is not None:
+        return ContinuedBranch(name=name, commit=commit)
+    theirs = {
+        each.name: found
+        for each in world.remote_branches.all()
+        if (found := world.remote_branches.branch(name, remote=each.name)) is not None
+    }
+    if len(theirs) > 1:
+        raise UsageError(
+            f"branch `{name}` is on several remotes: {', '.join(theirs)}",
+            hints=(f"git branch --track {shlex.quote(name)} REMOTE/{shlex.quote(name)}",),
+        )
+    for remote, commit in theirs.items():
+        return ContinuedBranch(name=name, commit=commit, remote=remote)
+    return None
+
+
+def _request(world: World, given: str) -> ContinuedBranch | None:
+    meant = _meant(world, given)
+    if meant is None:
+        return None
+    place, number = meant
+    found = world.forge(world.environment).request(place, number)
+    if not found.is_open:
+        raise NotFoundError(
+            f"{found.url} is {'merged' if found.is_merged else 'closed'}",
+            hints=(f"continue a branch: agentmux start --on {shlex.quote(found.branch)} …",),
+        )
+    remote = _remote_of(world, place, found)
+    commit = world.remote_branches.branch(found.branch)
+    if commit is not None and commit != found.commit:
+        raise BlockedError(
+            f"branch `{found.branch}` is at {commit[:12]} here, but {found.url} is at"
+            f" {found.commit[:12]}",
+            reason="branch_differs",
+            hints=(f"bring them together: git switch {shlex.quote(found.branch)} && git pull",),
+        )
+    return ContinuedBranch(
+        name=found.branch,
+        commit=found.commit,
+        base=found.base,
+        remote=remote if commit is None else None,
+        request=Request(url=found.url, number=number),
+    )
+
+
+def _meant(world: World, given: str) -> tuple[Place, int] | None:
+    number = _NUMBER.fullmatch(given)
+    if number is not None:
+        return target(world, world.environment).place, int(number[1])
+    specs = world.forge(world.environment).specs.values()
+    urls = (read_url(spec, spec.request_url, given) for spec in specs)
+    return next((each for each in urls if each is not None), None)
+
+
+def _remote_of(world: World, place: Place, found: ForgeRequest) -> str:
+    """Return the remote that is the repository with the request's branch.
+
+    Raises:
+        UsageError: There is none, so that nothing could be pushed there.
+    """
+    forge = world.forge(world.environment)
+    for each in forge_places(world, world.environment):
+        same_host = (each.place.forge, each.place.host) == (place.forge, place.host)
+        if same_host and forge.identity(each.place).casefold() == found.source.casefold():
+            return each.remote
+    raise UsageError(
+        f"{found.url} comes from {found.source}, which is no remote of this repository",
+        hints=("add it: git remote add NAME URL",),
+    )
