@@ -94,6 +94,13 @@ class Forge(Protocol):
             ConfigError: The user's file of forges is wrong.
         """
 
+    def require_program(self, place: Place) -> None:
+        """Check that the forge's program is installed.
+
+        Raises:
+            ForgeError: It is not.
+        """
+
     def issue(self, place: Place, number: int, *, comments: bool) -> IssueText:
         """Read an issue.
 

@@ -74,6 +74,10 @@ class ForgeCommandLine:
         """The forges by name."""
         return self._load()
 
+    def require_program(self, place: Place) -> None:
+        """Check that the forge's program is installed."""
+        self._program(self.specs[place.forge], place)
+
     def issue(self, place: Place, number: int, *, comments: bool) -> IssueText:
         """Read an issue, and the comments of those who may write to the repository."""
         spec = self.specs[place.forge]
@@ -235,12 +239,7 @@ class ForgeCommandLine:
         *,
         more: tuple[str, ...] = (),
     ) -> _Said:
-        program = shutil.which(spec.program, path=self._environment.get("PATH"))
-        if program is None:
-            raise ForgeError(
-                f"`{spec.program}` is not installed; {place.host} is asked by it",
-                hints=(f"install it: {spec.install}",) if spec.install else (),
-            )
+        program = self._program(spec, place)
         argv = (program, *(filled(word, values) for word in (*command.argv, *more)))
         environment = {**self._environment, "NO_COLOR": "1", **spec.environment}
         stdin = filled(command.stdin, values).encode("utf-8", "replace")
@@ -253,6 +252,15 @@ class ForgeCommandLine:
             ) from None
         except OSError as error:
             raise ForgeError(f"`{program}` cannot be run: {error.strerror}") from None
+
+    def _program(self, spec: ForgeSpec, place: Place) -> str:
+        program = shutil.which(spec.program, path=self._environment.get("PATH"))
+        if program is None:
+            raise ForgeError(
+                f"`{spec.program}` is not installed; {place.host} is asked by it",
+                hints=(f"install it: {spec.install}",) if spec.install else (),
+            )
+        return program
 
     def _failure(
         self, spec: ForgeSpec, place: Place, command: ForgeCommand, said: _Said

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from agentmux.app.delivery.push import push_target
 from agentmux.app.delivery.work import Record, StepWork
 from agentmux.app.session.forge_place import forge_places, target
 from agentmux.core.documents.secret_values import secrets_of, without
 from agentmux.core.forges.spec import Place, read_url
-from agentmux.core.journal.state import PUSH
 from agentmux.core.names import layout
 from agentmux.core.pipeline.result_text import request_body, request_title
 from agentmux.errors import UsageError
@@ -48,30 +48,46 @@ def request_base(world: World, state: SessionState, remote: str) -> str:
     return base
 
 
+def request_target(world: World, state: SessionState, environ: Mapping[str, str]) -> Record:
+    """Return which request would be opened for a branch that was pushed; asks no forge.
+
+    Returns:
+        ``forge``, ``host`` and ``repo`` that it is for, ``source``: the repository with the branch,
+        ``branch`` and ``base``.
+
+    Raises:
+        UsageError: There is none that could be.
+        ForgeError: The forge's program is not installed.
+    """
+    remote = push_target(world, state, environ)
+    into = target(world, environ)
+    found = {each.remote: each.place for each in forge_places(world, environ)}
+    source = found.get(remote)
+    if source is None or (source.forge, source.host) != (into.place.forge, into.place.host):
+        raise UsageError(
+            f"the result is pushed to {remote}, which is not on {into.place.host}",
+            hints=("approve it with --push, and open the request by hand",),
+        )
+    world.forge(environ).require_program(into.place)
+    return {
+        "forge": into.place.forge,
+        "host": into.place.host,
+        "repo": into.place.repo,
+        "source": source.repo,
+        "branch": state.branch or "",
+        "base": request_base(world, state, remote),
+    }
+
+
 class RequestStep:
     """Opens a request by the forge's own program."""
 
     def prepare(self, work: StepWork) -> Record:
         """Return which request to open: repository, source, branch, base, commit and title."""
-        world, state = work.world, work.state
-        pushed = _pushed(state)
-        remote, branch = pushed["remote"], pushed["branch"]
-        into = target(world, work.environ)
-        found = {each.remote: each.place for each in forge_places(world, work.environ)}
-        source = found.get(remote)
-        if source is None or (source.forge, source.host) != (into.place.forge, into.place.host):
-            raise UsageError(
-                f"branch {branch} was pushed to {remote}, which is not on {into.place.host}",
-                hints=("it is pushed: open the request by hand, or approve with --push",),
-            )
+        state = work.state
         number = {} if state.request is None else {"number": str(state.request.number)}
         return {
-            "forge": into.place.forge,
-            "host": into.place.host,
-            "repo": into.place.repo,
-            "source": source.repo,
-            "branch": branch,
-            "base": request_base(world, state, remote),
+            **request_target(work.world, state, work.environ),
             "commit": work.result,
             "title": without(request_title(state), _secrets(work)),
             **number,
@@ -96,11 +112,6 @@ class RequestStep:
         """Return which request it is, and where."""
         verb = "updated" if record.get("adopted") == "yes" else "opened"
         return f"{verb} {record.get('kind', 'request')} #{record['number']}: {record['url']}"
-
-
-def _pushed(state: SessionState) -> Mapping[str, str]:
-    step = state.delivery.steps.get(PUSH) if state.delivery is not None else None
-    return step.record if step is not None else {}
 
 
 def _place(record: Record, repo: str = "repo") -> Place:

@@ -7,8 +7,13 @@ from typing import Final
 
 from agentmux.app.delivery.merge import MergeStep
 from agentmux.app.delivery.push import PushStep
+from agentmux.app.delivery.request import RequestStep
 from agentmux.app.delivery.work import Step
-from agentmux.core.names.statuses import MERGE, PUSH
+from agentmux.core.names.statuses import MERGE, PUSH, REQUEST
 
-TAKEN_BY: Final[Mapping[str, Step]] = {MERGE: MergeStep(), PUSH: PushStep()}
+TAKEN_BY: Final[Mapping[str, Step]] = {
+    MERGE: MergeStep(),
+    PUSH: PushStep(),
+    REQUEST: RequestStep(),
+}
 """What takes each step of `core.pipeline.delivery.STEPS`, except the commit."""

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from agentmux.app.delivery.merge import merge_base
 from agentmux.app.delivery.push import push_target
-from agentmux.core.names.statuses import KEEP, MERGE, PUSH
-from agentmux.errors import AgentmuxError, UsageError
+from agentmux.app.delivery.request import request_target
+from agentmux.core.names.statuses import KEEP, MERGE, PR, PUSH
+from agentmux.errors import AgentmuxError, MissingError, UsageError
 
 if TYPE_CHECKING:
     from agentmux.app.world import World
@@ -25,6 +26,7 @@ def way_of(world: World, state: SessionState, asked: str, *, alone: bool = False
 
     Raises:
         UsageError: The result cannot go there.
+        MissingError: A program that it needs is not installed.
     """
     completion = world.settings.completion
     configured = completion.then_alone if alone else completion.then
@@ -37,6 +39,8 @@ def way_of(world: World, state: SessionState, asked: str, *, alone: bool = False
         return KEEP  # what is committed in the checkout is on its branch already
     try:
         _require_possible(world, state, way)
+    except MissingError:
+        raise
     except AgentmuxError as error:
         raise UsageError(error.message, hints=error.hints) from error
     return way
@@ -47,13 +51,27 @@ def _require_possible(world: World, state: SessionState, way: str) -> None:
         merge_base(state)
     if way == PUSH:
         push_target(world, state, world.environment)
+    if way == PR:
+        request_target(world, state, world.environment)
 
 
 def goes(world: World, state: SessionState, way: str) -> str:
     """Return where the result goes, as a sentence for people; empty where it only is committed."""
     if way == MERGE:
         return f"then merged into {merge_base(state)}"
-    if way == PUSH:
-        remote = push_target(world, state, world.environment)
-        return f"then pushed to {remote}, branch {state.branch}"
-    return ""
+    if way not in {PUSH, PR}:
+        return ""
+    remote = push_target(world, state, world.environment)
+    pushed = f"then pushed to {remote}, branch {state.branch}"
+    return pushed if way == PUSH else f"{pushed}; {_requested(world, state)}"
+
+
+def _requested(world: World, state: SessionState) -> str:
+    """Return which request will be opened or updated, for people."""
+    if state.request is not None:
+        return f"{state.request.url} is updated"
+    wanted = request_target(world, state, world.environment)
+    spec = world.forge(world.environment).specs[wanted["forge"]]
+    draft = "draft " if world.settings.completion.draft else ""
+    where = f"{wanted['repo']} on {wanted['host']}"
+    return f"a {draft}{spec.request_name} asks to merge it into {wanted['base']} of {where}"

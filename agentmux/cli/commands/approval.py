@@ -43,7 +43,7 @@ from agentmux.core.journal.events import Approved, ChangesRequested, UserDecisio
 from agentmux.core.journal.state import encode
 from agentmux.core.names.phase import Phase
 from agentmux.core.names.status_labels import left_out_label
-from agentmux.core.names.statuses import KEEP, MERGE, PUSH
+from agentmux.core.names.statuses import KEEP, MERGE, PR, PUSH
 from agentmux.errors import AgentmuxError, BlockedError, ExitCode, RefusedError, UsageError
 
 if TYPE_CHECKING:
@@ -77,6 +77,9 @@ def approve(  # noqa: PLR0913, PLR0917 (typer)
     push: Annotated[
         bool, typer.Option("--push", help="Push its branch to a remote; never forced.")
     ] = False,
+    pr: Annotated[
+        bool, typer.Option("--pr", help="Push it, and open or update a pull or merge request.")
+    ] = False,
     timeout: Annotated[
         float,
         typer.Option(
@@ -95,7 +98,7 @@ def approve(  # noqa: PLR0913, PLR0917 (typer)
     """
     face: Face = ctx.obj
     require_person(face, "approve")
-    asked = _one_way({KEEP: keep, MERGE: merge, PUSH: push})
+    asked = _one_way({KEEP: keep, MERGE: merge, PUSH: push, PR: pr})
     require_seconds(timeout)
     world, entry = _deciding(face, session, command="approve SESSION")
     loaded = world.files(entry.path).load()

@@ -60,7 +60,8 @@ defaults:
   # setup: []                   # steps that prepare it: {{name: install, run: [npm, ci]}}
   # checkpoints: true           # save the work tree at the end of each phase
 
-# completion: {{require_approval: true, commit: true, then: keep}}  # keep | merge | push
+# completion: {{require_approval: true, commit: true, then: keep, draft: true}}
+#   then: keep | merge | push | pr
 """
 
 

@@ -132,8 +132,8 @@ class Approved:
     """The user, or the configuration, accepted the result.
 
     Attributes:
-        then: Where the result goes: ``keep`` (it stays on its branch), ``merge`` or ``push``;
-            empty, as in older journals, is ``keep``.
+        then: Where the result goes: ``keep`` (it stays on its branch), ``merge``, ``push`` or
+            ``pr``; empty, as in older journals, is ``keep``.
     """
 
     kind: ClassVar[str] = "approve"

@@ -138,10 +138,10 @@ class Delivery:
 
     Attributes:
         id: The id of the approval.
-        then: ``keep`` (it stays on its branch), ``merge`` (into the branch that its own began on)
-            or ``push`` (to a remote).
-        steps: Each step that was begun, by name: ``commit``, ``merge``, ``push``. Which steps a
-            delivery has, in which order, is in `core.pipeline.delivery`.
+        then: ``keep`` (it stays on its branch), ``merge`` (into the branch that its own began on),
+            ``push`` (to a remote) or ``pr`` (pushed and requested).
+        steps: Each step that was begun, by name: ``commit``, ``merge``, ``push``, ``request``.
+            Which steps a delivery has, in which order, is in `core.pipeline.delivery`.
     """
 
     id: str

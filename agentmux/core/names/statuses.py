@@ -16,7 +16,11 @@ DELAYED: Final = "delayed"
 KEEP: Final = "keep"
 MERGE: Final = "merge"
 PUSH: Final = "push"
-WAYS: Final = (KEEP, MERGE, PUSH)
+PR: Final = "pr"
+WAYS: Final = (KEEP, MERGE, PUSH, PR)
+
+REQUEST: Final = "request"
+"""The last step of the way `PR`."""
 
 # Of a seat, in the state.
 LAUNCHED: Final = "launched"

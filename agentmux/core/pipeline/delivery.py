@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from typing import Final
 
 from agentmux.core.codec.frozen import replace
-from agentmux.core.journal.state import Delivery, SessionState, StepState
+from agentmux.core.journal.state import Delivery, Request, SessionState, StepState
 from agentmux.core.names import layout
-from agentmux.core.names.statuses import DONE, FAILED, KEEP, MERGE, PUSH, RUNNING
+from agentmux.core.names.statuses import DONE, FAILED, KEEP, MERGE, PR, PUSH, REQUEST, RUNNING
 
 COMMIT: Final = "commit"
 
@@ -20,6 +20,7 @@ STEPS: Final[Mapping[str, tuple[str, ...]]] = {
     KEEP: (COMMIT,),
     MERGE: (COMMIT, MERGE),
     PUSH: (COMMIT, PUSH),
+    PR: (COMMIT, PUSH, REQUEST),
 }
 """The steps of each way that a result can go, in order."""
 
@@ -64,7 +65,11 @@ def step_begun(
 def step_done(state: SessionState, step: str, record: Mapping[str, str] = _NOTHING) -> SessionState:
     """Return the state in which a step is done; ``record`` is added to what it recorded before."""
     known = {**_record(state, step), **record}
-    return _with_step(state, step, StepState(status=DONE, record=known))
+    after = _with_step(state, step, StepState(status=DONE, record=known))
+    number = known.get("number", "")
+    if step != REQUEST or not number.isdecimal():
+        return after
+    return replace(after, request=Request(url=known.get("url", ""), number=int(number)))
 
 
 def step_failed(
@@ -110,4 +115,8 @@ def failure(state: SessionState) -> str:
     return f"{_FAILED.get(found[0], found[0])}: {found[1].reason}" if found is not None else ""
 
 
-_FAILED: Final[Mapping[str, str]] = {MERGE: "not merged", PUSH: "not pushed"}
+_FAILED: Final[Mapping[str, str]] = {
+    MERGE: "not merged",
+    PUSH: "not pushed",
+    REQUEST: "pushed, but not requested",
+}

@@ -474,3 +474,19 @@ def test_nothing_is_copied_through_a_link_out_of_the_worktree(
     (warning,) = worktrees(project).make(spec, again=False)
     assert "sub/x.env was not copied" in warning
     assert list(outside.iterdir()) == []
+
+
+def test_a_branch_that_was_there_before_is_neither_made_nor_deleted(project: Path) -> None:
+    git(project, "branch", "fix")
+    git(project, "config", "branch.fix.remote", "origin")
+    spec = spec_of(project, branch="fix", is_continued=True)
+    assert worktrees(project).checkout_of("fix") is None
+    worktrees(project).make(spec, again=False)
+    check(project, spec)
+    assert worktrees(project).checkout_of("fix") == spec.path
+    worktrees(project).take_away(spec, spec.commit)
+    assert git(project, "rev-parse", "fix").strip() == spec.commit
+    assert git(project, "config", "--get-regexp", "^branch.fix") == "branch.fix.remote origin\n"
+    git(project, "branch", "-D", "fix")
+    with pytest.raises(BlockedError, match="does not exist any more"):
+        worktrees(project).make(spec, again=False)

@@ -9,18 +9,19 @@ import pytest
 
 from agentmux.adapters.forge import command_line
 from agentmux.app.delivery.request import RequestStep
+from agentmux.app.delivery.ways import goes, way_of
 from agentmux.app.delivery.work import StepWork
 from agentmux.core.journal.state import (
-    PUSH,
     Base,
     Commit,
     Delivery,
     Issue,
+    Options,
     Request,
     SessionState,
-    StepState,
 )
 from agentmux.core.names.phase import Phase
+from agentmux.core.names.statuses import PR
 from agentmux.errors import UsageError
 from agentmux.ports.forge import ForgeError
 from agentmux.wiring import build
@@ -66,15 +67,15 @@ class Scene:
         return git(self.project, "rev-parse", "HEAD")
 
     def state(self, **more: Any) -> SessionState:
-        pushed = StepState(status="done", record={"remote": "origin", "branch": BRANCH})
         plain: dict[str, Any] = {
             "phase": Phase.COMPLETING,
             "feature": "Add a greeting\n\nfor all",
             "branch": BRANCH,
             "base": Base(commit="0" * 40, branch="main"),
             "worktree": str(self.project),
+            "options": Options(commit=True),
             "commit": Commit(status="made", commit=self.commit),
-            "delivery": Delivery(id="a", then="pr", steps={PUSH: pushed}),
+            "delivery": Delivery(id="a", then="pr"),
             "verdicts": {"reviewer_logic": "pass"},
             "reviews": {"reviewer_logic": {"verdict": "pass", "summary": "It works."}},
             "implementation_groups": ({"plans": [{"index": 1, "name": "Say hello"}]},),
@@ -162,6 +163,7 @@ def test_a_request_from_a_fork_goes_to_the_upstream(scene: Scene) -> None:
     git(scene.project, "clone", "-q", "--bare", str(scene.bare), str(fork))
     scene.forge.repository("me/r", fork)
     git(scene.project, "remote", "add", "origin", "git@github.com:me/r.git")
+    git(scene.project, "config", "remote.pushDefault", "origin")
     done = scene.taken()
     assert (done["repo"], done["source"]) == ("o/r", "me/r")
     assert scene.forge.requests[0]["source"] == "github.com/me/r"
@@ -228,3 +230,21 @@ def test_a_setting_opens_requests_that_are_ready(scene: Scene) -> None:
     (folder / "config.yaml").write_text("version: 1\ncompletion: {draft: false}\n")
     scene.taken()
     assert scene.forge.requests[0]["draft"] is False
+
+
+def test_what_is_missing_is_said_before_the_approval(scene: Scene) -> None:
+    work = scene.work()
+    assert way_of(work.world, work.state, PR) == PR
+    said = goes(work.world, work.state, PR)
+    assert said == (
+        "then pushed to origin, branch agentmux/x; a draft pull request asks to merge it into main"
+        " of o/r on github.com"
+    )
+    (scene.forge.bin / "gh").unlink()
+    with pytest.raises(ForgeError, match="`gh` is not installed"):
+        way_of(work.world, work.state, PR)
+    request = Request(url="https://github.com/o/r/pull/7", number=7)
+    continued = scene.work(request=request)
+    assert goes(continued.world, continued.state, PR).endswith(
+        "; https://github.com/o/r/pull/7 is updated"
+    )

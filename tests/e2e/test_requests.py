@@ -1,0 +1,75 @@
+"""``approve --pr``: from an approved result to a request on a forge, also across a kill."""
+
+import os
+import signal
+from contextlib import suppress
+from pathlib import Path
+
+from tests.conftest import WaitUntil
+from tests.e2e.conftest import Project
+from tests.fakes.forge import FakeForge
+
+PLANTED = "s3cret-planted"
+
+
+def test_from_an_issue_to_a_request(project: Project, forge: FakeForge) -> None:
+    (project.path / ".gitignore").write_text(".env\n.worktreeinclude\n")
+    project.git("add", ".gitignore")
+    project.git("commit", "-qm", "Ignore")
+    project.git("push", "-q", "origin", "main")
+    (project.path / ".env").write_text(f"API_TOKEN={PLANTED}\n")
+    (project.path / ".worktreeinclude").write_text(".env\n")
+    project.scenario(
+        {"default": {"summary": f"It uses {PLANTED}.", "commit_message": "Add a greeting"},
+         "roles": {"planner": {"plan": {"parts": 1}}}}
+    )  # fmt: skip
+    forge.issue(42, "No greeting", "Please.")
+    session = project.start("be short", "--issue", "42", "--worktree").wait()
+    assert (Path(session.state["worktree"]) / ".env").exists()
+    said = project.ok("approve", session.name, "--pr", "--yes").splitlines()
+    url = "https://github.com/o/r/pull/100"
+    assert said[-1] == f"opened pull request #100: {url}"
+    (made,) = forge.requests
+    assert (made["title"], made["base"], made["draft"]) == ("Add a greeting", "main", True)
+    assert "It uses [hidden]." in made["body"]
+    assert made["body"].endswith("\n\nCloses #42\n")
+    state = session.wait("done").state
+    assert state["request"] == {"url": url, "number": 100}
+    tip = project.git("-C", str(project.root / "r.git"), "rev-parse", "agentmux/no-greeting")
+    assert tip.strip() == state["commit"]["commit"]
+    assert f"request       #100 {url}" in project.ok("status", session.name)
+    assert project.json("status", session.name)["sessions"][0]["request"] == state["request"]
+    assert PLANTED not in session.read("orchestrator.log")
+    assert PLANTED not in str(forge.requests) + str(forge.calls)
+
+
+def test_a_kill_after_the_request_was_opened_opens_no_second_one(
+    project: Project, forge: FakeForge, wait_until: WaitUntil
+) -> None:
+    session = project.start("add a greeting", "--worktree").wait()
+    hangs = forge.folder / "hang_after_open"
+    hangs.touch()
+    said = project.fails(9, "approve", session.name, "--pr", "--yes", "--timeout", "1")
+    assert session.name in said
+    wait_until((forge.folder / "opened").exists, 30)
+    for pid, _ in project.processes():
+        with suppress(ProcessLookupError):  # it has ended with another one
+            os.kill(pid, signal.SIGKILL)
+    wait_until(lambda: not project.processes())
+    hangs.unlink()
+    assert "request" not in session.state
+    project.ok("resume", session.name, "--detach", "--yes")
+    session.wait("done")
+    assert session.state["request"]["number"] == 100
+    assert len(forge.requests) == 1
+
+
+def test_a_request_that_fails_can_be_decided_again(project: Project, forge: FakeForge) -> None:
+    session = project.start("add a greeting", "--worktree").wait()
+    forge.log_out()
+    said = project.fails(1, "approve", session.name, "--pr", "--yes")
+    assert "pushed, but not requested" in said
+    assert "please run: gh auth login" in said
+    (forge.folder / "logged_out").unlink()
+    said = project.ok("approve", session.name, "--pr", "--yes")
+    assert said.splitlines()[-1].startswith("opened pull request #100")
