@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+HIDDEN = "(hidden by a moderator)"
+"""A comment with this text is shown as hidden."""
 PROGRAM = Path(__file__).parent / "gh_program.py"
 
 
@@ -62,7 +64,10 @@ class FakeForge:
         state["repositories"]["github.com/o/r"]["issues"][str(number)] = {
             "title": title,
             "body": body,
-            "comments": [{"author": {"login": who}, "body": text} for who, text in comments],
+            "comments": [
+                {"author": {"login": who}, "body": text, "isMinimized": text == HIDDEN}
+                for who, text in comments
+            ],
         }
         self._write(state)
 

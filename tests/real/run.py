@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Final
 
 from tests.real.clis import CLIS, Cli
+from tests.real.debian_gh import fetched_gh
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 CACHE_VARIABLE: Final = "AGENTMUX_REAL_CACHE"
@@ -43,7 +44,7 @@ def main(words: Sequence[str]) -> None:
     if prefix is None and not known.install_only:  # before anything large is fetched
         found = {name: {"missing": NEEDS_NAMESPACE} for name in CLIS}
     else:
-        found = install(cache)
+        found = {**install(cache), "gh": fetched_gh(cache)}
     for name, each in found.items():
         print(f"{name}: {each.get('program') or each['missing']}", file=sys.stderr)
     if known.install_only:

@@ -12,7 +12,7 @@ from agentmux.adapters.system.processes import is_alive
 from agentmux.core.forges.spec import Place
 from agentmux.ports.forge import ForgeError, IssueComment, NewRequest
 from tests.conftest import WaitUntil
-from tests.fakes.forge import FakeForge
+from tests.fakes.forge import HIDDEN, FakeForge
 
 PLACE = Place(forge="github", host="github.com", repo="o/r")
 FORK = Place(forge="github", host="github.com", repo="me/r")
@@ -49,7 +49,8 @@ def test_an_issue(forge: FakeForge) -> None:
 
 
 def test_only_comments_of_people_who_may_write(forge: FakeForge) -> None:
-    comments = [(who, who) for who in ("ann", "bob", "reader", "gone", "../x", "ann")]
+    hidden = ("ann", HIDDEN)
+    comments = [hidden, *((who, who) for who in ("ann", "bob", "reader", "gone", "../x", "ann"))]
     forge.issue(42, "t", "b", *comments)
     forge.permissions(ann="admin", bob="write", reader="read")
     found = asked(forge).issue(PLACE, 42, comments=True)
