@@ -24,7 +24,7 @@ def test_from_an_issue_to_a_request(project: Project, forge: FakeForge) -> None:
          "roles": {"planner": {"plan": {"parts": 1}}}}
     )  # fmt: skip
     forge.issue(42, "No greeting", "Please.")
-    session = project.start("be short", "--issue", "42", "--worktree").wait()
+    session = project.start("be short", "--issue", "42", "--worktree", "--trust").wait()
     assert (Path(session.state["worktree"]) / ".env").exists()
     said = project.ok("approve", session.name, "--pr", "--yes").splitlines()
     url = "https://github.com/o/r/pull/100"
