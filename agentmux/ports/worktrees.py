@@ -158,8 +158,14 @@ class Worktrees(Protocol):
         A branch that has moved stays.
         """
 
-    def loss(self, spec: WorktreeSpec, base: str | None) -> WorktreeLoss:
-        """Return what `take_away` would lose; ``base`` is the branch that the session's began on.
+    def loss(
+        self, spec: WorktreeSpec, base: str | None, *, merged: str | None = None
+    ) -> WorktreeLoss:
+        """Return what `take_away` would lose.
+
+        Args:
+            base: The branch that the session's began on; None where it is not known.
+            merged: A commit that was merged elsewhere, and so is not lost; None for none.
 
         Raises:
             GitError: Git cannot tell.

@@ -43,6 +43,21 @@ def test_from_an_issue_to_a_request(project: Project, forge: FakeForge) -> None:
     assert PLANTED not in str(forge.requests) + str(forge.calls)
 
 
+def test_what_the_forge_has_merged_is_pruned(project: Project, forge: FakeForge) -> None:
+    session = project.start("x", "--worktree").wait()
+    project.ok("approve", session.name, "--pr", "--yes")
+    commit = session.state["commit"]["commit"]
+    place = Path(session.state["worktree"])
+    project.git("push", "-q", "origin", "--delete", "agentmux/x")  # as the forge does then
+    kept = "1 commit on branch agentmux/x not merged"
+    assert kept in project.run("prune").stderr
+    forge.merge(100, "c" * 40)
+    assert kept in project.run("prune").stderr
+    forge.merge(100, commit)
+    assert project.run("prune").stdout == f"removed {place} and branch agentmux/x\n"
+    assert not place.exists()
+
+
 def test_a_kill_after_the_request_was_opened_opens_no_second_one(
     project: Project, forge: FakeForge, wait_until: WaitUntil
 ) -> None:

@@ -87,6 +87,13 @@ class FakeForge:
         state["requests"].append({"number": number, "url": url, **plain, **more, **fields})
         self._write(state)
 
+    def merge(self, number: int, commit: str) -> None:
+        """Merge a request at this commit, as its owner would on the forge's page."""
+        state = self.state
+        (found,) = (each for each in state["requests"] if each["number"] == number)
+        found |= {"state": "MERGED", "commit": commit}
+        self._write(state)
+
     def log_out(self) -> None:
         (self.folder / "logged_out").touch()
 

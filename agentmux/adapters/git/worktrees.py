@@ -332,7 +332,9 @@ class LinkedWorktrees:
             if self._owners().get(spec.branch) == spec.session:
                 self._let_go(spec, spec.commit)
 
-    def loss(self, spec: WorktreeSpec, base: str | None) -> WorktreeLoss:
+    def loss(
+        self, spec: WorktreeSpec, base: str | None, *, merged: str | None = None
+    ) -> WorktreeLoss:
         """Return what `take_away` would lose; ``base`` is the branch that the session began on."""
         tip = self._commit(f"refs/heads/{spec.branch}")
         changed: tuple[str, ...] = ()
@@ -343,7 +345,7 @@ class LinkedWorktrees:
             heads += [head] if head != tip else []
         onto = self._commit(f"refs/heads/{base}") if base is not None else None
         kept = tip if spec.is_continued else None  # that branch stays
-        heads = [each for each in heads if each not in {None, kept}]
+        heads = [each for each in heads if each not in {None, kept, merged}]
         lost = [each for each in heads if each is not None and self._is_only(each, spec, onto)]
         commits: tuple[str, ...] = ()
         if lost:

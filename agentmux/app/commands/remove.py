@@ -69,8 +69,29 @@ def worktree_to_remove(world: World, entry: SessionEntry) -> WorktreeSpec | None
 def loss_of(world: World, entry: SessionEntry, spec: WorktreeSpec) -> WorktreeLoss:
     """Return what would be lost without the worktree and the branch."""
     base = entry.fields.get("base")
-    branch = base.get("branch") if isinstance(base, dict) else None
-    return world.worktrees.loss(spec, branch if isinstance(branch, str) else None)
+    named = base.get("branch") if isinstance(base, dict) else None
+    branch = named if isinstance(named, str) else None
+    found = world.worktrees.loss(spec, branch)
+    merged = _merged(world, entry) if found.commits else None
+    return found if merged is None else world.worktrees.loss(spec, branch, merged=merged)
+
+
+def _merged(world: World, entry: SessionEntry) -> str | None:
+    """Return the commit at which the session's request was merged, as the forge says; else None."""
+    from agentmux.core.forges.spec import read_url  # noqa: PLC0415 (as above)
+
+    request = entry.fields.get("request")
+    url = request.get("url") if isinstance(request, dict) else None
+    if not isinstance(url, str):
+        return None
+    with suppress(AgentmuxError):  # who cannot ask keeps the work
+        forge = world.forge(world.environment)
+        for spec in forge.specs.values():
+            named = read_url(spec, spec.request_url, url)
+            found = forge.request(*named) if named is not None else None
+            if found is not None:
+                return found.commit if found.is_merged else None
+    return None
 
 
 def require_nothing_lost(
