@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import pytest
 
-from agentmux.core.journal.events import StepStarted
+from agentmux.core.journal.events import StepFailed, StepStarted
 from agentmux.core.names.phase import Phase
 from agentmux.core.pipeline.delivery import failed_step, failure
 from agentmux.errors import ExitCode
@@ -103,6 +103,7 @@ def test_the_loser_of_two_merges_into_one_base_merges_on_top(studio: Studio) -> 
     )
     started = [e.fact for e, _ in studio.events() if isinstance(e.fact, StepStarted)]
     assert len(started) == 2
+    assert not [e for e, _ in studio.events() if isinstance(e.fact, StepFailed)]
     assert started[0].record["old"] != started[1].record["old"]
 
 
