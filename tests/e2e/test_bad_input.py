@@ -519,11 +519,12 @@ def test_after_all_that_the_stopped_session_goes_on(stopped: Session) -> None:
 
 
 def test_what_was_handed_in_before_the_state_was_lost_is_not_asked_for_again(
-    project: Project,
+    project: Project, wait_until: WaitUntil
 ) -> None:
     project.scenario({"roles": {"planner": {"silent": True}, "coder": {"silent": True}}})
     session = project.start().until_seat("planner").settled("planner")
     project.tmux("kill-server")
+    wait_until(lambda: not project.processes(), 15, project._left)
     write_over(session.path / PLAN, json.dumps(GOOD).encode())
     assert session.submit("planner", "plan")["result"] == "accepted"
     (session.path / "state.json").unlink()
