@@ -108,8 +108,8 @@ def _unfinished(site: Site, entry: SessionEntry, approval: str) -> AgentmuxError
     """Return the error for an orchestrator that ended before the delivery did."""
     _ended(progress(site, entry, approval))
     return TimedOutError(
-        f"the orchestrator of session {entry.name} has ended; the next one goes on",
-        hints=(f"agentmux resume {entry.name}",),
+        f"the orchestrator of session {entry.name} has ended; its next one goes on",
+        hints=(f"see how to go on: agentmux status {entry.name}",),
     )
 
 
