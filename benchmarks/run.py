@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 import agentmux
-from benchmarks import commands, idle, panes, pipelines
+from benchmarks import checkpoints, commands, idle, panes, pipelines
 from benchmarks.rows import Row, table
 
 _BENCHMARKS: Final[dict[str, Callable[..., Iterator[Row]]]] = {
@@ -27,6 +27,7 @@ _BENCHMARKS: Final[dict[str, Callable[..., Iterator[Row]]]] = {
     "start": pipelines.start_to_prompt,
     "resume": pipelines.resume_to_prompts,
     "pipeline": pipelines.pipeline_overhead,
+    "checkpoint": checkpoints.checkpoint,
     "idle": idle.idle,
 }
 

@@ -84,7 +84,7 @@ class Orchestrator:
         self._finished = False
         self._problems: dict[str, str] = {}
         self._watcher = watcher
-        self._saver = TreeSaver(world, session, self)
+        self._saver = TreeSaver(world, session, self, tools.lock.still_mine)
         self._performer = Performer(world, session, tools, watcher, manner, self)
         self._performer.ready = self._saver.before_next
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Callable
 from contextlib import suppress
 from threading import Thread
 from typing import Final
@@ -32,9 +33,13 @@ LAST_S: Final = 3.0
 class TreeSaver:
     """Takes the work-tree checkpoints of one session, one at a time."""
 
-    def __init__(self, world: World, session: Session, loop: Loop) -> None:
+    def __init__(
+        self, world: World, session: Session, loop: Loop, is_ours: Callable[[], bool]
+    ) -> None:
+        """Save the tree of ``world``; record nothing once ``is_ours`` says that it is not ours."""
         self._session = session
         self._loop = loop
+        self._is_ours = is_ours
         self._is_on = world.settings.git.checkpoints
         self._store = world.checkpoints(
             world.tree, session.files.path.resolve(), session.state.session_id
@@ -92,7 +97,7 @@ class TreeSaver:
     async def _take(self, because: str, at: Position) -> None:
         try:
             found = await self._saved(f"agentmux: {at.phase} ({because})")
-            if found is not None:
+            if found is not None and self._is_ours():
                 self._record(because, at, found)
         except (AgentmuxError, OSError) as error:
             self._report(str(error))

@@ -124,6 +124,19 @@ class Quiet:
         self.said = message
 
 
+def test_a_session_that_another_process_has_gets_no_checkpoint(studio: Studio) -> None:
+    world = studio.world
+    session = Session(world.files(studio.session), now=world.now, new_id=world.new_id)
+
+    async def stop(*, ours: bool) -> None:
+        await TreeSaver(world, session, Quiet(), lambda: ours).at_stop()
+
+    asyncio.run(stop(ours=False))
+    assert facts(studio) == []
+    asyncio.run(stop(ours=True))
+    assert [each.because for each in facts(studio)] == ["stop"]
+
+
 def test_at_the_stop_a_git_that_hangs_is_given_up(studio: Studio) -> None:
     hanging = Hanging()
     world = replace(studio.world, checkpoints=lambda *_: hanging)
@@ -132,7 +145,7 @@ def test_at_the_stop_a_git_that_hangs_is_given_up(studio: Studio) -> None:
 
     async def stop() -> float:
         began = time.monotonic()
-        await TreeSaver(world, session, loop).at_stop()
+        await TreeSaver(world, session, loop, lambda: True).at_stop()
         return time.monotonic() - began
 
     assert asyncio.run(stop()) < 6
