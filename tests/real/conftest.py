@@ -6,6 +6,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -153,6 +154,15 @@ def model(tmp_path: Path) -> Iterator[ModelServer]:
     yield server
     server.close()
     assert server.problems == []
+
+
+@pytest.fixture
+def short_dir() -> Iterator[Path]:
+    """As elsewhere, but not in ``/tmp``, in which some agents may write without asking."""
+    with tempfile.TemporaryDirectory(
+        prefix="amx-", dir="/var/tmp", ignore_cleanup_errors=True
+    ) as folder:
+        yield Path(folder)
 
 
 @pytest.fixture
