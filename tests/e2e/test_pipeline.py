@@ -386,13 +386,14 @@ def _mended(project: Project) -> None:
     ],
 )
 def test_a_commit_that_fails_leaves_the_decision_open(
-    project: Project, spoil: Callable[[Project], None], reason: list[str]
+    project: Project, wait_until: WaitUntil, spoil: Callable[[Project], None], reason: list[str]
 ) -> None:
     session = project.start().wait()
     spoil(project)
     refusal = project.fails(1, "approve", session.name, "--yes")
     assert [part for part in reason if part not in refusal] == []
     assert session.kinds("commit_failed") == ["commit_failed"]
+    wait_until(lambda: session.state["commit"]["status"] == "failed", 20)
     assert session.state["phase"] == "completing"
     said = project.ok("status", session.name)
     assert [part for part in reason if part not in said] == []
