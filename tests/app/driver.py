@@ -634,11 +634,9 @@ def make_project(folder: Path) -> Path:
     """Make a git project with one commit and an identity."""
     folder.mkdir(parents=True)
     git(folder, "init", "-q", "-b", "main", "--template=")
-    for name, value in (
-        ("user.name", "Test"), ("user.email", "test@example.com"), ("gc.auto", "0"),
-        ("maintenance.auto", "false"),
-    ):  # fmt: skip
-        git(folder, "config", name, value)
+    with (folder / ".git" / "config").open("a") as config:
+        config.write("[user]\n\tname = Test\n\temail = test@example.com\n")
+        config.write("[gc]\n\tauto = 0\n[maintenance]\n\tauto = false\n")
     (folder / "README.md").write_text("# A project\n")
     git(folder, "add", "README.md")
     git(folder, "commit", "-q", "-m", "Begin")

@@ -291,8 +291,9 @@ class Session:
         """Wait until the seat's prompt has arrived and all events are applied."""
 
         def quiet() -> bool:
-            state, size = self.state, (self.path / "tool_events.jsonl").stat().st_size
-            return bool(state["seats"][seat]["reached"]) and state["applied_offset"] == size
+            size = (self.path / "tool_events.jsonl").stat().st_size
+            cursor = json.loads(self.read("tool_event_state.json"))  # written after the state
+            return bool(self.state["seats"][seat]["reached"]) and cursor["applied_offset"] == size
 
         _wait_until(quiet, 20, lambda: self.read("tool_events.jsonl"))
         return self
