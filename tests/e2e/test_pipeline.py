@@ -22,7 +22,7 @@ def test_every_phase_of_a_plain_feature(project: Project) -> None:
 
     shown = project.ok("approve", session.name, "--yes")
     assert "2 files, with the message “add a greeting”" in shown
-    assert "  demo_part_1.py\n" in shown
+    assert "  demo_part_1.py  " in shown
     session.wait("done").gone()
 
     assert session.launched() == [
