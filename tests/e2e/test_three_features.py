@@ -1,0 +1,77 @@
+"""Three features side by side in one repository, from their starts to three ways of delivery."""
+
+import os
+import signal
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from tests.conftest import WaitUntil
+from tests.core.builders import plan
+from tests.e2e.conftest import Project
+from tests.fakes.forge import FakeForge
+
+
+def life(name: str) -> dict[str, Any]:
+    """Return a scenario whose plan is one file, and whose coder works until it is killed."""
+    made = plan(("serial", [1]))
+    made["subplans"][0]["owned_files"] = [f"{name}.py"]
+    return {"roles": {"planner": {"plan": made}, "coder": {"think": 600}}}
+
+
+def kill_everything(project: Project, wait_until: WaitUntil) -> None:
+    for pid, _ in project.processes():
+        with suppress(ProcessLookupError):  # it has ended with another one
+            os.kill(pid, signal.SIGKILL)
+    wait_until(lambda: not project.processes(), 20)
+
+
+def test_three_features_are_killed_resumed_and_delivered_each_in_its_way(
+    project: Project, forge: FakeForge, wait_until: WaitUntil
+) -> None:
+    sessions = {}
+    for name in ("kept", "merged", "requested"):
+        project.scenario(life(name))
+        sessions[name] = project.start(name).until_seat("coder-1")
+    kept, merged, requested = sessions.values()
+    assert kept.state["worktree"] is None
+    places = [Path(each.state["worktree"]) for each in (merged, requested)]
+    assert len({*places, project.path}) == 3
+
+    kill_everything(project, wait_until)
+    project.scenario({})
+    for each in sessions.values():
+        project.ok("resume", each.name, "--detach", "--yes")
+    for each in sessions.values():
+        each.wait(timeout=50)
+    modes = [
+        e["payload"]["mode"]
+        for e in merged.events
+        if e["seat"] == "coder-1" and "mode" in e["payload"]
+    ]
+    assert modes == ["fresh", "native"]
+
+    project.ok("approve", kept.name, "--yes", "--keep")
+    # The checkout is the user's again, while the other two still wait for a decision.
+    (project.path / "mine.txt").write_text("mine\n")
+    project.git("add", "mine.txt")
+    project.git("commit", "-qm", "Mine")
+    project.ok("approve", merged.name, "--yes", "--merge")
+    assert "opened pull request" in project.ok("approve", requested.name, "--yes", "--pr")
+
+    commits = {name: each.state["commit"]["commit"] for name, each in sessions.items()}
+    for name, commit in commits.items():
+        changed = project.git("show", "--format=", "--name-only", commit).split()
+        assert changed == [f"{name}.py"]
+    assert len(forge.requests) == 1
+    branches = project.git("for-each-ref", "--format=%(refname)").split()
+    assert sorted(branches) == [
+        "refs/heads/agentmux/merged",
+        "refs/heads/agentmux/requested",
+        "refs/heads/main",
+        "refs/remotes/origin/agentmux/requested",
+        "refs/remotes/origin/main",
+    ]
+    shown = project.git("log", "--all", "--format=%s").splitlines()
+    assert len(shown) == 6, shown  # Begin, Mine, the three features, and the merge
+    assert project.git("status", "--porcelain") == ""
