@@ -58,7 +58,7 @@ def test_a_decision_is_of_the_sessions_own_project(project: Project, elsewhere: 
     path = str(session.path)
     (elsewhere / "mine.py").write_text("mine = 1\n")
     said = project.ok("approve", path, "--yes", cwd=elsewhere)
-    assert "  demo_part_1.py\n" in said
+    assert "  demo_part_1.py " in said
     assert "mine.py" not in said
     project.ok("wait", path, "--for", "done", "--timeout", "30", cwd=elsewhere)
     assert len(project.git("log", "--format=%h").split()) == 2
