@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from agentmux.adapters.git import session_objects
-from agentmux.app.loop.tree_saver import PATIENCE_S, TreeSaver
+from agentmux.app.loop.tree_saver import TreeSaver
 from agentmux.app.session.writer import Session
 from agentmux.core.journal.events import CheckpointTaken
 from agentmux.errors import ExitCode
@@ -110,8 +110,8 @@ def test_a_git_that_hangs_holds_the_next_agent_up_for_a_second_once(studio: Stud
     assert studio.drive("start", deadline_s=30) is ExitCode.OK
     gaps = [after - before for before, after in itertools.pairwise(opened)]
     assert hanging.calls == 1
-    assert PATIENCE_S <= max(gaps) < PATIENCE_S + 0.8
-    assert sum(gaps) < PATIENCE_S + 5
+    assert 1.0 <= max(gaps) < 1.8
+    assert sum(gaps) < 6
     assert facts(studio) == []
     hanging.abandon()
 
