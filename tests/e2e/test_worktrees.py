@@ -408,6 +408,27 @@ def test_a_deleted_worktree_comes_back_with_its_conversation(project: Project) -
     assert "By an agent" in project.git("log", "--format=%s", "agentmux/x")
 
 
+def test_a_branch_that_has_moved_in_conflict_refuses_the_resume(project: Project) -> None:
+    session = stopped_at_work(project)
+    place = place_of(session)
+    shutil.rmtree(place)
+    other = project.root / "other"
+    project.git("worktree", "add", "-q", "-f", str(other), "agentmux/x")
+    (other / "half.py").write_text("the other half\n")
+    project.git("-C", str(other), "add", "half.py")
+    project.git("-C", str(other), "commit", "-qm", "By the user")
+    project.git("worktree", "remove", str(other))
+    (plan,) = project.json("resume", session.name, "--dry-run", code=3)["sessions"]
+    assert plan["blocked"]["reason"] == "checkpoint_conflict"
+    said = project.fails(3, "resume", session.name, "--detach", "--yes")
+    assert "both changed half.py" in said
+    assert f"agentmux resume --without-checkpoint {session.name}" in said
+    assert not place.exists()
+    project.ok("resume", "--without-checkpoint", session.name, "--detach", "--yes")
+    session.wait()
+    assert (place / "half.py").read_text() == "the other half\n"
+
+
 def test_a_path_that_is_taken_refuses_the_resume(project: Project) -> None:
     session = stopped_at_work(project)
     place = place_of(session)
