@@ -104,7 +104,7 @@ def _events(world: World, entry: SessionEntry, to: TreeCheckpoint) -> tuple[Even
         raise BlockedError(
             f"a result was committed after work-tree checkpoint {to.number}: it stays",
             reason="delivered",
-            hints=(f"ask for changes: agentmux request-changes {entry.name} TEXT",),
+            hints=(f'ask for changes: agentmux request-changes "…" --session {entry.name}',),
         )
     return events
 

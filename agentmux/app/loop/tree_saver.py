@@ -63,8 +63,11 @@ class TreeSaver:
     async def before_next(self) -> None:
         """Wait for a checkpoint that has begun; call this before the next agent is started.
 
-        It waits until `PATIENCE_S` seconds after the beginning, not longer.
+        It waits until `PATIENCE_S` seconds after the beginning, not longer. In the checkout it does
+        not wait: no rewind takes files back there.
         """
+        if not self._session.state.worktree:
+            return
         left_s = self._began_s + PATIENCE_S - asyncio.get_running_loop().time()
         if self._is_busy() and left_s > 0:
             await self._wait(left_s)
