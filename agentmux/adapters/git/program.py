@@ -25,6 +25,9 @@ READ_TIMEOUT_S: Final = 30.0
 WRITE_TIMEOUT_S: Final = 600.0
 """The time limit of a commit, which runs the project's hooks; those may run its tests."""
 
+_GRACE_S: Final = 2.0
+"""How long git may take to remove its lock files when it is ended."""
+
 # Output that git wrote before it ended may still be in the pipe.
 _LAST_WORDS_S: Final = 0.5
 _PIECE: Final = 65536
@@ -241,10 +244,19 @@ def _ended_in(process: subprocess.Popen[bytes], limit_s: float, project: Path) -
             f"git {_command(error.cmd)} did not answer within {limit_s:.0f} s in {project}"
         ) from None
     finally:
-        # Its hooks may have started other processes: kill the whole group.
         if process.returncode is None:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+            _end(process)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End git, and whatever its hooks have started: the whole group."""
+    # Asked first, because git then removes its lock files, which would be in everybody's way.
+    os.killpg(process.pid, signal.SIGTERM)
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(_GRACE_S)
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
 
 
 def _command(argv: Sequence[str]) -> str:
