@@ -64,7 +64,8 @@ class WorktreeRoom:
 
     Attributes:
         root: The directory of all worktrees, absolute and without links; it may not exist.
-        inside: The repository's directory that contains ``root``; None where none does.
+        inside: The directory of the repository, or of the one whose submodule it is, that contains
+            ``root``; None where none does.
         is_writable: Whether directories can be made in ``root``.
         names: What is in ``root``, also worktrees that were deleted by hand.
         branches: Short names of all branches, and of branches that sessions are about to make.
@@ -84,7 +85,9 @@ class WorktreeLoss:
     """What a removal of worktree and branch would lose.
 
     Attributes:
-        changed: The files in the worktree that are not committed; ignored ones do not count.
+        changed: The files in the worktree that are not committed; ignored ones do not count. A
+            repository in the worktree counts, and ends in ``/``; a submodule only if it has
+            changes, or commits that no remote of it has.
         commits: Hash and subject of the commits that are on no other branch and on no tag, and
             whose changes the base does not have; oldest first.
         tip: The commit of the branch; None if it does not exist.

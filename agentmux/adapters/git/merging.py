@@ -24,6 +24,7 @@ from agentmux.adapters.git.program import (
     refused,
 )
 from agentmux.adapters.git.repository import in_progress, require_identity, with_trailer
+from agentmux.adapters.git.submodules import actual_top
 from agentmux.adapters.git.work_tree import work_tree
 from agentmux.ports.merging import (
     BaseMovedError,
@@ -116,7 +117,7 @@ class Merges:
         reply = self._git.must_read("list the worktrees", "worktree", "list", "--porcelain")
         for entry in decoded(reply.out).strip().split("\n\n"):
             lines = entry.split("\n")
-            top = Path(lines[0].removeprefix("worktree "))
+            top = actual_top(self._git, Path(lines[0].removeprefix("worktree ")))
             if f"branch {_HEADS}{base}" in lines:
                 if top.is_dir():
                     return top

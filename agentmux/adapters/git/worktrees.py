@@ -34,6 +34,7 @@ from agentmux.adapters.git.restored_tree import (
     why_not_restored,
     write_restored,
 )
+from agentmux.adapters.git.submodules import actual_top, modules_with_work, superproject
 from agentmux.adapters.git.work_tree import MARKER, marker_of, work_tree
 from agentmux.core.names import layout
 from agentmux.errors import AgentmuxError, BlockedError
@@ -89,7 +90,9 @@ class LinkedWorktrees:
         tops = self._tops()
         common = self._common()
         place = _root(root, common, tops[0])
-        inside = next((each for each in (*tops, common) if _is_within(place, each)), None)
+        around = superproject(self._git)
+        places = (*tops, common, *((around,) if around is not None else ()))
+        inside = next((each for each in places if _is_within(place, each)), None)
         gone = (Path(each).name for each in tops if each.parent == place)
         return WorktreeRoom(
             root=place,
@@ -103,7 +106,8 @@ class LinkedWorktrees:
     def _tops(self) -> list[Path]:
         """Return the tops of all worktrees, the main one first; a bare repository's own path."""
         lines = self._worktree_list()
-        return [Path(each.removeprefix("worktree ")) for each in lines if each[:9] == "worktree "]
+        tops = [Path(each.removeprefix("worktree ")) for each in lines if each[:9] == "worktree "]
+        return [actual_top(self._git, tops[0]), *tops[1:]]
 
     def _worktree_list(self) -> list[str]:
         """Return the lines of ``git worktree list``."""
@@ -341,7 +345,7 @@ class LinkedWorktrees:
         heads = [tip]
         if self._is_marked(spec):
             inside = Git(spec.path, self._git.environment)
-            changed, head = inside.dirty(), inside.head().commit
+            changed, head = self._changed(spec), inside.head().commit
             heads += [head] if head != tip else []
         onto = self._commit(f"refs/heads/{base}") if base is not None else None
         kept = tip if spec.is_continued else None  # that branch stays
@@ -350,9 +354,18 @@ class LinkedWorktrees:
         commits: tuple[str, ...] = ()
         if lost:
             words = ("log", "--reverse", "--no-show-signature", "--no-color", "--format=%h %s")
-            reply = self._git.must_read("list the commits", *words, *lost, f"^{spec.commit}")
+            known = [f"^{each}" for each in (spec.commit, onto) if each is not None]
+            reply = self._git.must_read("list the commits", *words, *lost, *known)
             commits = tuple(decoded(reply.out).splitlines())
         return WorktreeLoss(changed=changed, commits=commits, tip=tip)
+
+    def _changed(self, spec: WorktreeSpec) -> tuple[str, ...]:
+        """Return what is not committed; also repositories in the worktree, which no commit has."""
+        tree = work_tree(spec.path)
+        there = self._git.at(spec.path)
+        modules = modules_with_work(there, tree.git_dir) if tree is not None else ()
+        found = Git(spec.path, self._git.environment).changes()
+        return (*(each for each in found if f"{each}/" not in modules), *modules)
 
     def _commit(self, ref: str) -> str | None:
         reply = self._git.read("rev-parse", "-q", "--verify", f"{ref}^{{commit}}")
@@ -409,8 +422,8 @@ class LinkedWorktrees:
         for line in self._worktree_list():
             key, _, value = line.partition(" ")
             top = Path(value) if key == "worktree" else top
-            if line == f"branch refs/heads/{branch}":
-                return top
+            if line == f"branch refs/heads/{branch}" and top is not None:
+                return actual_top(self._git, top)
         return None
 
     def _drop_branch(self, name: str, commit: str) -> None:
@@ -418,6 +431,8 @@ class LinkedWorktrees:
         reply = self._git.run("update-ref", "-d", f"refs/heads/{name}", commit)
         if reply.status == 0 or name not in self._branches():
             self._configure("--remove-section", f"branch.{name}")
+        elif self._commit(f"refs/heads/{name}") == commit:  # a hook is against it
+            raise refused(f"git could not delete branch `{name}`", reply)
 
 
 def _patient(run: Callable[[], GitReply]) -> GitReply:

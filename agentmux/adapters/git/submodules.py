@@ -1,0 +1,56 @@
+"""Submodules: where the work tree of one is, and which of them have work that only they have."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from agentmux.adapters.git.program import GitProgram, decoded
+
+# A submodule's commits are in the git directory of the worktree, and so go with it.
+_HAS_WORK: Final = (
+    'test -z "$(git status --porcelain; git stash list;'
+    ' git rev-list -1 HEAD --branches --not --remotes --tags)" || echo "$displaypath/"'
+)
+
+
+def actual_top(git: GitProgram, listed: Path) -> Path:
+    """Return the top of a work tree that ``git worktree list`` names as ``listed``.
+
+    Git names the main one by its git directory if that is elsewhere: in a submodule, or after
+    ``git init --separate-git-dir``. A bare repository keeps its own path.
+    """
+    if (listed / ".git").exists() or not (listed / "HEAD").exists():
+        return listed
+    own = git.must_read("find the git directory", "rev-parse", "--absolute-git-dir")
+    if Path(_line(own.out)) == listed:
+        return git.root()
+    # Git answers with its own directory where the configuration names no work tree.
+    named = git.read(f"--git-dir={listed}", "rev-parse", "--show-toplevel", cwd=listed)
+    return Path(_line(named.out)) if named.status == 0 else listed
+
+
+def superproject(git: GitProgram) -> Path | None:
+    """Return the top of the repository whose submodule this one is; None for none."""
+    words = ("rev-parse", "--show-superproject-working-tree")
+    found = _line(git.must_read("find the superproject", *words).out)
+    return Path(found) if found else None
+
+
+def modules_with_work(git: GitProgram, git_dir: Path) -> tuple[str, ...]:
+    """Return the submodules with changes, stashes, or commits that none of their remotes has.
+
+    Each ends in ``/``.
+
+    Args:
+        git: Runs git at the top of the worktree.
+        git_dir: The git directory of the worktree.
+    """
+    if not (git_dir / "modules").is_dir():
+        return ()  # none was initialised there
+    words = ("submodule", "--quiet", "foreach", "--quiet", "--recursive", _HAS_WORK)
+    return tuple(decoded(git.must_read("look into submodules", *words).out).splitlines())
+
+
+def _line(out: bytes) -> str:
+    return decoded(out).removesuffix("\n")
