@@ -18,7 +18,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
-from agentmux.adapters.disk import files
 from agentmux.adapters.git import session_objects, tree_files
 from agentmux.adapters.git.program import GitProgram, GitReply, decoded, failed, joined, split
 from agentmux.adapters.git.session_objects import QUIET, REF_PREFIX, RepositoryPlaces
@@ -97,8 +96,7 @@ class GitCheckpoints:
         found = self._places or self._look()
         if found is None:
             return None
-        store = session_objects.objects(self._home)
-        files.make_dir(store)
+        store = session_objects.make(self._home)
         with session_objects.scratch(self._home) as scratch:
             extra = session_objects.writing(store, found.objects)
             return self._copied_and_saved(message, found, scratch, extra, deadline)

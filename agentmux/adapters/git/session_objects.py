@@ -84,11 +84,24 @@ def _quoted(path: Path) -> str:
     return f'"{escaped}"'
 
 
+def make(home: Path) -> Path:
+    """Make the directory of the session's objects, and return it.
+
+    Raises:
+        DataError: It cannot be made, or a link leads out of the session's directory.
+    """
+    return _made(home, objects(home))
+
+
+def _made(home: Path, place: Path) -> Path:
+    files.make_dir(files.inside(home, str(place.relative_to(home)), whole=True))
+    return place
+
+
 @contextmanager
 def scratch(home: Path) -> Iterator[Path]:
     """Provide a private directory in that of the session; remove those of killed processes."""
-    place = folder(home)
-    files.make_dir(place)
+    place = _made(home, folder(home))
     for left in place.glob(f"{_SCRATCH}*"):
         shutil.rmtree(left, ignore_errors=True)
     made = Path(tempfile.mkdtemp(prefix=_SCRATCH, dir=place))

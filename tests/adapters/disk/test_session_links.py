@@ -14,6 +14,8 @@ import pytest
 
 from agentmux.adapters.disk import handover
 from agentmux.adapters.disk.lock import SessionLock, WorkTreeLock
+from agentmux.adapters.git.checkpoints import GitCheckpoints
+from agentmux.adapters.git.program import GitProgram
 from agentmux.adapters.wake import pipe
 from agentmux.adapters.wake.pipe import WakeFifo
 from agentmux.cli.fast import orchestrator
@@ -25,6 +27,7 @@ from agentmux.core.names.phase import Phase
 from agentmux.core.names.turn import Turn
 from agentmux.errors import AgentmuxError
 from tests.adapters.pane.test_wrapper import argv
+from tests.app.driver import make_project
 from tests.app.on_disk import OnDisk
 
 Use = Callable[[OnDisk], object]
@@ -80,6 +83,14 @@ def lock_tree(session: OnDisk) -> None:
     held.release(keep_note=True)
 
 
+def save_tree(session: OnDisk) -> None:
+    """Save a work tree beside the session, as an orchestrator does at the end of a phase."""
+    project = make_project(session.files.path.parent / "project")
+    (project / "new.py").write_text("x\n")
+    store = GitCheckpoints(GitProgram(project, dict(os.environ)), session.files.path, "u")
+    store.take("a checkpoint", limit_s=20)
+
+
 def launch(session: OnDisk) -> None:
     """Run a program under the wrapper, as its pane does."""
     fields: dict[str, object] = {
@@ -132,6 +143,8 @@ FOLDERS: list[tuple[str, Use]] = [
     (layout.LAUNCHES, lambda on: on.files.note_turn(LAUNCH, Turn.ENDED)),
     (layout.launch(LAUNCH), lambda on: on.files.note_turn(LAUNCH, Turn.ENDED)),
     (layout.SNAPSHOTS, lambda on: on.files.write(layout.snapshot("coder"), "{}")),
+    (layout.WORK_TREE, save_tree),
+    (f"{layout.WORK_TREE}/objects", save_tree),
     (layout.CHECKPOINTS, lambda on: on.files.make_folder(layout.checkpoint("coder"))),
     (layout.checkpoint("coder"), lambda on: on.files.make_folder(layout.checkpoint("coder"))),
     ("04_planning", lambda on: on.files.add(Implied(path="04_planning/plan.md", text="x"))),
