@@ -18,6 +18,7 @@ from agentmux.core.names.status_labels import (
     status_colour,
     status_label,
 )
+from agentmux.core.names.statuses import FAILED, KEEP
 from agentmux.core.terminal.text_width import clean, cut, width
 from agentmux.errors import AgentmuxError, DataError, RefusedError, of_system
 
@@ -365,7 +366,8 @@ def next_step(view: SessionView) -> str:
     """Return the command that the user most likely needs next; empty if nothing is to be done."""
     name = view.session
     if view.decision:
-        return f'agentmux approve {name}, or agentmux request-changes "…" --session {name}'
+        changes = f'agentmux request-changes "…" --session {name}'
+        return f"agentmux approve {name}{_again(view)}, or {changes}"
     seat = _to_restart(view)
     if seat:
         return f"agentmux restart {name} --role {seat}"
@@ -385,6 +387,15 @@ def next_step(view: SessionView) -> str:
         if view.status == SessionStatus.FAILED
         else ""
     )
+
+
+def _again(view: SessionView) -> str:
+    """Return the flag that tries a failed delivery again; empty if none has failed."""
+    delivery = view.delivery or {}
+    steps = delivery.get("steps")
+    found = steps.values() if isinstance(steps, dict) else ()
+    failed = any(isinstance(each, dict) and each.get("status") == FAILED for each in found)
+    return f" --{delivery.get('then')}" if failed and delivery.get("then") != KEEP else ""
 
 
 def _to_restart(view: SessionView) -> str:

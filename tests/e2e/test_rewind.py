@@ -14,7 +14,9 @@ def test_a_session_goes_back_and_forth_and_on(project: Project) -> None:
     session = project.start("x", "--worktree").wait()
     place = Path(session.state["worktree"])
     branch = project.git("rev-parse", "agentmux/x")
-    assert "still active" in project.fails(3, "rewind", session.name, "--to", "planning", "--yes")
+    said = project.fails(3, "rewind", session.name, "--to", "planning", "--yes")
+    assert f"session {session.name} is live" in said
+    assert f"hint: stop it first: agentmux stop {session.name}" in said
     project.ok("stop", session.name)
     made = project.git("-C", str(place), "status", "--porcelain", "--untracked-files=all")
     assert made

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Final
 
 from agentmux.app.delivery.work import OvertakenError, Record, StepError, StepWork
-from agentmux.app.session.checkout import works_in
+from agentmux.app.session.checkout import undecided_in, works_in
 from agentmux.core.documents.trailer import TRAILER
+from agentmux.errors import BlockedError
 from agentmux.ports.merging import BaseMovedError, MergeConflictError, MergePlan
 from agentmux.ports.repository import GitError
 
@@ -28,15 +29,16 @@ def merge_base(state: SessionState) -> str:
     """
     if state.worktree and state.base is not None and state.base.branch:
         return state.base.branch
+    name = PurePath(state.feature_dir).name
     if state.worktree:
         raise GitError(
             "the session began on no branch, so that there is none to merge into",
-            hints=("keep the result on its branch: agentmux approve --keep",),
+            hints=(f"keep the result on its branch: agentmux approve {name} --keep",),
         )
     raise GitError(
         "the session works in the checkout: its result is committed there, and nothing is to be"
         " merged",
-        hints=("approve it as it is: agentmux approve --keep",),
+        hints=(f"approve it as it is: agentmux approve {name} --keep",),
     )
 
 
@@ -93,11 +95,22 @@ def _held(world: World, top: Path, home: Path) -> Iterator[None]:
     """Keep sessions from working at ``top`` meanwhile.
 
     Raises:
-        BlockedError: One works there.
+        BlockedError: One works there, or has still to commit there.
     """
     taken = works_in(world, top)
     if taken is not None:
         raise taken
+    other = undecided_in(world, top)
+    if other is not None:
+        raise BlockedError(
+            f"session {other.name} began in {top} and is not done: a merge would move the HEAD that"
+            " its result needs",
+            reason="checkout_taken",
+            hints=(
+                f"decide on that one first: agentmux approve {other.name}",
+                f"or keep this result on its branch: agentmux approve {home.name} --keep",
+            ),
+        )
     lock = world.tree_lock(top)
     lock.acquire(_LOCK_WAIT_S, {"path": str(home.resolve())})
     try:

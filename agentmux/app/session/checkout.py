@@ -121,6 +121,22 @@ def works_in(site: Site, top: Path) -> TreeTakenError | None:
     return _left_live(site, lock, path) if path is not None else None
 
 
+def undecided_in(site: Site, top: Path) -> SessionEntry | None:
+    """Return the newest session of the project that began in the checkout ``top`` and is not done.
+
+    Its result can only be committed where it began, so that nobody else may move HEAD there.
+    """
+    if site.tree_lock(site.project).top != top:
+        return None
+    here = (each for each in list_resumable_sessions(site) if not each.text("worktree"))
+    return next((each for each in here if _commits(each)), None)
+
+
+def _commits(entry: SessionEntry) -> bool:
+    options = entry.fields.get("options")
+    return isinstance(options, dict) and options.get("commit") is True
+
+
 def _left_live(site: Site, lock: TreeLock, path: Path) -> TreeTakenError | None:
     """Return why nobody can work here while the session that held the lock is still live."""
     if path.name not in site.folders.names(path.parent):

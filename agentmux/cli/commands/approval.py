@@ -252,6 +252,7 @@ def _deciding(face: Face, name: str | None, *, command: str) -> tuple[World, Ses
         entries = list_resumable_sessions(world)
         waiting = [each for each in entries if each.phase == Phase.COMPLETING]
         entry = select_session(waiting or entries, command=command)
+        render.note(f"session {entry.name}")
     require_no_copy(world, entry)
     return world, entry
 

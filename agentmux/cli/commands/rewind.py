@@ -14,7 +14,7 @@ from agentmux.cli.ask.consent import YesOpt, require_consent
 from agentmux.cli.ask.person import require_person
 from agentmux.cli.commands.sessions import SessionArg, one
 from agentmux.core.decisions.tree_checkpoints import checkpoint_words
-from agentmux.errors import UsageError
+from agentmux.errors import BlockedError, UsageError
 
 if TYPE_CHECKING:
     from agentmux.cli.face import Face
@@ -50,6 +50,12 @@ def rewind_session(
     site, entry = one(face, session, command="rewind SESSION --to PHASE")
     world = face.world(site.project, read_only=dry_run)
     block = blocked(world, entry, live(world, (entry,))[entry.path])
+    if block is not None and block.reason == "session_live":
+        raise BlockedError(
+            f"session {entry.name} is live: its agents would work on while the files go back",
+            reason=block.reason,
+            hints=(f"stop it first: agentmux stop {entry.name}",),
+        )
     if block is not None:
         raise block
     plan = plan_rewind(world, entry, to)

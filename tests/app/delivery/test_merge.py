@@ -8,12 +8,15 @@ from typing import Any, cast
 
 import pytest
 
+from agentmux.app.session.lookup import sessions_dir
 from agentmux.core.journal.events import StepFailed, StepStarted
+from agentmux.core.journal.state import Options
 from agentmux.core.names.phase import Phase
 from agentmux.core.pipeline.delivery import failed_step, failure
 from agentmux.errors import ExitCode
 from agentmux.ports.merging import MergePlan, Merging
 from tests.app.driver import MESSAGE, Studio, git, make_project
+from tests.app.on_disk import OnDisk
 
 
 @pytest.fixture
@@ -105,6 +108,25 @@ def test_the_loser_of_two_merges_into_one_base_merges_on_top(studio: Studio) -> 
     assert len(started) == 2
     assert not [e for e, _ in studio.events() if isinstance(e.fact, StepFailed)]
     assert started[0].record["old"] != started[1].record["old"]
+
+
+def test_a_checkout_in_which_another_result_has_still_to_be_committed_is_left_alone(
+    studio: Studio,
+) -> None:
+    studio.start()
+    other = OnDisk(
+        sessions_dir(studio.project) / "20260101-101500-other",
+        Phase.COMPLETING,
+        options=Options(commit=True, base=git(studio.project, "rev-parse", "HEAD").strip()),
+    )
+    other.commit()
+    studio.ends_when = lambda state: failure(state) != ""
+    assert studio.drive("start") is ExitCode.FAILED
+    found = failed_step(studio.state())
+    assert found is not None
+    assert "session 20260101-101500-other began in" in found[1].reason
+    assert "agentmux approve 20260101-101500-other" in found[1].reason
+    assert git(studio.project, "log", "--format=%s", "main") == "Begin\n"
 
 
 def test_a_checkout_in_which_a_session_works_is_left_alone(studio: Studio) -> None:
