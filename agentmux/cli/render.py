@@ -299,7 +299,9 @@ def status_lines(view: SessionView, *, colours: bool) -> list[str]:
     lines += [f"  warning       {warning}" for warning in view.warnings]
     if view.seats:
         lines += ["", *(f"  {line}" for line in _seat_table(view.seats)), ""]
-        lines += [f"  {seat.seat} is {seat.mode}: {seat.reason}" for seat in view.seats]
+        lines += [
+            f"  {seat.seat} is {seat.mode}: {seat.reason}" for seat in view.seats if seat.reason
+        ]
     step = next_step(view)
     return [*lines, "", f"  next: {step}"] if step else lines
 

@@ -58,6 +58,7 @@ def test_a_failed_setup_fails_the_session_until_a_resume_runs_it_again(
     wait_until(lambda: session.state["phase"] == "failed", 20)
     (shown,) = project.json("status", session.name)["sessions"]
     assert shown["interruption"]["seat"] == "setup"
+    assert "setup is setup" not in project.ok("status", session.name)
     assert shown["interruption"]["cause"] == "the setup `check` failed (exit 3)"
     assert session.launched() == ["setup", "setup"]
     # A changed configuration does not change the setup of a session that has begun.
