@@ -99,7 +99,6 @@ have a queue of them when the others have nothing left to do."""
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=_turn)
-    gc.freeze()
 
 
 def _turn(item: pytest.Item) -> int:

@@ -86,7 +86,9 @@ def _state_and_start(pid: int) -> tuple[str, int]:
     except OSError:
         return "", 0
     fields = stat[stat.rindex(b")") + 2 :].split()  # proc(5): the name may hold anything
-    return fields[0].decode(), int(fields[19])
+    state, threads = fields[0].decode(), int(fields[17])
+    # If only the first thread has ended, the process runs on and keeps its locks.
+    return "R" if state == "Z" and threads > 1 else state, int(fields[19])
 
 
 def _ps(pid: int) -> tuple[str, int]:

@@ -296,3 +296,19 @@ def test_ending_is_gentle_first(started: list[subprocess.Popen[bytes]]) -> None:
     assert polite.wait() == 7
     assert deaf.wait() == -signal.SIGKILL
     assert other.poll() is None
+
+
+def test_a_process_lives_until_its_last_thread_has_ended(wait_until: WaitUntil) -> None:
+    code = (
+        "import ctypes, threading, time;"
+        "threading.Thread(target=time.sleep, args=(600,)).start();"
+        "ctypes.CDLL(None).pthread_exit(0)"
+    )
+    with subprocess.Popen([sys.executable, "-c", code]) as process:
+        try:
+            stat = Path(f"/proc/{process.pid}/stat")
+            wait_until(lambda: stat.read_text().rpartition(")")[2].split()[0] == "Z")
+            assert is_alive(process.pid)
+        finally:
+            process.kill()
+    assert not is_alive(process.pid)
