@@ -30,11 +30,13 @@ class Progress:
         state: The state of the session, with all of its journal.
         delivered: Whether its last step is done.
         failed: Why a step failed; empty if none did.
+        is_saved: Whether ``state.json`` has it, too, and not only the journal.
     """
 
     state: SessionState
     delivered: bool = False
     failed: str = ""
+    is_saved: bool = True
 
 
 def progress(site: Site, entry: SessionEntry, approval: str) -> Progress:
@@ -48,11 +50,13 @@ def progress(site: Site, entry: SessionEntry, approval: str) -> Progress:
         raise NotFoundError(f"session {entry.name} was removed", hints=("agentmux list",))
     loaded = site.files(entry.path).load()
     state = fold(loaded.state, loaded.tail)
+    saved = not loaded.tail
     if state.phase is Phase.DONE:
-        return Progress(state=state, delivered=True)
+        return Progress(state=state, delivered=True, is_saved=saved)
     if state.approval == approval:
-        return Progress(state=state)
-    return Progress(state=state, failed=failure(state) or "the session goes on without it")
+        return Progress(state=state, is_saved=saved)
+    failed = failure(state) or "the session goes on without it"
+    return Progress(state=state, failed=failed, is_saved=saved)
 
 
 def wait_delivered(
@@ -63,7 +67,7 @@ def wait_delivered(
     timeout_s: float,
     monotonic: Callable[[], float],
 ) -> SessionState:
-    """Return the state of the session once the result is delivered.
+    """Return the state of the session once the result is delivered, and its files say so.
 
     Args:
         site: The project.
@@ -79,12 +83,13 @@ def wait_delivered(
         DataError: It cannot be read.
     """
     deadline = monotonic() + timeout_s
-    found = _ended(progress(site, entry, approval))
+    seen = progress(site, entry, approval)
+    found = _ended(seen) if seen.is_saved else None
     if found is not None:
         return found
     for _ in site.follow(entry.path, timeout_s) if timeout_s > 0 else ():
         seen = progress(site, entry, approval)
-        found = _ended(seen)
+        found = _ended(seen) if seen.is_saved else None
         if found is not None:
             return found
         if not site.lock(entry.path).is_held():
