@@ -16,6 +16,7 @@ from typing import Final
 from agentmux.adapters.disk import files
 from agentmux.adapters.git.checkout_sides import CheckoutSides
 from agentmux.adapters.git.program import (
+    MERGE_TREE,
     WRITE_TIMEOUT_S,
     GitProgram,
     decoded,
@@ -33,9 +34,6 @@ from agentmux.ports.merging import (
     MergePlan,
 )
 from agentmux.ports.repository import GitError, IndexBusyError
-
-NEEDS: Final = (2, 38)
-"""The first git with ``merge-tree --write-tree``; see its release notes."""
 
 _LOCK: Final = "agentmux-merge.lock"
 _POLL_S: Final = 0.05
@@ -68,8 +66,8 @@ class Merges:
         )
 
     def _merged_tree(self, base: str, old: str, result: str) -> str:
-        if self._git.version() < NEEDS:
-            needs = ".".join(map(str, NEEDS))
+        if self._git.version() < MERGE_TREE:
+            needs = ".".join(map(str, MERGE_TREE))
             raise GitError(
                 f"branch `{base}` has commits of its own, and to merge needs git {needs} or newer",
                 hints=("merge it yourself after: agentmux approve --keep",),

@@ -63,6 +63,10 @@ class GitReply:
     err: str
 
 
+MERGE_TREE: Final = (2, 38)
+"""The first git with ``merge-tree --write-tree``; see its release notes."""
+
+
 class GitProgram:
     """Runs git commands in the repository of one project."""
 

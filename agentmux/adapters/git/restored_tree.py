@@ -6,7 +6,6 @@ HEAD is applied to the branch. The merge is made in a temporary object directory
 
 from __future__ import annotations
 
-import re
 import shlex
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -15,12 +14,11 @@ from pathlib import Path
 from typing import Final
 
 from agentmux.adapters.git import session_objects, tree_files
-from agentmux.adapters.git.program import GitProgram, GitReply, decoded, failed, split
+from agentmux.adapters.git.program import MERGE_TREE, GitProgram, GitReply, decoded, failed, split
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.journal.state import TreeCheckpoint
 from agentmux.ports.worktrees import CheckpointUnusableError, WorktreeSpec
 
-_MERGES: Final = (2, 38)
 _NAMED: Final = 5
 _IDENTITY: Final = {
     f"GIT_{who}_{what}": value
@@ -113,8 +111,7 @@ def _merged(
         raise _incomplete(spec, saved)
     if after.status == 0:
         return saved.commit
-    version = re.search(r"(\d+)\.(\d+)", decoded(git.must_read("tell", "version").out))
-    if version is None or (int(version[1]), int(version[2])) < _MERGES:
+    if git.version() < MERGE_TREE:
         raise _conflict(spec, saved, "to merge them needs git 2.38")
     ours = _based_on_its_head(git, extra, spec, saved, tip)
     words = ("merge-tree", "--write-tree", "-z", "--name-only", "--no-messages")
