@@ -5,7 +5,6 @@ import os
 import shutil
 import subprocess
 import time
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +16,11 @@ from agentmux.adapters.git.program import GitProgram, GitReply
 from agentmux.adapters.git.remotes import ConfiguredRemotes
 from agentmux.adapters.git.repository import Git
 from agentmux.adapters.git.worktrees import LinkedWorktrees
-from agentmux.core.journal.state import TreeCheckpoint
 from agentmux.errors import MissingError
 from agentmux.ports.repository import GitError, GitRefusedError
 from agentmux.ports.worktrees import WorktreeSpec
 from tests.adapters.git.test_checkpoints import inside, names, taken
+from tests.adapters.git.test_restored_tree import saved
 from tests.adapters.git.test_worktrees import SESSION, everything, spec_of, worktrees
 from tests.app.driver import git, make_project
 
@@ -39,16 +38,6 @@ def begun(project: Path, **changed: Any) -> WorktreeSpec:
     spec = spec_of(project, **changed)
     assert worktrees(project).make(spec, again=False) == ()
     return spec
-
-
-def saved(spec: WorktreeSpec) -> WorktreeSpec:
-    """Return the worktree with a checkpoint of its files."""
-    found = taken(spec.path, spec.home)
-    checkpoint = TreeCheckpoint(
-        number=1, because="phase", phase="planning", commit=found.commit, head=found.head,
-        branch=found.branch, missing=found.missing,
-    )  # fmt: skip
-    return replace(spec, checkpoint=checkpoint)
 
 
 def add(top: Path, **contents: str) -> str:
