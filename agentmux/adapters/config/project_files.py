@@ -8,14 +8,14 @@ second time.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from agentmux.adapters.config import prompt_files
 from agentmux.core.codec.frozen import replace
 from agentmux.core.config import trust
-from agentmux.core.config.settings import Settings
+from agentmux.core.config.settings import CompletionSettings, GitSettings, Settings
 from agentmux.core.names import layout
 from agentmux.core.names.phase import ROLES
 
@@ -75,9 +75,7 @@ class ProjectFiles:
     @functools.cached_property
     def _copied(self) -> str | None:
         """The patterns of the files that a new worktree gets copies of; None for none."""
-        configured = (each.values.get("git", {}) for each in self._layers)
-        names = [git["copy"] for git in configured if "copy" in git]
-        name = names[-1] if names else Settings().git.copy
+        name = _configured(self._layers, "git", "copy", GitSettings().copy)
         return None if name is None else prompt_files.project_text(self._top() / name)
 
     def copied(self, keys: frozenset[str] | None) -> str | None:
@@ -114,9 +112,9 @@ class ProjectFiles:
         )
         found = combined(layers).settings
         # Nothing is merged or pushed without a person because a project's file says so.
-        users = combined(each for each in layers if each.path != self._path).settings
-        alone = replace(found.completion, then_alone=users.completion.then)
-        return replace(found, completion=alone)
+        users = (each for each in layers if each.path != self._path)
+        then = _configured(users, "completion", "then", CompletionSettings().then_alone)
+        return replace(found, completion=replace(found.completion, then_alone=then))
 
     def templates(self, keys: frozenset[str] | None) -> ProjectTemplates:
         """Return the texts from which prompts are made, with the project's allowed extensions."""
@@ -137,6 +135,13 @@ class ProjectFiles:
         self, parts: tuple[trust.Part, ...], keys: frozenset[str] | None
     ) -> frozenset[str]:
         return trust.trusted(parts, self.known) if keys is None else trust.allowed(parts, keys)
+
+
+def _configured(layers: Iterable[Layer], section: str, key: str, built_in: Any) -> Any:  # noqa: ANN401 (any value)
+    """Return the value of one key, of the highest layer that sets it; else ``built_in``."""
+    sections = (each.values.get(section, {}) for each in layers)
+    given = [values[key] for values in sections if key in values]
+    return given[-1] if given else built_in
 
 
 class ProjectTemplates:
