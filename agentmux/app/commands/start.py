@@ -22,7 +22,7 @@ from agentmux.app.commands.start_workplace import (
 )
 from agentmux.app.session.checkout import trial_in_the_way
 from agentmux.app.session.first_texts import first_texts
-from agentmux.app.session.lookup import list_resumable_sessions, network_warnings
+from agentmux.app.session.lookup import SessionEntry, list_resumable_sessions, network_warnings
 from agentmux.app.session.own_worktree import placed, worktree_of
 from agentmux.app.session.writer import stamp
 from agentmux.app.world import World
@@ -132,7 +132,8 @@ def plan_start(world: World, request: StartRequest, taken: Mapping[str, str]) ->
     issue = request.issue.issue if request.issue is not None else None
     subject = feature if issue is None else issue.title
     name = _name(world, request, subject, taken, live)
-    place = choose_workplace(world, _wish(request, subject))
+    beside = list_resumable_sessions(world)
+    place = choose_workplace(world, _wish(request, subject), beside)
     own = place.worktree
     top = world.repository.top_level()
     head = world.repository.head() if top is not None else None
@@ -153,7 +154,7 @@ def plan_start(world: World, request: StartRequest, taken: Mapping[str, str]) ->
         branch=began.branch if began is not None else None,
         worktree=str(own.path) if own is not None else None,
         setup=new_setup(world.settings.git.setup) if own is not None else None,
-        port_base=_port_base(world, session_id) if own is not None else 0,
+        port_base=_port_base(beside, session_id) if own is not None else 0,
         base=Base(commit=own.base.commit, branch=own.base.branch) if own is not None else None,
         tmux_socket=terminal.socket,
         review_iteration=0,
@@ -169,7 +170,7 @@ def plan_start(world: World, request: StartRequest, taken: Mapping[str, str]) ->
         )
     agents = _agents(world, options, product_manager=request.product_manager)
     warnings = request.issue.warnings if request.issue is not None else ()
-    warnings += _warnings(head, options, _in_checkout(world, taken) if own is None else {})
+    warnings += _warnings(head, options, _in_checkout(beside, taken) if own is None else {})
     warnings += network_warnings(world)
     warnings += (place.warning,) if place.warning else ()
     if request.unwatched:
@@ -273,9 +274,9 @@ def _texts(world: World, path: Path, state: SessionState) -> Mapping[str, str]:
     return texts if copied is None else {**texts, layout.COPIED: copied}
 
 
-def _port_base(world: World, session_id: str) -> int:
+def _port_base(beside: Iterable[SessionEntry], session_id: str) -> int:
     """Return the first of the ports for the session's programs; no other session here has it."""
-    taken = {each.fields.get("port_base") for each in list_resumable_sessions(world)}
+    taken = {each.fields.get("port_base") for each in beside}
     return free_port_base(session_id, [each for each in taken if isinstance(each, int)])
 
 
@@ -285,7 +286,8 @@ def _require_same_place(world: World, plan: StartPlan) -> None:
     Raises:
         BlockedError: It would not: the reason is `_MOVED`; or no workplace is free any more.
     """
-    found = choose_workplace(world, _wish(plan.request, plan.state.subject)).worktree
+    wish, beside = _wish(plan.request, plan.state.subject), list_resumable_sessions(world)
+    found = choose_workplace(world, wish, beside).worktree
     if _place(found) != _place(plan.worktree):
         raise BlockedError("another start was faster", reason=_MOVED)
 
@@ -545,9 +547,9 @@ def _warnings(head: Head | None, options: Options, taken: Mapping[str, str]) -> 
     return tuple(found)
 
 
-def _in_checkout(world: World, taken: Mapping[str, str]) -> Mapping[str, str]:
+def _in_checkout(beside: Iterable[SessionEntry], taken: Mapping[str, str]) -> Mapping[str, str]:
     """Return those of the sessions in ``taken`` that do not work in a worktree of their own."""
-    elsewhere = {each.name for each in list_resumable_sessions(world) if each.text("worktree")}
+    elsewhere = {each.name for each in beside if each.text("worktree")}
     return {name: phase for name, phase in taken.items() if name not in elsewhere}
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from agentmux.app.commands.continued_branch import ContinuedBranch
 from agentmux.app.session.checkout import TreeTakenError, busy, taken
-from agentmux.app.session.lookup import SessionEntry, list_resumable_sessions, live
+from agentmux.app.session.lookup import SessionEntry, live
 from agentmux.core.agents.spec import AgentSpec, PromptBy
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.decisions.workplace import (
@@ -75,8 +75,15 @@ class Workplace:
     warning: str = ""
 
 
-def choose_workplace(world: World, wish: WorkplaceWish) -> Workplace:
+def choose_workplace(
+    world: World, wish: WorkplaceWish, entries: tuple[SessionEntry, ...]
+) -> Workplace:
     """Return where the session works; check all that making a worktree needs.
+
+    Args:
+        world: The outside world.
+        wish: What the user asked for.
+        entries: The project's sessions that are not done, newest first.
 
     Raises:
         TreeTakenError: The session has to work in the checkout, and another one is live there.
@@ -84,7 +91,6 @@ def choose_workplace(world: World, wish: WorkplaceWish) -> Workplace:
         MissingError: Git, or its version, is missing; or tmux does not answer.
     """
     asked = _asked(wish)
-    entries = list_resumable_sessions(world)
     block = _in_the_checkout(world, entries) if not asked else None
     ours = tuple(each.name for each in entries if not each.text("worktree"))
     live_one = "" if block is None else block.session or "of another project"
