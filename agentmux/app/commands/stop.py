@@ -63,7 +63,9 @@ def stop(
     """
     runtime = world.folders.runtime(path)
     pid, started = _number(runtime, "orchestrator_pid"), _number(runtime, "orchestrator_started")
-    asked = ask(path)
+    # A child of a killed orchestrator may still hold the pipe through which `ask` asks.
+    alive = pid < 1 or not wait_gone(pid, started, 0)
+    asked = alive and ask(path)
     ended = asked and pid > 0 and wait_gone(pid, started, ANSWER_WAIT_S)
     if ended and (stays := _what_stays(world.folders.runtime(path))):
         return Stopped(by="orchestrator", stays=stays)

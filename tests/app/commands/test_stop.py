@@ -38,6 +38,11 @@ def own(tmux: TmuxTerminal, session: OnDisk) -> OwnSession:
     return tmux.own(created.target)
 
 
+def ends_when_asked(pid: int, started: int, limit_s: float) -> bool:
+    """Be an orchestrator that runs until somebody waits for its end."""
+    return limit_s > 0
+
+
 def stopped(world: World, session: OnDisk, *, asked: bool) -> Stopped:
     """Stop a session whose orchestrator is still running, but whose tmux session is gone."""
 
@@ -71,7 +76,7 @@ def test_a_tmux_session_that_the_orchestrator_left_behind_is_ended(
     world: World, session: OnDisk, tmux: TmuxTerminal, own: OwnSession
 ) -> None:
     (session.path / layout.RUNTIME).write_text('{"orchestrator_pid": 7, "orchestrator_started": 7}')
-    done = stop(world, session.path, lambda: own, ask=lambda _: True, wait_gone=lambda *_: True)
+    done = stop(world, session.path, lambda: own, ask=lambda _: True, wait_gone=ends_when_asked)
     assert done == Stopped(by="stop")
     assert tmux.sessions() == ()
 
@@ -84,8 +89,21 @@ def test_an_orchestrator_that_ended_with_its_server_has_stopped_the_session(
     def ending() -> OwnSession:
         raise TerminalUnreachableError("server exited unexpectedly")
 
-    done = stop(world, session.path, ending, ask=lambda _: True, wait_gone=lambda *_: True)
+    done = stop(world, session.path, ending, ask=lambda _: True, wait_gone=ends_when_asked)
     assert done == Stopped(by="orchestrator")
+
+
+def test_an_orchestrator_that_was_killed_before_has_stopped_nothing(
+    world: World, session: OnDisk
+) -> None:
+    """A child of it may still hold its pipe, so that asking seems to have an answer."""
+    (session.path / layout.RUNTIME).write_text('{"orchestrator_pid": 7, "orchestrator_started": 7}')
+
+    def hung() -> OwnSession:
+        raise TerminalUnreachableError("the server does not answer")
+
+    with pytest.raises(TerminalUnreachableError):
+        stop(world, session.path, hung, ask=lambda _: True, wait_gone=lambda *_: True)
 
 
 def test_an_orchestrator_that_still_commits_has_stopped_the_session(
