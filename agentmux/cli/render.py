@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from agentmux.app.result import OperationResult, envelope
 from agentmux.core.names import layout
+from agentmux.core.names.phase import SETUP
 from agentmux.core.names.status_labels import (
     NATIVE_MARK,
     SessionStatus,
+    mend_setup,
     status_colour,
     status_label,
 )
@@ -371,6 +373,8 @@ def next_step(view: SessionView) -> str:
         changes = f'agentmux request-changes "…" --session {name}'
         return f"agentmux approve {name}{_again(view)}, or {changes}"
     seat = _to_restart(view)
+    if seat == SETUP:
+        return f"agentmux restart {name} --role {seat}; or {mend_setup(name)}"
     if seat:
         return f"agentmux restart {name} --role {seat}"
     if view.status in {SessionStatus.WAITING, SessionStatus.STALLED, SessionStatus.LIMIT}:
@@ -383,7 +387,8 @@ def next_step(view: SessionView) -> str:
         view.status in {SessionStatus.INTERRUPTED, SessionStatus.STOPPED, SessionStatus.FAILED}
         and not view.live
     ):
-        return f"agentmux resume {name}"
+        mended = view.status == SessionStatus.FAILED and _failed_seat(view) == SETUP
+        return f"agentmux resume {name}{f'; or {mend_setup(name, stop=False)}' * mended}"
     return (
         f"agentmux stop {name}, then agentmux resume {name}"
         if view.status == SessionStatus.FAILED
@@ -406,9 +411,15 @@ def _to_restart(view: SessionView) -> str:
     That is a seat whose agent has left although the session waits for its work, or the seat that
     made the session fail.
     """
-    lost = (view.interruption or {}).get("seat") if view.status == SessionStatus.FAILED else None
+    lost = _failed_seat(view)
     seats = view.seats if view.orchestrator is not None else ()
     return next((seat.seat for seat in seats if seat.holds_up or seat.seat == lost), "")
+
+
+def _failed_seat(view: SessionView) -> str | None:
+    """Return the seat that made the session fail; None where none did."""
+    seat = (view.interruption or {}).get("seat") if view.status == SessionStatus.FAILED else None
+    return str(seat) if seat else None
 
 
 def log_line(raw: str) -> str:

@@ -17,7 +17,7 @@ from agentmux.core.codec.times import time_of
 from agentmux.core.fold.acceptance import takes_approval, working_phase
 from agentmux.core.journal.state import Seat, SessionState
 from agentmux.core.names import layout, statuses
-from agentmux.core.names.phase import Phase
+from agentmux.core.names.phase import SETUP, Phase
 from agentmux.core.names.status_labels import NATIVE_MARK, status_label
 from agentmux.core.names.statuses import CAPPED, DELAYED, MERGE, PUSH
 from agentmux.core.pipeline.delivery import failed_step, failure, open_step
@@ -390,7 +390,10 @@ def _failure(state: SessionState) -> Iterator[tuple[str, ...]]:
     what = f"failed: {found.cause}" if found is not None else "failed"
     if found is not None and found.seat in state.seats:
         again = _RESTART.format(session=session, seat=found.seat)
-        yield what, again, f"or: agentmux stop {session}", f"then: agentmux resume {session}"
+        mended = found.seat == SETUP
+        mend = ("if git.setup is wrong, mend it in the configuration",) * mended
+        end = f"agentmux resume {session}{' --repin' * mended}"
+        yield what, again, *mend, f"or: agentmux stop {session}", f"then: {end}"
     else:
         yield what, f"agentmux stop {session}", f"agentmux resume {session}"
 

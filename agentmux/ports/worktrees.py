@@ -135,6 +135,15 @@ class Worktrees(Protocol):
         A worktree that exists needs no git to be recognised.
         """
 
+    def copy(self, spec: WorktreeSpec, patterns: str) -> tuple[str, ...]:
+        """Copy the ignored files that ``patterns`` name into a worktree that exists.
+
+        A file that is there already stays as it is. It may be called any number of times.
+
+        Returns:
+            A warning for each file that was not copied.
+        """
+
     def make(self, spec: WorktreeSpec, *, again: bool) -> tuple[str, ...]:
         """Make the branch and the worktree, or what is missing of them; return warnings.
 

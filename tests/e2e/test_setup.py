@@ -68,11 +68,28 @@ def test_a_failed_setup_fails_the_session_until_a_resume_runs_it_again(
     wait_until(lambda: session.launched() == ["setup"] * 3, 20)
     wait_until(lambda: session.state["phase"] == "failed", 20)
     assert "(exit 3)" in session.state["interruption"]["cause"]
-    refuse.unlink()
+    shown = project.ok("status", session.name)
+    assert f"agentmux stop {session.name}, then agentmux resume {session.name} --repin" in shown
     project.ok("stop", session.name)
-    project.ok("resume", session.name, "--detach")
+    # A repin takes what has changed since, and says so beforehand.
+    (project.path / ".gitignore").write_text(".env\n")
+    (project.path / ".env").write_text("SECRET=1\n")
+    place = Path(session.state["worktree"])
+    (place / ".gitignore").write_text(".env\n")
+    (project.path / ".worktreeinclude").write_text(".env\n")
+    project.config(STEPS.replace("test ! -e ../refuse || exit 3", "cat .env > seen.txt"))
+    plan = project.json("resume", "--dry-run", session.name)["sessions"][0]
+    assert plan["changed_settings"] == ["git.setup", ".worktreeinclude"]
+    assert f"take the change: agentmux resume {session.name} --repin" in plan["warnings"][-1]
+    project.ok("trust", "--revoke")
+    assert "git.setup" in project.fails(7, "resume", "--repin", session.name, "--detach")
+    project.ok("resume", "--repin", "--trust", session.name, "--detach")
     session.wait()
     assert session.launched()[:5] == ["setup"] * 4 + ["architect"]
+    assert (place / "seen.txt").read_text() == "SECRET=1\n"
+    assert (place / "made.txt").read_text() == "made\n"
+    plan = project.json("resume", "--dry-run", session.name, code=3)["sessions"][0]
+    assert plan["changed_settings"] == []
 
 
 def test_a_step_that_takes_too_long_is_ended(project: Project, wait_until: WaitUntil) -> None:

@@ -75,6 +75,13 @@ FAILED = picture(
         cause="coder-2 was lost twice (exit 3)", seat="coder-2", phase="implementing"
     ),
 )
+SETUP_FAILED = picture(
+    Phase.FAILED,
+    seats={"setup": seat(status="crashed")},
+    interruption=Interruption(
+        cause="the setup `x` failed (exit 3)", seat="setup", phase="architecting"
+    ),
+)
 
 WHOLE = {
     "at work": (
@@ -263,6 +270,7 @@ PARTS: dict[str, tuple[Picture, str | None, str | None]] = {
     ),
     "done": (picture(Phase.DONE), " ✓ done", "▶"),
     "failed before any phase is known": (picture(Phase.FAILED), " ✗ failed", "✓"),
+    "failed setup": (SETUP_FAILED, f"  then: agentmux resume {SLUG} --repin", None),
     "failed without a seat": (picture(Phase.FAILED), f"  agentmux resume {SLUG}", "restart"),
     "first cycle": (picture(), None, "cycle"),
     "problem": (picture(problem="no\nspace"), "problem: no space", None),

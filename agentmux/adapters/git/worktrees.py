@@ -12,6 +12,7 @@ import os
 import shlex
 import shutil
 import stat
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -163,7 +164,7 @@ class LinkedWorktrees:
                     said = self._add(spec, held)
                     said += write_restored(GitProgram(spec.path, self._git.environment), saved)
                 _make_inner(spec)
-                said += self._copy(spec)
+                said += self._copy(spec, spec.home / layout.COPIED)
             self._mark(spec)
             return said
 
@@ -284,10 +285,16 @@ class LinkedWorktrees:
             return (f"the worktree was made, but git said: {reply.err.strip() or reply.status}",)
         return ()
 
-    def _copy(self, spec: WorktreeSpec) -> tuple[str, ...]:
-        """Copy the ignored files that the checkout's patterns name; return warnings."""
+    def copy(self, spec: WorktreeSpec, patterns: str) -> tuple[str, ...]:
+        """Copy the ignored files that ``patterns`` name, where none is there; return warnings."""
+        with tempfile.NamedTemporaryFile("w", encoding="utf-8", prefix="agentmux-") as file:
+            file.write(patterns)
+            file.flush()
+            return self._copy(spec, Path(file.name))
+
+    def _copy(self, spec: WorktreeSpec, patterns: Path) -> tuple[str, ...]:
+        """Copy the ignored files that the file ``patterns`` names; return warnings."""
         source = self._git.root()
-        patterns = spec.home / layout.COPIED
         if not patterns.is_file():
             return ()
         listed = self._git.must_read(
@@ -300,10 +307,10 @@ class LinkedWorktrees:
         # Git refuses to speak of a path that leads through a link.
         plain = [path for path in found if not _leads_through_link(spec.path, path)]
         safe = _ignored(self._git, plain) & _ignored(theirs, plain)
-        # A checkpoint may have put a file there.
-        safe = {path for path in safe if not os.path.lexists(spec.path / path)}
-        copied = {path for path in found if path in safe and _copied(source, spec.path, path)}
-        left = [path for path in found if path not in copied and not _is_own(path)]
+        # A checkpoint may have put a file there, or an earlier copy.
+        there = {path for path in plain if os.path.lexists(spec.path / path)}
+        copied = {p for p in found if p in safe - there and _copied(source, spec.path, p)}
+        left = [path for path in found if path not in copied | there and not _is_own(path)]
         return tuple(
             f"{path} was not copied into the worktree: it is not a file that git ignores there"
             for path in left

@@ -28,8 +28,9 @@ from agentmux.app.session.own_worktree import (
     without_checkpoints,
     worktree_news,
 )
+from agentmux.app.session.pinned import changed_settings, repin
 from agentmux.app.session.unfinished_rewind import rewound_fact
-from agentmux.app.session.writer import resumed_values, stamp
+from agentmux.app.session.writer import Session, resumed_values, stamp
 from agentmux.app.world import Site, World
 from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.core.codec.records import to_fields
@@ -75,6 +76,8 @@ class ResumePlan:
         unapplied: How many events of the journal were not yet in the committed state.
         panes: The planned launch of each seat that the phase wants now.
         obstacle: Why the session's worktree cannot be made again; None where it can, or exists.
+        changed: The settings of its worktree that differ from those that it keeps.
+        repin: Whether it takes these.
     """
 
     path: Path
@@ -91,6 +94,8 @@ class ResumePlan:
     warnings: tuple[str, ...]
     obstacle: BlockedError | None = None
     news: str = ""
+    changed: tuple[str, ...] = ()
+    repin: bool = False
 
     @property
     def because(self) -> str:
@@ -110,6 +115,7 @@ def plan_resume(
     fresh: frozenset[str] = frozenset(),
     phase: str | None = None,
     without_checkpoint: bool = False,
+    repin: bool = False,
 ) -> ResumePlan:
     """Return what a resume of the session at ``files`` would do; reads only.
 
@@ -119,6 +125,7 @@ def plan_resume(
         fresh: Seats that would start a new conversation; ``*`` means all of them.
         phase: An earlier phase to go back to; None goes on in the inferred one.
         without_checkpoint: Whether a worktree that is gone is made again from its branch alone.
+        repin: Whether the session takes the settings of its worktree that have changed.
 
     Raises:
         DataError: The session cannot be read.
@@ -165,6 +172,8 @@ def plan_resume(
         if state.phase is not Phase.DONE
         else None,
         news=worktree_news(world, given, files.path),
+        changed=changed_settings(world, state, files) if state.phase is not Phase.DONE else (),
+        repin=repin,
     )
     if is_rewinding:
         plan = replace(plan, warnings=(*plan.warnings, _REWINDING))
@@ -190,8 +199,24 @@ def _warnings(world: World, plan: ResumePlan, artifacts: Artifacts) -> Iterator[
         yield "your recorded approval is withdrawn"
     if plan.news and plan.phase is not Phase.DONE:
         yield plan.news
+    yield from _settings_news(plan)
     if _lacks_commit(world, plan.state):
         yield _NO_COMMIT
+
+
+def _settings_news(plan: ResumePlan) -> Iterator[str]:
+    if plan.repin and not plan.changed:
+        yield "--repin: the settings of its worktree are those that the session has"
+    if not plan.changed:
+        return
+    names = " and ".join(plan.changed)
+    have = "has" if len(plan.changed) == 1 else "have"
+    ends = (
+        "the session takes that"
+        if plan.repin
+        else f"it stays as it was; to take the change: agentmux resume {plan.path.name} --repin"
+    )
+    yield f"{names} {have} changed since the session began: {ends}"
 
 
 def _lacks_commit(world: World, state: SessionState) -> bool:
@@ -293,18 +318,29 @@ def resume(
     world.claims.require_writable()
     lock = world.lock(plan.path)
     tree = world.tree_lock(world.project)
+    told: tuple[str, ...] = ()
     with world.folders.one_at_a_time(tree.top):
         require_free(world, entry_at(world, plan.path))
         lock.acquire(LOCK_WAIT_S, {"pid": 0, "since": stamp(world.now())})
         try:
             state = _named(world, plan)
+            if plan.repin and plan.changed:
+                told = _repinned(world, plan)
             pipe = starter.pipe(plan.path)
             if not plan.state.worktree:
                 tree.note({"path": str(plan.path.resolve())})
         finally:
             lock.release()
     named = replace(request, session_id=state.session_id, session_name=state.session_name)
-    return hand_over(world, starter, plan.path, state, named, pipe=pipe)
+    begun = hand_over(world, starter, plan.path, state, named, pipe=pipe)
+    return replace(begun, warnings=(*told, *begun.warnings))
+
+
+def _repinned(world: World, plan: ResumePlan) -> tuple[str, ...]:
+    """Record that the session takes the present settings; return warnings."""
+    session = Session(world.files(plan.path), now=world.now, new_id=world.new_id)
+    session.take_over()
+    return repin(world, session)
 
 
 def require_unfinished(plan: ResumePlan) -> None:
@@ -363,6 +399,7 @@ def plan_fields(plan: ResumePlan, world: World) -> dict[str, object]:
             for each in plan.inference.evidence
         ],
         "unapplied_events": plan.unapplied,
+        "changed_settings": list(plan.changed),
         "panes": [pane_fields(each, plan.tree) for each in plan.panes],
         "warnings": list(plan.warnings),
     }

@@ -36,6 +36,7 @@ from agentmux.app.session.lookup import (
     select_session,
     shown_path,
 )
+from agentmux.app.session.pinned import repinned_by
 from agentmux.cli import render
 from agentmux.cli.ask.consent import YesOpt, leave, require_consent
 from agentmux.cli.ask.session_argument import meant
@@ -96,6 +97,13 @@ def resume_session(
             help="Make a deleted worktree again from its branch alone: lose uncommitted work.",
         ),
     ] = False,
+    repin: Annotated[
+        bool,
+        typer.Option(
+            "--repin",
+            help="Take git.setup and the copied files as they are configured now.",
+        ),
+    ] = False,
     reattach: Annotated[
         bool, typer.Option("--reattach", help="Start a new orchestrator for the live panes.")
     ] = False,
@@ -108,7 +116,7 @@ def resume_session(
     face: Face = ctx.obj
     switches = {
         "--dry-run": dry_run, "--explain": explain, "--fresh": fresh, "--reattach": reattach,
-        "--without-checkpoint": without_checkpoint, "--attach": attach is True,
+        "--without-checkpoint": without_checkpoint, "--repin": repin, "--attach": attach is True,
         "--detach": attach is False, "--json": json,
     }  # fmt: skip
     command = _as_typed(_RESUME, switches, {"--fresh-role": fresh_role or (), "--phase": phase})
@@ -124,6 +132,7 @@ def resume_session(
             explain=explain,
             json=json,
             without_checkpoint=without_checkpoint,
+            repin=repin,
         )
     if everything:
         raise UsageError("--all needs --dry-run", hints=("agentmux resume --all --dry-run",))
@@ -146,6 +155,7 @@ def resume_session(
             yes=yes,
             trust=trust,
             without_checkpoint=without_checkpoint,
+            repin=repin,
         )
     show_begun(face, world, begun, json=json, attach=attach, told=told)
     return 0
@@ -239,6 +249,7 @@ def _dry_run(
     explain: bool,
     json: bool,
     without_checkpoint: bool,
+    repin: bool,
 ) -> int:
     sessions: list[dict[str, Any]] = []
     problems: list[Problem] = []
@@ -250,7 +261,9 @@ def _dry_run(
     alive = orphan_agents.outlived((each.text("session_id"), each.path) for each in free)
     for entry in entries:
         fields, found = _look(
-            *(world, entry, lives, at_work, fresh, phase), without_checkpoint=without_checkpoint
+            *(world, entry, lives, at_work, fresh, phase),
+            without_checkpoint=without_checkpoint,
+            repin=repin,
         )
         theirs = [each for each in alive if each.session == entry.text("session_id")]
         if theirs and fields["phase"] and not fields["blocked"]:
@@ -291,6 +304,7 @@ def _look(
     phase: str | None,
     *,
     without_checkpoint: bool,
+    repin: bool,
 ) -> tuple[dict[str, Any], list[Problem]]:
     """Return what a resume would do with one session, without changing anything.
 
@@ -302,6 +316,7 @@ def _look(
         fresh: The seats that would start a new conversation; ``*`` stands for all.
         phase: The phase to go back to; None: the phase is inferred.
         without_checkpoint: As for `plan_resume`.
+        repin: Likewise.
 
     Returns:
         The session's part of the JSON answer, and the errors, which are not raised.
@@ -312,12 +327,13 @@ def _look(
     if entry.problem is not None:
         return unread, [entry.problem]
     try:
-        world, told = foreseen(world, _used_by(world, entry))
+        world, told = foreseen(world, _used_by(world, entry, repin=repin))
         plan = plan_resume(
             *(world, world.files(entry.path)),
             fresh=fresh,
             phase=phase,
             without_checkpoint=without_checkpoint,
+            repin=repin,
         )
         require_seats(plan, fresh)
     except AgentmuxError as error:
@@ -376,6 +392,7 @@ def _resume(
     yes: bool,
     trust: bool,
     without_checkpoint: bool,
+    repin: bool,
 ) -> tuple[StartedSession, tuple[str, ...]]:
     """Check everything that could refuse the resume, ask where consent is needed, then resume.
 
@@ -388,6 +405,7 @@ def _resume(
         yes: Agree to everything without being asked.
         trust: Trust the project's files without being asked.
         without_checkpoint: As for `plan_resume`.
+        repin: Likewise.
 
     Returns:
         The started session, and the warnings that were printed.
@@ -403,12 +421,13 @@ def _resume(
     if block is not None:
         raise block
     if not entry.is_done:
-        world = trusted_world(face, world, _used_by(world, entry), trust=trust)
+        world = trusted_world(face, world, _used_by(world, entry, repin=repin), trust=trust)
     plan = plan_resume(
         *(world, world.files(entry.path)),
         fresh=fresh,
         phase=phase,
         without_checkpoint=without_checkpoint,
+        repin=repin,
     )
     require_unfinished(plan)
     require_seats(plan, fresh)
@@ -459,15 +478,20 @@ def _end_survivors(face: Face, plan: ResumePlan, *, yes: bool) -> None:
     orphan_agents.end(alive)
 
 
-def _used_by(world: World, entry: SessionEntry) -> Effect:
+def _used_by(world: World, entry: SessionEntry, *, repin: bool = False) -> Effect:
     """Return a function that tells what the session's agents would run and be told in a `World`.
 
-    If the results for two worlds are equal, a resume does the same in both.
+    If the results for two worlds are equal, a resume does the same in both. With ``repin`` it also
+    tells how the session's worktree would be prepared.
     """
     if not world.trust.parts():
         return lambda _: None
     loaded = world.files(entry.path).load()
-    return played_in(fold(loaded.state, loaded.tail))
+    state = fold(loaded.state, loaded.tail)
+    played = played_in(state)
+    if not repin or not state.worktree:
+        return played
+    return lambda each: (played(each), repinned_by(each))
 
 
 def _reattach(face: Face, world: World, entry: SessionEntry, *, trust: bool) -> StartedSession:

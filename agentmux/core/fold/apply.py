@@ -52,6 +52,7 @@ from agentmux.core.journal.events import (
     PlanDone,
     PmDone,
     PromptReached,
+    Repinned,
     ResearchDone,
     ResearchTold,
     Resumed,
@@ -101,6 +102,7 @@ from agentmux.core.pipeline.artifacts import change_request_path
 from agentmux.core.pipeline.delivery import COMMIT, open_step
 from agentmux.core.pipeline.on_disk import StateFromDisk
 from agentmux.core.pipeline.registry import PIPELINE
+from agentmux.core.pipeline.setup import repinned
 from agentmux.core.pipeline.work import wanted
 from agentmux.errors import AgentmuxError
 
@@ -533,6 +535,10 @@ def _setup_done(state: SessionState, event: Event, fact: SetupDone) -> SessionSt
     )
 
 
+def _repinned(state: SessionState, event: Event, fact: Repinned) -> SessionState:
+    return replace(state, setup=repinned(state.setup, fact.setup, fact.dirty))
+
+
 def _checkpoint_taken(state: SessionState, event: Event, fact: CheckpointTaken) -> SessionState:
     fields = {**to_fields(fact), "at": event.at}
     made = from_fields(TreeCheckpoint, fields, where="`checkpoint_taken` event")
@@ -670,6 +676,7 @@ _STEPS: Final[Mapping[type[Fact], FoldStep]] = {
     ArtifactsArchived: _archived,
     WorktreeMade: _worktree_made,
     SetupDone: _setup_done,
+    Repinned: _repinned,
     CheckpointTaken: _checkpoint_taken,
     RewindStarted: _rewind_started,
     Rewound: _rewound,

@@ -31,6 +31,7 @@ from agentmux.core.journal.events import (
     PhaseSettled,
     PlanDone,
     PmDone,
+    Repinned,
     ResearchDone,
     Resumed,
     ReviewDone,
@@ -75,6 +76,7 @@ def implied(before: SessionState, event: Event, after: SessionState) -> tuple[Im
         return ()  # a signal that does not count, or could not be handled
     return (
         *_of_event(before, event),
+        *_of_repin(event),
         *_of_wish(event, after),
         *_of_review(before, event, after),
         *_of_fixing(after),
@@ -101,6 +103,11 @@ def _of_event(before: SessionState, event: Event) -> tuple[Implied, ...]:
             return (Implied(path=change_request_path(before), text=text),)
         case _:
             return ()
+
+
+def _of_repin(event: Event) -> tuple[Implied, ...]:
+    patterns = event.fact.copied if isinstance(event.fact, Repinned) else None
+    return () if patterns is None else (Implied(path=layout.COPIED, text=patterns),)
 
 
 def _of_plan(value: Json) -> tuple[Implied, ...]:

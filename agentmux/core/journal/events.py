@@ -371,6 +371,22 @@ class SetupDone:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Repinned:
+    """The user had the session take what the configuration says now about its worktree.
+
+    Attributes:
+        setup: The steps of the setup, as the state has them.
+        copied: The patterns of the files that the worktree gets copies of; None: as before.
+        dirty: The files with uncommitted changes at that moment.
+    """
+
+    kind: ClassVar[str] = "repinned"
+    setup: tuple[Json, ...] = ()
+    copied: str | None = None
+    dirty: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CheckpointTaken:
     """The work tree was saved as a commit in the session's directory.
 
@@ -555,6 +571,7 @@ Fact: TypeAlias = (
     | ArtifactsArchived
     | WorktreeMade
     | SetupDone
+    | Repinned
     | CheckpointTaken
     | RewindStarted
     | Rewound

@@ -54,6 +54,17 @@ def left_out_label(path: str) -> str:
     return f"`{path}` is a git repository of its own: the commit leaves it out"
 
 
+def mend_setup(session: str, *, stop: bool = True) -> str:
+    """Return what to do, in words, if a step of the setup fails as it is configured.
+
+    Args:
+        session: A name of the session for the commands.
+        stop: Whether the session is live, and has to be stopped first.
+    """
+    first = f"agentmux stop {session}, then " if stop else ""
+    return f"mend git.setup in the configuration: {first}agentmux resume {session} --repin"
+
+
 def status_label(status: str) -> str:
     """Return the words that people see for a status of a session or a seat."""
     return _LABELS.get(status, status.replace("_", " "))

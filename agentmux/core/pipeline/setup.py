@@ -1,11 +1,11 @@
-"""The setup of a session's worktree, as it was configured when the session began."""
+"""The setup of a session's worktree, as it was configured when the session began, or repinned."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from agentmux.core.codec.frozen import dataclass
-from agentmux.core.codec.records import from_fields, to_fields
+from agentmux.core.codec.frozen import dataclass, replace
+from agentmux.core.codec.records import Json, from_fields, to_fields
 from agentmux.core.config.settings import SetupStep
 from agentmux.core.journal.state import SessionState, Setup
 from agentmux.errors import DataError
@@ -20,11 +20,42 @@ class _Recorded:
 
 def new_setup(steps: Iterable[SetupStep]) -> Setup | None:
     """Return the setup of a new session, none of whose steps is done; None without steps."""
-    recorded = tuple(
+    recorded = recorded_steps(steps)
+    return Setup(steps=recorded) if recorded else None
+
+
+def recorded_steps(steps: Iterable[SetupStep]) -> tuple[Json, ...]:
+    """Return steps as state and journal have them."""
+    return tuple(
         to_fields(_Recorded(name=each.name, run=each.run, timeout_s=round(each.timeout_s)))
         for each in steps
     )
-    return Setup(steps=recorded) if recorded else None
+
+
+def repinned(setup: Setup | None, steps: tuple[Json, ...], dirty: tuple[str, ...]) -> Setup | None:
+    """Return the setup with other steps; those that have succeeded and are the same stay done.
+
+    Args:
+        setup: The setup so far; None for none.
+        steps: The new steps, as `recorded_steps` returns them.
+        dirty: The files that are dirty now. What a finished setup runs once more does not hide
+            what agents have changed since.
+    """
+    if setup is None:
+        return Setup(steps=steps, before=dirty) if steps else None
+    done = min(setup.done, _common(setup.steps, steps))
+    if setup.finished and done == len(steps):
+        return replace(setup, steps=steps, done=done)
+    before = dirty if setup.finished else setup.before
+    return Setup(steps=steps, done=done, before=before)
+
+
+def _common(old: tuple[Json, ...], new: tuple[Json, ...]) -> int:
+    """Return how many steps at the beginning are the same."""
+    pairs = zip(old, new, strict=False)
+    return next(
+        (n for n, (one, other) in enumerate(pairs) if one != other), min(len(old), len(new))
+    )
 
 
 def recorded_step(state: SessionState, name: str) -> SetupStep:

@@ -451,6 +451,11 @@ def test_ignored_files_are_copied_where_no_commit_can_take_them(
     assert {each.split()[0] for each in said} == {"local.txt", "link.log"}
     assert git(spec.path, "status", "--porcelain") == ""
 
+    (spec.path / ".env").write_text("SECRET=2\n")
+    assert worktrees(project).copy(spec, ".env\nno.log\n") == ()
+    assert (spec.path / "no.log").read_text() == "not asked for\n"
+    assert (spec.path / ".env").read_text() == "SECRET=2\n", "it was there"
+
     shutil.rmtree(spec.path)
     worktrees(project).make(spec, again=True)
     assert (spec.path / ".env").exists()

@@ -344,6 +344,18 @@ def test_what_a_person_would_type_next() -> None:
     assert "agentmux approve" in next_step(view(entry(**DECIDING, interruption=STOPPED), GONE))
 
 
+def test_a_setup_that_failed_can_be_mended() -> None:
+    name = PATH.name
+    lost = Interruption(cause="the setup `x` failed (exit 3)", seat="setup", phase="architecting")
+    failed = entry(Phase.FAILED, interruption=lost, seats={"setup": seat(status="crashed")})
+    mend = "or mend git.setup in the configuration: "
+    again = f"agentmux resume {name} --repin"
+    assert next_step(view(failed, WORKING)) == (
+        f"agentmux restart {name} --role setup; {mend}agentmux stop {name}, then {again}"
+    )
+    assert next_step(view(failed, GONE)) == f"agentmux resume {name}; {mend}{again}"
+
+
 def test_a_worktree_is_shown_with_its_branch_and_base() -> None:
     base = Base(commit="ab" * 20, branch="b")
     found = view(entry(worktree="/w/x", branch="agentmux/x", base=base), WORKING)

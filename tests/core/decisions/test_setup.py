@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import pytest
 
 from agentmux.core.config.settings import SetupStep
@@ -16,10 +19,12 @@ from agentmux.core.decisions.next_actions import (
     RecordExit,
     next_actions,
 )
-from agentmux.core.journal.events import AgentExited, SetupDone, WorktreeMade
+from agentmux.core.fold.implied import Implied
+from agentmux.core.journal.events import AgentExited, Repinned, SetupDone, WorktreeMade
 from agentmux.core.journal.state import Options, decode, encode
+from agentmux.core.names import layout
 from agentmux.core.pipeline.artifacts import Artifacts
-from agentmux.core.pipeline.setup import new_setup, recorded_step
+from agentmux.core.pipeline.setup import new_setup, recorded_step, recorded_steps
 from agentmux.core.pipeline.work import agents_work, is_setting_up, wanted
 from agentmux.errors import DataError
 from tests.core.builders import Session
@@ -109,3 +114,65 @@ def test_the_steps_are_recorded_whole(session: Session) -> None:
     with pytest.raises(DataError, match="no setup step `other`"):
         recorded_step(again, "other")
     assert new_setup(()) is None
+
+
+# -- a repin -------------------------------------------------------------------------------------
+
+MENDED = (STEPS[0], SetupStep(name="database", run=("./make-db", "--new")))
+
+
+def repin(session: Session, *steps: SetupStep, **fields: Any) -> None:
+    session.tell(Repinned(setup=recorded_steps(steps), dirty=("of-agents",), **fields))
+
+
+def test_a_failed_setup_goes_on_with_the_step_that_was_mended(session: Session) -> None:
+    run(session)
+    run(session, "crashed", 1)
+    repin(session, *MENDED)
+    session.state = replace(session.state, seats={})
+    assert run(session) == "database"
+    assert recorded_step(session.state, "database").run == ("./make-db", "--new")
+    assert session.state.setup is not None
+    assert session.state.setup.before == ("before",)
+    assert actions(session) == (FinishSetup(),)
+
+
+@pytest.mark.parametrize(
+    ("new", "runs"),
+    [
+        (STEPS, []),
+        (STEPS[:1], []),
+        (MENDED, ["database"]),
+        ((*STEPS, SetupStep(name="more", run=("more",))), ["more"]),
+        (STEPS[1:], ["database"]),
+    ],
+)
+def test_a_setup_that_was_done_runs_only_from_the_first_step_that_differs(
+    session: Session, new: tuple[SetupStep, ...], runs: list[str]
+) -> None:
+    run(session)
+    run(session)
+    session.tell(SetupDone())
+    repin(session, *new)
+    assert [run(session) for _ in runs] == runs
+    assert actions(session)[:1] == ((FinishSetup(),) if runs else (actions(session)[0],))
+    assert is_setting_up(session.state) is bool(runs)
+    assert session.state.setup is not None
+    assert session.state.setup.before == (("of-agents",) if runs else ("before",))
+
+
+def test_a_setup_can_come_and_go_later() -> None:
+    session = Session(worktree="/w")
+    repin(session)
+    assert session.state.setup is None
+    repin(session, *STEPS)
+    run(session)
+    repin(session)  # what the step made is still no part of the result
+    assert actions(session) == (FinishSetup(),)
+
+
+def test_new_patterns_are_a_file_of_the_session(session: Session) -> None:
+    repin(session, *STEPS)
+    assert not session.files
+    repin(session, *STEPS, copied=".env\n")
+    assert session.files == (Implied(path=layout.COPIED, text=".env\n"),)

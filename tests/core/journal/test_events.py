@@ -43,6 +43,7 @@ BY_TYPE: dict[str, st.SearchStrategy[Any]] = {
     "tuple[str, ...]": st.lists(_TEXT, max_size=3).map(tuple),
     "tuple[int, ...]": st.lists(st.integers(min_value=0, max_value=9), max_size=3).map(tuple),
     "Mapping[str, str]": st.dictionaries(_TEXT, _TEXT, max_size=2),
+    "tuple[Json, ...]": st.lists(_JSON, max_size=2).map(tuple),
 }
 
 
@@ -82,6 +83,7 @@ _SMALLEST: dict[str, Any] = {
     "bool | None": None, "Json": {"a": [1]}, "tuple[str, ...]": ("a", "b"),
     "tuple[int, ...]": (1, 2),
     "Mapping[str, str]": {"a": "b"},
+    "tuple[Json, ...]": ({"a": [1]},),
 }  # fmt: skip
 
 
