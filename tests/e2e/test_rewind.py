@@ -45,7 +45,12 @@ def test_a_session_goes_back_and_forth_and_on(project: Project) -> None:
     assert plan["phase"] == "implementing"
     assert {each["mode"] for each in plan["panes"]} == {"fresh"}
 
+    assert "to get the files back as they were: agentmux rewind " in done.stderr
+    assert "(only the files: work goes on in implementing then, too)\n" in done.stderr
     undo = done.stderr.split("--to ")[1].split()[0]
+    said = project.ok("rewind", session.name, "--to", undo, "--dry-run")
+    assert f"work-tree checkpoint {undo}, before a rewind" in said
+    assert "goes on in    implementing;" in said
     project.ok("rewind", session.name, "--to", undo, "--yes")
     assert (place / "stray.txt").read_text() == "mine\n"
     assert (place / "calc.py").read_text() == "changed\n"

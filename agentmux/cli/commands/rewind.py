@@ -67,7 +67,9 @@ def rewind_session(
     done = rewind(world, entry, str(plan.to.number))
     for path in done.left:
         render.note(f"{path} stays as it is")
-    render.note(f"rewound; to undo: agentmux rewind {entry.name} --to {done.before}")
+    back = f"agentmux rewind {entry.name} --to {done.before}"
+    render.note(f"rewound; to get the files back as they were: {back}")
+    render.note(f"(only the files: work goes on in {plan.phase} then, too)")
     render.note(f"go on: agentmux resume {entry.name}")
     return 0
 
