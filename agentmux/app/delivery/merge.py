@@ -97,7 +97,7 @@ def _held(world: World, top: Path, home: Path) -> Iterator[None]:
     Raises:
         BlockedError: One works there, or has still to commit there.
     """
-    taken = works_in(world, top)
+    taken = works_in(world, top, but=home)
     if taken is not None:
         raise taken
     other = undecided_in(world, top)

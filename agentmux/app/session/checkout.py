@@ -107,8 +107,11 @@ def _taken_by_others(site: Site, worktree: str, *, but: Path | None) -> TreeTake
     return _left_live(site, lock, path)
 
 
-def works_in(site: Site, top: Path) -> TreeTakenError | None:
+def works_in(site: Site, top: Path, *, but: Path) -> TreeTakenError | None:
     """Return why nobody else may change the files at ``top``: a session works there; else None.
+
+    The session at ``but`` is the one that asks. Its own note is left there if it was killed while
+    it changed them.
 
     Raises:
         MissingError: A tmux server does not answer, so that nobody can tell.
@@ -118,7 +121,7 @@ def works_in(site: Site, top: Path) -> TreeTakenError | None:
     path = Path(noted) if isinstance(noted, str) else None
     if lock.is_held():
         return _held(lock, path)
-    return _left_live(site, lock, path) if path is not None else None
+    return None if path in {None, but.resolve()} else _left_live(site, lock, path)
 
 
 def undecided_in(site: Site, top: Path) -> SessionEntry | None:
