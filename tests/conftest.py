@@ -84,7 +84,7 @@ signal.signal(signal.SIGHUP, signal.SIG_DFL)
 gc.set_threshold(50_000)  # most objects stay until the end: looking at them often frees nothing
 
 SLOW = (
-    "tests/app/test_crash_sweep.py",
+    "tests/app/test_crash_sweep",
     "tests/app/loop/test_orchestrator.py",
     "tests/e2e/",
 )

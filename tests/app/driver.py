@@ -253,6 +253,8 @@ class Studio:
         cycles: int = 2,
         real_git: bool = False,
         worktree: bool = False,
+        checkpoints: bool = True,
+        short: bool = False,
     ) -> None:
         self.project = project
         self.worktree = worktree
@@ -260,10 +262,14 @@ class Studio:
         """The folder that contains all that a session changes."""
         self.cycles = cycles
         self.world: World = build.world(project, environ=environ)
-        if not real_git:
+        if not (real_git and checkpoints):
             settings = self.world.settings
             still = replace(settings, git=replace(settings.git, checkpoints=False))
-            self.world = replace(self.world, repository=NotedRepository(project), settings=still)
+            self.world = replace(self.world, settings=still)
+        if not real_git:
+            self.world = replace(self.world, repository=NotedRepository(project))
+        self.short = short
+        """The first cycle is as the second one: no research, one sub-plan, and no failed review."""
         self.terminal = SimTerminal()
         self.session = Path("/nowhere")
         self.index_wait_s = 30.0
@@ -411,6 +417,7 @@ class SimAgent:
         self._cwd = Path(told["cwd"])
         self._prompt = (folder / "prompt.md").read_text()
         self._cycle = int(self._env["AGENTMUX_CYCLE"])
+        self._is_whole = self._cycle == 1 and not studio.short
         self._iteration = int(self._env["AGENTMUX_ITERATION"])
         self._role = self._env["AGENTMUX_ROLE"]
         if not (folder / "started").exists():
@@ -421,7 +428,7 @@ class SimAgent:
         found = _SUBMIT.findall(self._prompt)
         assert found, self._prompt
         signal = found[-1][0]
-        if self._role == "architect" and self._cycle == 1 and not told:
+        if self._role == "architect" and self._is_whole and not told:
             return self._ask_first()
         getattr(self, "_" + signal.replace("-", "_"))()
         return True
@@ -435,7 +442,7 @@ class SimAgent:
         return self.work(told=True)
 
     def _architecture(self) -> None:
-        reviewers = "quality, logic" if self._cycle == 1 else "logic"
+        reviewers = "quality, logic" if self._is_whole else "logic"
         self._artifact(
             f"{layout.ARCHITECTING}/architecture.md",
             f"---\nreviewers: [{reviewers}]\n---\n# Architecture\n",
@@ -449,7 +456,7 @@ class SimAgent:
         self._hand_in("submit_research_done", topic=topic)
 
     def _plan(self) -> None:
-        self._artifact(f"{layout.PLANNING}/plan.yaml", json.dumps(plan(3 - self._cycle)))
+        self._artifact(f"{layout.PLANNING}/plan.yaml", json.dumps(plan(2 if self._is_whole else 1)))
         self._hand_in("submit_plan")
 
     def _done(self) -> None:
@@ -465,7 +472,7 @@ class SimAgent:
 
     def _review(self) -> None:
         short = self._role.removeprefix("reviewer_")
-        fails = short == "logic" and self._cycle == 1 and self._iteration == 0
+        fails = short == "logic" and self._is_whole and self._iteration == 0
         review: dict[str, Any] = {"verdict": "fail" if fails else "pass", "summary": "Read it."}
         if fails:
             review["findings"] = [
