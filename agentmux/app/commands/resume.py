@@ -37,6 +37,7 @@ from agentmux.core.codec.records import to_fields
 from agentmux.core.conversation.resume_choice import Fresh
 from agentmux.core.decisions.inference import Inference, chosen_phase, infer
 from agentmux.core.decisions.next_actions import settlement
+from agentmux.core.decisions.workplace import left_branch
 from agentmux.core.fold.apply import advance, apply
 from agentmux.core.fold.implied import Implied, implied, overlay
 from agentmux.core.journal.events import ORCHESTRATOR, Event, Fact, PhaseSettled, Resumed
@@ -200,6 +201,7 @@ def _warnings(world: World, plan: ResumePlan, artifacts: Artifacts) -> Iterator[
     if plan.news and plan.phase is not Phase.DONE:
         yield plan.news
     yield from _settings_news(plan)
+    yield from _branch_news(world, plan)
     if _lacks_commit(world, plan.state):
         yield _NO_COMMIT
 
@@ -217,6 +219,19 @@ def _settings_news(plan: ResumePlan) -> Iterator[str]:
         else f"it stays as it was; to take the change: agentmux resume {plan.path.name} --repin"
     )
     yield f"{names} {have} changed since the session began: {ends}"
+
+
+def _branch_news(world: World, plan: ResumePlan) -> Iterator[str]:
+    """Say that another branch is checked out now; ``world`` is that of the session's workplace."""
+    if plan.phase is Phase.DONE or plan.news or plan.obstacle is not None:
+        return
+    with suppress(AgentmuxError, OSError):
+        if world.repository.top_level() is None:
+            return
+        head = world.repository.head()
+        said = left_branch(plan.state, head.commit, head.branch)
+        if said:
+            yield said
 
 
 def _lacks_commit(world: World, state: SessionState) -> bool:

@@ -1,13 +1,17 @@
-"""Where a new session works: in the project's checkout, or in a worktree of its own."""
+"""Where a session works: in the checkout, or in a worktree of its own; and on which branch."""
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Collection, Sequence
 from itertools import count
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.config.settings import WorktreeMode
+
+if TYPE_CHECKING:
+    from agentmux.core.journal.state import SessionState
 
 
 def why_worktree(
@@ -92,3 +96,32 @@ def in_the_way_of(branch: str, branches: Collection[str]) -> str | None:
         (each for each in branches if branch.startswith(f"{each}/") or each.startswith(inside)),
         None,
     )
+
+
+def left_branch(state: SessionState, commit: str | None, branch: str | None) -> str:
+    """Say that another branch is checked out than the one on which a session works.
+
+    Empty where it is the same one, or where the session does not work on a branch.
+
+    Args:
+        state: The session's.
+        commit: HEAD's commit where the session works.
+        branch: HEAD's branch there; None where it is detached.
+    """
+    began, base = state.branch, state.options.base
+    if branch == began and (began or base is None or commit == base):
+        return ""
+    if not began and base is None:
+        return ""  # it did not begin in a git repository, or its older format does not say
+    place = f"git -C {shlex.quote(state.worktree)}" if state.worktree else "git"
+    back = f"switch {shlex.quote(began)}" if began else f"switch --detach {base}"
+    where = f"{state.worktree} is" if state.worktree else "your checkout is"
+    cannot = " and nothing could be committed at the end" if state.options.commit else ""
+    return (
+        f"{where} on {_place(commit, branch)} now, but the session began on {_place(base, began)}:"
+        f" agents would work on other files{',' * bool(cannot)}{cannot}; go back: {place} {back}"
+    )
+
+
+def _place(commit: str | None, branch: str | None) -> str:
+    return f"branch {branch}" if branch else f"{(commit or 'no commit')[:12]}, detached"

@@ -30,6 +30,12 @@ from agentmux.core.journal.events import (
     Resumed,
     ReviewDone,
 )
+from agentmux.core.journal.state import Options
+from agentmux.core.names.layout import SESSIONS_DIR
+from agentmux.core.names.phase import Phase
+from agentmux.wiring import build
+from tests.app.driver import git, make_project
+from tests.app.on_disk import OnDisk
 from tests.app.programs import AnsweringPrograms
 from tests.app.staging import Stage, check
 from tests.conftest import trust
@@ -713,3 +719,16 @@ def test_configured_words_for_another_program_change_nothing(stage: Stage) -> No
     stage.config("roles: {coder: {agent: demo}}\nresume: {commands: {claude: []}}")
     expect(stage, (), "")
     assert {seat: plan.argv[:-1] for seat, plan in stage.panes().items()} == before
+
+
+def test_another_branch_is_named(tmp_path: Path) -> None:
+    project = make_project(tmp_path / "p")
+    base = git(project, "rev-parse", "HEAD").strip()
+    options = Options(base=base, commit=True, agents={"*": "demo"})
+    path = project / SESSIONS_DIR / "20260101-101500-x"
+    disk = OnDisk(path, Phase.ARCHITECTING, feature="x", branch="main", options=options)
+    world = build.world(project, environ={**os.environ, "HOME": str(tmp_path)})
+    assert plan_resume(world, disk.files).warnings == ()
+    git(project, "switch", "-qc", "other")
+    (said,) = plan_resume(world, disk.files).warnings
+    assert said.startswith("your checkout is on branch other now, but the session began on branch")

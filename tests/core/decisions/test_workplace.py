@@ -1,5 +1,7 @@
 """Where a new session works, and what its worktree and branch are called."""
 
+from dataclasses import replace
+
 import pytest
 
 from agentmux.core.config.settings import WorktreeMode
@@ -8,8 +10,11 @@ from agentmux.core.decisions.workplace import (
     free_names,
     free_port_base,
     in_the_way_of,
+    left_branch,
     why_worktree,
 )
+from agentmux.core.journal.state import Options, SessionState
+from agentmux.core.names.phase import Phase
 
 NEVER, AUTO, ALWAYS = WorktreeMode
 
@@ -71,3 +76,40 @@ def test_each_session_of_a_project_has_ports_of_its_own() -> None:
         taken.append(free_port_base(uuid, taken))
     assert sorted(taken) == list(range(20_000, 30_000, 50))
     assert free_port_base(uuid, taken) == first
+
+
+BEGAN = SessionState(
+    phase=Phase.PLANNING, branch="main", options=Options(base="a" * 40, commit=True)
+)
+
+
+@pytest.mark.parametrize(
+    ("state", "commit", "branch"),
+    [
+        (BEGAN, "a" * 40, "main"),
+        (BEGAN, "b" * 40, "main"),  # commits on the branch are the rule of the commit
+        (replace(BEGAN, branch=None), "a" * 40, None),
+        (SessionState(phase=Phase.PLANNING), "a" * 40, "main"),  # not begun in a repository
+        (replace(BEGAN, options=Options()), None, "main"),
+    ],
+)
+def test_a_session_on_its_branch(
+    state: SessionState, commit: str | None, branch: str | None
+) -> None:
+    assert left_branch(state, commit, branch) == ""
+
+
+def test_a_session_whose_place_has_another_branch() -> None:
+    said = left_branch(BEGAN, "a" * 40, "a b")
+    assert said == (
+        "your checkout is on branch a b now, but the session began on branch main: agents would "
+        "work on other files, and nothing could be committed at the end; go back: git switch main"
+    )
+    said = left_branch(replace(BEGAN, worktree="/w 1", branch="x y"), "b" * 40, None)
+    assert said.startswith("/w 1 is on bbbbbbbbbbbb, detached now, but the session began on branch")
+    assert said.endswith("go back: git -C '/w 1' switch 'x y'")
+    detached = replace(BEGAN, branch=None, options=Options(base="a" * 40, commit=False))
+    assert left_branch(detached, "b" * 40, None).endswith(
+        "the session began on aaaaaaaaaaaa, detached: agents would work on other files; go back: "
+        f"git switch --detach {'a' * 40}"
+    )
