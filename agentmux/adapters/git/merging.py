@@ -5,19 +5,15 @@ A merge is computed without a work tree (``git merge-tree``), so that a conflict
 
 from __future__ import annotations
 
-import fcntl
 import os
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Final
 
-from agentmux.adapters.disk import files
 from agentmux.adapters.git.checkout_sides import CheckoutSides
+from agentmux.adapters.git.inherited_lock import inherited_lock
 from agentmux.adapters.git.program import (
     MERGE_TREE,
-    WRITE_TIMEOUT_S,
     GitProgram,
     decoded,
     encoded,
@@ -36,7 +32,6 @@ from agentmux.ports.merging import (
 from agentmux.ports.repository import GitError, IndexBusyError
 
 _LOCK: Final = "agentmux-merge.lock"
-_POLL_S: Final = 0.05
 _HEADS: Final = "refs/heads/"
 _REBASED: Final = ("rebase-merge/head-name", "rebase-apply/head-name")
 
@@ -171,35 +166,11 @@ class Merges:
             if not self._is_there(plan):
                 raise GitError(f"another branch than `{plan.base}` was checked out in {top}")
 
-    @contextmanager
-    def _alone(self) -> Iterator[int]:
-        """Keep other orchestrators from merging; yield the descriptor that git must inherit.
-
-        The git of an orchestrator that was killed goes on, and holds the lock until it has ended.
-        """
+    def _alone(self) -> AbstractContextManager[int]:
+        """Keep other orchestrators from merging; as `inherited_lock`."""
         reply = self._git.must_read("find the repository", "rev-parse", "--git-common-dir")
         path = self._git.root() / decoded(reply.out).removesuffix("\n") / _LOCK
-        with files.explained(path):
-            held = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, files.FILE_MODE)
-        try:
-            deadline = time.monotonic() + WRITE_TIMEOUT_S
-            while not _taken(held):
-                if time.monotonic() > deadline:
-                    raise GitError("another merge of agentmux is under way in this repository")
-                time.sleep(_POLL_S)  # noqa: TID251 (flock has no wait with a limit)
-            yield held
-        finally:
-            os.close(held)
-
-
-def _taken(held: int) -> bool:
-    try:
-        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    except OSError:
-        return True  # no locks on this file system: git's own locks have to do
-    return True
+        return inherited_lock(path, "another merge of agentmux is under way in this repository")
 
 
 def _note(plan: MergePlan) -> str:

@@ -7,19 +7,19 @@ file ``agentmux-session`` in its git directory (the last step of making it), and
 
 from __future__ import annotations
 
-import fcntl
 import os
 import shlex
 import shutil
 import stat
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 from agentmux.adapters.disk import files
+from agentmux.adapters.git.inherited_lock import inherited_lock
 from agentmux.adapters.git.program import (
     GitProgram,
     GitReply,
@@ -51,9 +51,6 @@ from agentmux.ports.worktrees import (
 _KEY: Final = "agentmux-session"
 _REMOVING: Final = ".agentmux-removing-"
 _MAKING: Final = "worktree.lock"
-_WAIT_S: Final = 600.0
-"""How long to wait for the git of a killed orchestrator; as long as git itself may take."""
-
 _CONFIG_WAIT_S: Final = 10.0
 _RACE_WAIT_S: Final = 10.0
 _RACED: Final = "/commondir"
@@ -153,7 +150,8 @@ class LinkedWorktrees:
         if self.is_made(spec):
             self._lock(spec)
             return ()
-        with _one_maker(spec) as held:
+        busy = f"another process is making the worktree {spec.path}"
+        with inherited_lock(spec.home / _MAKING, busy) as held:
             said: tuple[str, ...] = ()
             if not self._is_marked(spec):
                 error = self.obstacle(spec, again=again)
@@ -454,28 +452,6 @@ def _patient(run: Callable[[], GitReply]) -> GitReply:
         if not raced or time.monotonic() > deadline:
             return reply
         time.sleep(_POLL_S)  # noqa: TID251 (git tells nobody when it has made a worktree)
-
-
-@contextmanager
-def _one_maker(spec: WorktreeSpec) -> Iterator[int]:
-    """Keep others from making this worktree; yield the descriptor that git must inherit.
-
-    The git of an orchestrator that was killed goes on, and holds the lock until it has ended.
-    """
-    held = os.open(spec.home / _MAKING, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, files.FILE_MODE)
-    try:
-        deadline = time.monotonic() + _WAIT_S
-        while True:
-            try:
-                fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                if time.monotonic() > deadline:
-                    raise GitError(f"another process is making the worktree {spec.path}") from None
-                time.sleep(_POLL_S)  # noqa: TID251 (flock has no wait with a limit)
-        yield held
-    finally:
-        os.close(held)
 
 
 def _ignored(git: GitProgram, paths: list[str]) -> set[str]:

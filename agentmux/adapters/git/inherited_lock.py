@@ -1,0 +1,51 @@
+"""A lock that git inherits, so that it is held until git has ended, too."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from agentmux.adapters.disk import files
+from agentmux.adapters.git.program import WRITE_TIMEOUT_S
+from agentmux.ports.repository import GitError
+
+_POLL_S: Final = 0.05
+
+
+@contextmanager
+def inherited_lock(path: Path, busy: str, *, wait_s: float = WRITE_TIMEOUT_S) -> Iterator[int]:
+    """Hold the lock file ``path``; yield the descriptor that git must inherit (``keep_open``).
+
+    The git of an orchestrator that was killed goes on, and holds the lock until it has ended. So
+    the wait is as long as git may take.
+
+    Raises:
+        GitError: Another process holds the lock after ``wait_s`` seconds; ``busy`` says so.
+        DataError: The file cannot be made, or the file system has no locks.
+    """
+    with files.explained(path):
+        held = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, files.FILE_MODE)
+    try:
+        deadline = time.monotonic() + wait_s
+        while not _is_taken(path, held):
+            if time.monotonic() > deadline:
+                raise GitError(busy)
+            time.sleep(_POLL_S)  # noqa: TID251 (flock has no wait with a limit)
+        yield held
+    finally:
+        os.close(held)
+
+
+def _is_taken(path: Path, held: int) -> bool:
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError as error:  # the locks of a session and of its work tree need the same
+        raise files.unwritable(path, error) from error
+    return True
