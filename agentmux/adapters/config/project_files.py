@@ -75,7 +75,7 @@ class ProjectFiles:
     @functools.cached_property
     def _copied(self) -> str | None:
         """The patterns of the files that a new worktree gets copies of; None for none."""
-        name = _configured(self._layers, "git", "copy", GitSettings().copy)
+        name = _copy(self._layers)
         return None if name is None else prompt_files.project_text(self._top() / name)
 
     def copied(self, keys: frozenset[str] | None) -> str | None:
@@ -83,8 +83,8 @@ class ProjectFiles:
 
         The result is None if there are none, or if they are not allowed.
         """
-        text, name = self._copied, self.settings(keys).git.copy
-        if text is None or name is None:
+        text = self._copied
+        if text is None or _copy(self._usable(keys)) is None:
             return None
         part = trust.copied_part(text)
         return text if part.key in self._allowed((part,), keys) else None
@@ -103,18 +103,22 @@ class ProjectFiles:
             return Settings()
         from agentmux.adapters.config.layers import combined  # noqa: PLC0415 (loads yaml)
 
-        there = self._allowed(self._configured, keys) if self._configured else frozenset()
-        left_out = [part for part in self._configured if part.key not in there]
-        own = self._own
-        layers = tuple(
-            replace(each, values=trust.without(each.values, left_out)) if each is own else each
-            for each in self._layers
-        )
+        layers = self._usable(keys)
         found = combined(layers).settings
         # Nothing is merged or pushed without a person because a project's file says so.
         users = (each for each in layers if each.path != self._path)
         then = _configured(users, "completion", "then", CompletionSettings().then_alone)
         return replace(found, completion=replace(found.completion, then_alone=then))
+
+    def _usable(self, keys: frozenset[str] | None) -> tuple[Layer, ...]:
+        """Return the layers without those parts of the project that are not allowed."""
+        there = self._allowed(self._configured, keys) if self._configured else frozenset()
+        left_out = [part for part in self._configured if part.key not in there]
+        own = self._own
+        return tuple(
+            replace(each, values=trust.without(each.values, left_out)) if each is own else each
+            for each in self._layers
+        )
 
     def templates(self, keys: frozenset[str] | None) -> ProjectTemplates:
         """Return the texts from which prompts are made, with the project's allowed extensions."""
@@ -142,6 +146,12 @@ def _configured(layers: Iterable[Layer], section: str, key: str, built_in: Any) 
     sections = (each.values.get(section, {}) for each in layers)
     given = [values[key] for values in sections if key in values]
     return given[-1] if given else built_in
+
+
+def _copy(layers: Iterable[Layer]) -> str | None:
+    """Return the value of ``git.copy``."""
+    name: str | None = _configured(layers, "git", "copy", GitSettings().copy)
+    return name
 
 
 class ProjectTemplates:
