@@ -73,7 +73,6 @@ from agentmux.core.names.statuses import (
     STOPPED,
     TIMED_OUT,
 )
-from agentmux.core.pipeline.work import wanted
 from agentmux.errors import AgentmuxError, UsageError
 from agentmux.ports.repository import IndexBusyError
 from agentmux.ports.terminal import NewPane, TerminalUnreachableError
@@ -159,8 +158,7 @@ class Performer:
         phase = working_phase(self._session.state)
         self._take_over(facts)
         wanting = [action for action in actions if isinstance(action, Launch)]
-        works = wanted(self._session.state) if wanting else ()
-        works = tuple(work for work in works if work.role != SETUP)
+        works = [each.work for each in wanting if each.work.role != SETUP]
         launches = [] if self._probes.holds_up(works) else wanting
         if launches:
             await self._launch(launches, facts)
