@@ -172,10 +172,12 @@ def _prompt(sent: int, fresh: int) -> str:
     """Return the size of a prompt; if a fresh start would have sent another size, return both.
 
     Args:
-        sent: Bytes of the prompt that was sent.
+        sent: Bytes of the prompt that was sent; 0 if none was, as for a setup.
         fresh: Bytes of the prompt that a fresh start sends.
     """
-    return size(sent) if sent == fresh else f"{size(sent)} instead of {size(fresh)}"
+    if sent == fresh:
+        return size(sent) if sent else "-"
+    return f"{size(sent)} instead of {size(fresh)}"
 
 
 def where(view: SessionView) -> str:

@@ -323,6 +323,7 @@ def test_status_of_a_session_at_work(
     made = make()
     made.launch("architect", record={"agent": "demo"}, prompt_bytes=212, fresh_prompt_bytes=2120)
     made.launch("coder", prompt_bytes=2120, fresh_prompt_bytes=2120)
+    made.launch("setup")
     made.commit()
     begin(tmux, made.path)
     seen = {"status": "waiting_for_user", "source": "screen", "since": "2026-01-01T10:00:00Z"}
@@ -350,6 +351,7 @@ def test_status_of_a_session_at_work(
     assert rows["architect"][:3] == ["architect", "demo", "waiting for you"]
     assert rows["architect"][-1] == "212 B instead of 2.1 kB"
     assert rows["coder"][-1] == "2.1 kB"
+    assert rows["setup"][-1] == "-", "it gets no prompt"
 
 
 def test_status_at_a_decision_says_what_to_read(run: Run, make: Make, capsys: Capture) -> None:
