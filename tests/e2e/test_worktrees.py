@@ -123,7 +123,7 @@ def test_a_kill_of_everything_and_a_resume(project: Project, wait_until: WaitUnt
     assert "half.py" in shown
 
 
-def test_starts_of_two_projects_of_one_repository_at_once(project: Project) -> None:
+def test_ten_starts_at_once_in_three_projects_of_one_repository(project: Project) -> None:
     project.scenario(WAITS)
     parts = project.path / "web", project.path / "api"
     for part in parts:
@@ -131,27 +131,10 @@ def test_starts_of_two_projects_of_one_repository_at_once(project: Project) -> N
     words = (sys.executable, "-m", "agentmux", "start", "--json", "--agent", "demo", "same")
     running = [
         subprocess.Popen(
-            words, cwd=part, env=project.env, stdin=subprocess.DEVNULL,
+            words, cwd=place, env=project.env, stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         )
-        for part in (*parts, *parts)
-    ]  # fmt: skip
-    said = [each.communicate(timeout=100) for each in running]
-    assert [each.returncode for each in running] == [0] * 4, said
-    places = [json.loads(out)["worktree"] for out, _ in said]
-    assert len(set(places)) == 4
-    assert places.count(None) == 1
-
-
-def test_ten_starts_at_once(project: Project) -> None:
-    project.scenario(WAITS)
-    words = (sys.executable, "-m", "agentmux", "start", "--json", "--agent", "demo", "same")
-    running = [
-        subprocess.Popen(
-            words, cwd=project.path, env=project.env, stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        )
-        for _ in range(10)
+        for place in (*parts * 3, *[project.path] * 4)
     ]  # fmt: skip
     said = [each.communicate(timeout=100) for each in running]
     assert [each.returncode for each in running] == [0] * 10, [err for _, err in said]
