@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
@@ -13,11 +12,11 @@ from typing import Final
 from agentmux.adapters.git.checkpoints import GitCheckpoints
 from agentmux.adapters.git.program import GitProgram
 from agentmux.app.loop.tree_saver import PATIENCE_S
+from benchmarks.repositories import filled
 from benchmarks.rows import Row, milliseconds
 
 _FEW: Final = 50
 _MANY: Final = 50_000
-_IN_A_FOLDER: Final = 500
 _CHANGED: Final = 30
 
 
@@ -37,7 +36,7 @@ def _measured(count: int, rounds: int) -> list[float]:
     with tempfile.TemporaryDirectory(prefix="amx-bench-") as folder:
         top, home = Path(folder, "project"), Path(folder, "session")
         home.mkdir()
-        files = _repository(top, count)
+        files = filled(top, count)
         store = GitCheckpoints(GitProgram(top, dict(os.environ)), home, "bench")
         return [_once(store, files, number) for number in range(rounds)]
 
@@ -52,18 +51,3 @@ def _once(store: GitCheckpoints, files: list[Path], number: int) -> float:
         msg = "not everything was saved"
         raise RuntimeError(msg)
     return taken
-
-
-def _repository(top: Path, count: int) -> list[Path]:
-    """Make a repository of ``count`` committed files; return them."""
-    files = [top / f"{n // _IN_A_FOLDER}" / f"{n}.py" for n in range(count)]
-    for number, path in enumerate(files):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(f"NUMBER = {number}\n" * 20)
-    for words in (
-        ("init", "-q"),
-        ("add", "--all"),
-        ("-c", "user.name=x", "-c", "user.email=x@localhost", "commit", "-q", "-m", "All"),
-    ):
-        subprocess.run(["git", *words], cwd=top, check=True)
-    return files

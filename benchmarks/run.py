@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 import agentmux
-from benchmarks import checkpoints, commands, idle, panes, pipelines
+from benchmarks import checkpoints, commands, idle, panes, pipelines, worktrees
 from benchmarks.rows import Row, table
 
 _BENCHMARKS: Final[dict[str, Callable[..., Iterator[Row]]]] = {
@@ -25,6 +25,7 @@ _BENCHMARKS: Final[dict[str, Callable[..., Iterator[Row]]]] = {
     "panes": panes.fifty,
     "signal": pipelines.signal_to_prompt,
     "start": pipelines.start_to_prompt,
+    "worktree": worktrees.start_in_worktree,
     "resume": pipelines.resume_to_prompts,
     "pipeline": pipelines.pipeline_overhead,
     "checkpoint": checkpoints.checkpoint,
