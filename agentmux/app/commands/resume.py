@@ -214,7 +214,7 @@ def _settings_news(plan: ResumePlan) -> Iterator[str]:
     names = " and ".join(plan.changed)
     have = "has" if len(plan.changed) == 1 else "have"
     ends = (
-        "the session takes that"
+        "the session takes the change"
         if plan.repin
         else f"it stays as it was; to take the change: agentmux resume {plan.path.name} --repin"
     )

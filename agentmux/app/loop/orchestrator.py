@@ -23,6 +23,7 @@ from agentmux.app.loop.performer import Performer
 from agentmux.app.loop.tools import Tools
 from agentmux.app.loop.tree_saver import TreeSaver
 from agentmux.app.loop.watcher import Watcher
+from agentmux.app.session.own_worktree import lost_worktree
 from agentmux.app.session.writer import Session, stamp
 from agentmux.app.signals.submission import decide
 from agentmux.app.world import World
@@ -157,6 +158,9 @@ class Orchestrator:
             if self._session.state.phase is Phase.DONE:
                 await self._finish()
                 return
+            lost = self._lost_worktree()
+            if lost is not None:  # agents would fail there one by one
+                raise lost
             self._saver.save_if_due()
             facts = self._watcher.probe()
             self._performer.skip_empty_archive()
@@ -165,6 +169,9 @@ class Orchestrator:
                 self._watcher.write_runtime()
                 return
         raise AgentmuxError("the session repeats the same actions without end; this is a bug")
+
+    def _lost_worktree(self) -> AgentmuxError | None:
+        return lost_worktree(self._session.state, self._session.files.path)
 
     @contextmanager
     def _reporting(self, what: str) -> Iterator[None]:
@@ -344,7 +351,7 @@ class Orchestrator:
                 if self._has_lost_session():
                     return
                 await self._watcher.tick()
-            if _STEP in self._problems or self._finished:
+            if _STEP in self._problems or self._finished or self._lost_worktree() is not None:
                 self.wake()
             with self._reporting("the monitor"):
                 self._show()
@@ -358,7 +365,8 @@ class Orchestrator:
             self._note_interruption()
         if self._kill_session:
             await self._performer.end_all()
-        if self._cause != "done" and self._tools.lock.still_mine():
+        is_there = self._lost_worktree() is None
+        if is_there and self._cause != "done" and self._tools.lock.still_mine():
             await self._saver.at_stop()
         await self._saver.close()
         with suppress(AgentmuxError, OSError):

@@ -10,12 +10,13 @@ from agentmux.app.session.workplace import inner, workplace
 from agentmux.core.codec.frozen import replace
 from agentmux.core.decisions.tree_checkpoints import checkpoint_words
 from agentmux.core.journal.events import WorktreeMade
+from agentmux.core.names import layout
+from agentmux.errors import BlockedError
 from agentmux.ports.worktrees import WorktreeSpec
 
 if TYPE_CHECKING:
     from agentmux.app.world import World
     from agentmux.core.journal.state import SessionState, TreeCheckpoint
-    from agentmux.errors import BlockedError
 
 logger = logging.getLogger(__name__)
 
@@ -55,6 +56,21 @@ def obstacle(world: World, state: SessionState, home: Path) -> BlockedError | No
     """Return why the worktree of the session at ``home`` cannot be made again; only reads."""
     spec = worktree_of(world, state, home)
     return None if spec is None else world.worktrees.obstacle(spec, again=state.worktree_made)
+
+
+def lost_worktree(state: SessionState, home: Path) -> BlockedError | None:
+    """Return what to do if the worktree of a live session was deleted; None if it is there.
+
+    This only looks at one file.
+    """
+    if not state.worktree or not state.worktree_made or Path(state.worktree, ".git").exists():
+        return None
+    name = layout.slug_of(home.name)
+    return BlockedError(  # the way out first: the monitor is narrow
+        f"the worktree is gone: agentmux stop {name}, then agentmux resume {name} makes it again,"
+        f" from its last checkpoint ({state.worktree})",
+        reason="worktree_gone",
+    )
 
 
 def worktree_news(world: World, state: SessionState, home: Path) -> str:

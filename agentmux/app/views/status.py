@@ -233,12 +233,12 @@ def session_view(
     Args:
         entry: The session.
         liveness: Whether its tmux session and its orchestrator run.
-        runtime: The runtime note of its orchestrator; ignored unless the orchestrator runs.
+        runtime: The runtime note of its orchestrator; ignored unless that one runs.
         project: The directory that shown paths are relative to.
         now: The current time.
         decided: The user's decision is in the journal, and is not applied yet.
     """
-    noted = runtime if liveness.locked else _NOTHING
+    noted = runtime if liveness.locked and _is_of(liveness, runtime) else _NOTHING
     seats = tuple(_seats(entry, liveness, noted, now))
     problems = (
         *_problems(entry, liveness, noted),
@@ -274,6 +274,11 @@ def session_view(
         problems=(*problems, _DECIDED) if decided else problems,
         delivery=_mapping(entry.fields, "delivery") or None,
     )
+
+
+def _is_of(liveness: Liveness, runtime: Json) -> bool:
+    """Whether the runtime note may be that of the present orchestrator, not of an earlier one."""
+    return runtime.get("orchestrator_pid") in {None, liveness.orchestrator}
 
 
 def _warnings(site: Site, fields: Json, nested: Callable[[Path], tuple[str, ...]]) -> Iterator[str]:

@@ -187,13 +187,15 @@ class Stage:
         self.world: World = replace(world, settings=settings, terminal=lambda socket: self.terminal)
         self.display: Silent = Silent()
         self.path = Path("/nowhere")
+        self.worktree = False
 
     def scenario(self, roles: Mapping[str, Any], seats: Mapping[str, Any] | None = None) -> None:
         said = {"roles": {**QUICK, **roles}, "seats": seats or {}}
         (self.root / "scenario.json").write_text(json.dumps(said))
 
     def begin(self) -> None:
-        plan = plan_start(self.world, StartRequest(feature="add a greeting", agent=self.agent), {})
+        asked = StartRequest(feature="add a greeting", agent=self.agent, worktree=self.worktree)
+        plan = plan_start(self.world, asked, {})
         self.path = plan.path
         argv = (sys.executable, "-c", "import time; time.sleep(1e6)")
         starter = OrchestratorStart(argv=lambda *_: argv, pipe=lambda _: _ReadyAtOnce())
@@ -624,6 +626,37 @@ def problem(stage: Stage) -> str | None:
     path = stage.path / layout.RUNTIME
     found: str | None = json.loads(path.read_text())["problem"] if path.exists() else None
     return found
+
+
+def test_a_worktree_that_is_gone_is_told_once_and_no_agent_fails_for_it(stage: Stage) -> None:
+    stage.worktree = True
+    stage.scenario({"architect": {"silent": True}})
+
+    async def play() -> None:
+        async with stage.driven():
+            await stage.until(lambda: stage.facts("agent_launched", "architect"))
+            await stage.until(lambda: stage.drawn("architect"))
+            place = Path(str(stage.state().worktree))
+            away = place.rename(place.with_name("away"))
+            await stage.until(lambda: problem(stage))
+            assert problem(stage) == (
+                "the worktree is gone: agentmux stop add-a-greeting, then agentmux resume "
+                f"add-a-greeting makes it again, from its last checkpoint ({place})"
+            )
+            os.kill(stage.pane("architect").pid, signal.SIGKILL)
+            for _ in range(3):  # a look that began before may still end
+                await stage.until(partial(_is_drawn_anew, stage, stage.display.picture))
+            assert not stage.facts("agent_exited")
+            assert stage.messages().count("the worktree is gone") == 1
+            away.rename(place)
+            await stage.until(lambda: stage.facts("agent_exited", "architect"))
+            await stage.until(lambda: not problem(stage))
+
+    asyncio.run(play())
+
+
+def _is_drawn_anew(stage: Stage, before: Picture | None) -> bool:
+    return stage.display.picture is not before
 
 
 def test_a_bug_in_a_look_at_the_screens_is_reported_and_ends_no_looks(

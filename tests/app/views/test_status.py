@@ -117,6 +117,9 @@ def test_what_was_noted_counts_only_while_an_orchestrator_runs() -> None:
     found = entry(seats={"coder": seat()})
     assert view(found, LEFT, noted("waiting_for_user")).status is SessionStatus.INTERRUPTED
     assert view(found, LEFT, noted("waiting_for_user")).seats[0].status == "launched"
+    earlier = {"problem": "an old one", "orchestrator_pid": 999_999}
+    assert view(found, WORKING, earlier).problems == ()
+    assert view(found, WORKING, {**earlier, "orchestrator_pid": WORKING.orchestrator}).problems
 
 
 def test_of_a_session_that_starts_nothing_is_said_to_be_gone() -> None:
