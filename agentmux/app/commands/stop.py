@@ -7,11 +7,15 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from agentmux.app.session.own_worktree import lost_worktree, placed
 from agentmux.app.session.snapshot import keep, snapshot
+from agentmux.app.session.unfinished_rewind import save_tree
 from agentmux.app.session.writer import Session
 from agentmux.app.world import World
 from agentmux.core.codec.frozen import dataclass
+from agentmux.core.decisions.tree_checkpoints import STOP
 from agentmux.core.journal.events import SessionInterrupted
+from agentmux.core.names.phase import Phase
 from agentmux.errors import AgentmuxError, NotFoundError
 from agentmux.ports.processes import LOCK_WAIT_S
 from agentmux.ports.terminal import ScreensUnreadableError
@@ -23,6 +27,8 @@ if TYPE_CHECKING:
 ANSWER_WAIT_S: Final = 10.0
 STOPPED_BY_USER: Final = "stopped by the user"
 _END_S: Final = 5.0
+_SAVE_S: Final = 30.0
+"""How long the last checkpoint may take, while the user waits for the command."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +97,10 @@ def _end_agents(
     own: OwnSession,
     wait_gone: Callable[[int, int, float], bool],
 ) -> None:
-    """Do what an orchestrator does when it stops: save screens, end agents, record the cause."""
+    """Do what an orchestrator does when it stops.
+
+    Save screens, end agents, record the cause, save the work tree.
+    """
     session = Session(files, now=world.now, new_id=world.new_id)
     panes = [pane for pane in own.panes() if pane.launch]
     screens: Mapping[str, Screen] = {}
@@ -109,8 +118,23 @@ def _end_agents(
         lock.acquire(LOCK_WAIT_S, {"command": "stop"})
         session.catch_up()
         session.record(SessionInterrupted(cause=STOPPED_BY_USER))
+        with suppress(AgentmuxError, OSError):  # the session is stopped all the same
+            _save_tree(world, session)
     finally:
         lock.release()
+
+
+def _save_tree(world: World, session: Session) -> None:
+    """Take the last work-tree checkpoint, as an orchestrator does when it stops."""
+    state, home = session.state, session.files.path
+    is_on = world.settings.git.checkpoints and state.phase is not Phase.DONE
+    if not is_on or lost_worktree(state, home) is not None:
+        return
+    inside = placed(world, state)
+    if inside.repository.top_level() is None:
+        return
+    store = inside.checkpoints(inside.tree, home.resolve(), state.session_id)
+    save_tree(session, store, STOP, limit_s=_SAVE_S)
 
 
 def _what_stays(runtime: object) -> str:

@@ -37,8 +37,12 @@ def checkpoint_of(state: SessionState, number: int) -> TreeCheckpoint:
     raise DataError(f"the journal has no work-tree checkpoint {number}")
 
 
-def save_tree(session: Session, store: TreeCheckpoints, because: str) -> int:
+def save_tree(
+    session: Session, store: TreeCheckpoints, because: str, *, limit_s: float = _LIMIT_S
+) -> int:
     """Save the work tree and record that; return the checkpoint's number.
+
+    It may take ``limit_s`` seconds.
 
     Raises:
         GitError: Git refuses.
@@ -46,7 +50,7 @@ def save_tree(session: Session, store: TreeCheckpoints, because: str) -> int:
     """
     state = session.state
     phase = working_phase(state).value
-    saved = store.take(f"agentmux: {phase} ({because})", limit_s=_LIMIT_S)
+    saved = store.take(f"agentmux: {phase} ({because})", limit_s=limit_s)
     if saved is None:
         raise DataError("the session does not work in a git repository")
     fact = CheckpointTaken(

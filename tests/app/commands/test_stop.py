@@ -14,6 +14,7 @@ from agentmux.core.names import layout
 from agentmux.errors import NotFoundError
 from agentmux.ports.terminal import NewPane, OwnSession, TerminalUnreachableError
 from agentmux.wiring import build
+from tests.app.driver import make_project
 from tests.app.on_disk import SESSION_ID, OnDisk
 
 SLEEP = ("sleep", "600")
@@ -31,6 +32,10 @@ def world(tmp_path: Path) -> World:
 
 @pytest.fixture
 def own(tmux: TmuxTerminal, session: OnDisk) -> OwnSession:
+    return in_tmux(tmux, session)
+
+
+def in_tmux(tmux: TmuxTerminal, session: OnDisk) -> OwnSession:
     created = tmux.create_session(
         name="ours", uuid=SESSION_ID, path=str(session.path), cwd=session.path, size=(80, 24),
         argv=SLEEP,
@@ -70,6 +75,42 @@ def test_without_an_orchestrator_the_agents_end_before_their_tmux_session(
     assert ended == [(True, 1)], "the agent went, while its tmux session was still there"
     assert tmux.sessions() == ()
     assert session.kinds[-1] == "session_interrupted"
+
+
+@pytest.mark.parametrize("on", [True, False])
+def test_without_an_orchestrator_the_files_are_saved_all_the_same(
+    tmp_path: Path, tmux: TmuxTerminal, *, on: bool
+) -> None:
+    project = make_project(tmp_path / "p")
+    session = OnDisk(project / layout.SESSIONS_DIR / "20260101-101500-add-auth", branch="main")
+    own = in_tmux(tmux, session)
+    config = tmp_path / "config.yaml"
+    config.write_text(f"version: 1\ngit: {{checkpoints: {str(on).lower()}}}\n")
+    world = build.world(project, config=config, environ=dict(os.environ))
+    (project / "new.py").write_text("half done\n")
+    stop(world, session.path, lambda: own, ask=lambda _: False, wait_gone=lambda *_: True)
+    assert session.kinds[-1] == ("checkpoint_taken" if on else "session_interrupted")
+    if on:
+        (saved,) = session.state.tree_checkpoints
+        assert (saved.because, saved.phase, saved.number) == ("stop", "architecting", 1)
+        store = world.checkpoints(project, session.path.resolve(), SESSION_ID)
+        assert store.changed_since(saved.commit) == ()
+    assert tmux.sessions() == ()
+
+
+def test_another_repository_is_not_saved_in_place_of_a_worktree_that_is_gone(
+    tmp_path: Path, tmux: TmuxTerminal
+) -> None:
+    project = make_project(tmp_path / "p")
+    place = project / "what an agent made anew"
+    place.mkdir()
+    path = project / layout.SESSIONS_DIR / "20260101-101500-add-auth"
+    session = OnDisk(path, worktree=str(place), worktree_made=True)
+    own = in_tmux(tmux, session)
+    world = build.world(project, environ=dict(os.environ))
+    stop(world, session.path, lambda: own, ask=lambda _: False, wait_gone=lambda *_: True)
+    assert session.kinds[-1] == "session_interrupted"
+    assert tmux.sessions() == ()
 
 
 def test_a_tmux_session_that_the_orchestrator_left_behind_is_ended(
