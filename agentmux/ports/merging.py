@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Protocol
 
@@ -89,12 +90,20 @@ class Merging(Protocol):
             GitError: Git refuses.
         """
 
-    def fast_forward(self, plan: MergePlan, top: Path) -> None:
+    def fast_forward(
+        self, plan: MergePlan, top: Path, *, keep: AbstractContextManager[None] | None = None
+    ) -> None:
         """Move the base, which is checked out at ``top``, and its files, from ``old`` to ``new``.
 
         A call that was killed is completed by the next one. Files that differ from HEAD are left
         alone: the call is refused if the merge would touch one that is neither as in ``old`` nor as
         in ``new``.
+
+        Args:
+            plan: What to move.
+            top: The top of the work tree.
+            keep: Entered for that time: it keeps sessions from working there. No other session
+                merges meanwhile.
 
         Raises:
             BaseMovedError: The base is at neither of them.

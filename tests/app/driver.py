@@ -289,8 +289,7 @@ class Studio:
             StartRequest(feature=FEATURE, agent="demo", worktree=self.worktree or None),
             {},
         )
-        self.session = plan.path
-        start(self.world, _starter(), plan)
+        self.session = start(self.world, _starter(), plan).path
 
     def resume(self) -> str:
         """Resume the session on a new tmux server; return the phase that the plan inferred."""

@@ -6,7 +6,7 @@ A merge is computed without a work tree (``git merge-tree``), so that a conflict
 from __future__ import annotations
 
 import os
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Final
 
@@ -147,10 +147,12 @@ class Merges:
             return True
         raise BaseMovedError(f"branch `{plan.base}` has moved")
 
-    def fast_forward(self, plan: MergePlan, top: Path) -> None:
+    def fast_forward(
+        self, plan: MergePlan, top: Path, *, keep: AbstractContextManager[None] | None = None
+    ) -> None:
         """Move the base, which is checked out at ``top``, and its files to its new commit."""
         there = self._git.at(top)
-        with self._alone() as held:
+        with self._alone() as held, keep or nullcontext():
             if self._is_there(plan):
                 return
             _require_idle(there, top, plan.base)

@@ -8,7 +8,7 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Final
 
 from agentmux.app.delivery.work import OvertakenError, Record, StepError, StepWork
-from agentmux.app.session.checkout import undecided_in, works_in
+from agentmux.app.session.checkout import merges_there, undecided_in, works_in
 from agentmux.core.documents.trailer import TRAILER
 from agentmux.errors import BlockedError
 from agentmux.ports.merging import BaseMovedError, MergeConflictError, MergePlan
@@ -71,8 +71,7 @@ class MergeStep:
             if top is None:
                 merging.move(plan)
             else:
-                with _held(work.world, top, work.home):
-                    merging.fast_forward(plan, top)
+                merging.fast_forward(plan, top, keep=_held(work.world, top, work.home))
         except BaseMovedError as error:
             raise OvertakenError(error.message) from error
         return {}
@@ -97,7 +96,7 @@ def _held(world: World, top: Path, home: Path) -> Iterator[None]:
     Raises:
         BlockedError: One works there, or has still to commit there.
     """
-    taken = works_in(world, top, but=home)
+    taken = works_in(world, top)
     if taken is not None:
         raise taken
     other = undecided_in(world, top)
@@ -112,7 +111,7 @@ def _held(world: World, top: Path, home: Path) -> Iterator[None]:
             ),
         )
     lock = world.tree_lock(top)
-    lock.acquire(_LOCK_WAIT_S, {"path": str(home.resolve())})
+    lock.acquire(_LOCK_WAIT_S, merges_there(home))
     try:
         yield
     finally:

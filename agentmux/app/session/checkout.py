@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from agentmux.app.session.lookup import (
     Liveness,
@@ -21,6 +21,9 @@ from agentmux.ports.terminal import TerminalUnreachableError
 if TYPE_CHECKING:
     from agentmux.app.world import Site, World
     from agentmux.ports.processes import TreeLock
+
+_PURPOSE: Final = "for"
+_MERGE: Final = "merge"
 
 
 class TreeTakenError(BlockedError):
@@ -97,8 +100,7 @@ def _taken_by_others(site: Site, worktree: str, *, but: Path | None) -> TreeTake
     lock = site.tree_lock(Path(worktree) if worktree else site.project)
     if worktree and str(lock.top) != worktree:
         return None  # it does not exist now, so nobody works there
-    noted = (lock.holder() or {}).get("path")
-    path = Path(noted) if isinstance(noted, str) else None
+    path = _worker(lock)
     if lock.is_held():
         ours = path is not None and but is not None and path == but.resolve()
         return None if ours else _held(lock, path)
@@ -107,21 +109,32 @@ def _taken_by_others(site: Site, worktree: str, *, but: Path | None) -> TreeTake
     return _left_live(site, lock, path)
 
 
-def works_in(site: Site, top: Path, *, but: Path) -> TreeTakenError | None:
+def works_in(site: Site, top: Path) -> TreeTakenError | None:
     """Return why nobody else may change the files at ``top``: a session works there; else None.
-
-    The session at ``but`` is the one that asks. Its own note is left there if it was killed while
-    it changed them.
 
     Raises:
         MissingError: A tmux server does not answer, so that nobody can tell.
     """
     lock = site.tree_lock(top)
-    noted = (lock.holder() or {}).get("path")
-    path = Path(noted) if isinstance(noted, str) else None
+    path = _worker(lock)
     if lock.is_held():
         return _held(lock, path)
-    return None if path in {None, but.resolve()} else _left_live(site, lock, path)
+    return _left_live(site, lock, path) if path is not None else None
+
+
+def merges_there(home: Path) -> Mapping[str, object]:
+    """Return the note for the lock of a work tree in which the session at ``home`` only merges.
+
+    If that is killed, the note stays; the session still works elsewhere.
+    """
+    return {"path": str(home.resolve()), _PURPOSE: _MERGE}
+
+
+def _worker(lock: TreeLock) -> Path | None:
+    """Return the session that works in a work tree, or did last; None if that is not known."""
+    note = lock.holder() or {}
+    path = note.get("path")
+    return Path(path) if isinstance(path, str) and note.get(_PURPOSE) != _MERGE else None
 
 
 def undecided_in(site: Site, top: Path) -> SessionEntry | None:
