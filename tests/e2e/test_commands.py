@@ -605,11 +605,12 @@ def test_a_stop_without_an_orchestrator_is_as_good(project: Project, wait_until:
     assert "Demo agent" in kept["ansi"]
     launch = session.state["seats"]["architect"]["launch"]
     assert json.loads(session.read(f"launches/{launch}/exit.json"))["started_at"]
-    last = session.events[-1]
-    assert (last["event"], last["payload"]["cause"]) == (
+    stopped, saved = session.events[-2:]
+    assert (stopped["event"], stopped["payload"]["cause"]) == (
         "session_interrupted",
         "stopped by the user",
     )
+    assert (saved["event"], saved["payload"]["because"]) == ("checkpoint_taken", "stop")
     session.gone()
     (seen,) = project.json("status", session.name)["sessions"]
     assert (seen["status"], seen["live"]) == ("stopped", False)
