@@ -26,24 +26,9 @@ def steps(session: Session) -> dict[str, Any]:
     return {name: step["status"] for name, step in found.items()}
 
 
-def test_an_approval_merges_and_waits_for_it(project: Project) -> None:
-    session = project.start("add a greeting", "--worktree").wait()
-    project.fails(2, "approve", session.name, "--yes", "--merge", "--keep")
-    said = project.ok("approve", session.name, "--yes", "--merge")
-    assert "then merged into main" in said
-    commit = session.state["commit"]["commit"]
-    assert said.endswith(f"committed {commit[:12]}\nmerged into main ({commit[:12]})\n")
-    assert project.git("rev-parse", "main").strip() == commit
-    assert project.git("status", "--porcelain") == ""
-    assert (session.state["phase"], steps(session)) == ("done", {"commit": "done", "merge": "done"})
-    assert "delivery      commit done, merge done" in project.ok("status", session.name)
-    (seen,) = project.json("status", session.name)["sessions"]
-    assert seen["delivery"]["then"] == "merge"
-    assert seen["delivery"]["steps"]["merge"]["new"] == commit
-
-
 def test_a_conflict_changes_nothing_and_a_coder_can_resolve_it(project: Project) -> None:
     session = project.start("add a greeting", "--worktree").wait()
+    project.fails(2, "approve", session.name, "--yes", "--merge", "--keep")
     (name,) = (each.name for each in Path(session.state["worktree"]).glob("demo_*.py"))
     (project.path / name).write_text("mine\n")
     project.git("add", name)
@@ -71,8 +56,18 @@ def test_a_conflict_changes_nothing_and_a_coder_can_resolve_it(project: Project)
     place = Path(state["worktree"])
     assert project.program("git", "rev-parse", "HEAD", cwd=place).stdout.strip() == accepted
     project.program("git", "merge", "-X", "ours", "-qm", "Resolved", "main", cwd=place)
-    project.ok("approve", session.name, "--yes", "--merge")
+    said = project.ok("approve", session.name, "--yes", "--merge")
+    assert "then merged into main" in said
     assert project.git("log", "--format=%s", "-3", "main").count("Resolved") == 1
+    assert project.git("status", "--porcelain") == ""
+    commit = project.git("rev-parse", "main").strip()
+    assert said.endswith(f"merged into main ({commit[:12]})\n")
+    assert session.state["commit"]["commit"] == commit
+    assert (session.state["phase"], steps(session)) == ("done", {"commit": "done", "merge": "done"})
+    assert "delivery      commit done, merge done" in project.ok("status", session.name)
+    (seen,) = project.json("status", session.name)["sessions"]
+    assert seen["delivery"]["then"] == "merge"
+    assert seen["delivery"]["steps"]["merge"]["new"] == commit
 
 
 def test_an_approval_pushes_in_the_environment_of_its_command(project: Project) -> None:
@@ -82,13 +77,19 @@ def test_an_approval_pushes_in_the_environment_of_its_command(project: Project) 
     assert "several remotes: one, two" in refusal
     assert "git config remote.pushDefault NAME" in refusal
     project.git("config", "remote.pushDefault", "one")
+    hook(project, "pre-push", "echo 'the lint says no' >&2\nexit 1\n")
+    answer = project.json("approve", session.name, "--yes", "--push", code=1)
+    assert answer["delivery"]["steps"]["push"]["status"] == "failed"
+    assert "the lint says no" in answer["delivery"]["steps"]["push"]["reason"]
+    assert session.state["phase"] == "completing"
+    commit = session.state["commit"]["commit"]
     hook(project, "pre-push", f'echo "$AGENT_SOCKET" > {project.root}/seen; sleep 1\n')
     words = ("approve", session.name, "--yes", "--push")
     late = project.fails(9, *words, "--timeout", "0.1", env={"AGENT_SOCKET": "fresh"})
     assert "is still at work after 0.1 s" in late
     session.wait("done")
     assert (project.root / "seen").read_text() == "fresh\n"
-    commit = session.state["commit"]["commit"]
+    assert session.state["commit"]["commit"] == commit
     branch = session.state["branch"]
     found = project.program("git", "rev-parse", branch, cwd=one)
     assert found.stdout.strip() == commit
@@ -96,41 +97,22 @@ def test_an_approval_pushes_in_the_environment_of_its_command(project: Project) 
     assert not [each for each in session.path.iterdir() if each.name.startswith(".tmp-")]
 
 
-def test_what_a_remote_rejects_is_told_and_can_be_kept(project: Project) -> None:
-    remote(project, "origin")
-    session = project.start("add a greeting", "--worktree").wait()
-    hook(project, "pre-push", "echo 'the lint says no' >&2\nexit 1\n")
-    answer = project.json("approve", session.name, "--yes", "--push", code=1)
-    assert answer["delivery"]["steps"]["push"]["status"] == "failed"
-    assert "the lint says no" in answer["delivery"]["steps"]["push"]["reason"]
-    assert session.state["phase"] == "completing"
-    commit = session.state["commit"]["commit"]
-    said = project.ok("approve", session.name, "--yes", "--keep")
-    assert said.endswith(f"get it with: git merge {session.state['branch']}\n")
-    assert session.state["commit"]["commit"] == commit
-    assert session.kinds("approve") == ["approve", "approve"]
-
-
-def test_a_push_from_the_checkout(project: Project) -> None:
+def test_what_a_remote_rejects_can_be_kept_by_the_resume_of_a_stopped_session(
+    project: Project,
+) -> None:
     made = remote(project, "origin")
     session = project.start("add a greeting").wait()
     assert "nothing is to be merged" in project.fails(2, "approve", session.name, "-y", "--merge")
     hook(project, "pre-push", "exit 1\n")
     project.fails(1, "approve", session.name, "--yes", "--push")
     commit = session.state["commit"]["commit"]
-    hook(project, "pre-push", "exit 0\n")
-    project.ok("approve", session.name, "--yes", "--push")
-    assert session.state["commit"]["commit"] == commit
-    assert project.program("git", "rev-parse", "main", cwd=made).stdout.strip() == commit
-    assert session.state["schema_version"] == 2
-
-
-def test_an_approval_of_a_stopped_session_is_carried_out_by_its_resume(project: Project) -> None:
-    session = project.start("add a greeting", "--worktree").wait()
     project.ok("stop", session.name)
-    said = project.ok("approve", session.name, "--yes", "--merge")
+    said = project.ok("approve", session.name, "--yes", "--keep")
     assert "applied at the next resume" in said
-    assert project.git("log", "--format=%s", "main") == "Begin\n"
+    assert session.state["phase"] == "completing"
     project.ok("resume", session.name, "--detach", "--yes")
-    session.wait("done")
-    assert project.git("rev-parse", "main").strip() == session.state["commit"]["commit"]
+    state = session.wait("done").state
+    assert state["commit"]["commit"] == commit
+    assert "delivery" not in state, "a commit in the checkout goes nowhere else"
+    assert session.kinds("approve") == ["approve", "approve"]
+    assert project.program("git", "for-each-ref", cwd=made).stdout == ""

@@ -10,7 +10,9 @@ def files_of(text: str) -> list[str]:
     return [line.split("|")[0].strip() for line in text.splitlines() if "|" in line]
 
 
-def test_in_the_checkout_what_the_user_had_changed_is_left_out(project: Project) -> None:
+def test_in_the_checkout_since_its_start_or_a_checkpoint_without_what_the_user_had_changed(
+    project: Project,
+) -> None:
     (project.path / "mine.txt").write_text("mine\n")
     (project.path / "calc.py").write_text("changed by the user\n")
     session = project.start("add a greeting").wait()
@@ -25,6 +27,15 @@ def test_in_the_checkout_what_the_user_had_changed_is_left_out(project: Project)
     assert not {"mine.txt", "calc.py"} & set(found)
     assert files_of(project.ok("diff", "--stat", "--", "new file.py")) == ["new file.py"]
     assert files_of(project.ok("diff", "--stat", "--path", "nothing.py")) == []
+    number = str(session.state["tree_checkpoints"][-1]["number"])
+    for since in ("implementing", number):
+        seen = project.ok("diff", session.name, "--stat", "--since", since)
+        assert files_of(seen) == ["new file.py"]
+    assert files_of(project.ok("diff", "--stat", "--since", "1")) == found
+    said = project.fails(4, "diff", "--since", "implementation")
+    assert "no work-tree checkpoint `implementation`" in said
+    assert "`implementing`" in said
+    assert "2, at the end of planning" in said
     assert "outside of the repository" in project.fails(2, "diff", "--", "/etc/passwd")
     assert (project.path / ".git" / "index").read_bytes() == index
     assert project.git("status", "--porcelain") == status
@@ -56,19 +67,7 @@ def test_in_a_worktree_with_its_commits_and_after_it_is_gone(project: Project) -
     assert files_of(since.stdout) == ["one.py", "two.py"]
 
 
-def test_since_a_checkpoint(project: Project) -> None:
-    session = project.start("x").wait()
-    (project.path / "later.py").write_text("LATER = 1\n")
-    assert files_of(project.ok("diff", "--stat", "--since", "implementing")) == ["later.py"]
-    assert "later.py" in files_of(project.ok("diff", "--stat", "--since", "1"))
-    said = project.fails(4, "diff", "--since", "implementation")
-    assert "no work-tree checkpoint `implementation`" in said
-    assert "`implementing`" in said
-    assert "2, at the end of planning" in said
-    number = str(session.state["tree_checkpoints"][-1]["number"])
-    assert files_of(project.ok("diff", session.name, "--stat", "--since", number)) == ["later.py"]
-
-
 def test_without_git_there_is_nothing_to_compare(outside: Project) -> None:
-    session = outside.start("x").wait()
+    outside.scenario({"roles": {"architect": {"silent": True}}})
+    session = outside.start("x").until_seat("architect")
     assert "no commit to compare with" in outside.fails(2, "diff", session.name)

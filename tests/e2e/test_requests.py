@@ -12,7 +12,9 @@ from tests.fakes.forge import FakeForge
 PLANTED = "s3cret-planted"
 
 
-def test_from_an_issue_to_a_request(project: Project, forge: FakeForge) -> None:
+def test_from_an_issue_to_a_request_that_fails_once_and_is_merged(
+    project: Project, forge: FakeForge
+) -> None:
     (project.path / ".gitignore").write_text(".env\n.worktreeinclude\n")
     project.git("add", ".gitignore")
     project.git("commit", "-qm", "Ignore")
@@ -26,6 +28,11 @@ def test_from_an_issue_to_a_request(project: Project, forge: FakeForge) -> None:
     forge.issue(42, "No greeting", "Please.")
     session = project.start("be short", "--issue", "42", "--worktree", "--trust").wait()
     assert (Path(session.state["worktree"]) / ".env").exists()
+    forge.log_out()
+    failed = project.fails(1, "approve", session.name, "--pr", "--yes")
+    assert "pushed, but not requested" in failed
+    assert "please run: gh auth login" in failed
+    (forge.folder / "logged_out").unlink()
     said = project.ok("approve", session.name, "--pr", "--yes").splitlines()
     url = "https://github.com/o/r/pull/100"
     assert said[-1] == f"opened pull request #100: {url}"
@@ -42,19 +49,14 @@ def test_from_an_issue_to_a_request(project: Project, forge: FakeForge) -> None:
     assert PLANTED not in session.read("orchestrator.log")
     assert PLANTED not in str(forge.requests) + str(forge.calls)
 
-
-def test_what_the_forge_has_merged_is_pruned(project: Project, forge: FakeForge) -> None:
-    session = project.start("x", "--worktree").wait()
-    project.ok("approve", session.name, "--pr", "--yes")
-    commit = session.state["commit"]["commit"]
-    place = Path(session.state["worktree"])
-    project.git("push", "-q", "origin", "--delete", "agentmux/x")  # as the forge does then
-    kept = "1 commit on branch agentmux/x not merged"
+    branch, place = state["branch"], Path(state["worktree"])
+    project.git("push", "-q", "origin", "--delete", branch)  # as the forge does then
+    kept = f"1 commit on branch {branch} not merged"
     assert kept in project.run("prune").stderr
     forge.merge(100, "c" * 40)
     assert kept in project.run("prune").stderr
-    forge.merge(100, commit)
-    assert project.run("prune").stdout == f"removed {place} and branch agentmux/x\n"
+    forge.merge(100, state["commit"]["commit"])
+    assert project.run("prune").stdout == f"removed {place} and branch {branch}\n"
     assert not place.exists()
 
 
@@ -77,14 +79,3 @@ def test_a_kill_after_the_request_was_opened_opens_no_second_one(
     session.wait("done")
     assert session.state["request"]["number"] == 100
     assert len(forge.requests) == 1
-
-
-def test_a_request_that_fails_can_be_decided_again(project: Project, forge: FakeForge) -> None:
-    session = project.start("add a greeting", "--worktree").wait()
-    forge.log_out()
-    said = project.fails(1, "approve", session.name, "--pr", "--yes")
-    assert "pushed, but not requested" in said
-    assert "please run: gh auth login" in said
-    (forge.folder / "logged_out").unlink()
-    said = project.ok("approve", session.name, "--pr", "--yes")
-    assert said.splitlines()[-1].startswith("opened pull request #100")

@@ -66,7 +66,8 @@ def test_a_session_goes_back_and_forth_and_on(project: Project) -> None:
 
 
 def test_not_in_the_checkout_and_not_by_an_agent(project: Project) -> None:
-    session = project.start("x").wait()
+    project.scenario({"roles": {"architect": {"silent": True}}})
+    session = project.start("x").until_seat("architect")
     project.ok("stop", session.name)
     said = project.fails(3, "rewind", session.name, "--to", "planning")
     assert "works in your checkout" in said

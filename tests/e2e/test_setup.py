@@ -1,13 +1,13 @@
 """The setup of a worktree: it runs in a pane before the first agent, and again after a failure."""
 
 import json
+import shutil
 from pathlib import Path
-
-import pytest
 
 from tests.conftest import WaitUntil
 from tests.e2e.conftest import Project, Session
 
+WAITS = {"roles": {"architect": {"silent": True}}}
 STEPS = """\
 git:
   setup:
@@ -51,6 +51,7 @@ def test_a_failed_setup_fails_the_session_until_a_resume_runs_it_again(
     project: Project, wait_until: WaitUntil
 ) -> None:
     project.config(STEPS)
+    project.scenario(WAITS)
     refuse = project.root / "calc-worktrees" / "refuse"
     refuse.parent.mkdir()
     refuse.touch()
@@ -84,8 +85,8 @@ def test_a_failed_setup_fails_the_session_until_a_resume_runs_it_again(
     project.ok("trust", "--revoke")
     assert "git.setup" in project.fails(7, "resume", "--repin", session.name, "--detach")
     project.ok("resume", "--repin", "--trust", session.name, "--detach")
-    session.wait()
-    assert session.launched()[:5] == ["setup"] * 4 + ["architect"]
+    session.until_seat("architect")
+    assert session.launched() == ["setup"] * 4 + ["architect"]
     assert (place / "seen.txt").read_text() == "SECRET=1\n"
     assert (place / "made.txt").read_text() == "made\n"
     plan = project.json("resume", "--dry-run", session.name, code=3)["sessions"][0]
@@ -102,23 +103,23 @@ def test_a_step_that_takes_too_long_is_ended(project: Project, wait_until: WaitU
     assert cause == "the setup `slow` took too long, and was ended"
 
 
-@pytest.mark.parametrize("gone", [True, False])
-def test_a_worktree_that_is_made_again_is_set_up_again(project: Project, *, gone: bool) -> None:
-    project.scenario({"roles": {"architect": {"silent": True}}})
+def test_a_worktree_that_is_made_again_is_set_up_again_and_no_other(project: Project) -> None:
+    project.scenario(WAITS)
     project.config(STEPS)
     session = project.start("add a greeting", "--worktree").until_seat("architect")
-    project.ok("stop", session.name)
     place = Path(session.state["worktree"])
-    if gone:
-        project.program("rm", "-r", str(place))
-    plan = project.json("resume", "--dry-run", session.name)["sessions"][0]
-    assert [each["seat"] for each in plan["panes"]] == ["architect"]
-    project.ok("resume", session.name, "--detach")
-    session.until_seat("architect")
-    assert session.launched() == ["setup"] * 2 + ["architect"] + ["setup"] * 2 * gone + [
-        "architect"
-    ]
-    assert (place / "made.txt").exists()
+    launched = session.launched()
+    for is_gone in (False, True):
+        project.ok("stop", session.name)
+        if is_gone:
+            shutil.rmtree(place)
+        plan = project.json("resume", "--dry-run", session.name)["sessions"][0]
+        assert [each["seat"] for each in plan["panes"]] == ["architect"]
+        project.ok("resume", session.name, "--detach")
+        session.until_seat("architect")
+        launched += ["setup", "setup", "architect"] if is_gone else ["architect"]
+        assert session.launched() == launched
+        assert (place / "made.txt").exists()
 
 
 def test_what_is_set_up_and_copied_needs_trust(project: Project) -> None:

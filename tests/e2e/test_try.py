@@ -6,7 +6,8 @@ from tests.e2e.conftest import Project
 
 
 def test_a_session_is_tried_while_it_is_live_and_after(project: Project) -> None:
-    session = project.start("x", "--worktree").wait()
+    project.scenario({"roles": {"architect": {"silent": True}}})
+    session = project.start("x", "--worktree").until_seat("architect")
     place = Path(session.state["worktree"])
     (place / "new.txt").write_text("of the session\n")
     refs, log = project.git("for-each-ref"), project.git("log", "-g", "--format=%gs")

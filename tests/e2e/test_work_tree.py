@@ -51,7 +51,7 @@ def test_a_second_project_of_the_repository_waits_for_the_first(
     assert plan["blocked"]["reason"] == "checkout_taken"
     assert second.name in plan["blocked"]["message"]
     project.ok("stop", str(second.path))
-    project.ok("resume", first.name, "--detach", cwd=web)
+    project.ok("resume", first.name, "--dry-run", cwd=web)
 
 
 def test_agents_without_an_orchestrator_still_hold_the_work_tree(
@@ -90,5 +90,5 @@ def test_a_copy_of_the_repository_is_free(project: Project, parts: tuple[Path, P
     first = begun(project, parts[0]).until_seat("architect")
     copy = project.root / "copy"
     shutil.copytree(project.path, copy, ignore=shutil.ignore_patterns("*.fifo", ".sessions"))
-    begun(project, copy / "api")
+    project.ok("start", "--agent", "demo", "--no-worktree", "--dry-run", "x", cwd=copy / "api")
     assert first.state["phase"] == "architecting"
