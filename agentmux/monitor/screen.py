@@ -14,7 +14,8 @@ from agentmux.adapters.system import terminal
 from agentmux.core.terminal import sequences
 from agentmux.core.terminal.keys import Keys, Pressed
 from agentmux.core.terminal.text_width import clean
-from agentmux.monitor.view import MonitorLine, Style, attention, draw
+from agentmux.monitor.segments import MonitorLine, Style
+from agentmux.monitor.view import attention, draw
 from agentmux.ports.display import Picture
 
 # If the terminal accepts nothing for so long (a server that hangs), the picture is drawn later.

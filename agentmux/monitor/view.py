@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
-from enum import IntEnum, StrEnum
+from enum import IntEnum
 from pathlib import PurePosixPath
 from typing import Final
 
-from agentmux.core.codec.frozen import dataclass
 from agentmux.core.codec.times import time_of
 from agentmux.core.fold.acceptance import takes_approval, working_phase
 from agentmux.core.journal.state import Seat, SessionState
@@ -23,6 +22,8 @@ from agentmux.core.names.statuses import CAPPED, DELAYED, MERGE, PUSH
 from agentmux.core.pipeline.delivery import failed_step, failure, open_step
 from agentmux.core.pipeline.registry import PHASE_REGISTRY, PIPELINE, earlier
 from agentmux.core.terminal.text_width import NARROW, clean, cut, spread, wrap
+from agentmux.monitor.preview import draw_preview
+from agentmux.monitor.segments import MonitorLine, Segment, Style, plain
 from agentmux.ports.display import Picture, SeatStatus
 
 DONE: Final = "\u2713"
@@ -36,27 +37,6 @@ DETACH: Final = "detach: prefix d"
 _NEWEST: Final = 3
 _TEXT_LINES: Final = 4
 _QUESTION_LINES: Final = 8
-
-
-class Style(StrEnum):
-    """How a segment is shown. The text says everything without its style, too."""
-
-    PLAIN = "plain"
-    HEADER = "header"
-    DIM = "dim"
-    ATTENTION = "attention"
-    PROBLEM = "problem"
-
-
-@dataclass(frozen=True, slots=True)
-class Segment:
-    """A part of a line that has one style."""
-
-    text: str
-    style: Style = Style.PLAIN
-
-
-MonitorLine = tuple[Segment, ...]
 
 
 class _Rank(IntEnum):
@@ -85,11 +65,6 @@ def render(picture: Picture, cols: int, rows: int) -> tuple[str, ...]:
     return tuple(plain(line) for line in draw(picture, cols, rows))
 
 
-def plain(line: MonitorLine) -> str:
-    """Return the text of a line, without its styles."""
-    return "".join(segment.text for segment in line)
-
-
 def draw(picture: Picture, cols: int, rows: int, *, ended: bool = False) -> tuple[MonitorLine, ...]:
     """Return the lines that the monitor draws: ``rows`` lines of at most ``cols`` cells.
 
@@ -100,6 +75,10 @@ def draw(picture: Picture, cols: int, rows: int, *, ended: bool = False) -> tupl
         ended: Whether the orchestrator has ended; the last line then says how to go on.
     """
     cols, rows = max(cols, 1), max(rows, 1)
+    if picture.question and picture.preview and not ended:
+        shown = draw_preview(picture, cols, rows)
+        if shown:
+            return shown
     sections = (
         _header(picture, cols),
         _phases(picture.state, cols),
@@ -406,7 +385,7 @@ def _decision(state: SessionState) -> Iterator[tuple[str, ...]]:
     if failure(state):
         yield (failure(state),)
     capped = " (the review did not pass)" if state.review_outcome == CAPPED else ""
-    keys = ("approve: press a twice here", "request changes: press c here")
+    keys = ("approve: press a here (shows it first)", "request changes: press c here")
     if state.summary_submitted:
         summary = f"{state.feature_dir}/{_SUMMARY}".lstrip("/")
         yield (f"read the summary and decide{capped}", summary, *keys)

@@ -47,6 +47,8 @@ class Picture:
         now: The current time, with its zone.
         draft: The request for changes that the user is writing; None while they write none.
         question: What another press of the same key would do; empty while nothing is asked.
+        preview: What to read before the answer, line by line; empty for nothing.
+        page: Which page of the preview to show, counted from 0; after the last comes the first.
     """
 
     state: SessionState
@@ -56,6 +58,8 @@ class Picture:
     now: datetime
     draft: str | None = None
     question: str = ""
+    preview: tuple[str, ...] = ()
+    page: int = 0
 
 
 class Display(Protocol):

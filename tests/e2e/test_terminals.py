@@ -273,12 +273,16 @@ def test_two_keys_approve_and_it_stays_until_another(
             return "press a again" in said and files in said
 
         wait_until(asked, 10, lambda: monitor(session))
+        said = " ".join(monitor(session).split())
+        assert "2 files changed" in said
+        assert f"see every change: agentmux diff {session.name}" in said
         client.press("x")
         wait_until(lambda: "press a again" not in monitor(session), 5, lambda: monitor(session))
         client.press("a")
         client.press("q")
         assert "approve" not in session.kinds()
         client.press("a")
+        wait_until(asked, 10, lambda: monitor(session))
         client.press("a")
         wait_until(lambda: session.state["phase"] == "done", 20, lambda: monitor(session))
         wait_until(lambda: "any key" in monitor(session), 10, lambda: monitor(session))
@@ -297,7 +301,9 @@ def test_who_comes_back_from_the_end_is_told_of_it(project: Project, wait_until:
         wait_until(lambda: "\x1b[?1049h" in client.said, 20, lambda: client.said)  # tmux is shown
         session = Session(project, project.sessions()[0]).wait()
         project.tmux("select-pane", "-t", monitor_pane(session))
-        client.press("aa")
+        client.press("a")
+        wait_until(lambda: "press a again" in monitor(session), 10, lambda: monitor(session))
+        client.press("a")
         wait_until(lambda: "any key" in monitor(session), 20, lambda: monitor(session))
         client.press("q")
         assert client.process.wait(20) == 0

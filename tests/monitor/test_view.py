@@ -24,7 +24,8 @@ from agentmux.core.journal.state import (
 from agentmux.core.names.phase import Phase
 from agentmux.core.terminal.text_width import clean, spread, wrap
 from agentmux.monitor.screen import styled
-from agentmux.monitor.view import Style, draw, plain, render
+from agentmux.monitor.segments import Style, plain
+from agentmux.monitor.view import draw, render
 from agentmux.ports.display import Picture, SeatStatus
 from tests.monitor.pictures import NOW, SLUG, picture, seat, seen
 
@@ -135,7 +136,7 @@ Your turn
 ! read the summary and decide
   .agentmux/.sessions/20260101-101500-add-lo
     gin/08_completion/summary.md
-  approve: press a twice here
+  approve: press a here (shows it first)
   request changes: press c here
 
 detach: prefix d""",
@@ -356,7 +357,7 @@ def test_changes_are_seen_while_they_are_written() -> None:
     said = text_of(shown)
     assert "! What should change? Enter twice sends" in said
     assert "\n> greet in French\u258f\n" in said
-    assert "press a twice" not in said
+    assert "approve:" not in said
     long = replace(DECIDING, draft="word " * 200 + "the end")
     assert "the end\u258f" in text_of(long)
     for cols, rows in ((80, 24), (30, 8), (20, 4)):
@@ -372,6 +373,37 @@ def test_a_question_stands_below_what_it_is_about() -> None:
     assert "Your turn ! press Ctrl-C" in " ".join(
         text_of(replace(AT_WORK, question="press Ctrl-C again")).split()
     )
+
+
+REVIEWED = replace(
+    DECIDING,
+    question="press a again within 60 s to commit 40 files, then merged into main",
+    preview=(
+        "What changed:",
+        "",
+        *(f"  src/part_{n:02}.py | {n} +++" for n in range(40)),
+        "the end",
+    ),
+)
+
+
+def test_what_would_be_delivered_is_read_page_by_page_above_the_question() -> None:
+    first = render(REVIEWED, 80, 24)
+    assert first[:3] == ("What changed:", "", "  src/part_00.py | 0 +++")
+    assert first[-2:] == ("page 1 of 3: ↓ and ↑ turn the page", f"! {REVIEWED.question}")
+    pages = [render(replace(REVIEWED, page=page), 80, 24) for page in (0, 1, 2)]
+    read = [line for page in pages for line in page[:-2] if line]
+    assert read == [line for line in REVIEWED.preview if line]
+    assert render(replace(REVIEWED, page=-1), 80, 24) == pages[2]
+    assert render(replace(REVIEWED, page=3), 80, 24) == first
+    short = render(replace(REVIEWED, preview=("one file",)), 80, 24)
+    assert (short[0], short[-1]) == ("one file", f"! {REVIEWED.question}")
+    assert "page" not in "".join(short[:-1])
+
+
+def test_a_pane_too_small_for_a_preview_shows_the_question_alone() -> None:
+    assert "press a again" in "\n".join(render(REVIEWED, 40, 6))
+    assert "What changed:" not in "\n".join(render(REVIEWED, 40, 6))
 
 
 def test_a_finished_session_needs_nobody_to_go_on() -> None:
@@ -551,6 +583,8 @@ PICTURES = st.builds(
     now=st.just(NOW) | st.datetimes(timezones=st.just(UTC)),
     draft=st.none() | TEXTS,
     question=TEXTS,
+    preview=st.lists(TEXTS, max_size=40).map(tuple),
+    page=st.integers(-3, 3),
 )
 
 
@@ -571,7 +605,9 @@ def test_any_picture_fits_any_size(shown: Picture, cols: int, rows: int) -> None
 
 
 @pytest.mark.parametrize(
-    "shown", [AT_WORK, DECIDING, FAILED], ids=["at work", "deciding", "failed"]
+    "shown",
+    [AT_WORK, DECIDING, FAILED, REVIEWED],
+    ids=["at work", "deciding", "failed", "reviewed"],
 )
 def test_the_known_pictures_fit_every_small_size(shown: Picture) -> None:
     for cols in range(1, 50):

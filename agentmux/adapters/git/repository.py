@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from agentmux.adapters.git.program import (
+    READ_TIMEOUT_S,
     GitProgram,
     decoded,
     encoded,
@@ -38,7 +39,7 @@ from agentmux.ports.repository import (
     InProgress,
 )
 
-_STAT_COLUMNS: Final = 100
+_STAT_COLUMNS: Final = 76
 _STAT_FILES: Final = "--stat-count=40"
 _SCRATCH: Final = "agentmux-commit-"
 _MARK: Final = "lock"
@@ -139,12 +140,14 @@ class Git:
         words = ("diff", "--no-color", "--no-ext-diff", f"--stat={_STAT_COLUMNS}", _STAT_FILES)
         specs = ("--", *_pathspecs((), found.leave_out))
         if found.until is not None:
-            reply = self._git.run(*words, found.since, found.until, *specs)
+            specs = (found.since, found.until, *specs)
+            reply = self._git.run(*words, *specs, limit_s=READ_TIMEOUT_S)
         else:
             with tempfile.TemporaryDirectory(prefix="agentmux-diff-") as scratch:
                 index = self._with_new_files(Path(scratch))
                 extra = {"GIT_INDEX_FILE": str(index)}
-                reply = self._git.run(*words, found.since, *specs, extra=extra)
+                specs = (found.since, *specs)
+                reply = self._git.run(*words, *specs, extra=extra, limit_s=READ_TIMEOUT_S)
         if reply.status != 0:
             raise failed("show the changes", reply)
         return tuple(decoded(reply.out).splitlines())
@@ -162,7 +165,7 @@ class Git:
         words = ("add", "--intent-to-add", "--pathspec-from-file=-", "--pathspec-file-nul")
         if paths:
             extra = {**_LITERAL, "GIT_INDEX_FILE": str(index)}
-            self._git.run(*words, stdin=joined(paths), extra=extra)
+            self._git.run(*words, stdin=joined(paths), extra=extra, limit_s=READ_TIMEOUT_S)
         return index
 
     def missing_hooks(self) -> str | None:

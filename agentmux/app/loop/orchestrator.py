@@ -9,6 +9,7 @@ The line `STOP_LINE` in the pipe also stops it.
 from __future__ import annotations
 
 import asyncio
+import functools
 import logging
 import signal
 from collections.abc import Iterator
@@ -16,9 +17,9 @@ from contextlib import contextmanager, suppress
 from typing import Final
 
 from agentmux.app.commands.stop import STOPPED_BY_USER
-from agentmux.app.delivery.ways import goes, way_of
 from agentmux.app.launch.stopped_pane import PaneManner
-from agentmux.app.loop import commit
+from agentmux.app.loop.approval_question import approval_question
+from agentmux.app.loop.background_tasks import BackgroundTasks
 from agentmux.app.loop.performer import Performer
 from agentmux.app.loop.tools import Tools
 from agentmux.app.loop.tree_saver import TreeSaver
@@ -37,7 +38,6 @@ from agentmux.core.journal.events import (
 )
 from agentmux.core.journal.signal_messages import words_for
 from agentmux.core.names.phase import Phase
-from agentmux.core.names.status_labels import left_out_label
 from agentmux.core.terminal.console import ANSWER_S, Console, Wish, ask, press
 from agentmux.core.terminal.keys import Pressed
 from agentmux.errors import AgentmuxError, SupersededError
@@ -52,12 +52,12 @@ _MAX_ROUNDS: Final = 200
 _STEP: Final = "a step"
 _MESSAGES: Final = 200
 _SERVER_GONE: Final = "the tmux server is gone"
-_NAMED: Final = 3
 _WITHIN: Final = f"within {ANSWER_S:g} s"
 _AGAIN: Final = {
     Wish.END: f"Ctrl-C again {_WITHIN} to end the orchestrator; the agents go on without it",
     Wish.CHANGE: f"Enter again {_WITHIN} to ask for these changes",
 }
+_LOOKS: Final = Console(question="looking at what would be delivered …", until_s=float("inf"))
 _ORDINARY: Final = PaneManner()
 
 
@@ -82,6 +82,8 @@ class Orchestrator:
         self._kill_session = False
         self._messages: list[str] = []
         self._console = Console()
+        self._way = ""
+        self._background = BackgroundTasks(self)
         self._finished = False
         self._problems: dict[str, str] = {}
         self._watcher = watcher
@@ -104,6 +106,7 @@ class Orchestrator:
         finally:
             for task in tasks:
                 task.cancel()
+            self._background.cancel()
             await self._close()
 
     def wake(self) -> None:
@@ -274,7 +277,7 @@ class Orchestrator:
             case Wish.ASK:
                 self._ask_again()
             case Wish.APPROVE:
-                self._decide(Approved(then=way_of(self._world, self._session.state, "")))
+                self._decide(Approved(then=self._way))
             case Wish.CHANGE:
                 self._request_changes(before)
             case Wish.END:
@@ -285,36 +288,33 @@ class Orchestrator:
 
     def _ask_again(self) -> None:
         """Show what another press of the same key would do."""
-        loop, wish = asyncio.get_running_loop(), self._console.wish
-        moved = self._hindrance() if wish is Wish.APPROVE else None
-        if moved is not None:
-            said = f"not approved: {commit.reason(moved)}"
-            self._console = ask(Console(), said, loop.time())
+        if self._console.wish is Wish.APPROVE:
+            self._console = _LOOKS
+            self._background.run("the approval", self._ask_approval())
         else:
-            what = self._approves() if wish is Wish.APPROVE else _AGAIN[wish]
-            self._console = ask(self._console, f"press {what}", loop.time())
-        loop.call_later(ANSWER_S, self._show)  # to remove the question
+            self._ask(self._console, f"press {_AGAIN[self._console.wish]}")
 
-    def _hindrance(self) -> AgentmuxError | None:
-        """Return why an approval could not be carried out now; None where it could."""
-        try:
-            way_of(self._world, self._session.state, "")
-        except AgentmuxError as error:
-            return error
-        return commit.moved(self._world, self._session.state)
+    async def _ask_approval(self) -> None:
+        """Ask whether to approve, once git has said what would be delivered.
 
-    def _approves(self) -> str:
-        state = self._session.state
-        _, paths = commit.preview(self._world, state)
-        nested = commit.left_out(self._world, state)
-        without = "".join(f"; {left_out_label(path)}" for path in nested)
-        again = f"a again {_WITHIN} to"
-        if not paths:
-            return f"{again} approve; there is nothing to commit{without}"
-        named = ", ".join(paths[:_NAMED]) + (", …" if len(paths) > _NAMED else "")
-        where = goes(self._world, state, way_of(self._world, state, ""))
-        then = f", {where}" if where else ""
-        return f"{again} commit {len(paths)} file{'s' * (len(paths) != 1)}: {named}{then}{without}"
+        Any other key in the meantime, or another decision, takes the wish back.
+        """
+        state, files = self._session.state, self._session.files
+        look = functools.partial(approval_question, self._world, files, state)
+        with self._reporting("a key"):
+            made = await asyncio.get_running_loop().run_in_executor(None, look)
+            if self._console is _LOOKS and takes_decision(self._session.state):
+                self._way = made.way
+                wish = Wish.APPROVE if made.lines else Wish.NOTHING
+                self._ask(Console(wish=wish, preview=made.lines), made.text)
+        if self._console is _LOOKS:
+            self._console = Console()
+
+    def _ask(self, console: Console, question: str) -> None:
+        loop = asyncio.get_running_loop()
+        self._console = ask(console, question, loop.time())
+        loop.call_later(self._console.until_s - loop.time(), self._show)  # to remove the question
+        self._show()
 
     def _request_changes(self, written: Console) -> None:
         """Submit the request for changes that the user has written at the monitor.
@@ -393,6 +393,8 @@ class Orchestrator:
         return self._kill_session
 
     def _show(self) -> None:
+        if self._console.preview and not takes_decision(self._session.state):
+            self._console = Console()  # it was decided elsewhere
         self._tools.display.show(
             Picture(
                 state=self._session.state,
@@ -401,6 +403,8 @@ class Orchestrator:
                 messages=tuple(self._messages),
                 now=self._world.now(),
                 draft=self._console.draft,
+                preview=self._console.preview,
+                page=self._console.page,
                 question=self._console.asks(asyncio.get_running_loop().time()),
             )
         )

@@ -5,7 +5,7 @@ A decision for a session that is not live is applied when the session is resumed
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,7 +16,8 @@ from agentmux.adapters.wake.pipe import poke
 from agentmux.app.delivery.outcome import delivered_lines
 from agentmux.app.delivery.ways import way_of
 from agentmux.app.delivery.wish import wish
-from agentmux.app.loop.commit import left_out, moved
+from agentmux.app.loop.approval_preview import preview_lines
+from agentmux.app.loop.commit import left_out, moved, reason
 from agentmux.app.session.lookup import (
     SessionEntry,
     list_resumable_sessions,
@@ -32,7 +33,6 @@ from agentmux.cli import render
 from agentmux.cli.ask.consent import YesOpt, require_consent
 from agentmux.cli.ask.person import require_person
 from agentmux.cli.ask.session_argument import meant
-from agentmux.cli.commands.approval_preview import show_commit
 from agentmux.cli.commands.sessions import JsonOpt, SessionArg, require_seconds
 from agentmux.cli.commands.start import read_text
 from agentmux.cli.face import monotonic
@@ -45,6 +45,7 @@ from agentmux.core.names.phase import Phase
 from agentmux.core.names.status_labels import left_out_label
 from agentmux.core.names.statuses import KEEP, MERGE, PR, PUSH
 from agentmux.errors import AgentmuxError, BlockedError, ExitCode, RefusedError, UsageError
+from agentmux.ports.repository import IndexBusyError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -109,10 +110,20 @@ def approve(  # noqa: PLR0913, PLR0917 (typer)
         asks = face.interactive and not yes
         _require_committable(world, entry, state, leave_nested=leave_nested or asks)
         if asks or not json:
-            show_commit(world, state, entry, way, say=render.note if json else render.out)
+            _show_result(world, state, entry, way, say=render.note if json else render.out)
         require_consent(face, "Approve?", yes=not asks)
     # If the session takes no approval now, the answer says why.
     return _approve(world, entry, way, timeout_s=timeout, json=json)
+
+
+def _show_result(
+    world: World, state: SessionState, entry: SessionEntry, way: str, *, say: Callable[[str], None]
+) -> None:
+    for line in preview_lines(world, world.files(entry.path), state, way):
+        say(line)
+    lock = world.repository.index_lock() if state.options.commit else None
+    if lock is not None:
+        render.note(f"warning: {reason(IndexBusyError(lock))}")
 
 
 def _one_way(flags: Mapping[str, bool]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import Enum
 from typing import Final
 
@@ -11,11 +12,22 @@ from agentmux.core.terminal.keys import Key, Pressed
 ANSWER_S: Final = 10.0
 """How long, in seconds, the monitor waits for the second press of a key that needs two."""
 
+READ_S: Final = 60.0
+"""As `ANSWER_S`, for a question with a preview to read first; turning a page begins it anew."""
+
 DRAFT_MAX: Final = 4000
 """The greatest length, in characters, of a change request that is typed at the monitor.
 
 A longer one can be given to the command line as a file.
 """
+
+# No key that types a character: that may be meant for an agent whose pane has just closed.
+_PAGES: Final[Mapping[Pressed, int]] = {
+    Key.DOWN: 1,
+    Key.PAGE_DOWN: 1,
+    Key.UP: -1,
+    Key.PAGE_UP: -1,
+}
 
 
 class Wish(Enum):
@@ -39,12 +51,17 @@ class Console:
         wish: What the last key asked for, which a second press of the key must confirm.
         question: The question to the person whether to do that.
         until_s: The time at which the question ends, in seconds on the caller's clock.
+        preview: What to read before the answer, line by line; empty for nothing.
+        page: Which page of the preview is wanted, from 0; it may be negative, or beyond the last:
+            after the last page comes the first again.
     """
 
     draft: str | None = None
     wish: Wish = Wish.NOTHING
     question: str = ""
     until_s: float = float("-inf")
+    preview: tuple[str, ...] = ()
+    page: int = 0
 
     def asks(self, now_s: float) -> str:
         """Return the question that is open at ``now_s``; empty if none is."""
@@ -60,6 +77,9 @@ def press(console: Console, key: Pressed, *, now_s: float, decides: bool) -> tup
         now_s: The time, in seconds on the caller's clock.
         decides: Whether a decision of the user would count now.
     """
+    if decides and console.preview and console.asks(now_s) and key in _PAGES:
+        turned = replace(console, page=console.page + _PAGES[key])
+        return ask(turned, console.question, now_s), Wish.NOTHING
     if decides and console.draft is not None:
         if key is Key.ENTER and console.draft.strip():
             return _again(console, Wish.CHANGE, now_s, draft=console.draft)
@@ -70,8 +90,12 @@ def press(console: Console, key: Pressed, *, now_s: float, decides: bool) -> tup
 
 
 def ask(console: Console, question: str, now_s: float) -> Console:
-    """Return the console with ``question`` open from ``now_s`` on, for `ANSWER_S` seconds."""
-    return replace(console, question=question, until_s=now_s + ANSWER_S)
+    """Return the console with ``question`` open from ``now_s`` on.
+
+    It is open for `ANSWER_S` seconds, or with a preview for `READ_S`.
+    """
+    time_s = READ_S if console.preview else ANSWER_S
+    return replace(console, question=question, until_s=now_s + time_s)
 
 
 def _again(

@@ -61,11 +61,16 @@ def clean(text: str) -> str:
 
     Characters that move the cursor or change the direction of text become spaces or are left out.
     """
+    return " ".join(printable(text).split())
+
+
+def printable(text: str) -> str:
+    """Return ``text`` as from `clean`, with all of its spaces: for a line that has columns."""
     if len(text) > _LONGEST:
         text = text[:_LONGEST] + ELLIPSIS
     if not text.isprintable() or not text.isascii():
         text = "".join(_shown(char) for char in text)
-    return " ".join(text.split())
+    return text
 
 
 def _shown(char: str) -> str:

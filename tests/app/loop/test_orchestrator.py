@@ -49,7 +49,7 @@ from agentmux.core.names.phase import Phase
 from agentmux.core.terminal.keys import Key, Pressed
 from agentmux.errors import AgentmuxError, BlockedError, ExitCode, MissingError
 from agentmux.ports.display import Picture
-from agentmux.ports.repository import Head
+from agentmux.ports.repository import ChangeRange, Head
 from agentmux.ports.terminal import Delivery, NewPane, Pane, Panes, Screen, TerminalError
 from agentmux.wiring import build
 from tests.app.driver import NotedRepository, _ReadyAtOnce, make_project
@@ -926,6 +926,12 @@ def question(stage: Stage) -> str:
     return stage.display.picture.question if stage.display.picture else ""
 
 
+async def approve_by_keys(stage: Stage, keyboard: Keyboard) -> None:
+    keyboard.press("a")
+    await stage.until(lambda: "press a again" in question(stage))
+    keyboard.press("a")
+
+
 async def to_the_decision(stage: Stage) -> None:
     await stage.until(lambda: stage.state().summary_submitted)
     size = (stage.path / layout.JOURNAL).stat().st_size
@@ -938,7 +944,7 @@ def test_what_agents_and_user_said_stands_among_the_messages(
     async def play() -> None:
         async with stage.driven() as driving:
             await to_the_decision(stage)
-            keyboard.press("a", "a")
+            await approve_by_keys(stage, keyboard)
             await asyncio.wait_for(asyncio.shield(driving), DEADLINE_S)
 
     asyncio.run(play())
@@ -1000,7 +1006,7 @@ def test_an_approval_that_cannot_be_recorded_is_reported(
                 keyboard.press("a")
                 await stage.until(lambda: problem(stage), "status tells it, too")
             assert "file too large" in stage.messages()
-            keyboard.press("a", "a")
+            await approve_by_keys(stage, keyboard)
             await asyncio.wait_for(asyncio.shield(driving), DEADLINE_S)
 
     asyncio.run(play())
@@ -1047,6 +1053,63 @@ def test_a_key_approves_nothing_that_cannot_be_committed_and_names_what_will_not
     stage.world = replace(stage.world, repository=repository)
     asyncio.run(play())
     assert len(stage.facts("approve")) == 1
+
+
+def test_a_slow_git_holds_nothing_up_and_only_a_question_that_was_shown_is_answered(
+    stage: Stage, keyboard: Keyboard
+) -> None:
+    answers = threading.Event()
+
+    class Slow(NotedRepository):
+        def changed_since(self, dirty_at_start: Collection[str]) -> tuple[str, ...]:  # type: ignore[explicit-override]
+            assert answers.wait(DEADLINE_S)
+            return super().changed_since(dirty_at_start)
+
+    async def play() -> None:
+        async with stage.driven() as driving:
+            await to_the_decision(stage)
+            keyboard.press("a", "a")
+            await stage.until(lambda: "looking at what" in question(stage))
+            keyboard.press("c")
+            await stage.until(lambda: draft(stage) == "")
+            assert not question(stage)
+            keyboard.press(Key.ESCAPE, "a")
+            await stage.until(lambda: "looking at what" in question(stage))
+            answers.set()
+            await stage.until(lambda: "press a again" in question(stage))
+            keyboard.press("a")
+            assert await asyncio.wait_for(asyncio.shield(driving), DEADLINE_S) is ExitCode.OK
+
+    repository = Slow(stage.project)
+    repository.begin()
+    stage.world = replace(stage.world, repository=repository)
+    asyncio.run(play())
+    assert len(stage.facts("approve")) == 1
+
+
+def test_what_git_cannot_show_keeps_nobody_from_deciding(stage: Stage, keyboard: Keyboard) -> None:
+    class Broken(NotedRepository):
+        def stat(self, found: ChangeRange) -> tuple[str, ...]:  # type: ignore[explicit-override]
+            raise MissingError("git diff did not answer within 30 s")
+
+    async def play() -> None:
+        async with stage.driven() as driving:
+            await to_the_decision(stage)
+            keyboard.press("a")
+            await stage.until(lambda: "press a again" in question(stage))
+            picture = keyboard.picture
+            assert picture is not None
+            said = picture.preview
+            assert any("is not known: git diff did not answer within 30 s" in each for each in said)
+            assert "  demo_part_1.py" in said
+            assert said[-1].startswith("see every change: agentmux diff")
+            keyboard.press("a")
+            assert await asyncio.wait_for(asyncio.shield(driving), DEADLINE_S) is ExitCode.OK
+
+    repository = Broken(stage.project)
+    repository.begin()
+    stage.world = replace(stage.world, repository=repository)
+    asyncio.run(play())
 
 
 def test_what_a_commit_leaves_out_is_not_approved_by_itself(stage: Stage) -> None:
@@ -1119,11 +1182,11 @@ def test_whatever_keeps_a_commit_from_being_made_leaves_the_decision_open(
     async def play() -> None:
         async with stage.driven() as driving:
             await to_the_decision(stage)
-            keyboard.press("a", "a")
+            await approve_by_keys(stage, keyboard)
             await stage.until(lambda: stage.facts("commit_failed"))
             await stage.until(lambda: reason in stage.messages())
             assert stage.state().phase is Phase.COMPLETING
-            keyboard.press("a", "a")
+            await approve_by_keys(stage, keyboard)
             assert await asyncio.wait_for(asyncio.shield(driving), DEADLINE_S) is ExitCode.OK
 
     asyncio.run(play())

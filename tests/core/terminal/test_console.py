@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentmux.core.terminal.console import ANSWER_S, DRAFT_MAX, Console, Wish, ask, press
+from agentmux.core.terminal.console import ANSWER_S, DRAFT_MAX, READ_S, Console, Wish, ask, press
 from agentmux.core.terminal.keys import Key, Pressed
 
 NOW = 100.0
@@ -54,6 +54,17 @@ def test_a_question_is_open_until_it_is_answered_or_forgotten() -> None:
     assert console.asks(NOW) == console.asks(NOW + ANSWER_S - 1) == "again?"
     assert console.asks(NOW + ANSWER_S) == ""
     assert [pressed("a", key)[0].asks(NOW) for key in ("a", "x", Key.ESCAPE)] == [""] * 3
+
+
+def test_a_preview_is_turned_by_arrows_which_gives_time_anew() -> None:
+    asked = ask(Console(wish=Wish.APPROVE, preview=("one", "two")), "again?", NOW)
+    late = NOW + READ_S - 1
+    turned, wish = press(asked, Key.DOWN, now_s=late, decides=True)
+    assert (turned.page, wish, turned.asks(late + READ_S - 1)) == (1, Wish.NOTHING, "again?")
+    assert press(turned, Key.PAGE_UP, now_s=late, decides=True)[0].page == 0
+    assert press(turned, "a", now_s=late, decides=True) == (Console(), Wish.APPROVE)
+    assert press(asked, " ", now_s=late, decides=True) == (Console(), Wish.NOTHING)
+    assert press(asked, Key.DOWN, now_s=NOW + READ_S, decides=True)[0] == Console()
 
 
 def test_changes_are_written_until_enter_is_pressed_twice() -> None:

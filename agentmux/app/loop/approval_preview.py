@@ -1,0 +1,117 @@
+"""What a user is shown before an approval: what will be committed, and where the result goes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+
+from agentmux.app.delivery.ways import goes
+from agentmux.app.loop.commit import left_out, made_already, preview, reason
+from agentmux.app.session.changes import changes_of
+from agentmux.core.documents.review import short
+from agentmux.core.names import layout
+from agentmux.core.names.status_labels import left_out_label
+from agentmux.core.names.statuses import CAPPED
+from agentmux.core.pipeline.artifacts import TEXT_MAX
+from agentmux.core.terminal.markdown import rendered
+from agentmux.errors import AgentmuxError
+
+if TYPE_CHECKING:
+    from agentmux.app.world import World
+    from agentmux.core.journal.state import SessionState
+    from agentmux.ports.session_files import SessionFiles
+
+_SHOWN: Final = 40
+_SUMMARY: Final = f"{layout.COMPLETION}/summary.md"
+
+
+def preview_lines(
+    world: World, files: SessionFiles, state: SessionState, way: str
+) -> Iterator[str]:
+    """Yield the lines that tell a user what an approval would do now.
+
+    They say the summary, the verdicts, the files that are committed, and where the result goes.
+
+    Args:
+        world: The world of the session, `placed` in its work tree.
+        files: The session's directory.
+        state: Its state.
+        way: Where the result goes, as `way_of` returns it.
+    """
+    yield from _summary(files)
+    yield from _verdicts(state)
+    if not state.options.commit:
+        yield "nothing will be committed: commits are turned off for this session"
+        return
+    message, paths = preview(world, state)
+    if not paths:
+        yield "nothing was changed: there is nothing to commit"
+        return
+    yield from _branch(world, state)
+    yield from _files(world, files, state, message, paths)
+    where = goes(world, state, way)
+    if where:
+        yield where
+    yield f"see every change: agentmux diff {files.path.name}"
+
+
+def _summary(files: SessionFiles) -> Iterator[str]:
+    """Yield the reviewer's summary of the work, if there is one."""
+    data, _ = files.read_artifact(_SUMMARY, TEXT_MAX)
+    lines = list(rendered((data or b"").decode("utf-8", "replace")))
+    yield from lines[:_SHOWN]
+    if len(lines) > _SHOWN:
+        yield f"… {len(lines) - _SHOWN} more lines: {files.path / _SUMMARY}"
+    if lines:
+        yield ""
+
+
+def _verdicts(state: SessionState) -> Iterator[str]:
+    for role, verdict in state.verdicts.items():
+        said = str(state.reviews.get(role, {}).get("summary") or "").strip()
+        first = f": {said.splitlines()[0]}" if said else ""
+        yield f"review {short(role)}: {verdict}{first}"
+    if state.review_outcome == CAPPED:
+        yield f"the review did not pass within {state.max_review_iterations} iterations"
+
+
+def _files(
+    world: World, files: SessionFiles, state: SessionState, message: str, paths: tuple[str, ...]
+) -> Iterator[str]:
+    many = "1 file" if len(paths) == 1 else f"{len(paths)} files"
+    if state.worktree and not world.repository.dirty():
+        yield f"the result is committed already: {many}"
+    else:
+        yield f"to be committed: {many}, with the message “{message.splitlines()[0]}”"
+    yield from (f"  {line}" for line in _stat(world, files, state, paths))
+    yield from map(left_out_label, left_out(world, state))
+
+
+def _stat(
+    world: World, files: SessionFiles, state: SessionState, paths: tuple[str, ...]
+) -> Iterator[str]:
+    """Yield how much each file changed; the names alone where git cannot say it."""
+    try:
+        found = changes_of(world, state, files.path)
+        lines = found.repository.stat(found.range) if found is not None else ()
+    except (AgentmuxError, OSError) as error:
+        yield f"how much they changed is not known: {reason(error)}"
+        lines = ()
+    yield from (line.strip() for line in lines)
+    if not lines:
+        yield from paths[:_SHOWN]
+        if len(paths) > _SHOWN:
+            yield f"… {len(paths) - _SHOWN} more"
+
+
+def _branch(world: World, state: SessionState) -> Iterator[str]:
+    """Say on which branch of its own the result is, and what is committed there already."""
+    if not state.worktree or state.base is None:
+        return
+    base = state.base
+    began = f"{base.branch} at {base.commit[:12]}" if base.branch else base.commit[:12]
+    yield f"on branch {state.branch}, from {began}"
+    yield from (f"committed there already: {each}" for each in made_already(world, state)[-_SHOWN:])
+    hooks = world.repository.missing_hooks()
+    if hooks is not None:
+        yield f"no hooks will run: `core.hooksPath` is {hooks}, which the worktree does not have"

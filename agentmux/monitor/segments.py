@@ -1,0 +1,33 @@
+"""The styled segments of which the monitor's lines consist. Pure."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from agentmux.core.codec.frozen import dataclass
+
+
+class Style(StrEnum):
+    """How a segment is shown. The text says everything without its style, too."""
+
+    PLAIN = "plain"
+    HEADER = "header"
+    DIM = "dim"
+    ATTENTION = "attention"
+    PROBLEM = "problem"
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A part of a line that has one style."""
+
+    text: str
+    style: Style = Style.PLAIN
+
+
+MonitorLine = tuple[Segment, ...]
+
+
+def plain(line: MonitorLine) -> str:
+    """Return the text of a line, without its styles."""
+    return "".join(segment.text for segment in line)
