@@ -21,6 +21,7 @@ from agentmux.core.names.status_labels import (
     status_label,
 )
 from agentmux.core.names.statuses import FAILED, KEEP
+from agentmux.core.pipeline.delivery import kept_commands
 from agentmux.core.terminal.text_width import clean, cut, width
 from agentmux.errors import AgentmuxError, DataError, RefusedError, of_system
 
@@ -198,15 +199,25 @@ def standing(view: SessionView) -> list[str]:
         made = f"commit {view.commit[:12]}" if view.commit else "nothing was committed"
         if view.commit and _goes_on(view):
             made += f", {_goes_on(view)}"
-        elif view.worktree and view.commit:
-            branch = shlex.quote(view.branch or "")
-            made += f" on branch {view.branch}; get it with: git merge {branch}"
+        elif _is_kept(view):
+            made += f" on branch {view.branch}; get it with: {_how_to_get(view)}"
         return [f"session {name} is done: {made}"]
     step = next_step(view)
     return [
         f"session {name} is {status_label(view.status)}, in phase {where(view)}",
         f"next: {step}" if step else f"watch it: agentmux attach {name}",
     ]
+
+
+def _is_kept(view: SessionView) -> bool:
+    """Return whether the session is done and its result is on its own branch, but nowhere else."""
+    done = view.status == SessionStatus.DONE and bool(view.commit)
+    return done and bool(view.worktree) and not _goes_on(view)
+
+
+def _how_to_get(view: SessionView) -> str:
+    base = (view.base or {}).get("branch")
+    return kept_commands(view.branch or "", base if isinstance(base, str) else None)
 
 
 def _goes_on(view: SessionView) -> str:
@@ -297,6 +308,8 @@ def status_lines(view: SessionView, *, colours: bool) -> list[str]:
         said = [f"{name} {step.get('status')}" for name, step in _steps(view).items()]
         then = str(view.delivery.get("then"))
         lines.append(f"  delivery      {', '.join(said) or f'{then}, not begun'}")
+    if _is_kept(view):
+        lines.append(f"  get it with   {_how_to_get(view)}")
     if view.decision and not any(seat.holds_up for seat in view.seats):
         lines.append(f"  summary       {view.path}/{_SUMMARY}")
     lines += [f"  problem       {problem}" for problem in view.problems]

@@ -2,28 +2,61 @@
 
 from __future__ import annotations
 
-import shlex
 from typing import TYPE_CHECKING
 
+from agentmux.app.delivery.push import push_target
 from agentmux.app.delivery.steps import TAKEN_BY
 from agentmux.core.names.statuses import DONE
+from agentmux.core.pipeline.delivery import kept_commands
+from agentmux.errors import AgentmuxError
+from agentmux.ports.remotes import NoRemoteError
 
 if TYPE_CHECKING:
+    from agentmux.app.world import World
     from agentmux.core.journal.state import SessionState
 
 
-def delivered_lines(state: SessionState) -> tuple[str, ...]:
-    """Return what was delivered, and how to get it where it is only kept."""
+def delivered_lines(world: World, state: SessionState) -> tuple[str, ...]:
+    """Return what was delivered, and how to get it where it is only kept.
+
+    Args:
+        world: The world of the session, `placed` in its work tree.
+        state: Its state.
+    """
     made = state.commit.commit if state.commit is not None else None
     if made is None:
         return ("nothing was committed",) if state.options.commit else ()
+    committed = f"committed {made[:12]}"
+    if is_kept(state):
+        return (committed, f"get it with: {how_to_get(world, state)}")
+    return (committed, *_taken(state))
+
+
+def is_kept(state: SessionState) -> bool:
+    """Return whether the commit is on the session's own branch, and was taken nowhere else."""
+    made = state.commit is not None and state.commit.commit is not None
+    return made and bool(state.worktree) and not _taken(state)
+
+
+def _taken(state: SessionState) -> tuple[str, ...]:
     steps = state.delivery.steps if state.delivery is not None else {}
-    taken = [
+    return tuple(
         TAKEN_BY[name].said(step.record)
         for name, step in steps.items()
         if name in TAKEN_BY and step.status == DONE
-    ]
-    committed = f"committed {made[:12]}"
-    if taken or not state.worktree:
-        return (committed, *taken)
-    return (committed, f"get it with: git merge {shlex.quote(state.branch or '')}")
+    )
+
+
+def how_to_get(world: World, state: SessionState) -> str:
+    """Return the git commands that take further what was kept on the branch of a worktree."""
+    base = state.base.branch if state.base is not None else None
+    return kept_commands(state.branch or "", base, _remote(world, state))
+
+
+def _remote(world: World, state: SessionState) -> str | None:
+    try:
+        return push_target(world, state, world.environment)
+    except NoRemoteError as error:
+        return "REMOTE" if error.remotes else None
+    except AgentmuxError:
+        return None

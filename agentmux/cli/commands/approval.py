@@ -13,7 +13,7 @@ import typer
 
 from agentmux.adapters.disk.handover import leave_environment, take_approvers
 from agentmux.adapters.wake.pipe import poke
-from agentmux.app.delivery.outcome import delivered_lines
+from agentmux.app.delivery.outcome import delivered_lines, how_to_get, is_kept
 from agentmux.app.delivery.ways import way_of
 from agentmux.app.delivery.wish import wish
 from agentmux.app.loop.approval_preview import preview_lines
@@ -112,6 +112,8 @@ def approve(  # noqa: PLR0913, PLR0917 (typer)
         if asks or not json:
             _show_result(world, state, entry, way, say=render.note if json else render.out)
         require_consent(face, "Approve?", yes=not asks)
+    elif state.phase is Phase.DONE and is_kept(state):
+        render.note(f"its result is on branch {state.branch}: {how_to_get(world, state)}")
     # If the session takes no approval now, the answer says why.
     return _approve(world, entry, way, timeout_s=timeout, json=json)
 
@@ -159,7 +161,7 @@ def _approve(world: World, entry: SessionEntry, way: str, *, timeout_s: float, j
         return render.error(error)
     if json:
         render.as_json({**made.to_fields(), "delivery": _delivery(after)})
-    for line in () if json else delivered_lines(after):
+    for line in () if json else delivered_lines(world, after):
         render.out(line)
     return ExitCode.OK
 

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from typing import Final
 
@@ -25,6 +26,22 @@ STEPS: Final[Mapping[str, tuple[str, ...]]] = {
 """The steps of each way that a result can go, in order."""
 
 _NOTHING: Final[Mapping[str, str]] = {}
+
+
+def kept_commands(branch: str, base: str | None, remote: str | None = "REMOTE") -> str:
+    """Return, for people, the git commands that take further what was kept on its branch.
+
+    A session that is done delivers nothing any more: from then on its branch is an ordinary one.
+
+    Args:
+        branch: The branch with the result.
+        base: The branch on which it began; None for none.
+        remote: Where a push would go; None where the repository has no remote.
+    """
+    name = shlex.quote(branch)
+    where = f" (with {base} checked out)" if base else ""
+    push = f", or: git push {shlex.quote(remote)} {name}" if remote else ""
+    return f"git merge {name}{where}{push}"
 
 
 def open_delivery(state: SessionState, then: str) -> SessionState:

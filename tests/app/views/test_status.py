@@ -261,6 +261,26 @@ def test_a_delivery_is_shown_with_its_steps_and_the_reason_of_a_failed_one() -> 
         GONE,
     )
     assert standing(over) == [f"session {PATH.name} is done: commit c0ffee, merged into main"]
+    assert not [line for line in status_lines(over, colours=False) if "get it" in line]
+
+
+def test_a_result_that_was_kept_is_taken_further_with_git() -> None:
+    kept = view(
+        entry(
+            Phase.DONE,
+            worktree="/w",
+            branch="agentmux/x&y",
+            base=Base(commit="b0", branch="main"),
+            commit=Commit(status="made", commit="c0ffee"),
+            delivery=Delivery(id="a1", then="keep", steps={"commit": StepState(status="done")}),
+        ),
+        GONE,
+    )
+    git = "git merge 'agentmux/x&y' (with main checked out), or: git push REMOTE 'agentmux/x&y'"
+    assert f"  get it with   {git}" in status_lines(kept, colours=False)
+    assert standing(kept) == [
+        f"session {PATH.name} is done: commit c0ffee on branch agentmux/x&y; get it with: {git}"
+    ]
 
 
 @pytest.mark.parametrize(

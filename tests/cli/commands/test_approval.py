@@ -10,7 +10,7 @@ import pytest
 
 from agentmux.app.session.lookup import sessions_dir
 from agentmux.cli.main import main
-from agentmux.core.journal.state import Options
+from agentmux.core.journal.state import Base, Commit, Options
 from agentmux.core.names.phase import Phase
 from agentmux.errors import ExitCode
 from tests.app.driver import git, make_project
@@ -110,6 +110,34 @@ def test_ways_that_exclude_each_other_or_do_not_exist_are_usage_errors(
     assert run("request-changes", "--from", "fixing") == ExitCode.USAGE
     assert "no merge conflict" in capsys.readouterr().err
     assert {"approve", "request_changes"}.isdisjoint(session.kinds)
+
+
+@pytest.mark.parametrize(
+    ("remotes", "push"),
+    [
+        ((), ""),
+        (("mine",), ", or: git push mine agentmux/x"),
+        (("a", "b"), ", or: git push REMOTE agentmux/x"),
+    ],
+)
+def test_what_was_kept_is_not_delivered_later_but_git_can(
+    project: Path, capsys: Capture, remotes: tuple[str, ...], push: str
+) -> None:
+    for each in remotes:
+        git(project, "remote", "add", each, "/nowhere")
+    OnDisk(
+        sessions_dir(project) / NAME,
+        Phase.DONE,
+        branch="agentmux/x",
+        worktree=str(project),
+        base=Base(commit="b0", branch="main"),
+        commit=Commit(status="made", commit="c0"),
+    )
+    assert run("approve", NAME, "--merge") == ExitCode.BLOCKED
+    said = capsys.readouterr().err
+    way = f"git merge agentmux/x (with main checked out){push}"
+    assert f"its result is on branch agentmux/x: {way}\n" in said
+    assert "takes no such decision now: the session is done" in said
 
 
 # -- nested repositories -------------------------------------------------------------------------
