@@ -276,7 +276,7 @@ def session_list(
     if any(view.worktree for view in views):
         branches = ["BRANCH", *(clean(view.branch or "-") for view in views)]
         rows = [(*row, branch) for row, branch in zip(rows, branches, strict=True)]
-    heads = table(rows)
+    heads = table(rows if cols is None else _fitted(rows, cols))
     edge = max(map(width, heads)) + 2
     lines = []
     for head, title in zip(heads, ["FEATURE", *map(clean, titles)], strict=True):
@@ -286,6 +286,26 @@ def session_list(
         painted = f"  {paint(view.status, colours=colours, shown=word)}  "
         lines[index] = painted.join(lines[index].rsplit(f"  {word}  ", 1))
     return lines
+
+
+_CUT: Final = ((4, 10), (1, 12))
+"""The columns of a list that may be cut, in this order, and the cells that stay of each.
+
+First the branch, which looks like the session's name; then the phase. Names stay whole, since
+commands take them.
+"""
+
+
+def _fitted(rows: Sequence[tuple[str, ...]], cols: int) -> list[tuple[str, ...]]:
+    """Return the rows of a list, with columns cut so that they fit into ``cols`` cells, if so."""
+    found = list(rows)
+    for column, least in _CUT:
+        over = max(map(width, table(found))) - cols
+        if over > 0 and column < len(found[0]):
+            size = max(width(row[column]) for row in found)
+            cells = max(size - over, least)
+            found = [(*row[:column], cut(row[column], cells), *row[column + 1 :]) for row in found]
+    return found
 
 
 def status_lines(view: SessionView, *, colours: bool) -> list[str]:

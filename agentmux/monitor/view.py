@@ -15,7 +15,7 @@ from typing import Final
 from agentmux.core.codec.times import time_of
 from agentmux.core.fold.acceptance import takes_approval, working_phase
 from agentmux.core.journal.state import Seat, SessionState
-from agentmux.core.names import layout, statuses
+from agentmux.core.names import statuses
 from agentmux.core.names.phase import SETUP, Phase
 from agentmux.core.names.status_labels import NATIVE_MARK, status_label
 from agentmux.core.names.statuses import CAPPED, DELAYED, MERGE, PUSH
@@ -91,7 +91,7 @@ def draw(picture: Picture, cols: int, rows: int, *, ended: bool = False) -> tupl
     for section in sections:
         lines = list(section)
         body += [_SPACE, *lines] if body and lines else lines
-    return _fit(body, list(_bottom(picture.state, cols, ended=ended)), rows)
+    return _fit(body, list(_bottom(picture, cols, ended=ended)), rows)
 
 
 def _fit(body: Sequence[_Ranked], bottom: Sequence[_Ranked], rows: int) -> tuple[MonitorLine, ...]:
@@ -158,8 +158,9 @@ def _name(state: SessionState) -> str:
     return PurePosixPath(state.feature_dir).name or state.session_name
 
 
-def _slug(state: SessionState) -> str:
-    return layout.slug_of(_name(state))
+def _typed(picture: Picture) -> str:
+    """Return the name of the session for commands to type."""
+    return picture.name or _name(picture.state)
 
 
 # -- the phases ----------------------------------------------------------------------------------
@@ -326,12 +327,12 @@ _TURNS: Final[Mapping[str, tuple[str, str]]] = {
 
 def attention(picture: Picture) -> frozenset[str]:
     """Return a text for each thing that waits for the user; a new text makes the bell ring."""
-    turns = (*_failure(picture.state), *_decision(picture.state), *_askers(picture))
+    turns = (*_failure(picture), *_decision(picture.state), *_askers(picture))
     return frozenset(what for what, *_ in turns)
 
 
 def _turns(picture: Picture, cols: int) -> Iterator[_Ranked]:
-    turns = [*_failure(picture.state), *_decision(picture.state), *_askers(picture)]
+    turns = [*_failure(picture), *_decision(picture.state), *_askers(picture)]
     if turns or picture.question or picture.draft is not None:
         yield _heading("Your turn", cols)
     if picture.draft is not None:
@@ -362,10 +363,11 @@ def _writing(draft: str, cols: int) -> Iterator[_Ranked]:
     yield _Rank.TURN, (Segment(last),)
 
 
-def _failure(state: SessionState) -> Iterator[tuple[str, ...]]:
+def _failure(picture: Picture) -> Iterator[tuple[str, ...]]:
+    state, session = picture.state, _typed(picture)
     if state.phase is not Phase.FAILED:
         return
-    found, session = state.interruption, _slug(state)
+    found = state.interruption
     what = f"failed: {found.cause}" if found is not None else "failed"
     if found is not None and found.seat in state.seats:
         again = _RESTART.format(session=session, seat=found.seat)
@@ -394,7 +396,7 @@ def _decision(state: SessionState) -> Iterator[tuple[str, ...]]:
 
 
 def _askers(picture: Picture) -> Iterator[tuple[str, ...]]:
-    session = _slug(picture.state)
+    session = _typed(picture)
     for name in picture.state.seats:
         what, hint = _TURNS.get(_status(name, picture).status, ("", ""))
         if what:
@@ -431,11 +433,11 @@ def _messages(messages: Sequence[str], cols: int) -> Iterator[_Ranked]:
         yield from _text(message, cols, ranks=(rank, rank), lines=3)
 
 
-def _bottom(state: SessionState, cols: int, *, ended: bool) -> Iterator[_Ranked]:
+def _bottom(picture: Picture, cols: int, *, ended: bool) -> Iterator[_Ranked]:
     ranks = (_Rank.BOTTOM, _Rank.BOTTOM)
-    if ended and state.phase is not Phase.DONE:
+    if ended and picture.state.phase is not Phase.DONE:
         yield from _text("the orchestrator has ended", cols, Style.ATTENTION, ranks=ranks)
-        again = f"agentmux resume --reattach {_slug(state)}"
+        again = f"agentmux resume --reattach {_typed(picture)}"
         yield from _text(again, cols, ranks=ranks, indent="  ")
     elif not ended:
         yield from _text(DETACH, cols, Style.DIM, ranks=ranks, lines=1)

@@ -49,6 +49,7 @@ class Picture:
         question: What another press of the same key would do; empty while nothing is asked.
         preview: What to read before the answer, line by line; empty for nothing.
         page: Which page of the preview to show, counted from 0; after the last comes the first.
+        name: The shortest name of the session that commands take; empty: its whole name.
     """
 
     state: SessionState
@@ -60,6 +61,7 @@ class Picture:
     question: str = ""
     preview: tuple[str, ...] = ()
     page: int = 0
+    name: str = ""
 
 
 class Display(Protocol):

@@ -31,6 +31,7 @@ def test_a_setup_runs_before_the_first_agent(project: Project) -> None:
     project.config(STEPS)
     done = project.run("start", "--agent", "demo", "--worktree", "--detach", "add a greeting")
     assert "the setup runs there: install, check\n" in done.stderr
+    assert " prepares its worktree (the setup), before phase architecting\n" in done.stdout
     session = Session(project, *project.sessions()).wait().approve()
     place = Path(session.state["worktree"])
     assert session.launched()[:3] == ["setup", "setup", "architect"]

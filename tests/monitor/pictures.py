@@ -39,5 +39,10 @@ def picture(
         phase=phase, **{"feature": "Add a login form", "feature_dir": FOLDER, **values}
     )
     return Picture(
-        state=state, statuses=statuses or {}, problem=problem, messages=messages, now=NOW
+        state=state,
+        statuses=statuses or {},
+        problem=problem,
+        messages=messages,
+        now=NOW,
+        name=SLUG,
     )

@@ -272,6 +272,11 @@ PARTS: dict[str, tuple[Picture, str | None, str | None]] = {
     "done": (picture(Phase.DONE), " ✓ done", "▶"),
     "failed before any phase is known": (picture(Phase.FAILED), " ✗ failed", "✓"),
     "failed setup": (SETUP_FAILED, f"  then: agentmux resume {SLUG} --repin", None),
+    "a name that two sessions share": (
+        replace(picture(Phase.FAILED), name=""),
+        f"  agentmux resume 20260101-101500-{SLUG}",
+        f"resume {SLUG}",
+    ),
     "failed without a seat": (picture(Phase.FAILED), f"  agentmux resume {SLUG}", "restart"),
     "first cycle": (picture(), None, "cycle"),
     "problem": (picture(problem="no\nspace"), "problem: no space", None),

@@ -60,10 +60,14 @@ def decode_request(text: str) -> OrchestratorRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OrchestratorReport:
-    """What an orchestrator reports when it is ready, or why it cannot start."""
+    """What an orchestrator reports when it is ready, or why it cannot start.
+
+    ``sets_up``: it prepares the worktree first, before the work of ``phase``.
+    """
 
     ok: bool
     phase: str = ""
+    sets_up: bool = False
     exit_code: int = 0
     message: str = ""
     hints: tuple[str, ...] = ()

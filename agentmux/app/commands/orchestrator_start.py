@@ -61,6 +61,7 @@ class StartedSession:
 
     Attributes:
         worktree: The top of its own worktree; None where it works in the checkout.
+        sets_up: Whether that is prepared first, before the work of ``phase``.
         notes: What the user should know of the workplace, one sentence each.
     """
 
@@ -72,6 +73,7 @@ class StartedSession:
     warnings: tuple[str, ...]
     branch: str | None = None
     worktree: str | None = None
+    sets_up: bool = False
     notes: tuple[str, ...] = ()
 
 
@@ -126,6 +128,7 @@ def hand_over(
         target=created.target,
         tmux_name=created.session.name,
         phase=report.phase,
+        sets_up=report.sets_up,
         warnings=report.warnings,
         branch=state.branch,
         worktree=state.worktree,
@@ -160,6 +163,7 @@ def reattach(
         target=own.target,
         tmux_name=state.session_name,
         phase=report.phase,
+        sets_up=report.sets_up,
         warnings=report.warnings,
         branch=state.branch,
         worktree=state.worktree,

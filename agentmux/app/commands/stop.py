@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from agentmux.app.session.own_worktree import lost_worktree, placed
+from agentmux.app.session.own_worktree import has_lost_worktree, placed
 from agentmux.app.session.snapshot import keep, snapshot
 from agentmux.app.session.unfinished_rewind import save_tree
 from agentmux.app.session.writer import Session
@@ -128,7 +128,7 @@ def _save_tree(world: World, session: Session) -> None:
     """Take the last work-tree checkpoint, as an orchestrator does when it stops."""
     state, home = session.state, session.files.path
     is_on = world.settings.git.checkpoints and state.phase is not Phase.DONE
-    if not is_on or lost_worktree(state, home) is not None:
+    if not is_on or has_lost_worktree(state):
         return
     inside = placed(world, state)
     if inside.repository.top_level() is None:

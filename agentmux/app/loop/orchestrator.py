@@ -24,7 +24,8 @@ from agentmux.app.loop.performer import Performer
 from agentmux.app.loop.tools import Tools
 from agentmux.app.loop.tree_saver import TreeSaver
 from agentmux.app.loop.watcher import Watcher
-from agentmux.app.session.own_worktree import lost_worktree
+from agentmux.app.session.lookup import short_name
+from agentmux.app.session.own_worktree import has_lost_worktree, lost_worktree
 from agentmux.app.session.writer import Session, stamp
 from agentmux.app.signals.submission import decide
 from agentmux.app.world import World
@@ -90,6 +91,7 @@ class Orchestrator:
         self._saver = TreeSaver(world, session, self, tools.lock.still_mine)
         self._performer = Performer(world, session, tools, watcher, manner, self)
         self._performer.ready = self._saver.before_next
+        self._find_name()
 
     # -- the loop ----------------------------------------------------------------------------
 
@@ -161,9 +163,8 @@ class Orchestrator:
             if self._session.state.phase is Phase.DONE:
                 await self._finish()
                 return
-            lost = self._lost_worktree()
-            if lost is not None:  # agents would fail there one by one
-                raise lost
+            if self._has_lost_worktree():  # agents would fail there one by one
+                raise lost_worktree(self._session.state, self._name)
             self._saver.save_if_due()
             facts = self._watcher.probe()
             self._performer.skip_empty_archive()
@@ -173,8 +174,15 @@ class Orchestrator:
                 return
         raise AgentmuxError("the session repeats the same actions without end; this is a bug")
 
-    def _lost_worktree(self) -> AgentmuxError | None:
-        return lost_worktree(self._session.state, self._session.files.path)
+    def _has_lost_worktree(self) -> bool:
+        return has_lost_worktree(self._session.state)
+
+    def _find_name(self) -> None:
+        """Find the shortest name for commands to type: another session may have the same slug."""
+        path = self._session.files.path
+        self._name = path.name
+        with suppress(AgentmuxError, OSError):
+            self._name = short_name(self._world, path)
 
     @contextmanager
     def _reporting(self, what: str) -> Iterator[None]:
@@ -350,8 +358,9 @@ class Orchestrator:
             with self._reporting("a look at the screens"):
                 if self._has_lost_session():
                     return
+                self._find_name()
                 await self._watcher.tick()
-            if _STEP in self._problems or self._finished or self._lost_worktree() is not None:
+            if _STEP in self._problems or self._finished or self._has_lost_worktree():
                 self.wake()
             with self._reporting("the monitor"):
                 self._show()
@@ -365,8 +374,11 @@ class Orchestrator:
             self._note_interruption()
         if self._kill_session:
             await self._performer.end_all()
-        is_there = self._lost_worktree() is None
-        if is_there and self._cause != "done" and self._tools.lock.still_mine():
+        if (
+            not self._has_lost_worktree()
+            and self._cause != "done"
+            and self._tools.lock.still_mine()
+        ):
             await self._saver.at_stop()
         await self._saver.close()
         with suppress(AgentmuxError, OSError):
@@ -406,5 +418,6 @@ class Orchestrator:
                 preview=self._console.preview,
                 page=self._console.page,
                 question=self._console.asks(asyncio.get_running_loop().time()),
+                name=self._name,
             )
         )

@@ -34,6 +34,7 @@ from agentmux.core.fold.apply import fold
 from agentmux.core.journal.events import Event, Resumed, SessionReattached, WorktreeMade
 from agentmux.core.journal.signal_messages import signal_message
 from agentmux.core.names.phase import Phase
+from agentmux.core.pipeline.work import is_setting_up
 from agentmux.errors import ExitCode
 from agentmux.ports.session_files import SessionFiles
 from agentmux.ports.terminal import HiddenServerError, TerminalError
@@ -89,7 +90,10 @@ async def drive(
         entered, _ = settled_state(world, session.state, session.artifacts())
         report(
             OrchestratorReport(
-                ok=True, phase=entered.phase.value, warnings=(*session.warnings, *told)
+                ok=True,
+                phase=entered.phase.value,
+                sets_up=is_setting_up(entered),
+                warnings=(*session.warnings, *told),
             )
         )
         await orchestrator.run()

@@ -251,6 +251,16 @@ def resolve(site: Site, name: str, *, command: str = STATUS) -> SessionEntry:
     raise NotFoundError(f"no session matches `{name}`", hints=hints)
 
 
+def short_name(site: Site, path: Path) -> str:
+    """Return the shortest name by which `resolve` finds the session at ``path``.
+
+    That is its slug, unless another session of the project has the same one.
+    """
+    slug = layout.slug_of(path.name)
+    same = [each for each in site.folders.names(path.parent) if layout.slug_of(each) == slug]
+    return slug if same == [path.name] else path.name
+
+
 def _meant(name: str, names: Sequence[str], command: str) -> Iterator[str]:
     """Yield hints with the sessions whose name, slug or a word of the slug resembles ``name``."""
     slugs = {each: layout.slug_of(each) for each in names}

@@ -10,7 +10,6 @@ from agentmux.app.session.workplace import inner, workplace
 from agentmux.core.codec.frozen import replace
 from agentmux.core.decisions.tree_checkpoints import checkpoint_words
 from agentmux.core.journal.events import WorktreeMade
-from agentmux.core.names import layout
 from agentmux.errors import BlockedError
 from agentmux.ports.worktrees import WorktreeSpec
 
@@ -58,14 +57,17 @@ def obstacle(world: World, state: SessionState, home: Path) -> BlockedError | No
     return None if spec is None else world.worktrees.obstacle(spec, again=state.worktree_made)
 
 
-def lost_worktree(state: SessionState, home: Path) -> BlockedError | None:
-    """Return what to do if the worktree of a live session was deleted; None if it is there.
+def has_lost_worktree(state: SessionState) -> bool:
+    """Whether the session's worktree was deleted; this only looks at one file."""
+    made = state.worktree is not None and state.worktree_made
+    return made and not Path(str(state.worktree), ".git").exists()
 
-    This only looks at one file.
+
+def lost_worktree(state: SessionState, name: str) -> BlockedError:
+    """Return what to do if the worktree of a live session was deleted.
+
+    ``name`` is the session's, for the commands.
     """
-    if not state.worktree or not state.worktree_made or Path(state.worktree, ".git").exists():
-        return None
-    name = layout.slug_of(home.name)
     return BlockedError(  # the way out first: the monitor is narrow
         f"the worktree is gone: agentmux stop {name}, then agentmux resume {name} makes it again,"
         f" from its last checkpoint ({state.worktree})",

@@ -346,6 +346,7 @@ def show_begun(
                 "session": begun.name,
                 "path": shown_path(begun.path, world.project),
                 "phase": begun.phase,
+                "setting_up": begun.sets_up,
                 "branch": begun.branch,
                 "worktree": begun.worktree,
                 "tmux_session": begun.tmux_name,
@@ -355,7 +356,7 @@ def show_begun(
         )
     goes_there = _goes_there(face, attach, json=json)
     if not json and (not goes_there or face.environ.get("TMUX")):
-        render.out(f"session {begun.name} is in phase {begun.phase}")
+        render.out(f"session {begun.name} {_doing(begun)}")
         render.out(f"watch it: agentmux attach {begun.name}")
     if not goes_there:
         return
@@ -368,3 +369,9 @@ def show_begun(
     status = attachment.go(face, world, begun.path, argv)
     if status:
         raise typer.Exit(status)
+
+
+def _doing(begun: StartedSession) -> str:
+    if begun.sets_up:
+        return f"prepares its worktree (the setup), before phase {begun.phase}"
+    return f"is in phase {begun.phase}"

@@ -13,7 +13,7 @@ from agentmux.app.views.outlook import Outlook, SeatOutlook
 from agentmux.cli.render import age
 from agentmux.core.codec.frozen import dataclass, field
 from agentmux.core.codec.times import time_of
-from agentmux.core.names.status_labels import NATIVE_MARK
+from agentmux.core.names.status_labels import NATIVE_MARK, SessionStatus, status_label
 from agentmux.core.terminal.text_width import ELLIPSIS, clean, width, wrap
 from agentmux.core.terminal.text_width import cut as cut_clean
 
@@ -24,6 +24,11 @@ if TYPE_CHECKING:
 _ROOMY: Final = 60
 _PHASE_COLS: Final = 18
 _MARK_COLS: Final = 10
+_WANTS: Final = {
+    status_label(SessionStatus.WAITING): "! waits",
+    status_label(SessionStatus.STALLED): "! stalled",
+}
+"""The mark of a live session that needs its user, by its status label."""
 
 
 class Look(Enum):
@@ -156,7 +161,10 @@ def _row(scene: Scene, choice: Choice, cols: int) -> PickerLine:
     known = scene.known[choice.name]
     outlook = scene.outlooks.get(choice.name)
     phase = (outlook.phase if outlook is not None else None) or known.phase
-    right = f"{_mark(outlook, fresh=scene.picker.fresh):<{_MARK_COLS}}"
+    mark = _WANTS.get(scene.statuses.get(choice.name, "")) or _mark(
+        outlook, fresh=scene.picker.fresh
+    )
+    right = f"{mark:<{_MARK_COLS}}"
     right += f"{age(_seconds(scene.now, known.updated)):>4}"
     if cols >= _ROOMY:
         right = f"{fill(phase, _PHASE_COLS)} {right}"

@@ -29,6 +29,7 @@ from agentmux.app.session.lookup import (
     resolve,
     select_session,
     sessions_dir,
+    short_name,
 )
 from agentmux.app.world import Site
 from agentmux.core.names import layout
@@ -508,3 +509,14 @@ def test_an_older_state_has_the_configured_name(
     (site.project / ".agentmux" / "config.yaml").write_text("defaults: {session_name: mine}\n")
     again = build.site(site.project, config=None, environ=dict(os.environ))
     assert liveness(again, path).live is True
+
+
+def test_the_shortest_name_of_a_session_is_one_that_commands_take(
+    site: Site, make: Callable[..., Path]
+) -> None:
+    path = make()
+    make("20260101-101500-add-auth-and-more")
+    assert short_name(site, path) == "add-auth"
+    assert resolve(site, "add-auth").path == path
+    other = make("20260102-101500-add-auth")
+    assert (short_name(site, path), short_name(site, other)) == (path.name, other.name)

@@ -395,3 +395,16 @@ def test_a_worktree_is_shown_with_its_branch_and_base() -> None:
     assert "  agentmux/x  one" in listed[1]
     alone = session_list([plain], ["two"], cols=None, colours=False)
     assert "BRANCH" not in alone[0]
+
+
+@pytest.mark.parametrize("cols", [140, 110, 100])
+def test_a_list_fits_into_its_terminal(cols: int) -> None:
+    own = {"branch": "agentmux/add-auth-and-more", "worktree": "/w"}
+    long = view(entry(Phase.IMPLEMENTING, cycle=2, review_iteration=1, **own), WORKING)
+    plain = view(entry(branch="main"), WORKING)
+    lines = session_list([long, plain], ["a long title " * 9] * 2, cols=cols, colours=False)
+    assert max(map(len, lines)) <= cols
+    assert all(PATH.name in line for line in lines[1:])
+    assert ("agentmux/add-auth-and-more" in lines[1]) is (cols == 140)
+    assert ("implementing, cycle 2, iteration 1" in lines[1]) is (cols > 100)
+    assert len({line.find("running") for line in lines[1:]}) == 1

@@ -176,6 +176,12 @@ def test_a_live_session_shows_how_it_is_and_can_be_attached_to() -> None:
     assert "  agentmux resume --reattach live-one" in shown
 
 
+def test_who_waits_for_its_user_is_marked_in_the_list() -> None:
+    for label, mark in (("waiting for you", "! waits"), ("stalled", "! stalled"), ("x", "live")):
+        shown = replace(scene(), statuses={LIVE.name: label})
+        assert text(shown).splitlines()[2].split()[2:-1] == mark.split()
+
+
 def test_where_one_is_to_be_attached_to_nothing_is_said_of_resuming() -> None:
     lines = text(scene(at=LIVE.name, attaches=True)).splitlines()
     assert lines[0].startswith("Attach to which session?")
