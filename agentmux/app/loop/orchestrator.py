@@ -85,6 +85,7 @@ class Orchestrator:
         self._console = Console()
         self._way = ""
         self._background = BackgroundTasks(self)
+        self._keyboard: int | None = None
         self._finished = False
         self._problems: dict[str, str] = {}
         self._watcher = watcher
@@ -244,9 +245,9 @@ class Orchestrator:
     def _arm(self) -> list[asyncio.Task[None]]:
         loop = asyncio.get_running_loop()
         loop.add_reader(self._tools.wake.fileno(), self._on_wake)
-        keys = self._tools.display.fileno()
-        if keys is not None:
-            loop.add_reader(keys, self._on_keys)
+        self._keyboard = self._tools.display.fileno()
+        if self._keyboard is not None:
+            loop.add_reader(self._keyboard, self._on_keys)
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             with suppress(ValueError, RuntimeError):
                 loop.add_signal_handler(number, self.end, f"the orchestrator got {number.name}")
@@ -265,14 +266,19 @@ class Orchestrator:
         self.wake()
 
     def _on_keys(self) -> None:
-        keyboard = self._tools.display.fileno()
         pressed = self._tools.display.keys()
-        if self._tools.display.fileno() is None and keyboard is not None:
-            asyncio.get_running_loop().remove_reader(keyboard)
+        if self._tools.display.fileno() is None:
+            self._unplug()
         for key in pressed:
             with self._reporting("a key"):
                 self._on_key(key)
         self._show()
+
+    def _unplug(self) -> None:
+        """Wait for no more keys: a terminal that is gone is readable for ever."""
+        if self._keyboard is not None:
+            asyncio.get_running_loop().remove_reader(self._keyboard)
+        self._keyboard = None
 
     def _on_key(self, key: Pressed) -> None:
         if self._finished:
@@ -370,6 +376,7 @@ class Orchestrator:
     async def _close(self) -> None:
         loop = asyncio.get_running_loop()
         loop.remove_reader(self._tools.wake.fileno())
+        self._unplug()
         if self._cause != "done":
             self._note_interruption()
         if self._kill_session:

@@ -1257,6 +1257,19 @@ def test_it_ends_with_its_server(stage: Stage, balky: Balky) -> None:
 # -- how it ends --------------------------------------------------------------------------------
 
 
+def test_no_key_is_waited_for_after_its_end(stage: Stage, keyboard: Keyboard) -> None:
+    """The terminal is gone then, and a terminal that is gone is readable for ever."""
+
+    async def play() -> None:
+        async with stage.driven() as driving:
+            await stage.until(lambda: stage.state().seats)
+            poke(stage.path, STOP)
+            await asyncio.wait_for(asyncio.shield(driving), DEADLINE_S)
+            assert not asyncio.get_running_loop().remove_reader(keyboard.fileno() or -1)
+
+    asyncio.run(play())
+
+
 def test_sigterm_leaves_the_agents_alone_and_a_new_one_adopts_them(
     stage: Stage, balky: Balky
 ) -> None:
