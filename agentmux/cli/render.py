@@ -296,11 +296,15 @@ commands take them.
 """
 
 
+_TITLE: Final = 14
+"""The cells for the beginning of the feature, with the space before it."""
+
+
 def _fitted(rows: Sequence[tuple[str, ...]], cols: int) -> list[tuple[str, ...]]:
     """Return the rows of a list, with columns cut so that they fit into ``cols`` cells, if so."""
     found = list(rows)
     for column, least in _CUT:
-        over = max(map(width, table(found))) - cols
+        over = max(map(width, table(found))) + _TITLE - cols
         if over > 0 and column < len(found[0]):
             size = max(width(row[column]) for row in found)
             cells = max(size - over, least)
