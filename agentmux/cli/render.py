@@ -288,7 +288,8 @@ def session_list(
     return lines
 
 
-_CUT: Final = ((4, 10), (1, 12))
+_BRANCH: Final = 4
+_CUT: Final = ((_BRANCH, 10), (1, 12))
 """The columns of a list that may be cut, in this order, and the cells that stay of each.
 
 First the branch, which looks like the session's name; then the phase. Names stay whole, since
@@ -308,8 +309,17 @@ def _fitted(rows: Sequence[tuple[str, ...]], cols: int) -> list[tuple[str, ...]]
         if over > 0 and column < len(found[0]):
             size = max(width(row[column]) for row in found)
             cells = max(size - over, least)
-            found = [(*row[:column], cut(row[column], cells), *row[column + 1 :]) for row in found]
+            kept = [_kept(row[column], cells, column) for row in found]
+            found = [
+                (*row[:column], cell, *row[column + 1 :])
+                for row, cell in zip(found, kept, strict=True)
+            ]
     return found
+
+
+def _kept(text: str, cells: int, column: int) -> str:
+    """Return what stays of a cell: of a branch its end, since the beginnings are the same."""
+    return cut(text[::-1], cells)[::-1] if column == _BRANCH else cut(text, cells)
 
 
 def status_lines(view: SessionView, *, colours: bool) -> list[str]:

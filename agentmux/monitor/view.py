@@ -36,6 +36,7 @@ DETACH: Final = "detach: prefix d"
 
 _NEWEST: Final = 3
 _TEXT_LINES: Final = 4
+_PROBLEM_LINES: Final = 7
 _QUESTION_LINES: Final = 8
 
 
@@ -421,7 +422,8 @@ def _more(status: SeatStatus) -> str:
 def _problem(picture: Picture, cols: int) -> Iterator[_Ranked]:
     if picture.problem is not None:
         said = f"problem: {picture.problem}"
-        yield from _text(said, cols, Style.PROBLEM, ranks=(_Rank.PROBLEM, _Rank.MORE))
+        ranks = (_Rank.PROBLEM, _Rank.MORE)
+        yield from _text(said, cols, Style.PROBLEM, ranks=ranks, lines=_PROBLEM_LINES)
 
 
 def _messages(messages: Sequence[str], cols: int) -> Iterator[_Ranked]:

@@ -272,6 +272,11 @@ PARTS: dict[str, tuple[Picture, str | None, str | None]] = {
     "done": (picture(Phase.DONE), " ✓ done", "▶"),
     "failed before any phase is known": (picture(Phase.FAILED), " ✗ failed", "✓"),
     "failed setup": (SETUP_FAILED, f"  then: agentmux resume {SLUG} --repin", None),
+    "a long problem with its way out": (
+        replace(picture(), problem="word " * 40 + "the way out"),
+        "  word the way out",
+        "…",
+    ),
     "a name that two sessions share": (
         replace(picture(Phase.FAILED), name=""),
         f"  agentmux resume 20260101-101500-{SLUG}",

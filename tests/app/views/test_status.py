@@ -406,5 +406,6 @@ def test_a_list_fits_into_its_terminal(cols: int) -> None:
     assert max(map(len, lines)) <= cols
     assert all(PATH.name in line for line in lines[1:])
     assert ("agentmux/add-auth-and-more" in lines[1]) is (cols == 140)
+    assert "and-more  " in lines[1]
     assert ("implementing, cycle 2, iteration 1" in lines[1]) is (cols > 100)
     assert len({line.find("running") for line in lines[1:]}) == 1
