@@ -632,6 +632,20 @@ def test_remove_is_refused_while_it_is_live(
     assert path.is_dir()
 
 
+def test_a_session_in_the_checkout_is_not_rewound(run: Run, make: Make, capsys: Capture) -> None:
+    make(phase=Phase.PLANNING)
+    assert run("rewind", NAME, "--to", "architecting") == ExitCode.BLOCKED
+    assert "works in your checkout" in capsys.readouterr().err
+    assert run("rewind", NAME) == ExitCode.USAGE
+    assert "`--to` is missing" in capsys.readouterr().err
+
+
+def test_without_git_there_is_nothing_to_compare(run: Run, make: Make, capsys: Capture) -> None:
+    make()
+    assert run("diff", NAME) == ExitCode.USAGE
+    assert "no commit to compare with" in capsys.readouterr().err
+
+
 def test_a_seat_is_restarted_only_by_an_orchestrator(run: Run, make: Make, capsys: Capture) -> None:
     made = make()
     made.launch("architect")

@@ -65,9 +65,3 @@ def test_in_a_worktree_with_its_commits_and_after_it_is_gone(project: Project) -
     assert files_of(gone.stdout) == found
     since = project.run("diff", session.name, "--stat", "--since", "implementing")
     assert files_of(since.stdout) == ["one.py", "two.py"]
-
-
-def test_without_git_there_is_nothing_to_compare(outside: Project) -> None:
-    outside.scenario({"roles": {"architect": {"silent": True}}})
-    session = outside.start("x").until_seat("architect")
-    assert "no commit to compare with" in outside.fails(2, "diff", session.name)

@@ -63,12 +63,3 @@ def test_a_session_goes_back_and_forth_and_on(project: Project) -> None:
     assert "stray.txt" not in shown
     said = project.fails(3, "rewind", session.name, "--to", "planning")
     assert "was approved: there is nothing to rewind" in said
-
-
-def test_not_in_the_checkout_and_not_by_an_agent(project: Project) -> None:
-    project.scenario({"roles": {"architect": {"silent": True}}})
-    session = project.start("x").until_seat("architect")
-    project.ok("stop", session.name)
-    said = project.fails(3, "rewind", session.name, "--to", "planning")
-    assert "works in your checkout" in said
-    assert "`--to` is missing" in project.fails(2, "rewind", session.name)

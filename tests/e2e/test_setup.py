@@ -87,7 +87,21 @@ def test_a_failed_setup_fails_the_session_until_a_resume_runs_it_again(
     assert "git.setup" in project.fails(7, "resume", "--repin", session.name, "--detach")
     project.ok("resume", "--repin", "--trust", session.name, "--detach")
     session.until_seat("architect")
-    assert session.launched() == ["setup"] * 4 + ["architect"]
+    launched = ["setup"] * 4 + ["architect"]
+    assert session.launched() == launched
+    # After that it runs again only in a worktree that was made again.
+    place = Path(session.state["worktree"])
+    for is_gone in (False, True):
+        project.ok("stop", session.name)
+        if is_gone:
+            shutil.rmtree(place)
+        plan = project.json("resume", "--dry-run", session.name)["sessions"][0]
+        assert [each["seat"] for each in plan["panes"]] == ["architect"]
+        project.ok("resume", session.name, "--detach")
+        session.until_seat("architect")
+        launched += ["setup", "setup", "architect"] if is_gone else ["architect"]
+        assert session.launched() == launched
+        assert (place / "made.txt").exists()
     assert (place / "seen.txt").read_text() == "SECRET=1\n"
     assert (place / "made.txt").read_text() == "made\n"
     plan = project.json("resume", "--dry-run", session.name, code=3)["sessions"][0]
@@ -102,25 +116,6 @@ def test_a_step_that_takes_too_long_is_ended(project: Project, wait_until: WaitU
     wait_until(lambda: session.state["phase"] == "failed", 20)
     cause = session.state["interruption"]["cause"]
     assert cause == "the setup `slow` took too long, and was ended"
-
-
-def test_a_worktree_that_is_made_again_is_set_up_again_and_no_other(project: Project) -> None:
-    project.scenario(WAITS)
-    project.config(STEPS)
-    session = project.start("add a greeting", "--worktree").until_seat("architect")
-    place = Path(session.state["worktree"])
-    launched = session.launched()
-    for is_gone in (False, True):
-        project.ok("stop", session.name)
-        if is_gone:
-            shutil.rmtree(place)
-        plan = project.json("resume", "--dry-run", session.name)["sessions"][0]
-        assert [each["seat"] for each in plan["panes"]] == ["architect"]
-        project.ok("resume", session.name, "--detach")
-        session.until_seat("architect")
-        launched += ["setup", "setup", "architect"] if is_gone else ["architect"]
-        assert session.launched() == launched
-        assert (place / "made.txt").exists()
 
 
 def test_what_is_set_up_and_copied_needs_trust(project: Project) -> None:
