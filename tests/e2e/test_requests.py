@@ -12,8 +12,8 @@ from tests.fakes.forge import FakeForge
 PLANTED = "s3cret-planted"
 
 
-def test_from_an_issue_to_a_request_that_fails_once_and_is_merged(
-    project: Project, forge: FakeForge
+def test_from_an_issue_to_a_request_across_a_failure_and_a_kill_until_it_is_merged(
+    project: Project, forge: FakeForge, wait_until: WaitUntil
 ) -> None:
     (project.path / ".gitignore").write_text(".env\n.worktreeinclude\n")
     project.git("add", ".gitignore")
@@ -33,14 +33,25 @@ def test_from_an_issue_to_a_request_that_fails_once_and_is_merged(
     assert "pushed, but not requested" in failed
     assert "please run: gh auth login" in failed
     (forge.folder / "logged_out").unlink()
-    said = project.ok("approve", session.name, "--pr", "--yes").splitlines()
+
+    # Killed after the request was opened, before that is recorded: no second one is opened.
+    hangs = forge.folder / "hang_after_open"
+    hangs.touch()
+    project.fails(9, "approve", session.name, "--pr", "--yes", "--timeout", "1")
+    wait_until((forge.folder / "opened").exists, 30)
+    for pid, _ in project.processes():
+        with suppress(ProcessLookupError):  # it has ended with another one
+            os.kill(pid, signal.SIGKILL)
+    wait_until(lambda: not project.processes())
+    hangs.unlink()
+    assert "request" not in session.state
+    project.ok("resume", session.name, "--detach", "--yes")
     url = "https://github.com/o/r/pull/100"
-    assert said[-1] == f"opened pull request #100: {url}"
+    state = session.wait("done").state
     (made,) = forge.requests
     assert (made["title"], made["base"], made["draft"]) == ("Add a greeting", "main", True)
     assert "It uses [hidden]." in made["body"]
     assert made["body"].endswith("\n\nCloses #42\n")
-    state = session.wait("done").state
     assert state["request"] == {"url": url, "number": 100}
     tip = project.git("-C", str(project.root / "r.git"), "rev-parse", "agentmux/no-greeting")
     assert tip.strip() == state["commit"]["commit"]
@@ -58,24 +69,3 @@ def test_from_an_issue_to_a_request_that_fails_once_and_is_merged(
     forge.merge(100, state["commit"]["commit"])
     assert project.run("prune").stdout == f"removed {place} and branch {branch}\n"
     assert not place.exists()
-
-
-def test_a_kill_after_the_request_was_opened_opens_no_second_one(
-    project: Project, forge: FakeForge, wait_until: WaitUntil
-) -> None:
-    session = project.start("add a greeting", "--worktree").wait()
-    hangs = forge.folder / "hang_after_open"
-    hangs.touch()
-    said = project.fails(9, "approve", session.name, "--pr", "--yes", "--timeout", "1")
-    assert session.name in said
-    wait_until((forge.folder / "opened").exists, 30)
-    for pid, _ in project.processes():
-        with suppress(ProcessLookupError):  # it has ended with another one
-            os.kill(pid, signal.SIGKILL)
-    wait_until(lambda: not project.processes())
-    hangs.unlink()
-    assert "request" not in session.state
-    project.ok("resume", session.name, "--detach", "--yes")
-    session.wait("done")
-    assert session.state["request"]["number"] == 100
-    assert len(forge.requests) == 1

@@ -57,7 +57,8 @@ def test_three_features_are_killed_resumed_and_delivered_each_in_its_way(
     project.git("add", "mine.txt")
     project.git("commit", "-qm", "Mine")
     project.ok("approve", merged.name, "--yes", "--merge")
-    assert "opened pull request" in project.ok("approve", requested.name, "--yes", "--pr")
+    said = project.ok("approve", requested.name, "--yes", "--pr")
+    assert said.endswith("opened pull request #100: https://github.com/o/r/pull/100\n")
 
     commits = {name: each.state["commit"]["commit"] for name, each in sessions.items()}
     for name, commit in commits.items():

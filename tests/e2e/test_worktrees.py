@@ -277,6 +277,8 @@ def test_the_result_stays_on_its_branch_until_it_is_merged(project: Project) -> 
     }
     assert len(project.git("log", "--format=%h", "main..agentmux/x").split()) == 2
 
+    refused = project.fails(3, "rewind", session.name, "--to", "planning")
+    assert "was approved: there is nothing to rewind" in refused
     refused = project.fails(3, "remove", session.name, "--yes")
     assert "2 commits on branch agentmux/x not merged" in refused
     assert "git merge agentmux/x" in refused
