@@ -123,6 +123,12 @@ class Repository(Protocol):
     def contains(self, commit: str) -> bool:
         """Return whether HEAD's history contains a commit."""
 
+    def fork(self, base: str, *, since: str, head: str = "HEAD") -> str:
+        """Return the commit at which the history of ``head`` left that of ``base``.
+
+        It is ``since``, or a later commit of ``base`` that was merged meanwhile.
+        """
+
     def changed_from(self, commit: str) -> tuple[str, ...]:
         """Return the files in which the work tree differs from a commit, without ``.agentmux``."""
 

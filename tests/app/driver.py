@@ -566,6 +566,9 @@ class NotedRepository:
     def contains(self, commit: str) -> bool:
         raise AssertionError("no test without real git has a worktree")
 
+    def fork(self, base: str, *, since: str, head: str = "HEAD") -> str:
+        raise AssertionError("no test without real git has a worktree")
+
     def changed_from(self, commit: str) -> tuple[str, ...]:
         raise AssertionError("no test without real git has a worktree")
 

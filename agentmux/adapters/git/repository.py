@@ -102,6 +102,24 @@ class Git:
             raise failed("compare HEAD with its base", found)
         return found.status == 0
 
+    def fork(self, base: str, *, since: str, head: str = "HEAD") -> str:
+        """Return the commit at which the history of ``head`` left that of ``base``.
+
+        Merging the base brings it closer to ``head``, as for ``git diff BASE...HEAD``.
+
+        Args:
+            base: A branch or commit.
+            since: The earliest answer: where the work began. Also the answer if ``base`` does
+                not exist any more.
+            head: The end of the work.
+        """
+        found = self._git.read("merge-base", "--end-of-options", base, head)
+        fork = decoded(found.out).strip()
+        if found.status != 0 or not fork:
+            return since
+        later = self._git.read("merge-base", "--is-ancestor", since, fork)
+        return fork if later.status == 0 else since
+
     def changed_from(self, commit: str) -> tuple[str, ...]:
         """Return the files in which the work tree differs from a commit, sorted; as for `dirty`."""
         reply = self._git.must_read(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import shlex
 from contextlib import suppress
 
+from agentmux.app.session.changes import result_base
 from agentmux.app.world import World
 from agentmux.core.codec.frozen import replace
 from agentmux.core.documents.trailer import TRAILER
@@ -25,16 +26,16 @@ def preview(world: World, state: SessionState) -> tuple[str, tuple[str, ...]]:
     """
     if not state.options.commit:
         return message(state), ()
-    if state.worktree and state.options.base:
-        return message(state), world.repository.changed_from(state.options.base)
+    base = result_base(world.repository, state)
+    if state.worktree and base:
+        return message(state), world.repository.changed_from(base)
     return message(state), world.repository.changed_since(state.options.dirty)
 
 
 def made_already(world: World, state: SessionState) -> tuple[str, ...]:
     """Return the commits of the result that agents, or the user, have made in the worktree."""
-    if not state.worktree or not state.options.base:
-        return ()
-    return world.repository.subjects(state.options.base)
+    base = result_base(world.repository, state)
+    return world.repository.subjects(base) if state.worktree and base else ()
 
 
 def left_out(world: World, state: SessionState) -> tuple[str, ...]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agentmux.app.session.own_worktree import placed, worktree_of
+from agentmux.app.session.own_worktree import last_checkpoint, placed, worktree_of
 from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.core.decisions.tree_checkpoints import checkpoint_words, named_checkpoint
 from agentmux.core.names.phase import Phase
+from agentmux.core.names.statuses import DONE, MERGE
 from agentmux.ports.repository import ChangeRange
 
 if TYPE_CHECKING:
@@ -31,6 +32,30 @@ class SessionChanges:
     note: str = ""
 
 
+def result_base(repository: Repository, state: SessionState, head: str = "HEAD") -> str | None:
+    """Return the commit after which the changes are the session's own; None where it began on none.
+
+    It is the commit that the session began on or, after its branch has taken over later ones from
+    the base, the last of these.
+
+    Args:
+        repository: Where the session works; for another ``head``, any of its work trees.
+        state: The state of the session.
+        head: The end of its work.
+    """
+    began = state.options.base
+    if began is None or not state.worktree or state.base is None or not state.base.branch:
+        return began
+    return repository.fork(_base(state), since=began, head=head)
+
+
+def _base(state: SessionState) -> str:
+    """Return the base as it was before the result was merged into it, or else as it is now."""
+    merge = state.delivery.steps.get(MERGE) if state.delivery is not None else None
+    old = merge.record.get("old") if merge is not None and merge.status == DONE else None
+    return old or f"refs/heads/{state.base.branch if state.base is not None else ''}"
+
+
 def changes_of(
     world: World, state: SessionState, home: Path, *, since: str | None = None
 ) -> SessionChanges | None:
@@ -50,6 +75,11 @@ def changes_of(
     whole = ChangeRange(
         since=base, home=home.resolve(), leave_out=began.missing if began is not None else ()
     )
+    found = _until_now(world, state, home, whole)
+    return found if began is not None else _own(found, state)
+
+
+def _until_now(world: World, state: SessionState, home: Path, whole: ChangeRange) -> SessionChanges:
     if state.phase is Phase.DONE:
         return _delivered(world, state, whole)
     spec = worktree_of(world, state, home)
@@ -59,6 +89,23 @@ def changes_of(
     return SessionChanges(
         repository=placed(world, state).repository, range=replace(whole, leave_out=dirty)
     )
+
+
+def _own(found: SessionChanges, state: SessionState) -> SessionChanges:
+    """Return the changes without those that came from the base meanwhile."""
+    until, began = found.range.until, found.range.since
+    base = result_base(found.repository, state, _head(state, until)) or began
+    if state.phase is Phase.DONE and base == until:
+        base = began  # somebody has merged the result: the base has all of it
+    return replace(found, range=replace(found.range, since=base))
+
+
+def _head(state: SessionState, until: str | None) -> str:
+    """Return the commit in whose history the changes up to ``until`` are."""
+    if until is None:
+        return "HEAD"
+    saved = last_checkpoint(state) if state.phase is not Phase.DONE else None
+    return saved.head if saved is not None and saved.head else until
 
 
 def _delivered(world: World, state: SessionState, whole: ChangeRange) -> SessionChanges:

@@ -191,6 +191,28 @@ def test_the_result_of_a_worktree_is_its_branch_and_what_is_not_committed(
     assert git(place, "status", "--porcelain") == ""
 
 
+def test_what_came_from_the_base_meanwhile_is_not_of_the_result(
+    project: Path, apart: tuple[World, SessionState]
+) -> None:
+    world, state = apart
+    place = Path(str(state.worktree))
+    (place / "one.txt").write_text("1\n")
+    git(place, "add", "-A")
+    git(place, "commit", "-qm", "By an agent")
+    git(project, "add", "agent.txt")
+    git(project, "commit", "-qm", "By somebody else")
+    assert preview(world, state)[1] == ("one.txt",)
+    git(place, "merge", "-q", "--no-edit", "main")
+    assert preview(world, state)[1] == ("one.txt",)
+    assert [each.partition(" ")[2] for each in made_already(world, state)] == [
+        "By an agent",
+        "Merge branch 'main' into agentmux/x",
+    ]
+    git(project, "checkout", "-q", "--detach")
+    git(project, "branch", "-D", "main")
+    assert preview(world, state)[1] == ("agent.txt", "one.txt")
+
+
 def test_another_branch_or_a_rewritten_history_is_refused(
     apart: tuple[World, SessionState],
 ) -> None:
