@@ -67,8 +67,7 @@ def stop(
         NotFoundError: The session does not run.
         AgentmuxError: Nobody can tell, since its tmux server does not answer.
     """
-    runtime = world.folders.runtime(path)
-    pid, started = _number(runtime, "orchestrator_pid"), _number(runtime, "orchestrator_started")
+    pid, started = _orchestrator(world, path)
     # A child of a killed orchestrator may still hold the pipe through which `ask` asks.
     alive = pid < 1 or not wait_gone(pid, started, 0)
     asked = alive and ask(path)
@@ -135,6 +134,19 @@ def _save_tree(world: World, session: Session) -> None:
         return
     store = inside.checkpoints(inside.tree, home.resolve(), state.session_id)
     save_tree(session, store, STOP, limit_s=_SAVE_S)
+
+
+def _orchestrator(world: World, path: Path) -> tuple[int, int]:
+    """Return pid and start time of the orchestrator, 0 and 0 if unknown.
+
+    The holder of the lock is asked first: an orchestrator that has just begun has the lock, but
+    the runtime note is still that of the one before.
+    """
+    found = (
+        (_number(note, "orchestrator_pid"), _number(note, "orchestrator_started"))
+        for note in (world.lock(path).holder(), world.folders.runtime(path))
+    )
+    return next((each for each in found if each[0] > 0), (0, 0))
 
 
 def _what_stays(runtime: object) -> str:

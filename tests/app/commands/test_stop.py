@@ -147,6 +147,25 @@ def test_an_orchestrator_that_was_killed_before_has_stopped_nothing(
         stop(world, session.path, hung, ask=lambda _: True, wait_gone=lambda *_: True)
 
 
+def test_an_orchestrator_that_has_just_begun_is_asked(world: World, session: OnDisk) -> None:
+    """It has the lock; the runtime note is of the one before, which is gone."""
+    (session.path / layout.RUNTIME).write_text('{"orchestrator_pid": 7, "orchestrator_started": 7}')
+    lock = SessionLock(session.path)
+    lock.acquire(0, {"orchestrator_pid": 8, "orchestrator_started": 8})
+
+    def ending() -> OwnSession:
+        raise TerminalUnreachableError("server exited unexpectedly")
+
+    def wait_gone(pid: int, started: int, limit_s: float) -> bool:
+        return (pid, started) == (7, 7) or limit_s > 0
+
+    try:
+        done = stop(world, session.path, ending, ask=lambda _: True, wait_gone=wait_gone)
+    finally:
+        lock.release()
+    assert done == Stopped(by="orchestrator")
+
+
 def test_an_orchestrator_that_still_commits_has_stopped_the_session(
     world: World, session: OnDisk
 ) -> None:
