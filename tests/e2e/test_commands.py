@@ -122,7 +122,7 @@ def test_from_inside_the_session(live: Session) -> None:
         (4, ["approve", "nosuch", "--yes"]),
         (2, ["attach"]),
         (2, ["start", "--agent", "demo", "--name", "hold-on", "x"]),
-        (2, ["resume", "--all"]),
+        (4, ["resume", "--all", "--yes"]),
         (2, ["stop", "--now"]),
         (2, ["nosuch"]),
         (2, ["request-changes", "@nosuch.md"]),

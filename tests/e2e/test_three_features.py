@@ -40,8 +40,10 @@ def test_three_features_are_killed_resumed_and_delivered_each_in_its_way(
 
     kill_everything(project, wait_until)
     project.scenario({})
-    for each in sessions.values():
-        project.ok("resume", each.name, "--detach", "--yes")
+    said = project.ok("resume", "--all", "--yes")
+    assert [line.split()[1] for line in said.splitlines()] == [
+        each.name for each in reversed(sessions.values())
+    ]
     for each in sessions.values():
         each.wait(timeout=50)
     modes = [

@@ -41,6 +41,7 @@ from agentmux.cli import render
 from agentmux.cli.ask.consent import YesOpt, leave, require_consent
 from agentmux.cli.ask.session_argument import meant
 from agentmux.cli.commands import attachment, orphan_agents
+from agentmux.cli.commands.resume_all import ResumeOne, require_for_all, resume_all
 from agentmux.cli.commands.sessions import JsonOpt, SessionArg
 from agentmux.cli.commands.start import AttachOpt, orchestrator_start, show_begun
 from agentmux.cli.commands.trust import TrustOpt, foreseen, trusted_world
@@ -67,7 +68,8 @@ def resume_session(
     ctx: typer.Context,
     session: SessionArg = None,
     everything: Annotated[
-        bool, typer.Option("--all", help="With --dry-run: every session that is not done.")
+        bool,
+        typer.Option("--all", help="Resume every session that is not done, and attach to none."),
     ] = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show what a resume would do; change nothing.")
@@ -119,7 +121,8 @@ def resume_session(
         "--without-checkpoint": without_checkpoint, "--repin": repin, "--attach": attach is True,
         "--detach": attach is False, "--json": json,
     }  # fmt: skip
-    command = _as_typed(_RESUME, switches, {"--fresh-role": fresh_role or (), "--phase": phase})
+    values = {"--fresh-role": fresh_role or (), "--phase": phase}
+    command = _as_typed(_RESUME, switches, values)
     world, entry = meant(face, session, command=command, read_only=dry_run or explain)
     seats = frozenset([*map(seat_named, fresh_role or ()), *(("*",) if fresh else ())])
     if dry_run or explain:
@@ -135,7 +138,8 @@ def resume_session(
             repin=repin,
         )
     if everything:
-        raise UsageError("--all needs --dry-run", hints=("agentmux resume --all --dry-run",))
+        require_for_all({**switches, "SESSION": entry is not None}, values)
+        return resume_all(face, _each(face, seats, yes=yes, trust=trust), yes=yes, json=json)
     told: tuple[str, ...] = ()
     if reattach:
         entry = _chosen(world, entry, command=command)[0]
@@ -447,6 +451,22 @@ def _resume(
         without_checkpoint=without_checkpoint,
     )
     return resume(world, orchestrator_start(world, face.config), plan, request), plan.warnings
+
+
+def _each(face: Face, fresh: frozenset[str], *, yes: bool, trust: bool) -> ResumeOne:
+    """Return how ``--all`` resumes each of its sessions."""
+
+    def one(entry: SessionEntry) -> tuple[StartedSession, tuple[str, ...]]:
+        world = face.world()  # with what was trusted for an earlier session
+        return _resume(
+            *(face, world, entry, fresh, None),
+            yes=yes,
+            trust=trust,
+            without_checkpoint=False,
+            repin=False,
+        )
+
+    return one
 
 
 def _known(world: World, entries: Sequence[SessionEntry]) -> tuple[SessionEntry, ...]:

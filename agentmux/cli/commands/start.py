@@ -340,23 +340,10 @@ def show_begun(
     for said in begun.notes:
         render.note(said)
     if json:
-        render.as_json(
-            {
-                "schema": 1,
-                "session": begun.name,
-                "path": shown_path(begun.path, world.project),
-                "phase": begun.phase,
-                "setting_up": begun.sets_up,
-                "branch": begun.branch,
-                "worktree": begun.worktree,
-                "tmux_session": begun.tmux_name,
-                "tmux_socket": begun.target.server.socket,
-                "warnings": [*told, *news],
-            }
-        )
+        render.as_json({"schema": 1, **begun_fields(world, begun, (*told, *news))})
     goes_there = _goes_there(face, attach, json=json)
     if not json and (not goes_there or face.environ.get("TMUX")):
-        render.out(f"session {begun.name} {_doing(begun)}")
+        render.out(f"session {begun.name} {doing(begun)}")
         render.out(f"watch it: agentmux attach {begun.name}")
     if not goes_there:
         return
@@ -371,7 +358,23 @@ def show_begun(
         raise typer.Exit(status)
 
 
-def _doing(begun: StartedSession) -> str:
+def begun_fields(world: World, begun: StartedSession, warnings: Sequence[str]) -> dict[str, object]:
+    """Return the fields of a session that was started or resumed, for the JSON answer."""
+    return {
+        "session": begun.name,
+        "path": shown_path(begun.path, world.project),
+        "phase": begun.phase,
+        "setting_up": begun.sets_up,
+        "branch": begun.branch,
+        "worktree": begun.worktree,
+        "tmux_session": begun.tmux_name,
+        "tmux_socket": begun.target.server.socket,
+        "warnings": list(warnings),
+    }
+
+
+def doing(begun: StartedSession) -> str:
+    """Return what a session that was started or resumed does now, in words."""
     if begun.sets_up:
         return f"prepares its worktree (the setup), before phase {begun.phase}"
     return f"is in phase {begun.phase}"

@@ -1,0 +1,97 @@
+"""``agentmux resume --all``: resumes every session that is not done, as after a reboot."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from agentmux.app.result import Problem, envelope, problem_of, worst
+from agentmux.app.session.lookup import SessionEntry, list_resumable_sessions, live
+from agentmux.cli import render
+from agentmux.cli.ask.consent import require_consent
+from agentmux.cli.commands.start import begun_fields, doing
+from agentmux.errors import AgentmuxError, NotFoundError, UsageError
+
+if TYPE_CHECKING:
+    from agentmux.app.commands.orchestrator_start import StartedSession
+    from agentmux.app.world import World
+    from agentmux.cli.face import Face
+
+ResumeOne = Callable[[SessionEntry], "tuple[StartedSession, tuple[str, ...]]"]
+"""Resumes one session; returns it, and the warnings that were printed."""
+
+_WITH: Final = frozenset({"--detach", "--fresh", "--json"})
+
+
+def require_for_all(switches: Mapping[str, bool], values: Mapping[str, object]) -> None:
+    """Check that the options of the command make sense for several sessions.
+
+    Args:
+        switches: Whether each option without a value was given.
+        values: The values of each other option; None or empty: it was not given.
+
+    Raises:
+        UsageError: One is only for a single session.
+    """
+    given = [*(name for name, on in switches.items() if on), *(n for n, v in values.items() if v)]
+    single = [name for name in given if name not in _WITH]
+    if single:
+        raise UsageError(
+            f"{single[0]} is for one session, not for --all",
+            hints=(
+                f"agentmux resume SESSION {single[0]}",
+                "see what --all would do: agentmux resume --all --dry-run",
+            ),
+        )
+
+
+def resume_all(face: Face, one: ResumeOne, *, yes: bool, json: bool) -> int:
+    """Resume each session that is neither done nor live, after asking; attach to none.
+
+    A session that cannot be resumed does not stop the others.
+
+    Returns:
+        The worst exit code of all.
+
+    Raises:
+        NotFoundError: No session can be resumed.
+        UsageError: Nobody can be asked.
+        KeyboardInterrupt: The person said no.
+    """
+    world = face.world()
+    resting = _resting(world)
+    names = ", ".join(each.name for each in resting)
+    count = "1 session" if len(resting) == 1 else f"{len(resting)} sessions"
+    require_consent(face, f"Resume {count}: {names}?", yes=yes)
+    begun: list[dict[str, Any]] = []
+    problems: list[Problem] = []
+    for entry in resting:
+        try:
+            made, told = one(entry)
+        except AgentmuxError as error:
+            problems.append(problem_of(entry.name, error))
+            continue
+        news = [each for each in made.warnings if each not in told]
+        for warning in news:
+            render.note(f"warning: {warning}")
+        begun.append(begun_fields(world, made, (*told, *news)))
+        if not json:
+            render.out(f"session {made.name} {doing(made)}")
+    if json:
+        render.as_json(envelope(begun, problems))
+    else:
+        render.show_problems(problems)
+    return worst(each.code for each in problems)
+
+
+def _resting(world: World) -> tuple[SessionEntry, ...]:
+    """Return the sessions that are neither done nor live; name those that are live."""
+    entries = list_resumable_sessions(world)
+    lives = live(world, entries)
+    running = [each for each in entries if lives[each.path].live]
+    for each in running:
+        render.note(f"session {each.name} is live already")
+    resting = tuple(each for each in entries if each not in running)
+    if not resting:
+        raise NotFoundError("nothing to resume", hints=("agentmux list",))
+    return resting

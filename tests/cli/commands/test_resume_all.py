@@ -1,0 +1,68 @@
+"""``resume --all``: each session for itself, so that one that cannot go on stops no other."""
+
+import json
+import os
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from agentmux.app.commands.orchestrator_start import StartedSession
+from agentmux.app.session.lookup import SessionEntry
+from agentmux.cli.commands.resume_all import resume_all
+from agentmux.cli.face import Face
+from agentmux.core.names.layout import SESSIONS_DIR
+from agentmux.core.names.phase import Phase
+from agentmux.errors import BlockedError, ExitCode, NotFoundError
+from agentmux.ports.terminal import Server, Target
+from agentmux.wiring import build
+from tests.app.on_disk import OnDisk
+
+TARGET = Target(server=Server(socket="/s", pid=1, started=1), session="$0", uuid="u")
+
+
+def face_of(project: Path) -> Face:
+    world = build.world(project, environ={**os.environ, "HOME": str(project)})
+    return cast("Face", SimpleNamespace(world=lambda: world, interactive=False))
+
+
+def one(entry: SessionEntry) -> tuple[StartedSession, tuple[str, ...]]:
+    if entry.name.endswith("-b"):
+        raise BlockedError("the checkout is taken", reason="checkout_taken")
+    begun = StartedSession(
+        name=entry.name, path=entry.path, target=TARGET, tmux_name="t", phase="planning",
+        warnings=("told", "new"),
+    )  # fmt: skip
+    return begun, ("told",)
+
+
+@pytest.mark.usefixtures("isolated")
+def test_one_that_cannot_be_resumed_does_not_stop_the_others(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for slug, phase in (("a", Phase.PLANNING), ("b", Phase.PLANNING), ("c", Phase.DONE)):
+        OnDisk(tmp_path / SESSIONS_DIR / f"20260101-101500-{slug}", phase)
+    OnDisk(tmp_path / SESSIONS_DIR / "20260102-101500-d", Phase.PLANNING)
+    face = face_of(tmp_path)
+    assert resume_all(face, one, yes=True, json=False) == ExitCode.BLOCKED
+    said = capsys.readouterr()
+    assert said.out == (
+        "session 20260102-101500-d is in phase planning\n"
+        "session 20260101-101500-a is in phase planning\n"
+    )
+    assert "error: 20260101-101500-b: the checkout is taken\n" in said.err
+    assert "warning: told" not in said.err
+    assert "warning: new\n" in said.err
+
+    assert resume_all(face, one, yes=True, json=True) == ExitCode.BLOCKED
+    answer: dict[str, Any] = json.loads(capsys.readouterr().out)
+    assert [each["session"][-1] for each in answer["sessions"]] == ["d", "a"]
+    assert answer["sessions"][0]["warnings"] == ["told", "new"]
+    assert [each["code"] for each in answer["problems"]] == [3]
+
+
+def test_where_none_is_left_there_is_nothing_to_resume(tmp_path: Path) -> None:
+    OnDisk(tmp_path / SESSIONS_DIR / "20260101-101500-c", Phase.DONE)
+    with pytest.raises(NotFoundError, match="nothing to resume"):
+        resume_all(face_of(tmp_path), one, yes=True, json=False)
