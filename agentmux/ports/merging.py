@@ -76,6 +76,24 @@ class Merging(Protocol):
             GitError: The branch does not exist; git is older than 2.38, or refuses.
         """
 
+    def foresee(self, base: str, tree: Path, home: Path, session: str) -> None:
+        """Raise why the files of a work tree, once committed, could not be merged now.
+
+        It changes nothing, and runs no hook. A merge may meet something else, later.
+
+        Args:
+            base: Short name of the branch that would get them.
+            tree: The top of the work tree.
+            home: The directory of the session that works there.
+            session: The session's uuid.
+
+        Raises:
+            MergeConflictError: The two sides change the same places.
+            CheckoutDirtyError: The base is checked out, and files there are in the way.
+            IndexBusyError: Another git uses that checkout.
+            GitError: As for `plan`.
+        """
+
     def checkout_of(self, base: str) -> Path | None:
         """Return the top of the work tree in which the branch is checked out; None for none."""
 

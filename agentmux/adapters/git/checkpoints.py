@@ -213,6 +213,15 @@ class GitCheckpoints:
     @contextmanager
     def _saved_for_now(self) -> Iterator[tuple[SavedTree, Mapping[str, str]]]:
         """Save the work tree in a temporary directory; yield variables with which git finds it."""
+        with self.looking() as (saved, extra):
+            yield saved, session_objects.reading(self._home, Path(extra["GIT_OBJECT_DIRECTORY"]))
+
+    @contextmanager
+    def looking(self) -> Iterator[tuple[SavedTree, Mapping[str, str]]]:
+        """Save the work tree in a temporary directory.
+
+        Yield it, and the variables with which git finds it and writes all that it makes there.
+        """
         found = self._places or self._look()
         if found is None:
             raise GitError(f"{self._home} belongs to a session outside of git")
@@ -222,8 +231,7 @@ class GitCheckpoints:
             theirs = session_objects.objects(self._home)
             extra = session_objects.writing(store, found.objects, theirs)
             deadline = time.monotonic() + _LOOK_S
-            saved = self._copied_and_saved("a look", found, Path(folder), extra, deadline)
-            yield saved, session_objects.reading(self._home, store)
+            yield self._copied_and_saved("a look", found, Path(folder), extra, deadline), extra
 
     def hand_over(self, commit: str | None) -> str:
         """Copy a checkpoint into the objects of the repository; return its commit."""

@@ -6,11 +6,13 @@ A merge is computed without a work tree (``git merge-tree``), so that a conflict
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Final
 
 from agentmux.adapters.git.checkout_sides import CheckoutSides
+from agentmux.adapters.git.checkpoints import GitCheckpoints
 from agentmux.adapters.git.inherited_lock import inherited_lock
 from agentmux.adapters.git.program import (
     MERGE_TREE,
@@ -47,9 +49,7 @@ class Merges:
 
     def plan(self, base: str, result: str, *, branch: str, trailer: tuple[str, str]) -> MergePlan:
         """Compute the merge of the commit ``result`` into the branch ``base``; move no branch."""
-        old = self._tip(base)
-        if old is None:
-            raise GitError(f"branch `{base}`, on which the session began, does not exist any more")
+        old = self._old(base)
         if self._contains(old, result):
             return MergePlan(base=base, old=old, new=old)
         if self._contains(result, old):
@@ -65,7 +65,10 @@ class Merges:
             needs = ".".join(map(str, MERGE_TREE))
             raise GitError(
                 f"branch `{base}` has commits of its own, and to merge needs git {needs} or newer",
-                hints=("merge it yourself after: agentmux approve --keep",),
+                hints=(
+                    "have it merged elsewhere: agentmux approve --pr",
+                    "or keep it, and merge it yourself: agentmux approve --keep",
+                ),
             )
         reply = self._git.run("merge-tree", "--write-tree", "--name-only", "-z", old, result)
         tree, *rest = decoded(reply.out).split("\0")
@@ -102,6 +105,34 @@ class Merges:
         if reply.status not in {0, 1}:
             raise failed("compare commits", reply)
         return reply.status == 0
+
+    def foresee(self, base: str, tree: Path, home: Path, session: str) -> None:
+        """Raise why the files at ``tree``, once committed, could not be merged now."""
+        with GitCheckpoints(self._git.at(tree), home, session).looking() as (saved, extra):
+            look = Merges(self._git.also(extra))
+            look._foresee(base, saved.commit, extra)
+
+    def _foresee(self, base: str, result: str, extra: Mapping[str, str]) -> None:
+        old, new = self._old(base), result
+        if self._contains(old, result):
+            return
+        if not self._contains(result, old):
+            new = self._merged_tree(base, old, result)
+            require_identity(self._git)
+        top = self.checkout_of(base)
+        if top is None:
+            return
+        there = self._git.at(top).also(extra)
+        _require_idle(there, top, base)
+        in_way = CheckoutSides(there, old, new).in_way()
+        if in_way:
+            raise _dirty(base, top, in_way)
+
+    def _old(self, base: str) -> str:
+        tip = self._tip(base)
+        if tip is None:
+            raise GitError(f"branch `{base}`, on which the session began, does not exist any more")
+        return tip
 
     # --- where the base is -------------------------------------------------------------------
 

@@ -87,6 +87,12 @@ class GitProgram:
         """Return the same git for the repository, or the work tree, around another directory."""
         return type(self)(folder, self._environment)
 
+    def also(self, extra: Mapping[str, str]) -> Self:
+        """Return the same git with more variables, which may name other places of its objects."""
+        made = self.at(self._project)
+        made._environment = {**made._environment, **extra}  # noqa: SLF001 (of the same class)
+        return made
+
     @property
     def environment(self) -> Mapping[str, str]:
         """The environment of git."""

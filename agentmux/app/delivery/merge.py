@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePath
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from agentmux.app.delivery.work import OvertakenError, Record, StepError, StepWork
 from agentmux.app.session.checkout import merges_there, undecided_in, works_in
 from agentmux.core.documents.trailer import TRAILER
-from agentmux.errors import BlockedError
+from agentmux.errors import AgentmuxError, BlockedError
 from agentmux.ports.merging import BaseMovedError, MergeConflictError, MergePlan
 from agentmux.ports.repository import GitError
 
@@ -81,6 +82,24 @@ class MergeStep:
         return f"merged into {record['base']} ({record['new'][:12]})"
 
 
+def merge_obstacle(world: World, state: SessionState, home: Path) -> AgentmuxError | None:
+    """Return why the work tree, once committed, could not be merged now; None where it could.
+
+    It changes nothing. The hints say what to do before an approval.
+    """
+    base, merging = merge_base(state), world.merging(world.environment)
+    try:
+        merging.foresee(base, Path(state.worktree or ""), home, state.session_id)
+        top = merging.checkout_of(base)
+        return _taken(world, top, home) if top is not None else None
+    except MergeConflictError as error:
+        wish = shlex.quote(f"Merge {base} into this branch, and resolve the conflicts.")
+        again = f"agentmux request-changes --from fixing --session {home.name} {wish}"
+        return GitError(error.message, hints=(f"have a coder resolve it: {again}",))
+    except AgentmuxError as error:
+        return error
+
+
 def _conflict(error: MergeConflictError, work: StepWork) -> StepError:
     """Return the error with the way in which a coder resolves the conflict."""
     again = f"agentmux request-changes --from fixing --session {work.home.name}"
@@ -96,23 +115,31 @@ def _held(world: World, top: Path, home: Path) -> Iterator[None]:
     Raises:
         BlockedError: One works there, or has still to commit there.
     """
-    taken = works_in(world, top)
+    taken = _taken(world, top, home)
     if taken is not None:
         raise taken
-    other = undecided_in(world, top)
-    if other is not None:
-        raise BlockedError(
-            f"session {other.name} began in {top} and is not done: a merge would move the HEAD that"
-            " its result needs",
-            reason="checkout_taken",
-            hints=(
-                f"decide on that one first: agentmux approve {other.name}",
-                f"or keep this result on its branch: agentmux approve {home.name} --keep",
-            ),
-        )
     lock = world.tree_lock(top)
     lock.acquire(_LOCK_WAIT_S, merges_there(home))
     try:
         yield
     finally:
         lock.release()
+
+
+def _taken(world: World, top: Path, home: Path) -> AgentmuxError | None:
+    """Return why no merge may change the files at ``top``: a session needs them; else None."""
+    taken = works_in(world, top)
+    if taken is not None:
+        return taken
+    other = undecided_in(world, top)
+    if other is None:
+        return None
+    return BlockedError(
+        f"session {other.name} began in {top} and is not done: a merge would move the HEAD that"
+        " its result needs",
+        reason="checkout_taken",
+        hints=(
+            f"decide on that one first: agentmux approve {other.name}",
+            f"or keep this result on its branch: agentmux approve {home.name} --keep",
+        ),
+    )

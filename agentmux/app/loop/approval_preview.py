@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
+from agentmux.app.delivery.merge import merge_obstacle
 from agentmux.app.delivery.ways import goes
 from agentmux.app.loop.commit import left_out, made_already, preview, reason
 from agentmux.app.session.changes import changes_of
 from agentmux.core.documents.review import short
 from agentmux.core.names import layout
 from agentmux.core.names.status_labels import left_out_label
-from agentmux.core.names.statuses import CAPPED
+from agentmux.core.names.statuses import CAPPED, MERGE
 from agentmux.core.pipeline.artifacts import TEXT_MAX
 from agentmux.core.terminal.markdown import rendered
 from agentmux.errors import AgentmuxError
@@ -26,7 +27,7 @@ _SUMMARY: Final = f"{layout.COMPLETION}/summary.md"
 
 
 def preview_lines(
-    world: World, files: SessionFiles, state: SessionState, way: str
+    world: World, files: SessionFiles, state: SessionState, where: str
 ) -> Iterator[str]:
     """Yield the lines that tell a user what an approval would do now.
 
@@ -36,7 +37,7 @@ def preview_lines(
         world: The world of the session, `placed` in its work tree.
         files: The session's directory.
         state: Its state.
-        way: Where the result goes, as `way_of` returns it.
+        where: Where the result goes, as `destination` returns it.
     """
     yield from _summary(files)
     yield from _verdicts(state)
@@ -49,10 +50,24 @@ def preview_lines(
         return
     yield from _branch(world, state)
     yield from _files(world, files, state, message, paths)
-    where = goes(world, state, way)
     if where:
         yield where
     yield f"see every change: agentmux diff {files.path.name}"
+
+
+def destination(world: World, files: SessionFiles, state: SessionState, way: str) -> str:
+    """Return where the result goes, or why it could not go there now; empty if it stays.
+
+    Args:
+        world: As for `preview_lines`.
+        files: The session's directory.
+        state: Its state.
+        way: Where the result goes, as `way_of` returns it.
+    """
+    found = merge_obstacle(world, state, files.path) if way == MERGE else None
+    if found is not None:
+        return f"it cannot be merged now: {reason(found)}"
+    return goes(world, state, way)
 
 
 def _summary(files: SessionFiles) -> Iterator[str]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from agentmux.app.delivery.ways import goes, way_of
-from agentmux.app.loop.approval_preview import preview_lines
+from agentmux.app.delivery.ways import way_of
+from agentmux.app.loop.approval_preview import destination, preview_lines
 from agentmux.app.loop.commit import left_out, moved, preview, reason
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.names.status_labels import left_out_label
@@ -48,30 +48,30 @@ def approval_question(world: World, files: SessionFiles, state: SessionState) ->
         hindrance = moved(world, state)
         if hindrance is not None:
             return _refused(hindrance)
-        text = f"{_AGAIN} {_doing(world, state, way)}"
+        where = destination(world, files, state, way)
+        text = f"{_AGAIN} {_doing(world, state, where)}"
     except (AgentmuxError, OSError) as error:
         return _refused(error)
-    return ApprovalQuestion(text=text, way=way, lines=tuple(_lines(world, files, state, way)))
+    return ApprovalQuestion(text=text, way=way, lines=tuple(_lines(world, files, state, where)))
 
 
 def _refused(error: AgentmuxError | OSError) -> ApprovalQuestion:
     return ApprovalQuestion(text=f"not approved: {reason(error)}")
 
 
-def _lines(world: World, files: SessionFiles, state: SessionState, way: str) -> Iterator[str]:
+def _lines(world: World, files: SessionFiles, state: SessionState, where: str) -> Iterator[str]:
     try:
-        yield from preview_lines(world, files, state, way)
+        yield from preview_lines(world, files, state, where)
     except (AgentmuxError, OSError) as error:
         yield f"more cannot be shown: {reason(error)}"
 
 
-def _doing(world: World, state: SessionState, way: str) -> str:
+def _doing(world: World, state: SessionState, where: str) -> str:
     """Return what an approval does, after ``to``."""
     _, paths = preview(world, state)
     without = "".join(f"; {left_out_label(path)}" for path in left_out(world, state))
     if not paths:
         return f"approve; there is nothing to commit{without}"
     named = ", ".join(paths[:_NAMED]) + (", …" if len(paths) > _NAMED else "")
-    where = goes(world, state, way)
     then = f", {where}" if where else ""
     return f"commit {len(paths)} file{'s' * (len(paths) != 1)}: {named}{then}{without}"

@@ -16,7 +16,7 @@ from agentmux.adapters.wake.pipe import poke
 from agentmux.app.delivery.outcome import delivered_lines, how_to_get, is_kept
 from agentmux.app.delivery.ways import way_of
 from agentmux.app.delivery.wish import wish
-from agentmux.app.loop.approval_preview import preview_lines
+from agentmux.app.loop.approval_preview import destination, preview_lines
 from agentmux.app.loop.commit import left_out, moved, reason
 from agentmux.app.session.lookup import (
     SessionEntry,
@@ -121,7 +121,8 @@ def approve(  # noqa: PLR0913, PLR0917 (typer)
 def _show_result(
     world: World, state: SessionState, entry: SessionEntry, way: str, *, say: Callable[[str], None]
 ) -> None:
-    for line in preview_lines(world, world.files(entry.path), state, way):
+    files = world.files(entry.path)
+    for line in preview_lines(world, files, state, destination(world, files, state, way)):
         say(line)
     lock = world.repository.index_lock() if state.options.commit else None
     if lock is not None:

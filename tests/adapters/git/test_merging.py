@@ -137,8 +137,12 @@ def test_an_older_git_only_moves_forward(project: Path, tmp_path: Path) -> None:
     path = f"{old.parent}{os.pathsep}{os.environ['PATH']}"
     assert planned(project, PATH=path).new == tip(project, "work")
     on_main(project, "mine.txt", "mine\n")
-    with pytest.raises(GitError, match=r"needs git 2\.38"):
+    with pytest.raises(GitError, match=r"needs git 2\.38") as caught:
         planned(project, PATH=path)
+    assert [hint.partition(": ")[2] for hint in caught.value.hints] == [
+        "agentmux approve --pr",
+        "agentmux approve --keep",
+    ]
 
 
 def test_without_an_identity_no_merge_commit_is_made(project: Path) -> None:
@@ -337,6 +341,56 @@ def test_another_branch_in_the_checkout_is_not_moved(project: Path) -> None:
     with pytest.raises(BaseMovedError):
         merges(project).fast_forward(plan, project)
     assert tip(project, "elsewhere") == plan.old
+
+
+# -- looking before it is committed ---------------------------------------------------------------
+
+
+def everything(project: Path) -> tuple[object, ...]:
+    """Return what a look must not change: files, refs, the index, and the objects of git."""
+    objects = sorted(str(path) for path in (project / ".git/objects").rglob("*"))
+    return files(project), git(project, "for-each-ref"), git(project, "ls-files", "-s"), objects
+
+
+def foreseen(project: Path, place: Path, home: Path) -> GitError | None:
+    """Return why the files at ``place`` could not be merged now; looking changes nothing."""
+    home.mkdir(exist_ok=True)
+    before, there = everything(project), git(place, "status", "--porcelain")
+    try:
+        merges(project).foresee("main", place, home, "00000000-0000-4000-8000-000000000000")
+    except GitError as error:
+        return error
+    finally:
+        assert (everything(project), git(place, "status", "--porcelain")) == (before, there)
+    return None
+
+
+def test_what_a_merge_would_meet_is_known_before_anything_is_committed(
+    project: Path, tmp_path: Path
+) -> None:
+    place, home = tmp_path / "place", tmp_path / "home"
+    git(project, "worktree", "add", "-q", str(place), "work")
+    (place / "more.txt").write_text("more\n")
+    assert foreseen(project, place, home) is None
+    (project / "more.txt").write_text("mine\n")
+    found = foreseen(project, place, home)
+    assert isinstance(found, CheckoutDirtyError)
+    assert found.paths == ("more.txt",)
+    git(project, "add", "-A")
+    git(project, "commit", "-qm", "Mine")
+    found = foreseen(project, place, home)
+    assert isinstance(found, MergeConflictError)
+    assert found.paths == ("more.txt",)
+    git(project, "rm", "-q", "more.txt")
+    on_main(project, "other.txt", "mine\n")
+    assert foreseen(project, place, home) is None
+    (project / ".git/MERGE_HEAD").write_text(tip(project, "work") + "\n")
+    assert "a merge is in progress" in str(foreseen(project, place, home))
+    (project / ".git/MERGE_HEAD").unlink()
+    (project / "more.txt").write_text("in the way\n")
+    assert isinstance(foreseen(project, place, home), CheckoutDirtyError)
+    leave_main(project)
+    assert foreseen(project, place, home) is None
 
 
 # -- killed in the middle ------------------------------------------------------------------------

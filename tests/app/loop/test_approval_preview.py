@@ -1,0 +1,85 @@
+"""What is shown before an approval: where the result goes, or why it cannot go there now."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from agentmux.app.loop.approval_preview import destination, preview_lines
+from agentmux.app.session.lookup import sessions_dir
+from agentmux.app.session.own_worktree import placed
+from agentmux.app.world import World
+from agentmux.core.journal.state import Base, Options, SessionState
+from agentmux.core.names.phase import Phase
+from agentmux.wiring import build
+from tests.app.driver import git, make_project
+from tests.app.on_disk import OnDisk
+
+NAME = "20260101-101500-x"
+
+
+@pytest.fixture
+def project(tmp_path: Path, short_dir: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("TMUX_TMPDIR", str(short_dir))
+    return make_project(tmp_path / "project")
+
+
+@pytest.fixture
+def state(project: Path, tmp_path: Path) -> SessionState:
+    """A session in a worktree of its own, with one file that is not committed."""
+    place = tmp_path / "place"
+    git(project, "worktree", "add", "-q", str(place), "-b", "agentmux/x")
+    (place / "one.txt").write_text("1\n")
+    base = git(project, "rev-parse", "HEAD").strip()
+    return SessionState(
+        phase=Phase.COMPLETING,
+        feature="Add it",
+        branch="agentmux/x",
+        worktree=str(place),
+        base=Base(commit=base, branch="main"),
+        options=Options(commit=True, base=base),
+    )
+
+
+def world(project: Path, state: SessionState) -> World:
+    return placed(build.world(project, environ=dict(os.environ)), state)
+
+
+def merges_to(project: Path, state: SessionState) -> str:
+    """Return where a merge of the session would go, and check that the preview says the same."""
+    here = world(project, state)
+    home = sessions_dir(project) / NAME
+    home.mkdir(parents=True, exist_ok=True)
+    files = here.files(home)
+    where = destination(here, files, state, "merge")
+    assert where in list(preview_lines(here, files, state, where))
+    return where
+
+
+def test_what_a_merge_would_be_refused_for_is_said_before_the_question(
+    project: Path, state: SessionState
+) -> None:
+    assert merges_to(project, state) == "then merged into main"
+    (project / "one.txt").write_text("mine\n")
+    said = merges_to(project, state)
+    assert said.startswith("it cannot be merged now: branch `main` is checked out in")
+    assert said.endswith("changes in one.txt; commit or stash them there, then approve again")
+    git(project, "add", "-A")
+    git(project, "commit", "-qm", "Mine")
+    assert merges_to(project, state) == (
+        "it cannot be merged now: conflicts with branch `main` in one.txt; have a coder resolve it:"
+        f" agentmux request-changes --from fixing --session {NAME}"
+        " 'Merge main into this branch, and resolve the conflicts.'"
+    )
+
+
+def test_a_session_that_needs_the_checkout_is_named_before_the_question(
+    project: Path, state: SessionState
+) -> None:
+    other = sessions_dir(project) / "20260101-101501-other"
+    OnDisk(other, Phase.PLANNING, options=Options(commit=True, base=state.options.base))
+    said = merges_to(project, state)
+    assert f"cannot be merged now: session {other.name} began in {project}" in said
+    assert f"agentmux approve {NAME} --keep" in said
+    git(project, "checkout", "-q", "-b", "mine")
+    assert merges_to(project, state) == "then merged into main"
