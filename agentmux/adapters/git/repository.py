@@ -27,6 +27,7 @@ from agentmux.adapters.git.program import (
     split,
 )
 from agentmux.adapters.git.session_objects import reading
+from agentmux.adapters.git.work_tree import work_tree
 from agentmux.core.names import layout
 from agentmux.errors import AgentmuxError, UsageError
 from agentmux.ports.repository import (
@@ -39,6 +40,7 @@ from agentmux.ports.repository import (
     InProgress,
 )
 
+_HEADS: Final = "refs/heads/"
 _STAT_COLUMNS: Final = 76
 _STAT_FILES: Final = "--stat-count=40"
 _SCRATCH: Final = "agentmux-commit-"
@@ -85,13 +87,20 @@ class Git:
 
     def head(self) -> Head:
         """Return HEAD's commit and branch, and the operation in progress, such as a rebase."""
+        both = self._git.read("rev-parse", "HEAD^{commit}", "--symbolic-full-name", "HEAD")
+        lines = decoded(both.out).splitlines()
+        if both.status or len(lines) != 2 or not lines[1].startswith(_HEADS):
+            return self._odd_head()
+        branch = lines[1].removeprefix(_HEADS)
+        return Head(commit=lines[0], branch=branch, in_progress=self._in_progress())
+
+    def _odd_head(self) -> Head:
+        """Return a HEAD that is detached, or on a branch without a commit."""
         commit = self._git.read("rev-parse", "-q", "--verify", "HEAD^{commit}")
         branch = self._git.read("symbolic-ref", "-q", "HEAD")
         return Head(
             commit=decoded(commit.out).strip() if commit.status == 0 else None,
-            branch=decoded(branch.out).strip().removeprefix("refs/heads/")
-            if branch.status == 0
-            else None,
+            branch=decoded(branch.out).strip().removeprefix(_HEADS) if branch.status == 0 else None,
             in_progress=self._in_progress(),
         )
 
@@ -446,6 +455,9 @@ class Git:
         return in_progress(self._git_dir())
 
     def _git_dir(self) -> Path:
+        tree = work_tree(self._git.root())
+        if tree is not None and tree.top == self._git.root():
+            return Path(os.path.realpath(tree.git_dir))
         reply = self._git.must_read("find the git directory", "rev-parse", "--absolute-git-dir")
         return Path(decoded(reply.out).removesuffix("\n"))
 
