@@ -286,7 +286,7 @@ def _exit_of(name: str, seat: Seat, fact: LaunchFact) -> RecordExit:
 def _cause(seat: Seat, fact: LaunchFact) -> str:
     record = fact.exit
     if seat.role == SETUP:
-        return _cause_of_step(record or Exit())
+        return cause_of_step(record or Exit())
     if seat.status == STOPPED or seat.mode not in AGENT_MODES:
         return ENDED_BY_USER  # no agent ran that could have crashed
     if record is None:
@@ -300,7 +300,8 @@ def _cause(seat: Seat, fact: LaunchFact) -> str:
     return FINISHED if record.status == 0 else CRASHED
 
 
-def _cause_of_step(record: Exit) -> str:
+def cause_of_step(record: Exit) -> str:
+    """Return how a step of the setup ended, as `events.AgentExited` has it."""
     if record.timed_out:
         return TIMED_OUT
     if record.hup:

@@ -536,7 +536,9 @@ def _setup_done(state: SessionState, event: Event, fact: SetupDone) -> SessionSt
 
 
 def _repinned(state: SessionState, event: Event, fact: Repinned) -> SessionState:
-    return replace(state, setup=repinned(state.setup, fact.setup, fact.dirty))
+    # What ran last was a step of the setup as it was.
+    known = _without_seat(state, SETUP)
+    return replace(known, setup=repinned(state.setup, fact.setup, fact.dirty))
 
 
 def _checkpoint_taken(state: SessionState, event: Event, fact: CheckpointTaken) -> SessionState:

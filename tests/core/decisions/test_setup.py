@@ -125,6 +125,14 @@ def repin(session: Session, *steps: SetupStep, **fields: Any) -> None:
     session.tell(Repinned(setup=recorded_steps(steps), dirty=("of-agents",), **fields))
 
 
+def test_what_ran_before_a_repin_is_no_step_after_it(session: Session) -> None:
+    id_ = session.launch("setup", mode="setup", topic="install", phase="architecting")
+    repin(session, SetupStep(name="install", run=("npm", "install")))
+    session.tell(AgentExited(cause="finished", status=0), "setup", id_)
+    assert session.state.setup is not None
+    assert session.state.setup.done == 0
+
+
 def test_a_failed_setup_goes_on_with_the_step_that_was_mended(session: Session) -> None:
     run(session)
     run(session, "crashed", 1)
