@@ -32,10 +32,11 @@ from agentmux.app.signals.checks import Submission as Handin
 from agentmux.app.signals.submission import SubmitAnswer, decide, identity_from, submit
 from agentmux.app.world import World
 from agentmux.core.agents.spec import AgentSpec
+from agentmux.core.config.settings import SetupStep
 from agentmux.core.journal.events import Approved, ChangesRequested, Event
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names import layout
-from agentmux.core.names.phase import Phase
+from agentmux.core.names.phase import SETUP, Phase
 from agentmux.core.pipeline.delivery import failure
 from agentmux.core.terminal.keys import Pressed
 from agentmux.errors import ExitCode
@@ -255,6 +256,7 @@ class Studio:
         worktree: bool = False,
         checkpoints: bool = True,
         short: bool = False,
+        setup: tuple[SetupStep, ...] = (),
     ) -> None:
         self.project = project
         self.worktree = worktree
@@ -262,10 +264,9 @@ class Studio:
         """The folder that contains all that a session changes."""
         self.cycles = cycles
         self.world: World = build.world(project, environ=environ)
-        if not (real_git and checkpoints):
-            settings = self.world.settings
-            still = replace(settings, git=replace(settings.git, checkpoints=False))
-            self.world = replace(self.world, settings=still)
+        settings = self.world.settings
+        chosen = replace(settings.git, checkpoints=real_git and checkpoints, setup=setup)
+        self.world = replace(self.world, settings=replace(settings, git=chosen))
         if not real_git:
             self.world = replace(self.world, repository=NotedRepository(project))
         self.short = short
@@ -279,6 +280,8 @@ class Studio:
         self.gone = gone
         self.accepted: list[str] = []
         """Ids of the signals that were answered with `accepted`, in order."""
+        self.ran: list[str] = []
+        """The names of the setup's steps that ran, in order."""
 
     # -- the session -------------------------------------------------------------------------
 
@@ -308,6 +311,7 @@ class Studio:
         """Return the same project with a new terminal; ``accepted`` are ids of accepted signals."""
         other = copy.copy(self)
         other.accepted = list(accepted)
+        other.ran = []
         other.terminal = SimTerminal()
         return other
 
@@ -368,8 +372,23 @@ class Studio:
         if pane.id not in self.terminal.found:
             return
         told, pane.step = pane.step == "told", "working"
+        if pane.seat == SETUP:
+            self._set_up(pane)
+            return
         agent = SimAgent(self, pane.launch)
         pane.step = "over" if agent.work(told=told) else "waiting"
+
+    def _set_up(self, pane: SimPane) -> None:
+        """Run a step of the setup, as the program in its pane does."""
+        folder = self.session / layout.launch(pane.launch)
+        fields = json.loads((folder / "launch.json").read_text())
+        self.ran.append(fields["name"])
+        _leave(folder / "started", "")
+        done = subprocess.run(fields["argv"], cwd=fields["cwd"], env=fields["env"], check=False)
+        record = {"status": done.returncode, "signal": None, "hup": False}
+        _leave(folder / "exit.json", json.dumps(record))
+        del self.terminal.found[pane.id]
+        poke(self.session)
 
     async def _type_into(
         self,

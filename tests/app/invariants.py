@@ -62,7 +62,7 @@ def check_journal(session: Path, accepted: Iterable[str] = ()) -> tuple[Step, ..
 def check_launches(steps: Iterable[Step]) -> None:
     """Check that work is launched again only after a resume, and never after it was handed in."""
     handed_in: set[Work] = set()
-    launched: Counter[Work] = Counter()
+    launched: Counter[tuple[object, ...]] = Counter()  # also by the step of a setup
     for state, event, _ in steps:
         work = (state.cycle, state.iteration, state.phase.value, event.seat)
         if isinstance(event.fact, Resumed):
@@ -70,8 +70,10 @@ def check_launches(steps: Iterable[Step]) -> None:
         elif isinstance(event.fact, Rewound):  # what was done after the checkpoint is done again
             handed_in.clear()
         elif isinstance(event.fact, AgentLaunched):
-            launched[work] += 1
-            assert launched[work] == 1, f"{work} was launched twice without a reason"
+            launched[*work, event.fact.topic] += 1
+            assert launched[*work, event.fact.topic] == 1, (
+                f"{work} was launched twice without a reason"
+            )
             assert work not in handed_in, f"{work} was launched after it was handed in"
         elif hands_in(state, event):
             assert work not in handed_in, f"{work} was taken twice"

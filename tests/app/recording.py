@@ -17,17 +17,24 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any, TypeVar
 
 import pytest
 
-from agentmux.adapters.git.program import GitProgram, GitReply
+from agentmux.adapters.forge import command_line
+from agentmux.adapters.git.program import GitProgram
 from agentmux.core.names import layout
 from agentmux.ports.terminal import TmuxSession
 from tests.app.driver import SimPane, Studio
 from tests.faults.operations import Operation, Operations
 
-GIT_READS = {"config", "diff", "diff-index", "status"}
-"""Git commands that `GitProgram.run` starts, too, and that change nothing."""
+READS = {
+    *("git config -z", "git diff", "git diff-index", "git status"),
+    *("gh api", "gh issue view", "gh pr list", "gh pr view"),
+}
+"""Commands that are run like others, and that change nothing."""
+
+T = TypeVar("T")
 
 HALF = "half of a line"
 """After what an image is named whose journal ends in half of a line."""
@@ -45,7 +52,7 @@ class Image:
     after: str
     before: str
     event: str
-    """The last event in the journal, and where: kind, seat and phase."""
+    """The last event in the journal, and where: kind, seat, topic and phase."""
     session: TmuxSession | None
     panes: tuple[SimPane, ...]
     accepted: tuple[str, ...]
@@ -53,7 +60,7 @@ class Image:
     @property
     def kind(self) -> str:
         """What tells this image from others: the operation; of git and the journal also when."""
-        by_event = self.after.startswith("git ") or self.after.split()[-1] in _BY_EVENT
+        by_event = self.after.startswith(("git ", "gh ")) or self.after.split()[-1] in _BY_EVENT
         return f"{self.after} at {self.event}" if by_event else self.after
 
     @property
@@ -69,6 +76,30 @@ def one_of_each(images: Iterable[Image]) -> list[Image]:
     return [found[number % len(found)] for number, found in enumerate(kinds.values())]
 
 
+def record(patch: pytest.MonkeyPatch, root: Path, before: Callable[[Operation], None]) -> None:
+    """Call ``before`` for each operation below ``root``, and each command of git and of a forge.
+
+    It is not called while such a command runs. When we are killed, git goes on and removes its lock
+    files; the next orchestrator waits for that. Lock files stay on the disk only after a power
+    loss, and the user has to remove them.
+    """
+    operations = Operations(root, before)
+    operations.install(patch.setattr)
+
+    def noted(real: Callable[..., T], name: Callable[..., str]) -> Callable[..., T]:
+        def call(*arguments: object, **more: object) -> T:
+            with operations.lock:
+                before(Operation("run", name(*arguments)))
+                return real(*arguments, **more)
+
+        return call
+
+    git = noted(GitProgram.run, lambda program, *argv: f"git {_command(argv)}")
+    forge = noted(command_line._ran, lambda argv, *_: " ".join(("gh", *argv[1:3])))
+    patch.setattr(GitProgram, "run", git)
+    patch.setattr(command_line, "_ran", forge)
+
+
 class Recording:
     """Keeps images of the disk while something changes it."""
 
@@ -82,27 +113,9 @@ class Recording:
 
     def during(self, patch: pytest.MonkeyPatch, deed: Callable[[], object]) -> object:
         """Do it, and return its result."""
-        operations = Operations(self._studio.ground, self._before)
         with patch.context() as context:
-            operations.install(context.setattr)
-            context.setattr(GitProgram, "run", self._noted(GitProgram.run, operations))
+            record(context, self._studio.ground, self._before)
             return deed()
-
-    def _noted(
-        self, real: Callable[..., GitReply], operations: Operations
-    ) -> Callable[..., GitReply]:
-        """Take no image while git works.
-
-        When we are killed, git goes on and removes its lock files; the next orchestrator waits for
-        that. Lock files stay on the disk only after a power loss, and the user has to remove them.
-        """
-
-        def call(program: GitProgram, *argv: str, **more: object) -> GitReply:
-            with operations.lock:
-                self._before(Operation("git", _command(argv)))
-                return real(program, *argv, **more)
-
-        return call
 
     def _before(self, operation: Operation) -> None:
         to_journal = operation.path.endswith(layout.JOURNAL)
@@ -119,8 +132,8 @@ class Recording:
         self._torn = to_journal and operation.name == "write"
 
     def _name(self, operation: Operation) -> str:
-        if operation.name == "git":
-            return f"git {operation.path}"
+        if operation.name == "run":
+            return operation.path
         place = os.path.relpath(operation.place, self._studio.session)
         return f"{operation.name} {_shortened(place)}"
 
@@ -145,9 +158,11 @@ class Recording:
         if not os.path.exists(session / layout.STATE):
             return "the start"
         lines = (session / layout.JOURNAL).read_bytes().splitlines()
-        last = json.loads(lines[-1]) if lines else {"event": "the start"}
+        last: dict[str, Any] = json.loads(lines[-1]) if lines else {"event": "the start"}
         phase = json.loads((session / layout.STATE).read_bytes())["phase"]
-        return f"{last['event']} {_shortened(last.get('seat', ''))} {phase}"
+        topic = last.get("payload", {}).get("topic", "")
+        what = (last["event"], last.get("seat", ""), topic, phase)
+        return _shortened(" ".join(filter(None, what)))
 
 
 def _shortened(name: str) -> str:
@@ -160,13 +175,13 @@ def _command(argv: tuple[str, ...]) -> str:
     words = list(argv)
     while words[0] == "-c":
         del words[:2]
-    return " ".join(words[: 2 if words[0] == "worktree" else 1])
+    return " ".join(words[: 2 if words[0] in {"config", "worktree"} else 1])
 
 
 def changes(operation: Operation) -> bool:
     """Return whether the operation has a visible effect on the disk."""
-    if operation.name == "git":
-        return operation.path not in GIT_READS
+    if operation.name == "run":
+        return operation.path not in READS
     if operation.name == "mkdir":
         return not os.path.isdir(operation.path)
     if operation.name == "unlink":
@@ -204,5 +219,5 @@ def clone(source: str, target: str, copies: dict[int, str] | None = None) -> Non
                 if shared or known:
                     _LINK(known or entry.path, name)
                 else:
-                    shutil.copyfile(entry.path, name)
+                    shutil.copy(entry.path, name)
                     copies[entry.inode()] = name

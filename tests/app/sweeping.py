@@ -9,12 +9,13 @@ import json
 import os
 import shutil
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from agentmux.core.config.settings import SetupStep
 from agentmux.core.journal.events import Resumed
 from agentmux.core.names import layout
 from agentmux.core.names.phase import Phase
@@ -24,19 +25,26 @@ from tests.app.invariants import Step, check_journal, phases
 from tests.app.recording import Image, Recording, clone
 
 
-def begin(folder: Path, *, worktree: bool = False, checkpoints: bool = False) -> Studio:
-    """Start a short session on real git, which nobody has driven yet."""
+def begin(
+    folder: Path,
+    *,
+    worktree: bool = False,
+    checkpoints: bool = False,
+    setup: tuple[SetupStep, ...] = (),
+    environ: Mapping[str, str] | None = None,
+) -> Studio:
+    """Make a project with real git, and a short session in it that is still to be started."""
     project = make_project(folder / "ground" / "project" if worktree else folder / "project")
-    studio = Studio(
-        project, dict(os.environ), cycles=1, real_git=True, short=True,
-        worktree=worktree, checkpoints=checkpoints,
+    return Studio(
+        project, {**os.environ, **(environ or {})}, cycles=1, real_git=True, short=True,
+        worktree=worktree, checkpoints=checkpoints, setup=setup,
     )  # fmt: skip
-    studio.start()
-    return studio
 
 
 def recorded(studio: Studio, folder: Path, patch: pytest.MonkeyPatch) -> Recording:
-    """Drive the session to its end; return the recording."""
+    """Drive the session to its end, after a start if it has none; return the recording of that."""
+    if not studio.session.exists():
+        studio.start()
     store = folder / "images"
     store.mkdir()
     recording = Recording(studio, store)
@@ -51,6 +59,7 @@ def gone_on(studio: Studio, image: Image, mode: str) -> Studio:
     clone(str(image.folder), str(studio.ground))
     after, foreseen = studio.again(image.accepted), ""
     check_absent(after)
+    done = steps_done(after)
     if mode == "reattach":
         assert image.session is not None
         after.reattach(image.session, image.panes)
@@ -59,6 +68,7 @@ def gone_on(studio: Studio, image: Image, mode: str) -> Studio:
     else:
         foreseen = after.resume()
     assert after.drive(mode) is ExitCode.OK
+    assert not done.intersection(after.ran), "a step of the setup ran twice"
     if foreseen not in {"", Phase.DONE.value}:
         resumed = [e.fact for e, _ in after.events() if isinstance(e.fact, Resumed)]
         assert [fact.phase for fact in resumed] == [foreseen], "a dry run said something else"
@@ -72,7 +82,11 @@ class Outcome:
     phases: tuple[tuple[int, int, str], ...]
     commits: tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
     artifacts: tuple[str, ...]
+    files: tuple[tuple[str, str], ...]
+    """Every file of the project and of the worktree, with its content."""
     delivered: str
+    saved: str
+    """The tree of the last checkpoint."""
 
 
 def outcome(studio: Studio) -> Outcome:
@@ -81,8 +95,42 @@ def outcome(studio: Studio) -> Outcome:
         phases=phases(check(studio)),
         commits=commits(studio),
         artifacts=tuple(sorted(artifacts(studio.session))),
+        files=tuple(sorted(files(studio.ground))),
         delivered=delivered(studio) if studio.then else "",
+        saved=saved(studio),
     )
+
+
+def files(top: Path) -> Iterator[tuple[str, str]]:
+    """Yield every file that is not git's or ours, with its content."""
+    for folder, inside, names in os.walk(top):
+        inside[:] = [name for name in inside if name not in {".git", layout.PROJECT_FOLDER}]
+        for name in names:
+            if name != ".git":
+                path = Path(folder, name)
+                yield str(path.relative_to(top)), path.read_text()
+
+
+def saved(studio: Studio) -> str:
+    """Return the tree of the last checkpoint; empty where there is none."""
+    found = studio.state().tree_checkpoints
+    if not found:
+        return ""
+    place = studio.session / layout.WORK_TREE / "objects"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("GIT_ALTERNATE_OBJECT_DIRECTORIES", str(place))
+        return git(studio.project, "rev-parse", f"{found[-1].commit}^{{tree}}")
+
+
+def steps_done(studio: Studio) -> set[str]:
+    """Return the steps of the setup that have succeeded in the worktree that is there."""
+    done = set()
+    if worktree(studio).exists():
+        for path in studio.session.glob(f"{layout.LAUNCHES}/*/exit.json"):
+            fields = json.loads(path.with_name("launch.json").read_text())
+            if json.loads(path.read_text())["status"] == 0:
+                done.add(fields["name"])
+    return done
 
 
 def artifacts(session: Path) -> Iterator[str]:
@@ -95,13 +143,14 @@ def artifacts(session: Path) -> Iterator[str]:
 
 def delivered(studio: Studio) -> str:
     """Return what the base and the remote have; check every byte in the user's checkout."""
-    project = studio.project
+    project, forge = studio.project, studio.ground / "forge" / ".git" / "forge.json"
     assert git(project, "status", "--porcelain") == "?? mine.txt\n"
-    assert (project / "mine.txt").read_text() == "not committed\n"
-    assert (project / "local.env").read_text() == "SECRET=1\n"
     refs = studio.ground / "remote" / ".git" / "refs"
     pushed = [path.name for path in refs.rglob("*") if path.is_file()]
-    return f"{git(project, 'log', '--first-parent', '--format=%T %s', 'main')} {pushed}"
+    asked = json.loads(forge.read_text())["requests"] if forge.exists() else []
+    requests = [f"#{each['number']} {each['title']}" for each in asked]
+    merged = git(project, "log", "--first-parent", "--format=%T %s", "main")
+    return f"{merged} {pushed} {requests}"
 
 
 def commits(studio: Studio) -> tuple[tuple[str, tuple[tuple[str, str], ...]], ...]:
@@ -117,8 +166,8 @@ def commits(studio: Studio) -> tuple[tuple[str, tuple[tuple[str, str], ...]], ..
     top = worktree(studio)
     logged = git(top, "log", "--reverse", "--format=%T%x00%B%x01").split("\x01\n")
     pairs = [tuple(each.split("\x00")) for each in logged if each]
-    assert [trailer in message for _, message in pairs] == [False, True]
-    assert git(top, "status", "--porcelain") == ""
+    assert [number for number, pair in enumerate(pairs) if trailer in pair[1]] == [len(pairs) - 1]
+    assert git(top, "status", "--porcelain") in {"", "?? made.txt\n"}
     return tuple((m.replace(trailer, "").strip(), (("", tree),)) for tree, m in pairs)
 
 
@@ -159,3 +208,13 @@ def journal_of(studio: Studio, image: Image) -> list[str]:
     journal = image.folder / studio.session.relative_to(studio.ground) / layout.JOURNAL
     lines = [line for line in journal.read_bytes().split(b"\n") if line.endswith(b"}")]
     return [json.loads(line)["event"] for line in lines]
+
+
+def since(studio: Studio, images: list[Image], event: str) -> list[Image]:
+    """Return those images in whose journal this event is."""
+    return [image for image in images if event in journal_of(studio, image)]
+
+
+def before(studio: Studio, images: list[Image], event: str) -> list[Image]:
+    """Return those images in whose journal this event is not."""
+    return [image for image in images if event not in journal_of(studio, image)]

@@ -17,10 +17,11 @@ import pytest
 
 from agentmux.app.session.lookup import list_sessions
 from agentmux.core.names import layout
+from tests.app import sweeping as git_sweeps
 from tests.app.driver import MESSAGE, NotedRepository, Studio, make_project
-from tests.app.recording import clone, one_of_each
+from tests.app.recording import clone, one_of_each, record
 from tests.app.sweeping import commits, outcome, recorded, sweep
-from tests.faults.operations import Operation, Operations
+from tests.faults.operations import Operation
 
 
 def begin(folder: Path) -> Studio:
@@ -34,7 +35,6 @@ def test_a_kill_at_any_operation_changes_nothing_in_the_end(
     quick: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     studio = begin(quick)
-    studio.start()
     recording = recorded(studio, quick, monkeypatch)
     assert {"replace", "rename", "mkdir", "link", "write"} <= set(recording.operations)
     assert commits(studio)[-1][0] == MESSAGE
@@ -47,7 +47,6 @@ def test_a_kill_of_the_orchestrator_or_a_lost_state_changes_nothing_in_the_end(
     quick: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     studio = begin(quick)
-    studio.start()
     recording = recorded(studio, quick, monkeypatch)
     wanted = outcome(studio)
     alive = [image for image in recording.images[::-1] if image.session is not None]
@@ -61,26 +60,28 @@ def test_a_kill_of_the_orchestrator_or_a_lost_state_changes_nothing_in_the_end(
     sweep(studio, wanted, lost, "resume")
 
 
+@pytest.mark.parametrize("worktree", [False, True])
 def test_a_start_that_is_killed_leaves_a_whole_session_or_none(
-    quick: Path, monkeypatch: pytest.MonkeyPatch
+    worktree: bool, quick: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    studio = begin(quick)
+    studio = git_sweeps.begin(quick, worktree=True) if worktree else begin(quick)
     disks: list[tuple[Path, Operation]] = []
 
     def keep(operation: Operation) -> None:
         disks.append((quick / f"{len(disks):03}", operation))
-        clone(str(studio.project), str(disks[-1][0]))
+        clone(str(studio.ground), str(disks[-1][0]))
 
     with monkeypatch.context() as context:
-        Operations(studio.project, keep).install(context.setattr)
+        record(context, studio.ground, keep)
         studio.start()
     whole = began(studio)
     assert len(disks) > 20
+    assert worktree == any(operation.path == "git config --local" for _, operation in disks)
 
     seen = set()
     for disk, operation in disks:
-        shutil.rmtree(studio.project)
-        disk.rename(studio.project)
+        shutil.rmtree(studio.ground)
+        disk.rename(studio.ground)
         after = studio.again(())
         found = list_sessions(after.world)
         assert [entry.problem for entry in found] in ([], [None]), operation
@@ -94,8 +95,9 @@ def test_a_start_that_is_killed_leaves_a_whole_session_or_none(
     assert seen == {0, 1}
 
 
-def began(studio: Studio) -> tuple[str, str, list[str]]:
+def began(studio: Studio) -> tuple[str, str, str | None, str | None, list[str]]:
     """Return what a session contains before its orchestrator has done anything."""
     state = studio.state()
     text = (studio.session / layout.REQUIREMENTS).read_text()
-    return state.phase.value, text, [event.fact.kind for event, _ in studio.events()]
+    events = [event.fact.kind for event, _ in studio.events()]
+    return state.phase.value, text, state.branch, state.worktree, events

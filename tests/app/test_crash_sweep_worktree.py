@@ -1,0 +1,180 @@
+"""A session in a worktree, killed before and after each git command and durable write.
+
+As in `tests.app.test_crash_sweep`, with real git and a short run: one sub-plan, one review. Swept
+are the making of the worktree with its copies and its setup, its checkpoints, a rewind, and a
+removal.
+"""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from agentmux.app.commands.remove import (
+    finish_removals,
+    remove_session,
+    require_nothing_lost,
+    worktree_to_remove,
+)
+from agentmux.app.commands.rewind import rewind
+from agentmux.app.session.lookup import entry_at, list_sessions
+from agentmux.core.config.settings import SetupStep
+from tests.app.driver import Studio, git
+from tests.app.recording import HALF, Image, Recording, clone, one_of_each
+from tests.app.sweeping import (
+    before,
+    begin,
+    files,
+    gone_on,
+    journal_of,
+    outcome,
+    recorded,
+    since,
+    sweep,
+    worktree,
+)
+
+SETUP = (
+    SetupStep(name="build", run=("sh", "-c", "echo made > made.txt")),
+    SetupStep(name="configure", run=("sh", "-c", "cat local.env made.txt > all.env")),
+)
+COPIED = {
+    ".gitignore": "*.env\n", ".worktreeinclude": "*.env\n",
+    "local.env": "SECRET=1\n", "inner/deep.env": "SECRET=2\n",
+}  # fmt: skip
+
+
+def test_a_kill_of_the_making_of_a_worktree_changes_nothing_in_the_end(
+    quick: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    studio = begin(quick, worktree=True, setup=SETUP)
+    (studio.project / "inner").mkdir()
+    for name, text in COPIED.items():
+        (studio.project / name).write_text(text)
+    git(studio.project, "add", ".gitignore", ".worktreeinclude")
+    git(studio.project, "commit", "-qm", "Ignore")
+    trusted = frozenset(part.key for part in studio.world.trust.parts())
+    studio.world = replace(studio.world, templates=studio.world.allow(trusted).templates)
+    recording = recorded(studio, quick, monkeypatch)
+    wanted = outcome(studio)
+    top = worktree(studio)
+    assert (top / "all.env").read_text() == "SECRET=1\nmade\n"
+    assert "made.txt" not in git(top, "ls-files")
+    made = before(studio, recording.images, "submit_architecture")
+    images = one_of_each(made)
+    assert {"git update-ref", "git worktree add"} < {i.after for i in images}
+    assert len(images) > 30
+    sweep(studio, wanted, images, "resume")
+    alive = [image for image in images if image.session is not None]
+    sweep(studio, wanted, alive[::3], "reattach")
+    deleted = one_of_each(made[::-1])[::4]
+    for image in deleted:
+        shutil.rmtree(image.folder / "project-worktrees", ignore_errors=True)
+    sweep(studio, wanted, deleted, "resume")
+    assert git(studio.project, "log", "--format=%s") == "Ignore\nBegin\n"
+    assert git(studio.project, "worktree", "list").count("\n") == 2
+
+
+def test_a_kill_around_a_checkpoint_changes_nothing_in_the_end(
+    quick: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Killed in the middle of one, and with the worktree deleted after one."""
+    studio = begin(quick, worktree=True, checkpoints=True)
+    recording = recorded(studio, quick, monkeypatch)
+    wanted = outcome(studio)
+    assert wanted.saved == git(worktree(studio), "rev-parse", "HEAD^{tree}")
+    coded = before(studio, since(studio, recording.images, "submit_done"), "approve")
+    images = [image for image in one_of_each(coded) if is_of_checkpoint(image)]
+    assert {"git update-index", "git write-tree", "git commit-tree"} < {i.after for i in images}
+    sweep(studio, wanted, images, "resume")
+    lost = one_of_each(saved(studio, recording.images))[::3]
+    assert len(lost) > 9
+    for image in lost:
+        shutil.rmtree(image.folder / "project-worktrees")
+    sweep(studio, wanted, lost, "resume")
+
+
+def is_of_checkpoint(image: Image) -> bool:
+    in_it = image.after.startswith("git ") or "work-tree/" in image.after
+    return in_it or "checkpoint_taken" in image.kind
+
+
+def saved(studio: Studio, images: list[Image]) -> list[Image]:
+    """Return the images in which a checkpoint has all code, and nothing is approved."""
+    found = before(studio, since(studio, images, "submit_done"), "approve")
+    whole = [image for image in found if image.after != HALF]
+    return [image for image in whole if is_saved(journal_of(studio, image))]
+
+
+def is_saved(events: list[str]) -> bool:
+    last = {event: place for place, event in enumerate(events)}
+    return last["submit_done"] < last.get("checkpoint_taken", -1)
+
+
+def test_a_kill_of_a_rewind_changes_nothing_in_the_end(
+    quick: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From the moment in which the intent is recorded, every resume finishes the rewind."""
+    studio = begin(quick, worktree=True, checkpoints=True)
+    image = saved(studio, recorded(studio, quick, monkeypatch).images)[-1]
+    shutil.rmtree(studio.ground)
+    clone(str(image.folder), str(studio.ground))
+    stopped = studio.again(image.accepted)
+    (worktree(stopped) / "stray.py").write_text("STRAY = 1\n")
+    stopped._new_terminal()
+
+    rewinding = Recording(stopped, quick / "images")
+    entry = entry_at(stopped.world, stopped.session)
+    rewinding.during(monkeypatch, lambda: rewind(stopped.world, entry, "planning"))
+    begun = since(studio, rewinding.images, "rewind_started")
+    assert 10 < len(begun) < len(rewinding.images)
+    wanted = outcome(gone_on(studio, begun[-1], "resume"))
+    assert "stray.py" not in git(worktree(studio), "ls-files")
+    sweep(studio, wanted, one_of_each(begun), "resume")
+
+
+def test_a_removal_that_is_killed_is_finished_by_the_next_one(
+    quick: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    studio = begin(quick, worktree=True)
+    studio.then = "merge"
+    recorded(studio, quick, monkeypatch)
+    studio._new_terminal()
+    kept = files(studio.project)
+    removing = Recording(studio, quick / "images")
+    removing.during(monkeypatch, lambda: remove(studio))
+    wanted = traces(studio)
+    assert wanted == (dict(kept), [".gitignore"], f"{studio.project}", "refs/heads/main")
+    images = one_of_each(removing.images)
+    assert len(images) > 10
+    for image in images:
+        shutil.rmtree(studio.ground)
+        clone(str(image.folder), str(studio.ground))
+        finish_removals(studio.world)
+        if list_sessions(studio.world):
+            remove(studio)
+        assert traces(studio) == wanted, image.name
+
+
+def remove(studio: Studio) -> None:
+    """Remove the session, as `agentmux remove` does."""
+    world, entry = studio.world, entry_at(studio.world, studio.session)
+    spec = worktree_to_remove(world, entry)
+    assert spec is not None
+
+    def take_away() -> None:
+        lost = require_nothing_lost(world, entry, spec, force=False)
+        world.worktrees.take_away(spec, lost.tip)
+
+    remove_session(world, entry, take_away)
+
+
+def traces(studio: Studio) -> tuple[dict[str, str], list[str], str, str]:
+    """Return the files of the project, and what is left of the session."""
+    sessions = sorted(each.name for each in studio.session.parent.iterdir())
+    trees = git(studio.project, "worktree", "list").split()[0::3]
+    refs = git(studio.project, "for-each-ref", "--format=%(refname)")
+    return dict(files(studio.ground / "project")), sessions, " ".join(trees), refs.strip()
