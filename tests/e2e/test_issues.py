@@ -3,8 +3,6 @@
 import sys
 from pathlib import Path
 
-import pytest
-
 from tests.e2e.conftest import Project
 from tests.fakes import obedient_agent
 from tests.fakes.forge import FakeForge
@@ -66,21 +64,18 @@ def test_what_start_says_of_an_issue(project: Project, forge: FakeForge) -> None
     assert project.tree() == before
 
 
-@pytest.mark.parametrize(
-    ("words", "code", "said"),
-    [
+def test_what_cannot_be_read_is_refused_before_anything_is_made(
+    project: Project, forge: FakeForge
+) -> None:
+    for words, code, said in (
         (("--issue", "8"), 6, "Could not resolve to an issue"),
         (("--issue", "x"), 2, "`x` is neither the number nor the URL of an issue"),
         (("--issue", "https://example.org/o/r/issues/8"), 2, "neither the number nor the URL"),
         (("--comments", "x"), 2, "it needs --issue"),
         (("--issue", "7", "--file", "/nonexistent"), 2, "/nonexistent"),
-    ],
-)
-def test_what_cannot_be_read_is_refused_before_anything_is_made(
-    project: Project, forge: FakeForge, words: tuple[str, ...], code: int, said: str
-) -> None:
-    assert said in project.fails(code, "start", "--agent", "demo", *words)
-    assert project.sessions() == []
+    ):
+        assert said in project.fails(code, "start", "--agent", "demo", *words)
+        assert project.sessions() == []
 
 
 def test_not_logged_in_and_no_remote(project: Project, forge: FakeForge) -> None:

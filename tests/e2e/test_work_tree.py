@@ -3,8 +3,7 @@
 import os
 import shutil
 import signal
-import subprocess
-import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -73,17 +72,11 @@ def test_agents_without_an_orchestrator_still_hold_the_work_tree(
 def test_of_starts_at_the_same_moment_in_two_projects_one_begins(
     project: Project, parts: tuple[Path, Path]
 ) -> None:
-    start = ("start", "--json", "--agent", "demo", "--no-worktree", "same")
-    words = (sys.executable, "-m", "agentmux", *start)
-    running = [
-        subprocess.Popen(
-            words, cwd=part, env=project.env, stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        )
-        for part in (*parts, *parts)
-    ]  # fmt: skip
-    said = [each.communicate(timeout=60) for each in running]
-    assert sorted(each.returncode for each in running) == [0, 3, 3, 3], said
+    words = ("start", "--json", "--agent", "demo", "--no-worktree", "same")
+    with ThreadPoolExecutor(4) as pool:
+        starts = [pool.submit(project.run, *words, cwd=part) for part in (*parts, *parts)]
+    done = [each.result() for each in starts]
+    assert sorted(each.returncode for each in done) == [0, 3, 3, 3], done
 
 
 def test_a_copy_of_the_repository_is_free(project: Project, parts: tuple[Path, Path]) -> None:
