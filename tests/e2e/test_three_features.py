@@ -2,13 +2,14 @@
 
 import os
 import signal
+import sys
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from tests.conftest import WaitUntil
 from tests.core.builders import plan
-from tests.e2e.conftest import Project
+from tests.e2e.conftest import Client, Project
 from tests.fakes.forge import FakeForge
 
 
@@ -40,10 +41,12 @@ def test_three_features_are_killed_resumed_and_delivered_each_in_its_way(
 
     kill_everything(project, wait_until)
     project.scenario({})
-    said = project.ok("resume", "--all", "--yes")
-    assert [line.split()[1] for line in said.splitlines()] == [
-        each.name for each in reversed(sessions.values())
-    ]
+    command = (sys.executable, "-m", "agentmux", "resume", "--all")
+    names = [each.name for each in reversed(sessions.values())]
+    with Client(project, *command, size=(200, 24)) as terminal:
+        wait_until(lambda: f"Resume 3 sessions: {', '.join(names)}?" in terminal.said, 20)
+        terminal.press("y\r")
+        wait_until(lambda: terminal.said.count(" is in phase implementing") == 3, 50)
     for each in sessions.values():
         each.wait(timeout=50)
     modes = [

@@ -397,6 +397,7 @@ def _resume(
     trust: bool,
     without_checkpoint: bool,
     repin: bool,
+    is_watched: bool = True,
 ) -> tuple[StartedSession, tuple[str, ...]]:
     """Check everything that could refuse the resume, ask where consent is needed, then resume.
 
@@ -410,6 +411,7 @@ def _resume(
         trust: Trust the project's files without being asked.
         without_checkpoint: As for `plan_resume`.
         repin: Likewise.
+        is_watched: Whether a person may watch the panes, so that these may ask first.
 
     Returns:
         The started session, and the warnings that were printed.
@@ -442,7 +444,7 @@ def _resume(
     if phase is not None and phase != plan.inference.phase:
         require_consent(face, f"Go back from {plan.inference.phase} to {phase}?", yes=yes)
     _end_survivors(face, plan, yes=yes)
-    policy = policy_of(world.settings.resume.policy, asked=face.interactive, yes=yes)
+    policy = policy_of(world.settings.resume.policy, asked=face.interactive and is_watched, yes=yes)
     request = OrchestratorRequest(
         mode="resume",
         fresh=tuple(sorted(fresh)),
@@ -464,6 +466,7 @@ def _each(face: Face, fresh: frozenset[str], *, yes: bool, trust: bool) -> Resum
             trust=trust,
             without_checkpoint=False,
             repin=False,
+            is_watched=False,
         )
 
     return one
