@@ -588,7 +588,7 @@ class NotedRepository:
     def fork(self, base: str, *, since: str, head: str = "HEAD") -> str:
         raise AssertionError("no test without real git has a worktree")
 
-    def changed_from(self, commit: str) -> tuple[str, ...]:
+    def changed_from(self, commit: str, dirty_at_start: Collection[str] = ()) -> tuple[str, ...]:
         raise AssertionError("no test without real git has a worktree")
 
     def subjects(self, since: str) -> tuple[str, ...]:

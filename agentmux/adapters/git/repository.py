@@ -129,8 +129,8 @@ class Git:
         later = self._git.read("merge-base", "--is-ancestor", since, fork)
         return fork if later.status == 0 else since
 
-    def changed_from(self, commit: str) -> tuple[str, ...]:
-        """Return the files in which the work tree differs from a commit, sorted; as for `dirty`."""
+    def changed_from(self, commit: str, dirty_at_start: Collection[str] = ()) -> tuple[str, ...]:
+        """Return the files in which HEAD differs from a commit, and those of `changed_since`."""
         reply = self._git.must_read(
             "compare the work tree",
             *("diff-tree", "-r", "-z", "--no-renames", "--name-only", commit, "HEAD"),
@@ -138,7 +138,7 @@ class Git:
         committed = (
             path for path in split(reply.out) if layout.PROJECT_FOLDER not in path.split("/")
         )
-        return tuple(sorted({*committed, *self.dirty()}))
+        return tuple(sorted({*committed, *self.changed_since(dirty_at_start)}))
 
     def subjects(self, since: str) -> tuple[str, ...]:
         """Return the subjects of the commits after ``since``, oldest first."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from agentmux.app.delivery.merge import merge_obstacle
 from agentmux.app.delivery.ways import goes
-from agentmux.app.loop.commit import left_out, made_already, preview, reason
+from agentmux.app.loop.commit import left_out, made_already, preview, reason, uncommitted
 from agentmux.app.session.changes import changes_of
 from agentmux.core.documents.review import short
 from agentmux.core.names import layout
@@ -70,6 +70,11 @@ def destination(world: World, files: SessionFiles, state: SessionState, way: str
     return goes(world, state, way)
 
 
+def files_label(count: int) -> str:
+    """Return a number of files in words: ``1 file``, ``4 files``."""
+    return "1 file" if count == 1 else f"{count} files"
+
+
 def _summary(files: SessionFiles) -> Iterator[str]:
     """Yield the reviewer's summary of the work, if there is one."""
     data, _ = files.read_artifact(_SUMMARY, TEXT_MAX)
@@ -93,11 +98,13 @@ def _verdicts(state: SessionState) -> Iterator[str]:
 def _files(
     world: World, files: SessionFiles, state: SessionState, message: str, paths: tuple[str, ...]
 ) -> Iterator[str]:
-    many = "1 file" if len(paths) == 1 else f"{len(paths)} files"
-    if state.worktree and not world.repository.dirty():
-        yield f"the result is committed already: {many}"
+    now = uncommitted(world, state)
+    if not now:
+        yield f"the result is committed already: {files_label(len(paths))}"
     else:
-        yield f"to be committed: {many}, with the message “{message.splitlines()[0]}”"
+        more = f" of the {files_label(len(paths))} of the result" if len(now) < len(paths) else ""
+        said = message.splitlines()[0]
+        yield f"to be committed: {files_label(len(now))}{more}, with the message “{said}”"
     yield from (f"  {line}" for line in _stat(world, files, state, paths))
     yield from map(left_out_label, left_out(world, state))
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from agentmux.app.delivery.ways import way_of
-from agentmux.app.loop.approval_preview import destination, preview_lines
-from agentmux.app.loop.commit import left_out, moved, preview, reason
+from agentmux.app.loop.approval_preview import destination, files_label, preview_lines
+from agentmux.app.loop.commit import left_out, moved, preview, reason, uncommitted
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.names.status_labels import left_out_label
 from agentmux.core.terminal.console import READ_S
@@ -72,6 +72,9 @@ def _doing(world: World, state: SessionState, where: str) -> str:
     without = "".join(f"; {left_out_label(path)}" for path in left_out(world, state))
     if not paths:
         return f"approve; there is nothing to commit{without}"
-    named = ", ".join(paths[:_NAMED]) + (", …" if len(paths) > _NAMED else "")
     then = f", {where}" if where else ""
-    return f"commit {len(paths)} file{'s' * (len(paths) != 1)}: {named}{then}{without}"
+    now = uncommitted(world, state)
+    if not now:
+        return f"approve {files_label(len(paths))}, committed already{then}{without}"
+    named = ", ".join(now[:_NAMED]) + (", …" if len(now) > _NAMED else "")
+    return f"commit {files_label(len(now))}: {named}{then}{without}"

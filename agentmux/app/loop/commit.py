@@ -28,8 +28,13 @@ def preview(world: World, state: SessionState) -> tuple[str, tuple[str, ...]]:
         return message(state), ()
     base = result_base(world.repository, state)
     if state.worktree and base:
-        return message(state), world.repository.changed_from(base)
+        return message(state), world.repository.changed_from(base, state.options.dirty)
     return message(state), world.repository.changed_since(state.options.dirty)
+
+
+def uncommitted(world: World, state: SessionState) -> tuple[str, ...]:
+    """Return the files that an approval would commit now; others of the result are committed."""
+    return world.repository.changed_since(state.options.dirty) if state.options.commit else ()
 
 
 def made_already(world: World, state: SessionState) -> tuple[str, ...]:

@@ -12,6 +12,8 @@ from agentmux.core.journal.state import SessionState
 
 BODY_MAX: Final = 60_000
 """How many characters of a request's body are kept; GitHub takes 65,536."""
+_BYTES_MAX: Final = 120_000
+"""Some programs take the body as one word, which Linux limits to 131,072 bytes (execve(2))."""
 _SUBJECT_MAX: Final = 72
 _CUT: Final = "\n\n[The rest was cut off.]"
 
@@ -52,7 +54,8 @@ def request_body(state: SessionState, summary: str, *, closes: str) -> str:
         _section("Review", _verdicts(state)),
     ]
     body = "\n\n".join(part for part in parts if part)
-    body = body if len(body) <= BODY_MAX else body[:BODY_MAX] + _CUT
+    short = body[:BODY_MAX].encode()[:_BYTES_MAX].decode(errors="ignore")
+    body = body if short == body else short + _CUT
     end = f"Closes {closes}" if closes else ""
     return "\n\n".join(part for part in (body, end) if part) + "\n"
 

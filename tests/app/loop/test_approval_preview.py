@@ -1,11 +1,13 @@
 """What is shown before an approval: where the result goes, or why it cannot go there now."""
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from agentmux.app.loop.approval_preview import destination, preview_lines
+from agentmux.app.loop.approval_question import approval_question
 from agentmux.app.session.lookup import sessions_dir
 from agentmux.app.session.own_worktree import placed
 from agentmux.app.world import World
@@ -83,3 +85,36 @@ def test_a_session_that_needs_the_checkout_is_named_before_the_question(
     assert f"agentmux approve {NAME} --keep" in said
     git(project, "checkout", "-q", "-b", "mine")
     assert merges_to(project, state) == "then merged into main"
+
+
+def test_what_is_counted_is_what_would_be_committed(project: Path, state: SessionState) -> None:
+    place = Path(str(state.worktree))
+    (place / "setup.lock").write_text("made by git.setup\n")
+    state = replace(state, options=replace(state.options, dirty=("setup.lock",)))
+    home = sessions_dir(project) / NAME
+    home.mkdir(parents=True)
+
+    def said() -> tuple[str, str]:
+        here = world(project, state)
+        files = here.files(home)
+        lines = preview_lines(here, files, state, "")
+        (counted,) = (each for each in lines if "to be" in each or "the result is" in each)
+        return counted, approval_question(here, files, state).text
+
+    assert said() == (
+        "to be committed: 1 file, with the message “Add it”",
+        "press a again within 60 s to commit 1 file: one.txt",
+    )
+    git(place, "add", "one.txt")
+    git(place, "commit", "-qm", "By an agent")
+    (place / "two.txt").write_text("2\n")
+    assert said() == (
+        "to be committed: 1 file of the 2 files of the result, with the message “Add it”",
+        "press a again within 60 s to commit 1 file: two.txt",
+    )
+    git(place, "add", "two.txt")
+    git(place, "commit", "-qm", "By an agent")
+    assert said() == (
+        "the result is committed already: 2 files",
+        "press a again within 60 s to approve 2 files, committed already",
+    )
