@@ -289,7 +289,8 @@ def test_two_keys_approve_and_it_stays_until_another(
         assert client.process.poll() is None
         (seen,) = project.json("status", session.name)["sessions"]
         assert (seen["phase"], seen["live"]) == ("done", True)
-        client.press("q")
+        said = project.ok("stop", session.name)  # as any key does
+        assert said == f"stopped {session.name}, which is done\n"
         wait_until(lambda: client.process.poll() is not None, 10, lambda: client.said)
     session.gone()
     assert project.git("log", "-1", "--format=%s") == "add a greeting\n"

@@ -571,8 +571,10 @@ def stop_session(ctx: typer.Context, session: SessionArg = None) -> int:
     )
     if stopped.stays:
         render.note(f"warning: {stopped.stays}")
-    render.out(f"stopped {entry.name}" + ("" if stopped.by == "orchestrator" else " by force"))
-    render.out(f"to resume it: agentmux resume {entry.name}")
+    forced = "" if stopped.by == "orchestrator" else " by force"
+    render.out(f"stopped {entry.name}{forced}" + (", which is done" if entry.is_done else ""))
+    if not entry.is_done:
+        render.out(f"to resume it: agentmux resume {entry.name}")
     return 0
 
 
