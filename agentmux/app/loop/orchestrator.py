@@ -19,7 +19,7 @@ from typing import Final
 from agentmux.app.commands.stop import STOPPED_BY_USER
 from agentmux.app.launch.stopped_pane import PaneManner
 from agentmux.app.loop.approval_question import approval_question
-from agentmux.app.loop.background_tasks import BackgroundTasks
+from agentmux.app.loop.background_tasks import BackgroundTasks, in_daemon_thread
 from agentmux.app.loop.performer import Performer
 from agentmux.app.loop.tools import Tools
 from agentmux.app.loop.tree_saver import TreeSaver
@@ -316,7 +316,7 @@ class Orchestrator:
         state, files = self._session.state, self._session.files
         look = functools.partial(approval_question, self._world, files, state)
         with self._reporting("a key"):
-            made = await asyncio.get_running_loop().run_in_executor(None, look)
+            made = await in_daemon_thread(look)
             if self._console is _LOOKS and takes_decision(self._session.state):
                 self._way = made.way
                 wish = Wish.APPROVE if made.lines else Wish.NOTHING

@@ -5,11 +5,10 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
-from contextlib import suppress
-from threading import Thread
+from functools import partial
 from typing import Final
 
-from agentmux.app.loop.background_tasks import Loop
+from agentmux.app.loop.background_tasks import Loop, in_daemon_thread
 from agentmux.app.session.writer import Session
 from agentmux.app.world import World
 from agentmux.core.codec.frozen import replace
@@ -132,26 +131,4 @@ class TreeSaver:
 
     async def _saved(self, message: str) -> SavedTree | None:
         """Take a checkpoint in a thread, which keeps no process from ending."""
-        loop = asyncio.get_running_loop()
-        done: asyncio.Future[SavedTree | None] = loop.create_future()
-
-        def tell(found: SavedTree | None, error: BaseException | None) -> None:
-            if done.done():
-                return
-            if error is not None:
-                done.set_exception(error)
-            else:
-                done.set_result(found)
-
-        def take() -> None:
-            found: SavedTree | None = None
-            failed: BaseException | None = None
-            try:
-                found = self._store.take(message, limit_s=LIMIT_S)
-            except BaseException as error:  # noqa: BLE001 (it is raised in the loop)
-                failed = error
-            with suppress(RuntimeError):  # the loop is closed, as the process ends
-                loop.call_soon_threadsafe(tell, found, failed)
-
-        Thread(target=take, daemon=True).start()
-        return await done
+        return await in_daemon_thread(partial(self._store.take, message, limit_s=LIMIT_S))

@@ -1087,6 +1087,36 @@ def test_a_slow_git_holds_nothing_up_and_only_a_question_that_was_shown_is_answe
     assert len(stage.facts("approve")) == 1
 
 
+def test_a_git_that_hangs_keeps_no_orchestrator_from_ending(
+    stage: Stage, keyboard: Keyboard
+) -> None:
+    answers, answered = threading.Event(), threading.Event()
+
+    class Hanging(NotedRepository):
+        def changed_since(self, dirty_at_start: Collection[str]) -> tuple[str, ...]:  # type: ignore[explicit-override]
+            answers.wait(DEADLINE_S)
+            answered.set()
+            return ()
+
+    async def play() -> None:
+        async with stage.driven() as driving:
+            await to_the_decision(stage)
+            keyboard.press("a")
+            await stage.until(lambda: "looking at what" in question(stage))
+            keyboard.press(Key.INTERRUPT)
+            await stage.until(lambda: "Ctrl-C again" in question(stage))
+            keyboard.press(Key.INTERRUPT)
+            await asyncio.wait_for(asyncio.shield(driving), DEADLINE_S)
+
+    repository = Hanging(stage.project)
+    repository.begin()
+    stage.world = replace(stage.world, repository=repository)
+    asyncio.run(play())
+    assert not answered.is_set()
+    answers.set()
+    assert answered.wait(DEADLINE_S)
+
+
 def test_what_git_cannot_show_keeps_nobody_from_deciding(stage: Stage, keyboard: Keyboard) -> None:
     class Broken(NotedRepository):
         def stat(self, found: ChangeRange) -> tuple[str, ...]:  # type: ignore[explicit-override]
