@@ -22,7 +22,10 @@ from tests.app.on_disk import OnDisk
 @pytest.fixture
 def studio(tmp_path: Path) -> Studio:
     project = make_project(tmp_path / "ground" / "project")
-    made = Studio(project, dict(os.environ), real_git=True, worktree=True, cycles=1)
+    made = Studio(
+        project, dict(os.environ), real_git=True, worktree=True, cycles=1, checkpoints=False,
+        short=True,
+    )  # fmt: skip
     made.then = "merge"
     return made
 

@@ -17,7 +17,10 @@ from tests.conftest import _wait_until
 
 @pytest.fixture
 def studio(tmp_path: Path) -> Studio:
-    made = Studio(make_project(tmp_path / "project"), dict(os.environ), cycles=1, real_git=True)
+    made = Studio(
+        make_project(tmp_path / "project"), dict(os.environ), cycles=1, real_git=True, short=True,
+        checkpoints=False,
+    )  # fmt: skip
     made.start()
     return made
 

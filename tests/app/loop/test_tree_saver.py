@@ -27,9 +27,15 @@ def worktree() -> bool:
 
 
 @pytest.fixture
-def studio(tmp_path: Path, *, worktree: bool) -> Studio:
+def short() -> bool:
+    return True
+
+
+@pytest.fixture
+def studio(tmp_path: Path, *, worktree: bool, short: bool) -> Studio:
     project = make_project(tmp_path / "ground" / "project")
-    studio = Studio(project, dict(os.environ), cycles=1, real_git=True, worktree=worktree)
+    environ = dict(os.environ)
+    studio = Studio(project, environ, cycles=1, real_git=True, worktree=worktree, short=short)
     studio.start()
     return studio
 
@@ -38,7 +44,7 @@ def facts(studio: Studio) -> list[CheckpointTaken]:
     return [e.fact for e, _ in studio.events() if isinstance(e.fact, CheckpointTaken)]
 
 
-@pytest.mark.parametrize("worktree", [True])
+@pytest.mark.parametrize(("worktree", "short"), [(True, False)])
 def test_one_checkpoint_for_each_phase_and_sub_plan(studio: Studio) -> None:
     assert studio.drive("start", deadline_s=30) is ExitCode.OK
     made = facts(studio)
