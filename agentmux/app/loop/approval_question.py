@@ -72,7 +72,7 @@ def _doing(world: World, state: SessionState, where: str) -> str:
     without = "".join(f"; {left_out_label(path)}" for path in left_out(world, state))
     if not paths:
         return f"approve; there is nothing to commit{without}"
-    then = f", {where}" if where else ""
+    then = f"; {where}" if where else ""
     now = uncommitted(world, state)
     if not now:
         return f"approve {files_label(len(paths))}, committed already{then}{without}"

@@ -48,13 +48,19 @@ def world(project: Path, state: SessionState) -> World:
 
 
 def merges_to(project: Path, state: SessionState) -> str:
-    """Return where a merge of the session would go, and check that the preview says the same."""
+    """Return where a merge would take the result, as preview and question say it, too."""
     here = world(project, state)
+    completion = replace(here.settings.completion, then="merge")
+    here = replace(here, settings=replace(here.settings, completion=completion))
     home = sessions_dir(project) / NAME
     home.mkdir(parents=True, exist_ok=True)
     files = here.files(home)
     where = destination(here, files, state, "merge")
-    assert where in list(preview_lines(here, files, state, where))
+    asked = approval_question(here, files, state)
+    assert list(preview_lines(here, files, state, where)) == list(asked.lines)
+    assert where in asked.lines
+    assert asked.text.endswith(f"to commit 1 file: one.txt; {where}")
+    assert asked.way == "merge"
     return where
 
 
