@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-import pytest
-
 from tests.e2e.conftest import Project
 from tests.fakes.forge import FakeForge
 
@@ -56,32 +54,15 @@ def test_a_branch_that_is_here_or_on_one_remote(project: Project, forge: FakeFor
     assert project.tree() == before
 
 
-@pytest.mark.parametrize(
-    ("words", "code", "said"),
-    [
-        (("--on", "main"), 3, "branch `main` is checked out in "),
-        (("--on", "nowhere"), 4, "there is no branch `nowhere`"),
-        (("--on", "main~0"), 4, "there is no branch `main~0`"),
-        (("--on", "-x"), 4, "there is no branch `-x`"),
-        (("--on", "100"), 4, "/pull/100 is closed"),
-        (("--on", "https://github.com/o/r/pull/101"), 3, "`fix` is at "),
-        (("--on", "102"), 2, "/pull/102 comes from me/r, which is no remote"),
-        (("--on", "109"), 6, "Could not resolve to a PullRequest"),
-        (("--on", "here", "--base", "main"), 2, "takes neither --base nor --branch"),
-        (("--on", "here", "--branch", "x"), 2, "takes neither --base nor --branch"),
-        (("--on", "here", "--no-worktree"), 2, "--on makes one: it needs --worktree"),
-    ],
-)
-def test_what_cannot_be_continued(
-    project: Project, forge: FakeForge, words: tuple[str, ...], code: int, said: str
-) -> None:
-    project.git("branch", "here")
-    project.git("branch", "fix")
-    forge.request(branch="here", state="CLOSED", commit="c" * 40)
-    forge.request(branch="fix", commit="c" * 40)
-    forge.repository("me/r", project.root / "r.git")
-    forge.request(branch="fix", source="github.com/me/r")
-    assert said in project.fails(code, "start", "--agent", "demo", *words, "more")
+def test_what_cannot_be_continued_starts_nothing(project: Project, forge: FakeForge) -> None:
+    forge.request(branch="fix", state="CLOSED", commit="c" * 40)
+    for given, code, said in (
+        ("main", 3, "branch `main` is checked out in "),
+        ("nowhere", 4, "there is no branch `nowhere`"),
+        ("100", 4, "/pull/100 is closed"),
+        ("109", 6, "Could not resolve to a PullRequest"),
+    ):
+        assert said in project.fails(code, "start", "--agent", "demo", "--on", given, "more")
     assert project.sessions() == []
 
 
