@@ -26,7 +26,9 @@ def parts(project: Project) -> tuple[Path, Path]:
 
 
 def begun(project: Project, part: Path) -> Session:
-    answer = project.json("start", "--agent", "demo", "--no-worktree", "x", cwd=part)
+    # Each with a name of its own, also in the same second: tmux has one session of a name.
+    words = ("start", "--agent", "demo", "--no-worktree", part.name)
+    answer = project.json(*words, cwd=part)
     return Session(project, part / answer["path"])
 
 
