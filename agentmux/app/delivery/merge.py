@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from agentmux.app.delivery.work import OvertakenError, Record, StepError, StepWork
 from agentmux.app.session.checkout import merges_there, undecided_in, works_in
 from agentmux.core.documents.trailer import TRAILER
-from agentmux.errors import AgentmuxError, BlockedError
+from agentmux.errors import AgentmuxError, BlockedError, MissingError
 from agentmux.ports.merging import BaseMovedError, MergeConflictError, MergePlan
 from agentmux.ports.repository import GitError
 
@@ -86,6 +86,10 @@ def merge_obstacle(world: World, state: SessionState, home: Path) -> AgentmuxErr
     """Return why the work tree, once committed, could not be merged now; None where it could.
 
     It changes nothing. The hints say what to do before an approval.
+
+    Raises:
+        MissingError: Git or a tmux server does not answer, so that nobody can tell.
+        OSError: There is no room for what git computes.
     """
     base, merging = merge_base(state), world.merging(world.environment)
     try:
@@ -96,6 +100,8 @@ def merge_obstacle(world: World, state: SessionState, home: Path) -> AgentmuxErr
         wish = shlex.quote(f"Merge {base} into this branch, and resolve the conflicts.")
         again = f"agentmux request-changes --from fixing --session {home.name} {wish}"
         return GitError(error.message, hints=(f"have a coder resolve it: {again}",))
+    except MissingError:
+        raise
     except AgentmuxError as error:
         return error
 

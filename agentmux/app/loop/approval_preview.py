@@ -15,7 +15,7 @@ from agentmux.core.names.status_labels import left_out_label
 from agentmux.core.names.statuses import CAPPED, MERGE
 from agentmux.core.pipeline.artifacts import TEXT_MAX
 from agentmux.core.terminal.markdown import rendered
-from agentmux.errors import AgentmuxError
+from agentmux.errors import AgentmuxError, MissingError
 
 if TYPE_CHECKING:
     from agentmux.app.world import World
@@ -64,10 +64,12 @@ def destination(world: World, files: SessionFiles, state: SessionState, way: str
         state: Its state.
         way: Where the result goes, as `way_of` returns it.
     """
-    found = merge_obstacle(world, state, files.path) if way == MERGE else None
-    if found is not None:
-        return f"it cannot be merged now: {reason(found)}"
-    return goes(world, state, way)
+    where = goes(world, state, way)
+    try:
+        found = merge_obstacle(world, state, files.path) if way == MERGE else None
+    except (MissingError, OSError) as error:
+        return f"{where}; whether that can be done now is not known: {reason(error)}"
+    return where if found is None else f"it cannot be merged now: {reason(found)}"
 
 
 def files_label(count: int) -> str:

@@ -1,8 +1,10 @@
 """What is shown before an approval: where the result goes, or why it cannot go there now."""
 
+import errno
 import os
 from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -13,6 +15,8 @@ from agentmux.app.session.own_worktree import placed
 from agentmux.app.world import World
 from agentmux.core.journal.state import Base, Options, SessionState
 from agentmux.core.names.phase import Phase
+from agentmux.errors import MissingError
+from agentmux.ports.merging import Merging
 from agentmux.wiring import build
 from tests.app.driver import git, make_project
 from tests.app.on_disk import OnDisk
@@ -91,6 +95,26 @@ def test_a_session_that_needs_the_checkout_is_named_before_the_question(
     assert f"agentmux approve {NAME} --keep" in said
     git(project, "checkout", "-q", "-b", "mine")
     assert merges_to(project, state) == "then merged into main"
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (MissingError("git status did not answer within 30 s"), "git status did not answer"),
+        (OSError(errno.ENOSPC, "No space left on device"), "no space left on device"),
+    ],
+)
+def test_a_look_that_fails_keeps_nobody_from_deciding(
+    project: Path, state: SessionState, tmp_path: Path, error: Exception, said: str
+) -> None:
+    class Mute:
+        def foresee(self, *_: object) -> None:
+            raise error
+
+    here = replace(world(project, state), merging=lambda _: cast("Merging", Mute()))
+    where = destination(here, here.files(tmp_path), state, "merge")
+    assert where.startswith("then merged into main; whether that can be done now is not known: ")
+    assert said in where
 
 
 def test_what_is_counted_is_what_would_be_committed(project: Path, state: SessionState) -> None:
