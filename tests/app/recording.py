@@ -101,11 +101,15 @@ def record(patch: pytest.MonkeyPatch, root: Path, before: Callable[[Operation], 
 
 
 class Recording:
-    """Keeps images of the disk while something changes it."""
+    """Keeps images of the disk while something changes it.
 
-    def __init__(self, studio: Studio, store: Path) -> None:
+    Only those in whose journal the event ``first`` is, and ``end`` is not; empty for any.
+    """
+
+    def __init__(self, studio: Studio, store: Path, *, first: str = "", end: str = "") -> None:
         self._studio = studio
         self._store = store
+        self._first, self._end = first, end
         self._after = "the start"
         self._torn = False
         self.images: list[Image] = []
@@ -122,14 +126,22 @@ class Recording:
         if operation.name in {"write", "fsync"} and not to_journal:
             return  # a temporary file, which nobody reads, or a flush, which a kill does not undo
         self.operations[operation.name] += 1
-        name = self._name(operation)
-        if self._after:
+        name, wanted = self._name(operation), self._is_wanted()
+        if self._after and wanted:
             self._keep(self._after, name)
-        if self._torn:
+        if self._torn and wanted:
             torn = self._keep(HALF, name)
             tear(torn / self._studio.session.relative_to(self._studio.ground) / layout.JOURNAL)
         self._after = name if changes(operation) else ""
         self._torn = to_journal and operation.name == "write"
+
+    def _is_wanted(self) -> bool:
+        if not self._first + self._end:
+            return True
+        journal = self._studio.session / layout.JOURNAL
+        there = journal.read_bytes() if journal.exists() else b""
+        begun = not self._first or f'"event":"{self._first}"'.encode() in there
+        return begun and not (self._end and f'"event":"{self._end}"'.encode() in there)
 
     def _name(self, operation: Operation) -> str:
         if operation.name == "run":

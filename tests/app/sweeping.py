@@ -41,15 +41,20 @@ def begin(
     )  # fmt: skip
 
 
-def recorded(studio: Studio, folder: Path, patch: pytest.MonkeyPatch) -> Recording:
-    """Drive the session to its end, after a start if it has none; return the recording of that."""
+def recorded(
+    studio: Studio, folder: Path, patch: pytest.MonkeyPatch, *, first: str = "", end: str = ""
+) -> Recording:
+    """Drive the session to its end, after a start if it has none; return the recording of that.
+
+    It has images since the event ``first`` and before the event ``end``; empty for any.
+    """
     if not studio.session.exists():
         studio.start()
     store = folder / "images"
     store.mkdir()
-    recording = Recording(studio, store)
-    end = recording.during(patch, lambda: studio.drive("start", deadline_s=20))
-    assert end is ExitCode.OK
+    recording = Recording(studio, store, first=first, end=end)
+    ended = recording.during(patch, lambda: studio.drive("start", deadline_s=20))
+    assert ended is ExitCode.OK
     return recording
 
 
@@ -213,8 +218,3 @@ def journal_of(studio: Studio, image: Image) -> list[str]:
 def since(studio: Studio, images: list[Image], event: str) -> list[Image]:
     """Return those images in whose journal this event is."""
     return [image for image in images if event in journal_of(studio, image)]
-
-
-def before(studio: Studio, images: list[Image], event: str) -> list[Image]:
-    """Return those images in whose journal this event is not."""
-    return [image for image in images if event not in journal_of(studio, image)]

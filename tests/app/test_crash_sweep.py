@@ -50,7 +50,7 @@ def test_a_kill_of_the_orchestrator_or_a_lost_state_changes_nothing_in_the_end(
     recording = recorded(studio, quick, monkeypatch)
     wanted = outcome(studio)
     alive = [image for image in recording.images[::-1] if image.session is not None]
-    sweep(studio, wanted, one_of_each(alive)[::2], "reattach")
+    sweep(studio, wanted, one_of_each(alive)[::3], "reattach")
     lost = one_of_each(alive)[1::3]
     assert len(lost) > 40
     for image in lost:

@@ -12,7 +12,7 @@ import pytest
 from agentmux.adapters.forge import command_line
 from tests.app.driver import MESSAGE, Studio, git
 from tests.app.recording import one_of_each
-from tests.app.sweeping import begin, outcome, recorded, since, sweep
+from tests.app.sweeping import begin, outcome, recorded, sweep
 from tests.fakes.forge import FakeForge
 
 
@@ -21,8 +21,7 @@ def test_a_kill_around_the_commit_leaves_one_commit(
 ) -> None:
     """In the user's own checkout."""
     studio = begin(quick)
-    recording = recorded(studio, quick, monkeypatch)
-    images = one_of_each(since(studio, recording.images, "approve"))
+    images = one_of_each(recorded(studio, quick, monkeypatch, first="approve").images)
     assert len(images) > 15
     wanted = outcome(studio)
     sweep(studio, wanted, images, "resume")
@@ -55,14 +54,13 @@ def test_a_kill_around_a_delivery_changes_nothing_in_the_end(
     if not checked_out:
         git(project, "checkout", "-q", "-b", "elsewhere")
     (project / "mine.txt").write_text("not committed\n")
-    recording = recorded(studio, quick, monkeypatch)
+    first, command = WAYS[then, checked_out]
+    images = one_of_each(recorded(studio, quick, monkeypatch, first=first).images)
+    assert command in {image.after for image in images}
     wanted = outcome(studio)
     assert ("Merge branch" in wanted.delivered) == (then == "merge")
     assert ("['add-a-calculator']" in wanted.delivered) == (then in {"push", "pr"})
     assert wanted.delivered.endswith(f"['#100 {MESSAGE}']" if then == "pr" else "[]")
-    first, command = WAYS[then, checked_out]
-    images = one_of_each(since(studio, recording.images, first))
-    assert command in {image.after for image in images}
     sweep(studio, wanted, images, "resume")
 
 

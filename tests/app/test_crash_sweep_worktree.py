@@ -22,10 +22,10 @@ from agentmux.app.commands.remove import (
 from agentmux.app.commands.rewind import rewind
 from agentmux.app.session.lookup import entry_at, list_sessions
 from agentmux.core.config.settings import SetupStep
+from agentmux.errors import ExitCode
 from tests.app.driver import Studio, git
 from tests.app.recording import HALF, Image, Recording, clone, one_of_each
 from tests.app.sweeping import (
-    before,
     begin,
     files,
     gone_on,
@@ -58,12 +58,11 @@ def test_a_kill_of_the_making_of_a_worktree_changes_nothing_in_the_end(
     git(studio.project, "commit", "-qm", "Ignore")
     trusted = frozenset(part.key for part in studio.world.trust.parts())
     studio.world = replace(studio.world, templates=studio.world.allow(trusted).templates)
-    recording = recorded(studio, quick, monkeypatch)
+    made = recorded(studio, quick, monkeypatch, end="submit_architecture").images
     wanted = outcome(studio)
     top = worktree(studio)
     assert (top / "all.env").read_text() == "SECRET=1\nmade\n"
     assert "made.txt" not in git(top, "ls-files")
-    made = before(studio, recording.images, "submit_architecture")
     images = one_of_each(made)
     assert {"git update-ref", "git worktree add"} < {i.after for i in images}
     assert len(images) > 30
@@ -83,14 +82,13 @@ def test_a_kill_around_a_checkpoint_changes_nothing_in_the_end(
 ) -> None:
     """Killed in the middle of one, and with the worktree deleted after one."""
     studio = begin(quick, worktree=True, checkpoints=True)
-    recording = recorded(studio, quick, monkeypatch)
+    coded = recorded(studio, quick, monkeypatch, first="submit_done", end="approve").images
     wanted = outcome(studio)
     assert wanted.saved == git(worktree(studio), "rev-parse", "HEAD^{tree}")
-    coded = before(studio, since(studio, recording.images, "submit_done"), "approve")
     images = [image for image in one_of_each(coded) if is_of_checkpoint(image)]
     assert {"git update-index", "git write-tree", "git commit-tree"} < {i.after for i in images}
     sweep(studio, wanted, images, "resume")
-    lost = one_of_each(saved(studio, recording.images))[::3]
+    lost = one_of_each(saved(studio, coded))[::3]
     assert len(lost) > 9
     for image in lost:
         shutil.rmtree(image.folder / "project-worktrees")
@@ -103,9 +101,8 @@ def is_of_checkpoint(image: Image) -> bool:
 
 
 def saved(studio: Studio, images: list[Image]) -> list[Image]:
-    """Return the images in which a checkpoint has all code, and nothing is approved."""
-    found = before(studio, since(studio, images, "submit_done"), "approve")
-    whole = [image for image in found if image.after != HALF]
+    """Return the images in which a checkpoint has all code."""
+    whole = [image for image in images if image.after != HALF]
     return [image for image in whole if is_saved(journal_of(studio, image))]
 
 
@@ -119,7 +116,8 @@ def test_a_kill_of_a_rewind_changes_nothing_in_the_end(
 ) -> None:
     """From the moment in which the intent is recorded, every resume finishes the rewind."""
     studio = begin(quick, worktree=True, checkpoints=True)
-    image = saved(studio, recorded(studio, quick, monkeypatch).images)[-1]
+    coded = recorded(studio, quick, monkeypatch, first="submit_done", end="approve").images
+    image = saved(studio, coded)[-1]
     shutil.rmtree(studio.ground)
     clone(str(image.folder), str(studio.ground))
     stopped = studio.again(image.accepted)
@@ -133,7 +131,9 @@ def test_a_kill_of_a_rewind_changes_nothing_in_the_end(
     assert 10 < len(begun) < len(rewinding.images)
     wanted = outcome(gone_on(studio, begun[-1], "resume"))
     assert "stray.py" not in git(worktree(studio), "ls-files")
-    sweep(studio, wanted, one_of_each(begun), "resume")
+    images = one_of_each(begun)
+    by_git = [image for image in images[1::2] if image.after.startswith("git ")]
+    sweep(studio, wanted, images[::2] + by_git, "resume")
 
 
 def test_a_removal_that_is_killed_is_finished_by_the_next_one(
@@ -141,7 +141,9 @@ def test_a_removal_that_is_killed_is_finished_by_the_next_one(
 ) -> None:
     studio = begin(quick, worktree=True)
     studio.then = "merge"
-    recorded(studio, quick, monkeypatch)
+    (quick / "images").mkdir()
+    studio.start()
+    assert studio.drive("start") is ExitCode.OK
     studio._new_terminal()
     kept = files(studio.project)
     removing = Recording(studio, quick / "images")
