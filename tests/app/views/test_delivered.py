@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from agentmux.app.session.lookup import entry_at, sessions_dir
-from agentmux.app.views.delivered import wait_delivered
-from agentmux.core.journal.events import Approved, CommitMade
+from agentmux.app.views.delivered import DeliveryFailedError, wait_delivered
+from agentmux.core.journal.events import Approved, CommitDelayed, CommitMade
 from agentmux.core.journal.state import Options
 from agentmux.core.names.phase import Phase
 from agentmux.errors import TimedOutError
@@ -38,3 +38,44 @@ def test_a_delivery_is_over_when_the_state_is_saved(tmp_path: Path) -> None:
         waited()
     session.commit()
     assert waited() == "c" * 40
+
+
+def approved(root: Path) -> OnDisk:
+    session = OnDisk(
+        sessions_dir(root) / "20260101-101500-x",
+        Phase.COMPLETING,
+        summary_submitted=True,
+        options=Options(commit=True),
+    )
+    session.tell(Approved())
+    session.commit()
+    return session
+
+
+def waits(root: Path, session: OnDisk, approval: str, timeout_s: float = 0) -> None:
+    site = build.site(root, config=None, environ=dict(os.environ))
+    entry = entry_at(site, session.path)
+    wait_delivered(site, entry, approval, timeout_s=timeout_s, monotonic=time.monotonic)
+
+
+def test_an_approval_that_another_decision_has_replaced_has_failed(tmp_path: Path) -> None:
+    session = approved(tmp_path)
+    with pytest.raises(DeliveryFailedError, match="the session goes on without it"):
+        waits(tmp_path, session, "an earlier one")
+
+
+def test_without_an_orchestrator_nobody_is_waited_for(tmp_path: Path) -> None:
+    session = approved(tmp_path)
+    with pytest.raises(TimedOutError, match="has ended; its next one goes on"):
+        waits(tmp_path, session, session.state.approval or "", 3)
+
+
+def test_what_a_delivery_does_is_said_where_it_takes_too_long(tmp_path: Path) -> None:
+    session = approved(tmp_path)
+    approval = session.state.approval or ""
+    with pytest.raises(TimedOutError, match="is still at work after 0 s: it commits"):
+        waits(tmp_path, session, approval)
+    session.tell(CommitDelayed(reason="the index is locked"))
+    session.commit()
+    with pytest.raises(TimedOutError, match="the commit waits: the index is locked"):
+        waits(tmp_path, session, approval)

@@ -1,5 +1,7 @@
 """The status of a session, from its state, its liveness and the orchestrator's notes."""
 
+import os
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -7,8 +9,8 @@ from typing import Any
 import pytest
 
 from agentmux.app.result import Problem
-from agentmux.app.session.lookup import Liveness, SessionEntry
-from agentmux.app.views.status import SessionView, session_view, wants_decision
+from agentmux.app.session.lookup import Liveness, SessionEntry, entry_at
+from agentmux.app.views.status import SessionView, look, session_view, wants_decision
 from agentmux.cli.render import next_step, session_list, standing, status_lines
 from agentmux.core.fold.acceptance import takes_approval
 from agentmux.core.journal.state import (
@@ -16,6 +18,9 @@ from agentmux.core.journal.state import (
     Commit,
     Delivery,
     Interruption,
+    Issue,
+    Options,
+    Request,
     Seat,
     SessionState,
     StepState,
@@ -25,6 +30,8 @@ from agentmux.core.names.phase import Phase
 from agentmux.core.names.status_labels import SessionStatus
 from agentmux.errors import ExitCode
 from agentmux.ports.terminal import Server, Target, TerminalUnreachableError, TmuxSession
+from agentmux.wiring import build
+from tests.app.on_disk import OnDisk
 
 PROJECT = Path("/project")
 PATH = PROJECT / ".agentmux/.sessions/20260101-101500-add-auth"
@@ -409,3 +416,57 @@ def test_a_list_fits_into_its_terminal(cols: int) -> None:
     assert "and-more  " in lines[1]
     assert ("implementing, cycle 2, iteration 1" in lines[1]) is (cols > 100)
     assert len({line.find("running") for line in lines[1:]}) == 1
+
+
+def test_a_commit_that_failed_is_named_once() -> None:
+    steps = {"commit": StepState(status="failed", reason="a hook")}
+    found = view(
+        entry(
+            **DECIDING,
+            commit=Commit(status="failed", reason="a hook"),
+            delivery=Delivery(id="a1", then="keep", steps=steps),
+        ),
+        WORKING,
+    )
+    assert found.problems == ("the commit failed: a hook",)
+    assert next_step(found).startswith(f"agentmux approve {PATH.name}, or ")
+
+
+def test_what_was_pushed_is_said_when_the_session_is_done() -> None:
+    steps = {
+        "commit": StepState(status="done"),
+        "push": StepState(status="done", record={"remote": "origin"}),
+    }
+    done = entry(
+        Phase.DONE,
+        commit=Commit(status="made", commit="ab" * 20),
+        delivery=Delivery(id="a1", then="push", steps=steps),
+    )
+    (said,) = standing(view(done, GONE))
+    assert said == f"session {PATH.name} is done: commit abababababab, pushed to origin"
+
+
+def test_issue_and_request_are_shown() -> None:
+    found = entry(
+        worktree="/w/x",
+        branch="agentmux/x",
+        base=Base(commit="ab" * 20, branch=None),
+        issue=Issue(url="https://h/i/4", number=4, title="t"),
+        request=Request(url="https://h/p/5", number=5),
+    )
+    lines = status_lines(view(found, WORKING), colours=False)
+    assert "  branch        agentmux/x, from abababababab" in lines
+    assert "  issue         #4 https://h/i/4" in lines
+    assert "  request       #5 https://h/p/5" in lines
+
+
+def test_before_a_decision_repositories_that_came_later_are_named(tmp_path: Path) -> None:
+    made = OnDisk(
+        tmp_path / ".agentmux/.sessions/20260101-101500-x",
+        options=Options(commit=True, dirty=("old/",)),
+        **DECIDING,
+    )
+    site = build.site(tmp_path, config=None, environ=dict(os.environ))
+    site = replace(site, nested=lambda path: ("new/", "old/"))
+    (found,) = look(site, (entry_at(site, made.path),)).data
+    assert found.warnings == ("`new/` is a git repository of its own: the commit leaves it out",)

@@ -29,11 +29,14 @@ from agentmux.app.views.last_screens import LastScreen, readable_screens
 from agentmux.app.views.outlook import Outlook, SeatOutlook, outlook
 from agentmux.cli.picker.screen import Looker, select_session
 from agentmux.cli.picker.view import KnownSession, Look, Scene, cut, draw, shown_names
+from agentmux.core.journal.state import Base
 from agentmux.core.terminal.keys import Key
 from agentmux.core.terminal.picker import Choice, begin, press
 from agentmux.core.terminal.text_width import width
 from agentmux.errors import ExitCode, NotFoundError
 from agentmux.wiring import build
+from tests.app.driver import git, make_project
+from tests.app.on_disk import OnDisk
 from tests.cli.picker.picker_lab import AT, make_session
 from tests.conftest import end_server, trust
 from tests.fakes.bench import Bench as TmuxTerminal
@@ -318,6 +321,29 @@ def test_the_outlook_of_one_that_cannot_be_read_says_so(project: Path) -> None:
     found = outlook(world, entry, live(world, [entry])[entry.path], read_limited)
     assert (found.phase, found.kind) == (None, "unreadable")
     assert "newer" in found.refused
+
+
+def test_the_outlook_of_one_whose_worktree_cannot_be_made_says_so(
+    project: Path, tmp_path: Path
+) -> None:
+    made = make_project(tmp_path / "p")
+    (made / ".agentmux").mkdir()
+    (made / ".agentmux/config.yaml").write_text("defaults: {agent: demo}\n")
+    trust(made)
+    place = tmp_path / "p-worktrees" / "x"
+    place.mkdir(parents=True)
+    (place / "mine.txt").touch()
+    base = Base(commit=git(made, "rev-parse", "HEAD").strip(), branch="main")
+    OnDisk(
+        made / ".agentmux/.sessions/20260101-100000-x",
+        worktree=str(place), branch="agentmux/x", base=base, worktree_made=True,
+    )  # fmt: skip
+    world = build.world(made, environ=os.environ)
+    (entry,) = list_resumable_sessions(world)
+    found = outlook(world, entry, live(world, [entry])[entry.path], read_limited)
+    assert (found.phase, found.kind) == ("architecting", "worktree_taken")
+    assert found.refused == f"something else is at {place}, the place of this session's worktree"
+    assert found.hints == (f"move it away: mv {place} OTHER",)
 
 
 def test_the_wanted_ones_are_looked_at_first_and_the_bell_rings() -> None:
