@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from agentmux.adapters.git.checkpoints import GitCheckpoints
 from agentmux.adapters.git.program import GitProgram
+from agentmux.adapters.trees.checkpoints import GitCheckpoints
 from agentmux.app.loop.tree_saver import PATIENCE_S
 from benchmarks.repositories import filled
 from benchmarks.rows import Row, milliseconds

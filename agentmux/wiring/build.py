@@ -126,13 +126,13 @@ def world(
         ConfigError: The configuration is wrong.
     """
     from agentmux.adapters.config.project_files import ProjectTrust  # noqa: PLC0415 (looking at sessions needs none)
-    from agentmux.adapters.git.checkpoints import GitCheckpoints  # noqa: PLC0415 (nor this)
     from agentmux.adapters.git.program import GitProgram  # noqa: PLC0415 (nor this)
     from agentmux.adapters.git.remote_branches import GitRemoteBranches  # noqa: PLC0415 (nor this)
     from agentmux.adapters.git.repository import Git  # noqa: PLC0415 (nor this)
-    from agentmux.adapters.git.trials import GitTrials  # noqa: PLC0415 (nor this)
-    from agentmux.adapters.git.worktrees import LinkedWorktrees  # noqa: PLC0415 (nor this)
     from agentmux.adapters.pane.claims import ClaimFolder  # noqa: PLC0415 (nor this)
+    from agentmux.adapters.trees.checkpoints import GitCheckpoints  # noqa: PLC0415 (nor this)
+    from agentmux.adapters.trees.trials import GitTrials  # noqa: PLC0415 (nor this)
+    from agentmux.adapters.trees.worktrees import LinkedWorktrees  # noqa: PLC0415 (nor this)
 
     files = _project_files(project, config, environ)
     chosen = files.settings(None)
@@ -290,8 +290,8 @@ def _specs(
 
 
 def _merging(project: Path, environ: Mapping[str, str]) -> Merging:
-    from agentmux.adapters.git.merging import Merges  # noqa: PLC0415 (only a delivery needs it)
     from agentmux.adapters.git.program import GitProgram  # noqa: PLC0415 (nor this)
+    from agentmux.adapters.trees.merging import Merges  # noqa: PLC0415 (only a delivery needs it)
 
     return Merges(GitProgram(project, environ))
 

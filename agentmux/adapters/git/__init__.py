@@ -1,1 +1,1 @@
-"""All calls of git, for one project, and finding its work tree. `app` decides what to do."""
+"""Git for one project: its calls, commits, remotes. Whole work trees are in `adapters/trees`."""

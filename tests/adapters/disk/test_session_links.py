@@ -14,8 +14,8 @@ import pytest
 
 from agentmux.adapters.disk import handover
 from agentmux.adapters.disk.lock import SessionLock, WorkTreeLock
-from agentmux.adapters.git.checkpoints import GitCheckpoints
 from agentmux.adapters.git.program import GitProgram
+from agentmux.adapters.trees.checkpoints import GitCheckpoints
 from agentmux.adapters.wake import pipe
 from agentmux.adapters.wake.pipe import WakeFifo
 from agentmux.cli.fast import orchestrator

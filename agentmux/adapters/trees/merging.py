@@ -11,8 +11,6 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Final
 
-from agentmux.adapters.git.checkout_sides import CheckoutSides
-from agentmux.adapters.git.checkpoints import GitCheckpoints
 from agentmux.adapters.git.inherited_lock import inherited_lock
 from agentmux.adapters.git.program import (
     MERGE_TREE,
@@ -25,6 +23,8 @@ from agentmux.adapters.git.program import (
 from agentmux.adapters.git.repository import in_progress, require_identity, with_trailer
 from agentmux.adapters.git.submodules import actual_top
 from agentmux.adapters.git.work_tree import work_tree
+from agentmux.adapters.trees.checkout_sides import CheckoutSides
+from agentmux.adapters.trees.checkpoints import GitCheckpoints
 from agentmux.ports.merging import (
     BaseMovedError,
     CheckoutDirtyError,

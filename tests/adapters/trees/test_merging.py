@@ -9,8 +9,8 @@ from typing import Any, Self
 
 import pytest
 
-from agentmux.adapters.git.merging import Merges
 from agentmux.adapters.git.program import GitProgram, GitReply
+from agentmux.adapters.trees.merging import Merges
 from agentmux.ports.merging import (
     BaseMovedError,
     CheckoutDirtyError,

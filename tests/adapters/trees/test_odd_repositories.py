@@ -10,18 +10,18 @@ from typing import Any
 
 import pytest
 
-from agentmux.adapters.git.checkpoints import GitCheckpoints
-from agentmux.adapters.git.merging import Merges
 from agentmux.adapters.git.program import GitProgram, GitReply
 from agentmux.adapters.git.remotes import ConfiguredRemotes
 from agentmux.adapters.git.repository import Git
-from agentmux.adapters.git.worktrees import LinkedWorktrees
+from agentmux.adapters.trees.checkpoints import GitCheckpoints
+from agentmux.adapters.trees.merging import Merges
+from agentmux.adapters.trees.worktrees import LinkedWorktrees
 from agentmux.errors import MissingError
 from agentmux.ports.repository import GitError, GitRefusedError
 from agentmux.ports.worktrees import WorktreeSpec
-from tests.adapters.git.test_checkpoints import inside, names, taken
-from tests.adapters.git.test_restored_tree import saved
-from tests.adapters.git.test_worktrees import SESSION, everything, spec_of, worktrees
+from tests.adapters.trees.test_checkpoints import inside, names, taken
+from tests.adapters.trees.test_restoration import saved
+from tests.adapters.trees.test_worktrees import SESSION, everything, spec_of, worktrees
 from tests.app.driver import git, make_project
 
 TRAILER = ("Agentmux-Event", "6f1c1a52-6a51-5d53-9d31-0a4ff2f8a001")

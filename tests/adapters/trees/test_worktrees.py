@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from agentmux.adapters.git.program import GitProgram, GitReply
-from agentmux.adapters.git.worktrees import LinkedWorktrees
+from agentmux.adapters.trees.worktrees import LinkedWorktrees
 from agentmux.core.names.layout import COPIED
 from agentmux.errors import BlockedError
 from agentmux.ports.repository import GitError

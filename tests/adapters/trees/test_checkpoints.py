@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from agentmux.adapters.git import session_objects
-from agentmux.adapters.git.checkpoints import GitCheckpoints
 from agentmux.adapters.git.program import GitProgram
+from agentmux.adapters.trees.checkpoints import GitCheckpoints
 from agentmux.errors import MissingError
 from agentmux.ports.checkpoints import SavedTree
 from agentmux.ports.repository import GitError

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from agentmux.adapters.git.program import GitProgram, GitReply
-from agentmux.adapters.git.worktrees import LinkedWorktrees
+from agentmux.adapters.trees.worktrees import LinkedWorktrees
 from agentmux.core.journal.state import TreeCheckpoint
 from agentmux.core.names.layout import COPIED
 from agentmux.errors import BlockedError
 from agentmux.ports.worktrees import CheckpointUnusableError, WorktreeSpec
-from tests.adapters.git.test_checkpoints import digests, dirty, hanging_git, taken
-from tests.adapters.git.test_worktrees import Killed, KilledGit, spec_of, worktrees
+from tests.adapters.trees.test_checkpoints import digests, dirty, hanging_git, taken
+from tests.adapters.trees.test_worktrees import Killed, KilledGit, spec_of, worktrees
 from tests.app.driver import git, make_project
 
 
@@ -105,7 +105,7 @@ def test_killed_while_the_files_are_written(
     shutil.rmtree(spec.path)
     KilledInside.left = at
     with monkeypatch.context() as context:
-        context.setattr("agentmux.adapters.git.worktrees.GitProgram", KilledInside)
+        context.setattr("agentmux.adapters.trees.worktrees.GitProgram", KilledInside)
         with pytest.raises(Killed):
             worktrees(project).make(spec, again=True)
     assert spec.path.exists()

@@ -30,13 +30,13 @@ from agentmux.adapters.git.program import (
     split,
 )
 from agentmux.adapters.git.repository import Git
-from agentmux.adapters.git.restored_tree import (
+from agentmux.adapters.git.submodules import actual_top, modules_with_work, superproject
+from agentmux.adapters.git.work_tree import MARKER, marker_of, work_tree
+from agentmux.adapters.trees.restoration import (
     restored_tree,
     why_not_restored,
     write_restored,
 )
-from agentmux.adapters.git.submodules import actual_top, modules_with_work, superproject
-from agentmux.adapters.git.work_tree import MARKER, marker_of, work_tree
 from agentmux.core.names import layout
 from agentmux.errors import AgentmuxError, BlockedError
 from agentmux.ports.repository import GitError

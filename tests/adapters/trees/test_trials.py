@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from agentmux.adapters.git.program import GitProgram, GitReply
-from agentmux.adapters.git.trials import NOTE, GitTrials
+from agentmux.adapters.trees.trials import NOTE, GitTrials
 from agentmux.ports.repository import GitRefusedError
 from agentmux.ports.trials import Trial
-from tests.adapters.git.test_checkpoints import checkpoints, taken
-from tests.adapters.git.test_restored_tree import made_with_work
-from tests.adapters.git.test_worktrees import Killed
+from tests.adapters.trees.test_checkpoints import checkpoints, taken
+from tests.adapters.trees.test_restoration import made_with_work
+from tests.adapters.trees.test_worktrees import Killed
 from tests.app.driver import git, make_project
 
 

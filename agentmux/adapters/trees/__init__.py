@@ -1,0 +1,1 @@
+"""Whole work trees: worktrees of sessions, checkpoints, trials, merges. Commits: `adapters/git`."""
