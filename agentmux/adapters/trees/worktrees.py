@@ -13,10 +13,10 @@ import shutil
 import stat
 import tempfile
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Final
+from typing import IO, Final
 
 from agentmux.adapters.disk import files
 from agentmux.adapters.git.inherited_lock import inherited_lock
@@ -484,10 +484,29 @@ def _copied(source: Path, target: Path, path: str) -> bool:
             return False
         with files.explained(place):
             place.parent.mkdir(parents=True, exist_ok=True)
-            with place.open("xb") as made:
+            with _new_file(place) as made:
                 os.fchmod(made.fileno(), stat.S_IMODE(facts.st_mode))
                 shutil.copyfileobj(file, made)
     return True
+
+
+@contextmanager
+def _new_file(place: Path) -> Iterator[IO[bytes]]:
+    """Open a new file for writing; it gets its name at the end, so that a kill leaves no part.
+
+    On a system or file system without unnamed files, it has its name from the beginning.
+    """
+    try:
+        unnamed = os.open(place.parent, os.O_TMPFILE | os.O_WRONLY | os.O_CLOEXEC, 0o600)
+    except (AttributeError, OSError):
+        with place.open("xb") as made:
+            yield made
+        return
+    with os.fdopen(unnamed, "wb") as made:
+        yield made
+        made.flush()
+        # With a descriptor of a directory, `os.link` follows the link in /proc.
+        os.link(f"/proc/self/fd/{unnamed}", place, src_dir_fd=unnamed)
 
 
 def _make_inner(spec: WorktreeSpec) -> None:

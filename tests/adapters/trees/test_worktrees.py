@@ -462,6 +462,39 @@ def test_ignored_files_are_copied_where_no_commit_can_take_them(
     assert not worktrees(project).loss(spec, "main")
 
 
+def test_a_copy_that_is_killed_leaves_no_part_of_a_file(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (project / ".gitignore").write_text(".env\n")
+    git(project, "add", ".gitignore")
+    git(project, "commit", "-qm", "Ignore")
+    spec = spec_of(project)
+    worktrees(project).make(spec, again=False)
+    (project / ".env").write_text("SECRET=1\n")
+    with monkeypatch.context() as context:  # as on macOS
+        context.delattr(os, "O_TMPFILE")
+        worktrees(project).copy(spec, ".env\n")
+    assert (spec.path / ".env").read_text() == "SECRET=1\n"
+    (spec.path / ".env").unlink()
+    try:
+        os.close(os.open(spec.path, os.O_TMPFILE | os.O_WRONLY))
+    except OSError:
+        pytest.skip("this file system has no unnamed files")
+
+    def killed(source: Any, target: Any) -> None:
+        target.write(source.read(3))
+        target.flush()
+        raise Killed
+
+    with monkeypatch.context() as context:
+        context.setattr(shutil, "copyfileobj", killed)
+        with pytest.raises(Killed):
+            worktrees(project).copy(spec, ".env\n")
+    assert {each.name for each in spec.path.iterdir()} == {".git", ".gitignore", "README.md"}
+    assert worktrees(project).copy(spec, ".env\n") == ()
+    assert (spec.path / ".env").read_text() == "SECRET=1\n"
+
+
 def test_nothing_is_copied_through_a_link_out_of_the_worktree(
     project: Path, tmp_path: Path
 ) -> None:
