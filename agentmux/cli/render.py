@@ -516,6 +516,8 @@ def resume_plan(fields: Mapping[str, Any], *, explain: bool, readable: bool = Tr
     if fields["blocked"]:
         lines.append(f"  blocked: {fields['blocked']['message']}")
         lines += [f"    {hint}" for hint in fields["blocked"]["hints"]]
+    if fields["setup"]:
+        lines.append(f"  first the setup of its worktree runs: {', '.join(fields['setup'])}")
     for pane in fields["panes"]:
         mark = _NATIVE if pane["mode"] == "native" else ""
         bytes_ = _prompt(pane["prompt_bytes"], pane["fresh_prompt_bytes"])

@@ -83,6 +83,9 @@ def test_a_failed_setup_fails_the_session_until_a_resume_runs_it_again(
     plan = project.json("resume", "--dry-run", session.name)["sessions"][0]
     assert plan["changed_settings"] == ["git.setup", ".worktreeinclude"]
     assert f"take the change: agentmux resume {session.name} --repin" in plan["warnings"][-1]
+    assert plan["setup"] == ["check"]
+    said = project.ok("resume", "--dry-run", "--repin", session.name)
+    assert "  first the setup of its worktree runs: check\n" in said
     project.ok("trust", "--revoke")
     assert "git.setup" in project.fails(7, "resume", "--repin", session.name, "--detach")
     project.ok("resume", "--repin", "--trust", session.name, "--detach")
@@ -97,6 +100,7 @@ def test_a_failed_setup_fails_the_session_until_a_resume_runs_it_again(
             shutil.rmtree(place)
         plan = project.json("resume", "--dry-run", session.name)["sessions"][0]
         assert [each["seat"] for each in plan["panes"]] == ["architect"]
+        assert plan["setup"] == ["install", "check"] * is_gone
         project.ok("resume", session.name, "--detach")
         session.until_seat("architect")
         launched += ["setup", "setup", "architect"] if is_gone else ["architect"]

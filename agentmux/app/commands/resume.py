@@ -28,7 +28,7 @@ from agentmux.app.session.own_worktree import (
     without_checkpoints,
     worktree_news,
 )
-from agentmux.app.session.pinned import changed_settings, repin
+from agentmux.app.session.pinned import changed_settings, repin, steps_ahead
 from agentmux.app.session.unfinished_rewind import rewound_fact
 from agentmux.app.session.writer import Session, resumed_values, stamp
 from agentmux.app.world import Site, World
@@ -79,6 +79,7 @@ class ResumePlan:
         obstacle: Why the session's worktree cannot be made again; None where it can, or exists.
         changed: The settings of its worktree that differ from those that it keeps.
         repin: Whether it takes these.
+        setup: The steps that prepare the worktree before agents start, by name.
     """
 
     path: Path
@@ -97,6 +98,7 @@ class ResumePlan:
     news: str = ""
     changed: tuple[str, ...] = ()
     repin: bool = False
+    setup: tuple[str, ...] = ()
 
     @property
     def because(self) -> str:
@@ -176,6 +178,9 @@ def plan_resume(
         changed=changed_settings(world, state, files) if state.phase is not Phase.DONE else (),
         repin=repin,
     )
+    takes = plan.repin and bool(plan.changed)
+    ahead = steps_ahead(world, state, takes=takes, anew=bool(plan.news))
+    plan = replace(plan, setup=ahead if plan.phase is not Phase.DONE else ())
     if is_rewinding:
         plan = replace(plan, warnings=(*plan.warnings, _REWINDING))
     return replace(plan, warnings=(*plan.warnings, *_warnings(world, plan, artifacts)))
@@ -415,6 +420,7 @@ def plan_fields(plan: ResumePlan, world: World) -> dict[str, object]:
         ],
         "unapplied_events": plan.unapplied,
         "changed_settings": list(plan.changed),
+        "setup": list(plan.setup),
         "panes": [pane_fields(each, plan.tree) for each in plan.panes],
         "warnings": list(plan.warnings),
     }

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from agentmux.app.session.own_worktree import placed, worktree_of
 from agentmux.core.journal.events import Repinned
 from agentmux.core.names import layout
-from agentmux.core.pipeline.setup import recorded_steps
+from agentmux.core.pipeline.setup import names_ahead, recorded_steps, repinned
 
 if TYPE_CHECKING:
     from agentmux.app.session.writer import Session
@@ -70,6 +70,21 @@ def repin(world: World, session: Session) -> tuple[str, ...]:
     steps = recorded_steps(world.settings.git.setup)
     session.record(Repinned(setup=steps, copied=changed, dirty=dirty))
     return told
+
+
+def steps_ahead(world: World, state: SessionState, *, takes: bool, anew: bool) -> tuple[str, ...]:
+    """Return the names of the setup's steps that a resume runs before the agents.
+
+    Args:
+        world: The outside world.
+        state: The session's.
+        takes: Whether the session takes the present settings first.
+        anew: Whether its worktree is made again.
+    """
+    setup = state.setup
+    if takes:
+        setup = repinned(setup, recorded_steps(world.settings.git.setup), ())
+    return names_ahead(setup, anew=anew)
 
 
 def repinned_by(world: World) -> object:

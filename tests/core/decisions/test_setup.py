@@ -24,7 +24,7 @@ from agentmux.core.journal.events import AgentExited, Repinned, SetupDone, Workt
 from agentmux.core.journal.state import Options, decode, encode
 from agentmux.core.names import layout
 from agentmux.core.pipeline.artifacts import Artifacts
-from agentmux.core.pipeline.setup import new_setup, recorded_step, recorded_steps
+from agentmux.core.pipeline.setup import names_ahead, new_setup, recorded_step, recorded_steps
 from agentmux.core.pipeline.work import agents_work, is_setting_up, wanted
 from agentmux.errors import DataError
 from tests.core.builders import Session
@@ -167,6 +167,18 @@ def test_a_setup_that_was_done_runs_only_from_the_first_step_that_differs(
     assert is_setting_up(session.state) is bool(runs)
     assert session.state.setup is not None
     assert session.state.setup.before == (("of-agents",) if runs else ("before",))
+
+
+def test_the_steps_ahead_are_foretold(session: Session) -> None:
+    assert names_ahead(session.state.setup, anew=False) == ("install", "database")
+    run(session)
+    assert names_ahead(session.state.setup, anew=False) == ("database",)
+    assert names_ahead(session.state.setup, anew=True) == ("install", "database")
+    run(session)
+    session.tell(SetupDone())
+    assert names_ahead(session.state.setup, anew=False) == ()
+    assert names_ahead(session.state.setup, anew=True) == ("install", "database")
+    assert names_ahead(None, anew=True) == ()
 
 
 def test_a_setup_can_come_and_go_later() -> None:
