@@ -29,7 +29,7 @@ from tests.app.driver import SimPane, Studio
 from tests.faults.operations import Operation, Operations
 
 READS = {
-    *("git config -z", "git diff", "git diff-index", "git status"),
+    *("git config -z", "git diff", "git diff-index", "git diff-tree", "git status"),
     *("gh api", "gh issue view", "gh pr list", "gh pr view"),
 }
 """Commands that are run like others, and that change nothing."""

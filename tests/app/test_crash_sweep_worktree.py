@@ -128,7 +128,8 @@ def test_a_kill_of_a_rewind_changes_nothing_in_the_end(
     entry = entry_at(stopped.world, stopped.session)
     rewinding.during(monkeypatch, lambda: rewind(stopped.world, entry, "planning"))
     begun = since(studio, rewinding.images, "rewind_started")
-    assert 10 < len(begun) < len(rewinding.images)
+    assert {"git update-index", "git commit-tree"} < {image.after for image in begun}
+    assert len(begun) < len(rewinding.images)
     wanted = outcome(gone_on(studio, begun[-1], "resume"))
     assert "stray.py" not in git(worktree(studio), "ls-files")
     images = one_of_each(begun)
@@ -151,7 +152,7 @@ def test_a_removal_that_is_killed_is_finished_by_the_next_one(
     wanted = traces(studio)
     assert wanted == (dict(kept), [".gitignore"], f"{studio.project}", "refs/heads/main")
     images = one_of_each(removing.images)
-    assert len(images) > 10
+    assert {"git update-ref", "git config --local"} < {image.after for image in images}
     for image in images:
         shutil.rmtree(studio.ground)
         clone(str(image.folder), str(studio.ground))
