@@ -67,6 +67,8 @@ def test_agents_without_an_orchestrator_still_hold_the_work_tree(
     project.ok("resume", "--reattach", first.name, "--detach", cwd=web)
     project.fails(3, "start", "--agent", "demo", "--no-worktree", "y", cwd=api)
     project.tmux("kill-server")
+    # A server that is just ending cannot be asked; then the command ends with 6.
+    wait_until(lambda: project.run("status", cwd=web).returncode == 0, 20)
     wait_until(lambda: project.json("status", cwd=web)["sessions"][0]["orchestrator"] is None)
     begun(project, api)
 
