@@ -1,5 +1,6 @@
 """One work tree, one session: projects in subdirectories of one repository see each other."""
 
+import json
 import os
 import shutil
 import signal
@@ -67,9 +68,16 @@ def test_agents_without_an_orchestrator_still_hold_the_work_tree(
     project.ok("resume", "--reattach", first.name, "--detach", cwd=web)
     project.fails(3, "start", "--agent", "demo", "--no-worktree", "y", cwd=api)
     project.tmux("kill-server")
-    # A server that is just ending cannot be asked; then the command ends with 6.
-    wait_until(lambda: project.run("status", cwd=web).returncode == 0, 20)
-    wait_until(lambda: project.json("status", cwd=web)["sessions"][0]["orchestrator"] is None)
+
+    def has_ended() -> bool:
+        done = project.run("status", "--json", cwd=web)
+        # A server that is just ending cannot be asked: then the command ends with 6.
+        if done.returncode != 0:
+            return False
+        (seen,) = json.loads(done.stdout)["sessions"]
+        return (seen["live"], seen["orchestrator"]) == (False, None)
+
+    wait_until(has_ended, 20)
     begun(project, api)
 
 
