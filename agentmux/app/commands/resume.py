@@ -179,7 +179,7 @@ def plan_resume(
         repin=repin,
     )
     takes = plan.repin and bool(plan.changed)
-    ahead = steps_ahead(world, state, takes=takes, anew=bool(plan.news))
+    ahead = steps_ahead(world, state, files, takes=takes, anew=bool(plan.news))
     plan = replace(plan, setup=ahead if plan.phase is not Phase.DONE else ())
     if is_rewinding:
         plan = replace(plan, warnings=(*plan.warnings, _REWINDING))
@@ -212,7 +212,9 @@ def _warnings(world: World, plan: ResumePlan, artifacts: Artifacts) -> Iterator[
 
 
 def _settings_news(plan: ResumePlan) -> Iterator[str]:
-    if plan.repin and not plan.changed:
+    if plan.repin and not plan.state.worktree:
+        yield "--repin: the session works in the checkout, which has no setup and no copied files"
+    elif plan.repin and not plan.changed:
         yield "--repin: the settings of its worktree are those that the session has"
     if not plan.changed:
         return

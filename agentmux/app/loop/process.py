@@ -24,24 +24,22 @@ from agentmux.app.loop.tools import SessionGoneError, Tools
 from agentmux.app.loop.watcher import Watcher
 from agentmux.app.session.first_texts import first_texts
 from agentmux.app.session.own_worktree import make_worktree, placed, without_checkpoints
+from agentmux.app.session.succeeded_step import adopt_step
 from agentmux.app.session.unfinished_rewind import finish_rewind
 from agentmux.app.session.writer import Session, resumed_values
 from agentmux.app.world import World
 from agentmux.core.codec.records import Json
 from agentmux.core.config.settings import Policy
 from agentmux.core.decisions.inference import chosen_phase
-from agentmux.core.decisions.next_actions import cause_of_step
 from agentmux.core.fold.apply import fold
 from agentmux.core.journal.events import (
-    AgentExited,
     Event,
     Resumed,
     SessionReattached,
     WorktreeMade,
 )
 from agentmux.core.journal.signal_messages import signal_message
-from agentmux.core.names.phase import SETUP, Phase
-from agentmux.core.names.statuses import FINISHED, LAUNCHED
+from agentmux.core.names.phase import Phase
 from agentmux.core.pipeline.work import is_setting_up
 from agentmux.errors import ExitCode
 from agentmux.ports.session_files import SessionFiles
@@ -117,17 +115,6 @@ async def drive(
         with suppress(HiddenServerError):
             tools.terminal.kill()
     return ExitCode.OK if orchestrator.cause == "done" else ExitCode.FAILED
-
-
-def _adopt_step(session: Session) -> None:
-    """Record a step of the setup that has succeeded since the last orchestrator was killed."""
-    seat = session.state.seats.get(SETUP)
-    if seat is None or seat.status != LAUNCHED:
-        return
-    end = session.files.launch_record(seat.launch).exit
-    if end is not None and cause_of_step(end) == FINISHED:
-        fact = AgentExited(cause=FINISHED, status=end.status, signal=end.signal)
-        session.record(fact, seat=SETUP, launch=seat.launch)
 
 
 def _take_place(
@@ -209,7 +196,7 @@ def _is_resumed(session: Session, request: OrchestratorRequest, socket: str) -> 
     """
     for seat, launch, choice in tuple(unheard(session.state, session.files)):
         session.record(choice, seat=seat, launch=launch)
-    _adopt_step(session)
+    adopt_step(session)
     inference = session.infer()
     if inference.phase is Phase.DONE:
         if session.loaded.state.phase is Phase.DONE:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from agentmux.app.session.own_worktree import placed, worktree_of
+from agentmux.app.session.succeeded_step import adopt_step, succeeded_step
+from agentmux.core.codec.frozen import replace
 from agentmux.core.journal.events import Repinned
 from agentmux.core.names import layout
 from agentmux.core.pipeline.setup import names_ahead, recorded_steps, repinned
@@ -56,6 +58,7 @@ def repin(world: World, session: Session) -> tuple[str, ...]:
     Raises:
         GitError: Git refuses.
     """
+    adopt_step(session)  # the seat that the step has is gone after that
     state = session.state
     spec = worktree_of(world, state, session.files.path)
     if spec is None:
@@ -72,16 +75,21 @@ def repin(world: World, session: Session) -> tuple[str, ...]:
     return told
 
 
-def steps_ahead(world: World, state: SessionState, *, takes: bool, anew: bool) -> tuple[str, ...]:
+def steps_ahead(
+    world: World, state: SessionState, files: SessionFiles, *, takes: bool, anew: bool
+) -> tuple[str, ...]:
     """Return the names of the setup's steps that a resume runs before the agents.
 
     Args:
         world: The outside world.
         state: The session's.
+        files: The session's directory.
         takes: Whether the session takes the present settings first.
         anew: Whether its worktree is made again.
     """
     setup = state.setup
+    if setup is not None and succeeded_step(state, files) is not None:
+        setup = replace(setup, done=setup.done + 1)
     if takes:
         setup = repinned(setup, recorded_steps(world.settings.git.setup), ())
     return names_ahead(setup, anew=anew)

@@ -10,7 +10,7 @@ from agentmux.app.session.lookup import SessionEntry, list_resumable_sessions, l
 from agentmux.cli import render
 from agentmux.cli.ask.consent import require_consent
 from agentmux.cli.commands.start import begun_fields, doing
-from agentmux.errors import AgentmuxError, NotFoundError, UsageError
+from agentmux.errors import AgentmuxError, NotFoundError, UsageError, of_system
 
 if TYPE_CHECKING:
     from agentmux.app.commands.orchestrator_start import StartedSession
@@ -38,17 +38,15 @@ def require_for_all(switches: Mapping[str, bool], values: Mapping[str, object]) 
     if single:
         raise UsageError(
             f"{single[0]} is for one session, not for --all",
-            hints=(
-                f"agentmux resume SESSION {single[0]}",
-                "see what --all would do: agentmux resume --all --dry-run",
-            ),
+            hints=("see what --all would do: agentmux resume --all --dry-run",),
         )
 
 
 def resume_all(face: Face, one: ResumeOne, *, yes: bool, json: bool) -> int:
     """Resume each session that is neither done nor live, after asking; attach to none.
 
-    A session that cannot be resumed does not stop the others.
+    A session that cannot be resumed does not stop the others. A no to a question about one of them
+    ends the command; the sessions that were resumed before are told all the same.
 
     Returns:
         The worst exit code of all.
@@ -65,23 +63,32 @@ def resume_all(face: Face, one: ResumeOne, *, yes: bool, json: bool) -> int:
     require_consent(face, f"Resume {count}: {names}?", yes=yes)
     begun: list[dict[str, Any]] = []
     problems: list[Problem] = []
-    for entry in resting:
-        try:
-            made, told = one(entry)
-        except AgentmuxError as error:
-            problems.append(problem_of(entry.name, error))
-            continue
-        news = [each for each in made.warnings if each not in told]
-        for warning in news:
-            render.note(f"warning: {warning}")
-        begun.append(begun_fields(world, made, (*told, *news)))
-        if not json:
-            render.out(f"session {made.name} {doing(made)}")
-    if json:
-        render.as_json(envelope(begun, problems))
-    else:
-        render.show_problems(problems)
+    try:
+        for entry in resting:
+            try:
+                begun.append(_resumed(world, one(entry), json=json))
+            except (AgentmuxError, OSError) as error:
+                known = of_system(error) if isinstance(error, OSError) else error
+                problems.append(problem_of(entry.name, known))
+    finally:  # what runs by now is told also after a no, or Ctrl-C
+        if json:
+            render.as_json(envelope(begun, problems))
+        else:
+            render.show_problems(problems)
     return worst(each.code for each in problems)
+
+
+def _resumed(
+    world: World, resumed: tuple[StartedSession, tuple[str, ...]], *, json: bool
+) -> dict[str, Any]:
+    """Say that a session was resumed; return its part of the JSON answer."""
+    made, told = resumed
+    news = [each for each in made.warnings if each not in told]
+    for warning in news:
+        render.note(f"warning: {warning}")
+    if not json:
+        render.out(f"session {made.name} {doing(made)}")
+    return begun_fields(world, made, (*told, *news))
 
 
 def _resting(world: World) -> tuple[SessionEntry, ...]:

@@ -2,6 +2,7 @@
 
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -60,6 +61,31 @@ def test_one_that_cannot_be_resumed_does_not_stop_the_others(
     assert [each["session"][-1] for each in answer["sessions"]] == ["d", "a"]
     assert answer["sessions"][0]["warnings"] == ["told", "new"]
     assert [each["code"] for each in answer["problems"]] == [3]
+
+
+@pytest.mark.usefixtures("isolated")
+def test_what_runs_is_told_also_after_a_no(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for slug in "abcd":
+        OnDisk(tmp_path / SESSIONS_DIR / f"20260101-101500-{slug}", Phase.PLANNING)
+    order: list[str] = []
+
+    def asks(entry: SessionEntry) -> tuple[StartedSession, tuple[str, ...]]:
+        order.append(entry.name[-1])
+        if len(order) == 1:
+            raise PermissionError(13, "Permission denied", "/a/file")
+        if len(order) == 3:
+            raise KeyboardInterrupt
+        return one(replace(entry, name="20260101-101500-x"))
+
+    with pytest.raises(KeyboardInterrupt):
+        resume_all(face_of(tmp_path), asks, yes=True, json=True)
+    answer: dict[str, Any] = json.loads(capsys.readouterr().out)
+    assert len(answer["sessions"]) == 1
+    (problem,) = answer["problems"]
+    assert problem["message"] == "/a/file: permission denied"
+    assert len(order) == 3
 
 
 def test_where_none_is_left_there_is_nothing_to_resume(tmp_path: Path) -> None:

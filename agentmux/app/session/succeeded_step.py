@@ -1,0 +1,37 @@
+"""A step of the setup that succeeded, but whose end the journal does not have."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agentmux.core.decisions.next_actions import cause_of_step
+from agentmux.core.journal.events import AgentExited
+from agentmux.core.names.phase import SETUP
+from agentmux.core.names.statuses import FINISHED, LAUNCHED
+
+if TYPE_CHECKING:
+    from agentmux.app.session.writer import Session
+    from agentmux.core.journal.state import SessionState
+    from agentmux.ports.session_files import SessionFiles
+
+
+def succeeded_step(state: SessionState, files: SessionFiles) -> AgentExited | None:
+    """Return the end of the step that has succeeded since the last orchestrator was killed."""
+    seat = state.seats.get(SETUP)
+    if seat is None or seat.status != LAUNCHED:
+        return None
+    end = files.launch_record(seat.launch).exit
+    if end is None or cause_of_step(end) != FINISHED:
+        return None
+    return AgentExited(cause=FINISHED, status=end.status, signal=end.signal)
+
+
+def adopt_step(session: Session) -> None:
+    """Record a step that has succeeded since the last orchestrator was killed; or it ran again.
+
+    The session's events have to be applied before.
+    """
+    state = session.state
+    fact = succeeded_step(state, session.files)
+    if fact is not None:
+        session.record(fact, seat=SETUP, launch=state.seats[SETUP].launch)
