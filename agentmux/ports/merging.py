@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Protocol
@@ -76,7 +77,9 @@ class Merging(Protocol):
             GitError: The branch does not exist; git is older than 2.38, or refuses.
         """
 
-    def foresee(self, base: str, tree: Path, home: Path, session: str) -> None:
+    def foresee(
+        self, base: str, tree: Path, home: Path, session: str, *, leave_out: Collection[str] = ()
+    ) -> None:
         """Raise why the files of a work tree, once committed, could not be merged now.
 
         It changes nothing, and runs no hook. A merge may meet something else, later.
@@ -86,6 +89,8 @@ class Merging(Protocol):
             tree: The top of the work tree.
             home: The directory of the session that works there.
             session: The session's uuid.
+            leave_out: Changed files that will not be committed: those that were changed already
+                when the session began, such as by its setup.
 
         Raises:
             MergeConflictError: The two sides change the same places.

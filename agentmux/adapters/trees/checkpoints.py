@@ -100,16 +100,13 @@ class GitCheckpoints:
         store = session_objects.make(self._home)
         with session_objects.scratch(self._home) as scratch:
             extra = session_objects.writing(store, found.objects)
-            return self._copied_and_saved(message, found, scratch, extra, deadline)
+            run = self._on_a_copy(found, scratch, extra, deadline)
+            return self._save(message, run)
 
-    def _copied_and_saved(
-        self,
-        message: str,
-        found: RepositoryPlaces,
-        scratch: Path,
-        extra: Mapping[str, str],
-        deadline: float,
-    ) -> SavedTree:
+    def _on_a_copy(
+        self, found: RepositoryPlaces, scratch: Path, extra: Mapping[str, str], deadline: float
+    ) -> _Runner:
+        """Return what runs git on a copy of the index, which it makes in ``scratch``."""
         index = scratch / "index"
         with suppress(FileNotFoundError):
             # With its time: by it git knows which files may have changed since it was written.
@@ -117,16 +114,18 @@ class GitCheckpoints:
             facts = found.index.stat()
             os.utime(index, ns=(facts.st_atime_ns, facts.st_mtime_ns))
         more = {**extra, "GIT_INDEX_FILE": str(index)}
-        return self._save(message, _Runner(self, more, deadline))
+        return _Runner(self, more, deadline)
 
     def _look(self) -> RepositoryPlaces | None:
         if self._git.top_level() is not None:
             self._places = session_objects.places(self._git)
         return self._places
 
-    def _save(self, message: str, run: _Runner) -> SavedTree:
+    def _save(
+        self, message: str, run: _Runner, leave_out: frozenset[str] = frozenset()
+    ) -> SavedTree:
         found = _parsed(split(_with_or_without_filters(run, *_STATUS)))
-        wanted, missing = self._sized(found.paths)
+        wanted, missing = self._sized(path for path in found.paths if path not in leave_out)
         missing += _add(run, wanted)
         tree = _text(_with_or_without_filters(run, "write-tree", "--missing-ok"))
         parent = ("-p", found.head) if found.head else ()
@@ -140,9 +139,9 @@ class GitCheckpoints:
             missing=_shortened(missing),
         )
 
-    def _sized(self, paths: Iterable[str]) -> tuple[list[str], list[str]]:
+    def _sized(self, found: Iterable[str]) -> tuple[list[str], list[str]]:
         """Return the paths to save, and those that are too large, or no files."""
-        top, total = self._git.root(), 0
+        top, total, paths = self._git.root(), 0, tuple(found)
         wanted: list[str] = []
         missing: list[str] = []
         sizes = {path: _size(top / path) for path in paths if not path.endswith("/")}
@@ -218,10 +217,15 @@ class GitCheckpoints:
             yield saved, session_objects.reading(self._home, Path(extra["GIT_OBJECT_DIRECTORY"]))
 
     @contextmanager
-    def looking(self) -> Iterator[tuple[SavedTree, Mapping[str, str]]]:
+    def looking(
+        self, leave_out: Collection[str] = ()
+    ) -> Iterator[tuple[SavedTree, Mapping[str, str]]]:
         """Save the work tree in a temporary directory.
 
         Yield it, and the variables with which git finds it and writes all that it makes there.
+
+        Args:
+            leave_out: Paths that are saved as the index has them, without what is in the files.
         """
         found = self._places or self._look()
         if found is None:
@@ -232,7 +236,8 @@ class GitCheckpoints:
             theirs = session_objects.objects(self._home)
             extra = session_objects.writing(store, found.objects, theirs)
             deadline = time.monotonic() + _LOOK_S
-            yield self._copied_and_saved("a look", found, Path(folder), extra, deadline), extra
+            run = self._on_a_copy(found, Path(folder), extra, deadline)
+            yield self._save("a look", run, frozenset(leave_out)), extra
 
     def hand_over(self, commit: str | None) -> str:
         """Copy a checkpoint into the objects of the repository; return its commit."""

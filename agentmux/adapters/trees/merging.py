@@ -6,7 +6,7 @@ A merge is computed without a work tree (``git merge-tree``), so that a conflict
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Final
@@ -106,9 +106,12 @@ class Merges:
             raise failed("compare commits", reply)
         return reply.status == 0
 
-    def foresee(self, base: str, tree: Path, home: Path, session: str) -> None:
+    def foresee(
+        self, base: str, tree: Path, home: Path, session: str, *, leave_out: Collection[str] = ()
+    ) -> None:
         """Raise why the files at ``tree``, once committed, could not be merged now."""
-        with GitCheckpoints(self._git.at(tree), home, session).looking() as (saved, extra):
+        checkpoints = GitCheckpoints(self._git.at(tree), home, session)
+        with checkpoints.looking(leave_out) as (saved, extra):
             look = Merges(self._git.also(extra))
             look._foresee(base, saved.commit, extra)
 

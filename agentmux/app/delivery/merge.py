@@ -93,7 +93,8 @@ def merge_obstacle(world: World, state: SessionState, home: Path) -> AgentmuxErr
     """
     base, merging = merge_base(state), world.merging(world.environment)
     try:
-        merging.foresee(base, Path(state.worktree or ""), home, state.session_id)
+        tree, dirty = Path(state.worktree or ""), state.options.dirty
+        merging.foresee(base, tree, home, state.session_id, leave_out=dirty)
         top = merging.checkout_of(base)
         return _taken(world, top, home) if top is not None else None
     except MergeConflictError as error:

@@ -352,12 +352,15 @@ def everything(project: Path) -> tuple[object, ...]:
     return files(project), git(project, "for-each-ref"), git(project, "ls-files", "-s"), objects
 
 
-def foreseen(project: Path, place: Path, home: Path) -> GitError | None:
+def foreseen(
+    project: Path, place: Path, home: Path, leave_out: tuple[str, ...] = ()
+) -> GitError | None:
     """Return why the files at ``place`` could not be merged now; looking changes nothing."""
     home.mkdir(exist_ok=True)
     before, there = everything(project), git(place, "status", "--porcelain")
     try:
-        merges(project).foresee("main", place, home, "00000000-0000-4000-8000-000000000000")
+        session = "00000000-0000-4000-8000-000000000000"
+        merges(project).foresee("main", place, home, session, leave_out=leave_out)
     except GitError as error:
         return error
     finally:
@@ -391,6 +394,21 @@ def test_what_a_merge_would_meet_is_known_before_anything_is_committed(
     assert isinstance(foreseen(project, place, home), CheckoutDirtyError)
     leave_main(project)
     assert foreseen(project, place, home) is None
+
+
+def test_what_the_setup_made_is_not_committed_and_so_meets_nothing(
+    project: Path, tmp_path: Path
+) -> None:
+    place, home = tmp_path / "place", tmp_path / "home"
+    git(project, "worktree", "add", "-q", str(place), "work")
+    (place / "generated.txt").write_text("here\n")
+    (project / "generated.txt").write_text("the same setup, in the checkout\n")
+    assert isinstance(foreseen(project, place, home), CheckoutDirtyError)
+    assert foreseen(project, place, home, ("generated.txt",)) is None
+    (place / "run.sh").write_text("rewritten by the setup\n")
+    on_main(project, "run.sh", "newer\n")
+    assert isinstance(foreseen(project, place, home, ("generated.txt",)), MergeConflictError)
+    assert foreseen(project, place, home, ("generated.txt", "run.sh")) is None
 
 
 # -- killed in the middle ------------------------------------------------------------------------

@@ -22,6 +22,7 @@ from tests.app.driver import git, make_project
 from tests.app.on_disk import OnDisk
 
 NAME = "20260101-101500-x"
+DIRTY = ("setup.lock",)
 
 
 @pytest.fixture
@@ -97,6 +98,16 @@ def test_a_session_that_needs_the_checkout_is_named_before_the_question(
     assert merges_to(project, state) == "then merged into main"
 
 
+def test_what_the_setup_changed_is_in_the_way_of_no_merge(
+    project: Path, state: SessionState
+) -> None:
+    for place, said in ((Path(str(state.worktree)), "here\n"), (project, "in the checkout\n")):
+        (place / "setup.lock").write_text(said)
+    assert merges_to(project, replace(state, options=replace(state.options, dirty=DIRTY))) == (
+        "then merged into main"
+    )
+
+
 @pytest.mark.parametrize(
     ("error", "said"),
     [
@@ -108,7 +119,7 @@ def test_a_look_that_fails_keeps_nobody_from_deciding(
     project: Path, state: SessionState, tmp_path: Path, error: Exception, said: str
 ) -> None:
     class Mute:
-        def foresee(self, *_: object) -> None:
+        def foresee(self, *_: object, **__: object) -> None:
             raise error
 
     here = replace(world(project, state), merging=lambda _: cast("Merging", Mute()))
@@ -120,7 +131,7 @@ def test_a_look_that_fails_keeps_nobody_from_deciding(
 def test_what_is_counted_is_what_would_be_committed(project: Path, state: SessionState) -> None:
     place = Path(str(state.worktree))
     (place / "setup.lock").write_text("made by git.setup\n")
-    state = replace(state, options=replace(state.options, dirty=("setup.lock",)))
+    state = replace(state, options=replace(state.options, dirty=DIRTY))
     home = sessions_dir(project) / NAME
     home.mkdir(parents=True)
 
