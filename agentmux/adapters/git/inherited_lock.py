@@ -32,7 +32,7 @@ def inherited_lock(path: Path, busy: str, *, wait_s: float = WRITE_TIMEOUT_S) ->
         held = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, files.FILE_MODE)
     try:
         deadline = time.monotonic() + wait_s
-        while not _is_taken(path, held):
+        while not _take(path, held):
             if time.monotonic() > deadline:
                 raise GitError(busy)
             time.sleep(_POLL_S)  # noqa: TID251 (flock has no wait with a limit)
@@ -41,7 +41,8 @@ def inherited_lock(path: Path, busy: str, *, wait_s: float = WRITE_TIMEOUT_S) ->
         os.close(held)
 
 
-def _is_taken(path: Path, held: int) -> bool:
+def _take(path: Path, held: int) -> bool:
+    """Take the lock if it is free; return whether it is ours."""
     try:
         fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
