@@ -58,9 +58,16 @@ def obstacle(world: World, state: SessionState, home: Path) -> BlockedError | No
 
 
 def has_lost_worktree(state: SessionState) -> bool:
-    """Whether the session's worktree was deleted; this only looks at one file."""
-    made = state.worktree is not None and state.worktree_made
-    return made and not Path(str(state.worktree), ".git").exists()
+    """Whether the session's worktree was deleted; this only looks at one file, and never fails."""
+    if state.worktree is None or not state.worktree_made:
+        return False
+    try:
+        Path(state.worktree, ".git").stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except OSError:
+        return False  # nobody can tell: git will say why
+    return False
 
 
 def lost_worktree(state: SessionState, name: str) -> BlockedError:

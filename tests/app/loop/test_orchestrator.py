@@ -655,6 +655,27 @@ def test_a_worktree_that_is_gone_is_told_once_and_no_agent_fails_for_it(stage: S
     asyncio.run(play())
 
 
+def test_a_worktree_that_cannot_be_read_ends_no_looks_and_no_stop(stage: Stage) -> None:
+    stage.worktree = True
+    stage.scenario({"architect": {"silent": True}})
+
+    async def play() -> None:
+        async with stage.driven() as driving:
+            await stage.until(lambda: stage.drawn("architect"))
+            pointer = Path(str(stage.state().worktree), ".git")
+            pointer.rename(pointer.with_name("away"))
+            pointer.symlink_to("x" * 300)  # too long a name: neither there nor away
+            for _ in range(3):  # a look that began before may still end
+                await stage.until(partial(_is_drawn_anew, stage, stage.display.picture))
+            assert poke(stage.path, STOP)
+            assert await asyncio.wait_for(asyncio.shield(driving), DEADLINE_S) is ExitCode.FAILED
+
+    asyncio.run(play())
+    lock = SessionLock(stage.path)
+    lock.acquire(0, {})  # the lock is free
+    lock.release()
+
+
 def _is_drawn_anew(stage: Stage, before: Picture | None) -> bool:
     return stage.display.picture is not before
 
