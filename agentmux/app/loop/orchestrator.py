@@ -29,6 +29,7 @@ from agentmux.app.session.own_worktree import has_lost_worktree, lost_worktree
 from agentmux.app.session.writer import Session, stamp
 from agentmux.app.signals.submission import decide
 from agentmux.app.world import World
+from agentmux.core.codec.frozen import replace
 from agentmux.core.decisions.next_actions import next_actions
 from agentmux.core.fold.acceptance import Answer, takes_decision
 from agentmux.core.journal.events import (
@@ -303,7 +304,7 @@ class Orchestrator:
     def _ask_again(self) -> None:
         """Show what another press of the same key would do."""
         if self._console.wish is Wish.APPROVE:
-            self._console = _LOOKS
+            self._console = replace(_LOOKS)  # no other press has this very object
             self._background.run("the approval", self._ask_approval())
         else:
             self._ask(self._console, f"press {_AGAIN[self._console.wish]}")
@@ -311,18 +312,24 @@ class Orchestrator:
     async def _ask_approval(self) -> None:
         """Ask whether to approve, once git has said what would be delivered.
 
-        Any other key in the meantime, or another decision, takes the wish back.
+        Any other key in the meantime, or another decision, takes the wish back. Git is asked again
+        if the key was pressed again since, or the session is not the same.
         """
-        state, files = self._session.state, self._session.files
-        look = functools.partial(approval_question, self._world, files, state)
         with self._reporting("a key"):
-            made = await in_daemon_thread(look)
-            if self._console is _LOOKS and takes_decision(self._session.state):
-                self._way = made.way
-                wish = Wish.APPROVE if made.lines else Wish.NOTHING
-                self._ask(Console(wish=wish, preview=made.lines), made.text)
-        if self._console is _LOOKS:
+            while self._console == _LOOKS and takes_decision(self._session.state):
+                await self._look()
+        if self._console == _LOOKS:
             self._console = Console()
+
+    async def _look(self) -> None:
+        """Make the question whether to approve, and ask it if it is about what is there now."""
+        pressed, state, files = self._console, self._session.state, self._session.files
+        look = functools.partial(approval_question, self._world, files, state)
+        made = await in_daemon_thread(look)
+        if self._console is pressed and self._session.state == state:
+            self._way = made.way
+            wish = Wish.APPROVE if made.lines else Wish.NOTHING
+            self._ask(Console(wish=wish, preview=made.lines), made.text)
 
     def _ask(self, console: Console, question: str) -> None:
         loop = asyncio.get_running_loop()

@@ -1081,7 +1081,7 @@ def test_a_slow_git_holds_nothing_up_and_only_a_question_that_was_shown_is_answe
 ) -> None:
     answers = threading.Event()
 
-    class Slow(NotedRepository):
+    class Slow(Elsewhere):
         def changed_since(self, dirty_at_start: Collection[str]) -> tuple[str, ...]:  # type: ignore[explicit-override]
             assert answers.wait(DEADLINE_S)
             return super().changed_since(dirty_at_start)
@@ -1094,9 +1094,14 @@ def test_a_slow_git_holds_nothing_up_and_only_a_question_that_was_shown_is_answe
             keyboard.press("c")
             await stage.until(lambda: draft(stage) == "")
             assert not question(stage)
+            repository.branch = "elsewhere"  # the look that was given up has not seen that
             keyboard.press(Key.ESCAPE, "a")
             await stage.until(lambda: "looking at what" in question(stage))
             answers.set()
+            await stage.until(lambda: "looking at what" not in question(stage))
+            assert "HEAD moved" in question(stage)
+            repository.branch = "main"
+            keyboard.press("a")
             await stage.until(lambda: "press a again" in question(stage))
             keyboard.press("a")
             assert await asyncio.wait_for(asyncio.shield(driving), DEADLINE_S) is ExitCode.OK
