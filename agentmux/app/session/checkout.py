@@ -100,10 +100,11 @@ def _taken_by_others(site: Site, worktree: str, *, but: Path | None) -> TreeTake
     lock = site.tree_lock(Path(worktree) if worktree else site.project)
     if worktree and str(lock.top) != worktree:
         return None  # it does not exist now, so nobody works there
-    path = _worker(lock)
     if lock.is_held():
+        path, _ = _noted(lock)
         ours = path is not None and but is not None and path == but.resolve()
-        return None if ours else _held(lock, path)
+        return None if ours else _held(lock)
+    path = _worker(lock)
     if path is None or path.parent == sessions_dir(site.project).resolve():
         return None  # our own sessions were looked at already
     return _left_live(site, lock, path)
@@ -116,9 +117,9 @@ def works_in(site: Site, top: Path) -> TreeTakenError | None:
         MissingError: A tmux server does not answer, so that nobody can tell.
     """
     lock = site.tree_lock(top)
-    path = _worker(lock)
     if lock.is_held():
-        return _held(lock, path)
+        return _held(lock)
+    path = _worker(lock)
     return _left_live(site, lock, path) if path is not None else None
 
 
@@ -130,11 +131,20 @@ def merges_there(home: Path) -> Mapping[str, object]:
     return {"path": str(home.resolve()), _PURPOSE: _MERGE}
 
 
-def _worker(lock: TreeLock) -> Path | None:
-    """Return the session that works in a work tree, or did last; None if that is not known."""
+def _noted(lock: TreeLock) -> tuple[Path | None, bool]:
+    """Return the session that the lock's note names, if any, and whether it only merges there."""
     note = lock.holder() or {}
     path = note.get("path")
-    return Path(path) if isinstance(path, str) and note.get(_PURPOSE) != _MERGE else None
+    return Path(path) if isinstance(path, str) else None, note.get(_PURPOSE) == _MERGE
+
+
+def _worker(lock: TreeLock) -> Path | None:
+    """Return the session that worked last in a work tree whose lock nobody holds; None if unknown.
+
+    A session that was killed while it merged there never worked there.
+    """
+    path, merges = _noted(lock)
+    return None if merges else path
 
 
 def undecided_in(site: Site, top: Path) -> SessionEntry | None:
@@ -162,7 +172,7 @@ def _left_live(site: Site, lock: TreeLock, path: Path) -> TreeTakenError | None:
     if not _is_busy(entry, found):
         return None
     _require_known(entry, found)
-    return _held(lock, path)
+    return _live_in(lock, path)
 
 
 def _require_known(entry: SessionEntry, found: Liveness) -> None:
@@ -195,10 +205,22 @@ def _refusal(entry: SessionEntry, found: Liveness) -> TreeTakenError:
     )
 
 
-def _held(lock: TreeLock, path: Path | None) -> TreeTakenError:
-    """Return the refusal for a session that may be another project's."""
+def _held(lock: TreeLock) -> TreeTakenError:
+    """Return the refusal for a lock that a process holds."""
+    path, merges = _noted(lock)
     if path is None:
         return TreeTakenError(f"another process works in {lock.top}", session="")
+    if not merges:
+        return _live_in(lock, path)
+    return TreeTakenError(
+        f"session {path.name} merges into the checkout {lock.top}; try again in a moment",
+        session=path.name,
+        hints=(f"see it: agentmux status {shlex.quote(str(path))}",),
+    )
+
+
+def _live_in(lock: TreeLock, path: Path) -> TreeTakenError:
+    """Return the refusal for a session that may be another project's."""
     where = shlex.quote(str(path))
     return TreeTakenError(
         f"session {path.name} is live in the same work tree, {lock.top}; only one session at a"

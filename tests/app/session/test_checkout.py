@@ -15,7 +15,8 @@ from agentmux.adapters.disk.lock import SessionLock
 from agentmux.app.commands.orchestrator_request import OrchestratorReport
 from agentmux.app.commands.orchestrator_start import OrchestratorStart
 from agentmux.app.commands.start import StartRequest, plan_start, start
-from agentmux.app.session.checkout import require_free
+from agentmux.app.commands.start_workplace import WorkplaceWish, choose_workplace
+from agentmux.app.session.checkout import TreeTakenError, merges_there, require_free, works_in
 from agentmux.app.session.lookup import entry_at
 from agentmux.app.world import World
 from agentmux.core.names import layout
@@ -81,6 +82,28 @@ def test_nothing_begins_beside_a_session_at_work(
     assert NAME in caught.value.message
     assert any(f"agentmux {word} {NAME}" in caught.value.hints[0] for word in ("attach", "status"))
     require_free(world, entry_at(world, session.path))
+
+
+def test_a_session_that_merges_into_the_checkout_is_named(project: Path, world: World) -> None:
+    session = there(project)
+    session.commit()
+    lock = world.tree_lock(project)
+    lock.acquire(1, merges_there(session.path))
+    try:
+        with pytest.raises(TreeTakenError) as caught:
+            require_free(world)
+        found = works_in(world, lock.top)
+        place = choose_workplace(world, WorkplaceWish(slug="x"), ()).worktree
+    finally:
+        lock.release(keep_note=True)  # as if it was killed
+    assert found is not None
+    for each in (caught.value, found):
+        assert each.session == NAME
+        assert each.message.startswith(f"session {NAME} merges into the checkout {project}")
+        assert each.hints == (f"see it: agentmux status {session.path}",)
+    assert place is not None
+    assert place.because == f"session {NAME} is live in the checkout"
+    assert works_in(world, lock.top) is None
 
 
 def test_who_is_done_is_in_nobodys_way(project: Path, world: World, tmux: TmuxTerminal) -> None:
