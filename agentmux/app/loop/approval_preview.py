@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from agentmux.app.delivery.merge import merge_obstacle
 from agentmux.app.delivery.ways import goes
 from agentmux.app.loop.commit import left_out, made_already, preview, reason, uncommitted
-from agentmux.app.session.changes import changes_of
+from agentmux.app.session.changes import changes_of, held_by_base
 from agentmux.core.documents.review import short
 from agentmux.core.names import layout
 from agentmux.core.names.status_labels import left_out_label
@@ -46,7 +46,7 @@ def preview_lines(
         return
     message, paths = preview(world, state)
     if not paths:
-        yield "nothing was changed: there is nothing to commit"
+        yield from _nothing(world, state, where)
         return
     yield from _branch(world, state)
     yield from _files(world, files, state, message, paths)
@@ -65,6 +65,8 @@ def destination(world: World, files: SessionFiles, state: SessionState, way: str
         way: Where the result goes, as `way_of` returns it.
     """
     where = goes(world, state, way)
+    if way == MERGE and held_by_base(world.repository, state) and not uncommitted(world, state):
+        return ""
     try:
         found = merge_obstacle(world, state, files.path) if way == MERGE else None
     except (MissingError, OSError) as error:
@@ -95,6 +97,17 @@ def _verdicts(state: SessionState) -> Iterator[str]:
         yield f"review {short(role)}: {verdict}{first}"
     if state.review_outcome == CAPPED:
         yield f"the review did not pass within {state.max_review_iterations} iterations"
+
+
+def _nothing(world: World, state: SessionState, where: str) -> Iterator[str]:
+    """Say why there is nothing to commit."""
+    held = held_by_base(world.repository, state)
+    if not held:
+        yield "nothing was changed: there is nothing to commit"
+        return
+    yield f"nothing is left to commit: {held}"
+    if where:
+        yield where
 
 
 def _files(

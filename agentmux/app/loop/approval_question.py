@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from agentmux.app.delivery.ways import way_of
 from agentmux.app.loop.approval_preview import destination, files_label, preview_lines
 from agentmux.app.loop.commit import left_out, moved, preview, reason, uncommitted
+from agentmux.app.session.changes import held_by_base
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.names.status_labels import left_out_label
 from agentmux.core.terminal.console import READ_S
@@ -70,9 +71,11 @@ def _doing(world: World, state: SessionState, where: str) -> str:
     """Return what an approval does, after ``to``."""
     _, paths = preview(world, state)
     without = "".join(f"; {left_out_label(path)}" for path in left_out(world, state))
-    if not paths:
-        return f"approve; there is nothing to commit{without}"
     then = f"; {where}" if where else ""
+    if not paths:
+        held = held_by_base(world.repository, state)
+        left = f"nothing is left to commit: {held}{then}" if held else "there is nothing to commit"
+        return f"approve; {left}{without}"
     now = uncommitted(world, state)
     if not now:
         return f"approve {files_label(len(paths))}, committed already{then}{without}"

@@ -49,6 +49,20 @@ def result_base(repository: Repository, state: SessionState, head: str = "HEAD")
     return repository.fork(_base(state), since=began, head=head)
 
 
+def held_by_base(repository: Repository, state: SessionState) -> str:
+    """Return, for people, that the base has all commits of the worktree's branch; else empty.
+
+    Whose they are is not said: that the base was brought to the branch, or the branch to the base,
+    ends in the same history.
+    """
+    if not state.worktree or state.base is None:
+        return ""
+    base, head = result_base(repository, state), repository.head().commit
+    if head is None or head == state.options.base or head != base:
+        return ""
+    return f"{state.base.branch} has all commits of {state.branch} already"
+
+
 def _base(state: SessionState) -> str:
     """Return the base as it was before the result was merged into it, or else as it is now."""
     merge = state.delivery.steps.get(MERGE) if state.delivery is not None else None
@@ -97,7 +111,10 @@ def _own(found: SessionChanges, state: SessionState) -> SessionChanges:
     base = result_base(found.repository, state, _head(state, until)) or began
     if state.phase is Phase.DONE and base == until:
         base = began  # somebody has merged the result: the base has all of it
-    return replace(found, range=replace(found.range, since=base))
+    note = found.note
+    if until is None and base != began:
+        note = note or held_by_base(found.repository, state)
+    return replace(found, range=replace(found.range, since=base), note=note)
 
 
 def _head(state: SessionState, until: str | None) -> str:

@@ -8,8 +8,10 @@ from typing import cast
 
 import pytest
 
+from agentmux.adapters.git.work_tree import MARKER
 from agentmux.app.loop.approval_preview import destination, preview_lines
 from agentmux.app.loop.approval_question import approval_question
+from agentmux.app.session.changes import changes_of
 from agentmux.app.session.lookup import sessions_dir
 from agentmux.app.session.own_worktree import placed
 from agentmux.app.world import World
@@ -159,3 +161,41 @@ def test_what_is_counted_is_what_would_be_committed(project: Path, state: Sessio
         "the result is committed already: 2 files",
         "press a again within 60 s to approve 2 files, committed already",
     )
+
+
+def test_a_result_that_the_base_has_already_is_not_called_nothing(
+    project: Path, state: SessionState
+) -> None:
+    place, home = Path(str(state.worktree)), sessions_dir(project) / NAME
+    home.mkdir(parents=True)
+    state = replace(state, session_id="0f6ea3dc")
+    marker = Path(git(place, "rev-parse", "--absolute-git-dir").strip(), MARKER)
+    marker.write_text(f"{home}\n{state.session_id}\n")
+
+    def said(way: str) -> tuple[list[str], str, str]:
+        here = world(project, state)
+        files = here.files(home)
+        changes = changes_of(here, state, home)
+        assert changes is not None
+        lines = list(preview_lines(here, files, state, destination(here, files, state, way)))
+        return lines, approval_question(here, files, state).text, changes.note
+
+    asks = "press a again within 60 s to approve; "
+    (place / "one.txt").unlink()
+    nothing = "there is nothing to commit"
+    assert said("merge") == ([f"nothing was changed: {nothing}"], f"{asks}{nothing}", "")
+    (place / "one.txt").write_text("1\n")
+    git(place, "add", "one.txt")
+    git(place, "commit", "-qm", "By an agent")
+    git(project, "merge", "-q", "agentmux/x")
+    git(project, "remote", "add", "origin", str(project))
+    held = "main has all commits of agentmux/x already"
+    left = f"nothing is left to commit: {held}"
+    assert said("merge") == ([left], f"{asks}{left}", held)
+    pushed = "then pushed to origin, branch agentmux/x"
+    assert said("push") == ([left, pushed], f"{asks}{left}", held)
+    (place / "two.txt").write_text("2\n")
+    lines, text, note = said("merge")
+    assert "to be committed: 1 file, with the message “Add it”" in lines
+    assert "then merged into main" in lines
+    assert (text, note) == ("press a again within 60 s to commit 1 file: two.txt", held)
