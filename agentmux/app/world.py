@@ -51,6 +51,8 @@ class Site:
             no name.
         nested: Returns the repositories inside that around a directory, as `Repository.nested`
             does; empty if git fails.
+        remotes: Takes a directory, where hooks run, and the environment of git. Returns the
+            remotes of the repository there.
     """
 
     project: Path
@@ -65,6 +67,7 @@ class Site:
     is_alive: Callable[[int, int], bool]
     default_name: Callable[[], str]
     nested: Callable[[Path], tuple[str, ...]]
+    remotes: Callable[[Path, Mapping[str, str]], Remotes]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,8 +105,6 @@ class World(Site):
         checkpoints: Takes a directory in a work tree, the directory of a session, and the session's
             uuid. Returns the session's work-tree checkpoints.
         merging: Takes the environment of git. Returns what merges in the project's repository.
-        remotes: Takes a directory, where hooks run, and the environment of git. Returns the
-            remotes of the repository there.
         trials: The trial of a session's state in the checkout of the project.
         remote_branches: The remotes of the project's repository.
         forge: Takes the environment of programs. Returns what asks forges by them.
@@ -132,7 +133,6 @@ class World(Site):
     worktrees: Worktrees
     checkpoints: Callable[[Path, Path, str], TreeCheckpoints]
     merging: Callable[[Mapping[str, str]], Merging]
-    remotes: Callable[[Path, Mapping[str, str]], Remotes]
     trials: Trials
     remote_branches: RemoteBranches
     forge: Callable[[Mapping[str, str]], Forge]

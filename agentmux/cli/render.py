@@ -6,7 +6,7 @@ import json
 import os
 import shlex
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final
 
@@ -192,15 +192,24 @@ def where(view: SessionView) -> str:
     return f"{phase}{cycle}{iteration}"
 
 
-def standing(view: SessionView) -> list[str]:
-    """Return a session's state and what to do next, as lines to print after a detach from tmux."""
+def _no_remote(_: str) -> None:
+    """Return that a branch could be pushed nowhere."""
+
+
+def standing(view: SessionView, remote: Callable[[str], str | None] = _no_remote) -> list[str]:
+    """Return a session's state and what to do next, as lines to print after a detach from tmux.
+
+    Args:
+        view: The session.
+        remote: As for `status_lines`.
+    """
     name = view.session
     if view.status == SessionStatus.DONE:
         made = f"commit {view.commit[:12]}" if view.commit else "nothing was committed"
         if view.commit and _goes_on(view):
             made += f", {_goes_on(view)}"
         elif _is_kept(view):
-            made += f" on branch {view.branch}; get it with: {_how_to_get(view)}"
+            made += f" on branch {view.branch}; get it with: {_how_to_get(view, remote)}"
         return [f"session {name} is done: {made}"]
     step = next_step(view)
     return [
@@ -215,9 +224,9 @@ def _is_kept(view: SessionView) -> bool:
     return done and bool(view.worktree) and not _goes_on(view)
 
 
-def _how_to_get(view: SessionView) -> str:
-    base = (view.base or {}).get("branch")
-    return kept_commands(view.branch or "", base if isinstance(base, str) else None)
+def _how_to_get(view: SessionView, remote: Callable[[str], str | None]) -> str:
+    base, branch = (view.base or {}).get("branch"), view.branch or ""
+    return kept_commands(branch, base if isinstance(base, str) else None, remote(branch))
 
 
 def _goes_on(view: SessionView) -> str:
@@ -322,8 +331,17 @@ def _kept(text: str, cells: int, column: int) -> str:
     return cut(text[::-1], cells)[::-1] if column == _BRANCH else cut(text, cells)
 
 
-def status_lines(view: SessionView, *, colours: bool) -> list[str]:
-    """Return what ``agentmux status`` prints for one session, as lines."""
+def status_lines(
+    view: SessionView, remote: Callable[[str], str | None] = _no_remote, *, colours: bool
+) -> list[str]:
+    """Return what ``agentmux status`` prints for one session, as lines.
+
+    Args:
+        view: The session.
+        remote: Returns the remote to which a branch would be pushed, for people; None for none.
+            Called only if the result is on a branch of its own and nowhere else.
+        colours: Whether to colour the status.
+    """
     state = paint(view.status, colours=colours, shown=status_label(view.status))
     lines = [
         view.session,
@@ -343,7 +361,7 @@ def status_lines(view: SessionView, *, colours: bool) -> list[str]:
         then = str(view.delivery.get("then"))
         lines.append(f"  delivery      {', '.join(said) or f'{then}, not begun'}")
     if _is_kept(view):
-        lines.append(f"  get it with   {_how_to_get(view)}")
+        lines.append(f"  get it with   {_how_to_get(view, remote)}")
     if view.decision and not any(seat.holds_up for seat in view.seats):
         lines.append(f"  summary       {view.path}/{_SUMMARY}")
     lines += [f"  problem       {problem}" for problem in view.problems]

@@ -104,6 +104,7 @@ def site(project: Path, *, config: Path | None, environ: Mapping[str, str]) -> S
         is_alive=_is_alive,
         default_name=lambda: chosen().defaults.session_name,
         nested=lambda folder: _nested(folder, environ),
+        remotes=_remotes,
     )
 
 

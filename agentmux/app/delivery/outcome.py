@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agentmux.app.delivery.push import push_target
+from agentmux.app.delivery.kept_remote import kept_remote
 from agentmux.app.delivery.steps import TAKEN_BY
 from agentmux.core.names.statuses import DONE
 from agentmux.core.pipeline.delivery import kept_commands
-from agentmux.errors import AgentmuxError
-from agentmux.ports.remotes import NoRemoteError
 
 if TYPE_CHECKING:
     from agentmux.app.world import World
@@ -50,13 +48,5 @@ def _taken(state: SessionState) -> tuple[str, ...]:
 def how_to_get(world: World, state: SessionState) -> str:
     """Return the git commands that take further what was kept on the branch of a worktree."""
     base = state.base.branch if state.base is not None else None
-    return kept_commands(state.branch or "", base, _remote(world, state))
-
-
-def _remote(world: World, state: SessionState) -> str | None:
-    try:
-        return push_target(world, state, world.environment)
-    except NoRemoteError as error:
-        return "REMOTE" if error.remotes else None
-    except AgentmuxError:
-        return None
+    branch = state.branch or ""
+    return kept_commands(branch, base, kept_remote(world, branch, world.environment))

@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, NoReturn
 
 import typer
 
 from agentmux.adapters.system import foreground
+from agentmux.app.delivery.kept_remote import kept_remote
 from agentmux.app.session.lookup import entry_at, live, own_tmux
 from agentmux.app.views.status import look
 from agentmux.cli import render
@@ -56,7 +58,8 @@ def go(face: Face, site: Site, path: Path, argv: tuple[str, ...]) -> int:
         become(argv)
     status = foreground.run(argv, face.environ)
     (view,) = look(site, (entry_at(site, path),)).data
-    render.out("\n".join(render.standing(view)))
+    remote = partial(kept_remote, site, environ=face.environ)
+    render.out("\n".join(render.standing(view, remote)))
     return status
 
 

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from typing import Annotated, Final
 
 import typer
 
 from agentmux.adapters.disk.log_file import LogFile
+from agentmux.app.delivery.kept_remote import kept_remote
 from agentmux.app.session.lookup import (
     STATUS,
     SessionEntry,
@@ -70,7 +72,8 @@ def status(ctx: typer.Context, session: SessionArg = None, json: JsonOpt = False
         return result.exit_code
     chosen = _in_full(result.data)
     if chosen is not None:
-        render.out("\n".join(render.status_lines(chosen, colours=face.colours)))
+        remote = partial(kept_remote, site, environ=face.environ)
+        render.out("\n".join(render.status_lines(chosen, remote, colours=face.colours)))
     others = [each for each in zip(result.data, entries, strict=True) if each[0] is not chosen]
     if others:
         _table(face, others, after=chosen is not None)

@@ -28,7 +28,7 @@ STEPS: Final[Mapping[str, tuple[str, ...]]] = {
 _NOTHING: Final[Mapping[str, str]] = {}
 
 
-def kept_commands(branch: str, base: str | None, remote: str | None = "REMOTE") -> str:
+def kept_commands(branch: str, base: str | None, remote: str | None) -> str:
     """Return, for people, the git commands that take further what was kept on its branch.
 
     A session that is done delivers nothing any more: from then on its branch is an ordinary one.

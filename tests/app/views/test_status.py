@@ -283,11 +283,13 @@ def test_a_result_that_was_kept_is_taken_further_with_git() -> None:
         ),
         GONE,
     )
-    git = "git merge 'agentmux/x&y' (with main checked out), or: git push REMOTE 'agentmux/x&y'"
-    assert f"  get it with   {git}" in status_lines(kept, colours=False)
-    assert standing(kept) == [
-        f"session {PATH.name} is done: commit c0ffee on branch agentmux/x&y; get it with: {git}"
-    ]
+    merge = "git merge 'agentmux/x&y' (with main checked out)"
+    push = f"{merge}, or: git push mine 'agentmux/x&y'"
+    for remotes, git in (({}, merge), ({"agentmux/x&y": "mine"}, push)):
+        assert f"  get it with   {git}" in status_lines(kept, remotes.get, colours=False)
+        assert standing(kept, remotes.get) == [
+            f"session {PATH.name} is done: commit c0ffee on branch agentmux/x&y; get it with: {git}"
+        ]
 
 
 @pytest.mark.parametrize(

@@ -138,6 +138,8 @@ def test_what_was_kept_is_not_delivered_later_but_git_can(
     way = f"git merge agentmux/x (with main checked out){push}"
     assert f"its result is on branch agentmux/x: {way}\n" in said
     assert "takes no such decision now: the session is done" in said
+    assert run("status", NAME) == ExitCode.OK
+    assert f"  get it with   {way}\n" in capsys.readouterr().out
 
 
 # -- nested repositories -------------------------------------------------------------------------
