@@ -1,1 +1,1 @@
-"""Where an approved result goes: the steps after its commit. `loop` takes them."""
+"""What is approved, and where it goes: the preview, the commit and the steps after it."""

@@ -9,10 +9,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final, TypeVar
 
+from agentmux.app.delivery.commit import reason
 from agentmux.app.delivery.steps import TAKEN_BY
 from agentmux.app.delivery.work import OvertakenError, Record, Step, StepError, StepWork
 from agentmux.app.loop.background_tasks import Loop
-from agentmux.app.loop.commit import reason
 from agentmux.app.loop.tools import Tools
 from agentmux.app.session.writer import Session
 from agentmux.app.world import World

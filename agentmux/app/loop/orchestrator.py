@@ -17,8 +17,8 @@ from contextlib import contextmanager, suppress
 from typing import Final
 
 from agentmux.app.commands.stop import STOPPED_BY_USER
+from agentmux.app.delivery.approval_question import approval_question
 from agentmux.app.launch.stopped_pane import PaneManner
-from agentmux.app.loop.approval_question import approval_question
 from agentmux.app.loop.background_tasks import BackgroundTasks, in_daemon_thread
 from agentmux.app.loop.performer import Performer
 from agentmux.app.loop.tools import Tools

@@ -12,12 +12,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
+from agentmux.app.delivery.commit import commit, left_out, reason
 from agentmux.app.delivery.ways import way_of
 from agentmux.app.launch.launcher import Launcher, PreparedLaunch, PreparedStep, label
 from agentmux.app.launch.stopped_pane import PaneManner
 from agentmux.app.loop.agent_probes import AgentProbes
 from agentmux.app.loop.background_tasks import BackgroundTasks, Loop
-from agentmux.app.loop.commit import commit, left_out, reason
 from agentmux.app.loop.deliverer import Deliverer
 from agentmux.app.loop.messenger import Messenger
 from agentmux.app.loop.tools import Tools

@@ -13,11 +13,11 @@ import typer
 
 from agentmux.adapters.disk.handover import leave_environment, take_approvers
 from agentmux.adapters.wake.pipe import poke
+from agentmux.app.delivery.approval_preview import destination, preview_lines
+from agentmux.app.delivery.commit import left_out, moved, reason
 from agentmux.app.delivery.outcome import delivered_lines, how_to_get, is_kept
 from agentmux.app.delivery.ways import way_of
 from agentmux.app.delivery.wish import wish
-from agentmux.app.loop.approval_preview import destination, preview_lines
-from agentmux.app.loop.commit import left_out, moved, reason
 from agentmux.app.session.lookup import (
     SessionEntry,
     list_resumable_sessions,

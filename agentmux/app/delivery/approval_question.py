@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from agentmux.app.delivery.approval_preview import destination, files_label, preview_lines
+from agentmux.app.delivery.commit import left_out, moved, preview, reason, uncommitted
 from agentmux.app.delivery.ways import way_of
-from agentmux.app.loop.approval_preview import destination, files_label, preview_lines
-from agentmux.app.loop.commit import left_out, moved, preview, reason, uncommitted
 from agentmux.app.session.changes import held_by_base
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.names.status_labels import left_out_label

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
+from agentmux.app.delivery.commit import left_out, made_already, preview, reason, uncommitted
 from agentmux.app.delivery.merge import merge_obstacle
 from agentmux.app.delivery.ways import goes
-from agentmux.app.loop.commit import left_out, made_already, preview, reason, uncommitted
 from agentmux.app.session.changes import changes_of, held_by_base
 from agentmux.core.documents.review import short
 from agentmux.core.names import layout

@@ -9,8 +9,8 @@ from typing import cast
 import pytest
 
 from agentmux.adapters.git.work_tree import MARKER
-from agentmux.app.loop.approval_preview import destination, preview_lines
-from agentmux.app.loop.approval_question import approval_question
+from agentmux.app.delivery.approval_preview import destination, preview_lines
+from agentmux.app.delivery.approval_question import approval_question
 from agentmux.app.session.changes import changes_of
 from agentmux.app.session.lookup import sessions_dir
 from agentmux.app.session.own_worktree import placed

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from agentmux.adapters.git.repository import Git
-from agentmux.app.loop.commit import commit, made_already, moved, preview, reason
+from agentmux.app.delivery.commit import commit, made_already, moved, preview, reason
 from agentmux.app.session.own_worktree import placed
 from agentmux.app.world import World
 from agentmux.core.documents.trailer import TRAILER
