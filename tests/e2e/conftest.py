@@ -343,6 +343,12 @@ class Client:
         os.close(self._ours)
 
 
+def everything(folder: Path) -> Iterator[Path]:
+    """Yield all files and folders below one of a live session; those that go meanwhile are not."""
+    for top, folders, names in os.walk(folder):
+        yield from (Path(top, name) for name in (*folders, *names))
+
+
 def make_root() -> Path:
     return Path(tempfile.mkdtemp(prefix="amx-", dir="/tmp"))
 
