@@ -42,9 +42,14 @@ def test_three_features_are_killed_resumed_and_delivered_each_in_its_way(
     kill_everything(project, wait_until)
     project.scenario({})
     command = (sys.executable, "-m", "agentmux", "resume", "--all")
-    names = [each.name for each in reversed(sessions.values())]
+    names = [each.name for each in sessions.values()]
+
+    def asked() -> bool:  # the order is that of the last changes
+        _, _, asks = terminal.said.partition("Resume 3 sessions: ")
+        return all(name in asks for name in names)
+
     with Client(project, *command, size=(200, 24)) as terminal:
-        wait_until(lambda: f"Resume 3 sessions: {', '.join(names)}?" in terminal.said, 20)
+        wait_until(asked, 20, lambda: terminal.said)
         terminal.press("y\r")
         wait_until(lambda: terminal.said.count(" is in phase implementing") == 3, 50)
     for each in sessions.values():
