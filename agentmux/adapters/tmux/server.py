@@ -184,8 +184,13 @@ class TmuxTerminal:
         return Server(socket=self.socket, pid=pid, started=start_time(pid))
 
     def _ask(self, *words: str) -> TmuxReply | None:
-        """Run a command that only reads; return None if there is no server or no session."""
+        """Run a command that only reads; return None if there is no server or no session.
+
+        A server that ended during the call is asked once more, which tells that there is none.
+        """
         reply = self._client.say(*words)
+        if reply.says(SERVER_WENT):
+            reply = self._client.say(*words)
         return None if reply.says((*NO_SERVER, *NO_TARGET)) else self._client.expect(reply)
 
     def _create(self, words: Sequence[str], uuid: str) -> TmuxReply:

@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -543,6 +544,23 @@ def test_a_server_that_is_going_takes_no_new_session_along(
         assert [session.uuid for session in tmux_under.sessions()] == ["u"], number
         tmux_under.run("kill-server")
         assert made.session.id == "$0"
+
+
+def test_a_server_that_ends_while_it_is_asked_is_no_server(tmux_under: TmuxTerminal) -> None:
+    """A child of a killed server holds the socket until it has begun its own program."""
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(tmux_under.socket)
+        listener.listen()
+
+        def end() -> None:
+            called, _ = listener.accept()
+            listener.close()
+            called.close()
+
+        ending = threading.Thread(target=end)
+        ending.start()
+        assert tmux_under.server().pid == 0
+        ending.join()
 
 
 def test_a_dead_servers_socket_is_no_server(
