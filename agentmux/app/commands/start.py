@@ -46,6 +46,9 @@ from agentmux.errors import NAME_TAKEN, BlockedError, MissingError, UsageError
 from agentmux.ports.processes import Handover
 from agentmux.ports.repository import Head
 
+_TRIES: Final = 9
+"""How often a start looks for another name; as often, another start would have to be faster."""
+
 _MOVED: Final = "moved"
 FEATURE_MAX: Final = 1_000_000
 """Maximum bytes of a request. Above 128 kB it must be in a file: no argument can be longer."""
@@ -204,6 +207,19 @@ def start(world: World, starter: OrchestratorStart, plan: StartPlan) -> StartedS
     if on is not None and on.remote is not None:
         world.remote_branches.bring(on.name, on.commit, on.remote)
         plan = replace(plan, request=replace(plan.request, on=replace(on, remote=None)))
+    for _ in range(_TRIES):
+        try:
+            return _begun(world, starter, plan)
+        except BlockedError as error:
+            if error.reason != NAME_TAKEN or plan.request.name is not None:
+                raise
+        # A start in another project has just taken the name on the tmux server.
+        plan = plan_start(world, plan.request, plan.taken)
+    return _begun(world, starter, plan)
+
+
+def _begun(world: World, starter: OrchestratorStart, plan: StartPlan) -> StartedSession:
+    """Create everything and hand over; remove it all again if that fails."""
     with ExitStack() as undo:
         made, state, pipe = _made(world, starter, plan, undo)
         worktree = worktree_of(world, state, made.path)

@@ -9,6 +9,7 @@ import threading
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,7 +20,8 @@ from agentmux.app.commands.resume import plan_resume
 from agentmux.app.commands.start import StartPlan, StartRequest, plan_start, start
 from agentmux.app.session.lookup import list_sessions, live
 from agentmux.core.names import layout
-from agentmux.errors import AgentmuxError, BlockedError, ExitCode, UsageError
+from agentmux.errors import NAME_TAKEN, AgentmuxError, BlockedError, ExitCode, UsageError
+from agentmux.ports.terminal import CreatedSession
 from tests.app.driver import (
     NotedRepository,
     SimTerminal,
@@ -107,6 +109,27 @@ def test_a_name_that_a_tmux_session_has_is_passed_over(studio: Studio) -> None:
     assert plan_start(other.world, asked, {}).name == f"{begun.name}-2"
     with pytest.raises(BlockedError, match=f"{begun.tmux_name} exists already"):
         plan_start(other.world, replace(asked, name="same"), {})
+
+
+def test_a_name_that_another_project_takes_on_the_server_meanwhile_is_passed_over(
+    studio: Studio,
+) -> None:
+    other, plan = planned(studio)
+    terminal = other.world.terminal(None)
+    made: list[str] = []
+
+    def create(*, name: str, **more: Any) -> CreatedSession:
+        made.append(name)
+        if len(made) == 1:
+            first(name=name, **more)  # the other project's
+            raise BlockedError(f"a tmux session named {name} exists already", reason=NAME_TAKEN)
+        return first(name=name, **more)
+
+    first, terminal.create_session = terminal.create_session, create  # type: ignore[method-assign]
+    begun = start(other.world, _starter(), plan)
+    assert made == [begun.tmux_name[:-2], begun.tmux_name]
+    assert begun.name == f"{plan.name}-2"
+    assert not plan.path.exists()
 
 
 class _Fails(_ReadyAtOnce):
