@@ -9,6 +9,7 @@ import stat
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -113,6 +114,34 @@ def test_on_a_read_only_file_system_looking_works_and_the_rest_is_refused(
     done = project.program(*read_only(project, "resume", name, "--yes", "--detach"))
     assert (done.returncode, remedy in done.stderr) == (5, True), done.stderr
     assert project.tree() == before
+
+
+def test_a_resume_waits_for_an_orchestrator_that_is_about_to_end(
+    project: Project, wait_until: WaitUntil
+) -> None:
+    project.scenario({"roles": {"architect": {"silent": True}}})
+    session = project.start().until_seat("architect")
+    (seen,) = project.json("status", session.name)["sessions"]
+    os.kill(seen["orchestrator"], signal.SIGSTOP)  # as one that is slow to save the work tree
+    os.kill(int(project.tmux("display-message", "-p", "#{pid}")), signal.SIGKILL)
+    words = (sys.executable, "-m", "agentmux", "resume", session.name, "--detach", "--yes")
+    resuming = subprocess.Popen(words, cwd=project.path, env=project.env)
+
+    def waits() -> bool:
+        if resuming.poll() is not None:
+            return True
+        with suppress(FileNotFoundError):  # closed meanwhile
+            held = Path(f"/proc/{resuming.pid}/fd").iterdir()
+            return any("pidfd" in str(each.readlink()) for each in held)
+        return False
+
+    try:
+        wait_until(waits, 20)
+        assert resuming.poll() is None, "it was refused"
+    finally:
+        os.kill(seen["orchestrator"], signal.SIGCONT)
+    assert resuming.wait(30) == 0
+    session.until_seat("architect")
 
 
 def test_all_that_a_session_leaves_is_private(project: Project) -> None:

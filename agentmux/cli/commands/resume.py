@@ -62,6 +62,8 @@ if TYPE_CHECKING:
 
 _RESUME: Final = "resume SESSION"
 _STOP: Final = "stop SESSION"
+_ENDING_S: Final = 10.0
+"""How long a resume waits for an orchestrator that saves the work tree after its server's end."""
 
 
 def resume_session(
@@ -422,6 +424,9 @@ def _resume(
     """
     known = _known(world, (entry,))
     lives = live(world, known)
+    if _is_ending(lives[entry.path]):
+        processes.wait_gone([(lives[entry.path].orchestrator or 0, 0)], timeout_s=_ENDING_S)
+        lives = live(world, known)
     block = blocked(world, entry, lives[entry.path])
     block = block or taken(world, lives, busy(lives, known), entry)
     if block is not None:
@@ -476,6 +481,11 @@ def _known(world: World, entries: Sequence[SessionEntry]) -> tuple[SessionEntry,
     """Return the given sessions and all others of the project that are not done, each one once."""
     found = {each.path: each for each in (*list_resumable_sessions(world), *entries)}
     return tuple(found.values())
+
+
+def _is_ending(found: Liveness) -> bool:
+    """Whether the orchestrator still runs, but ends by itself, since its tmux session is gone."""
+    return found.live is False and found.locked and found.orchestrator is not None
 
 
 def _end_survivors(face: Face, plan: ResumePlan, *, yes: bool) -> None:
