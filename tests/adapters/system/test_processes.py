@@ -156,7 +156,7 @@ def test_a_kernel_without_process_descriptors_is_asked_now_and_then(
 
 
 def test_survivors_are_found_by_their_environment(
-    started: list[subprocess.Popen[bytes]],
+    started: list[subprocess.Popen[bytes]], wait_until: WaitUntil
 ) -> None:
     mine = sleeper(
         started, AGENTMUX_SESSION_ID=SESSION, AGENTMUX_LAUNCH_ID="abc", AGENTMUX_SEAT="coder-2"
@@ -165,6 +165,8 @@ def test_survivors_are_found_by_their_environment(
     sleeper(started, AGENTMUX_SESSION_ID=SESSION + "0")
     sleeper(started, NOT_AGENTMUX_SESSION_ID=SESSION)
 
+    # A process shows its environment only a moment after its program has begun.
+    wait_until(lambda: len(survivors("", SESSION)) == 2)
     found = survivors("", SESSION, str(uuid.uuid4()))
 
     assert {one.session for one in found} == {SESSION}

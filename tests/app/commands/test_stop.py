@@ -1,6 +1,7 @@
 """Stopping a session whose orchestrator does not end at once."""
 
 import os
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from agentmux.ports.terminal import NewPane, OwnSession, TerminalUnreachableErro
 from agentmux.wiring import build
 from tests.app.driver import make_project
 from tests.app.on_disk import SESSION_ID, OnDisk
+from tests.conftest import WaitUntil
 
 SLEEP = ("sleep", "600")
 
@@ -43,6 +45,13 @@ def in_tmux(tmux: TmuxTerminal, session: OnDisk) -> OwnSession:
     return tmux.own(created.target)
 
 
+def has_none(tmux: TmuxTerminal) -> bool:
+    """Whether no tmux session is left; a server that is just ending gives no answer."""
+    with suppress(TerminalUnreachableError):
+        return tmux.sessions() == ()
+    return False
+
+
 def ends_when_asked(pid: int, started: int, limit_s: float) -> bool:
     """Be an orchestrator that runs until somebody waits for its end."""
     return limit_s > 0
@@ -58,7 +67,7 @@ def stopped(world: World, session: OnDisk, *, asked: bool) -> Stopped:
 
 
 def test_without_an_orchestrator_the_agents_end_before_their_tmux_session(
-    world: World, session: OnDisk, tmux: TmuxTerminal, own: OwnSession
+    world: World, session: OnDisk, tmux: TmuxTerminal, own: OwnSession, wait_until: WaitUntil
 ) -> None:
     own.open_panes([
         NewPane(seat="architect", launch="l1", label="architect", argv=SLEEP)
@@ -73,13 +82,13 @@ def test_without_an_orchestrator_the_agents_end_before_their_tmux_session(
     done = stop(world, session.path, lambda: own, ask=lambda _: False, wait_gone=wait_gone)
     assert done == Stopped(by="stop")
     assert ended == [(True, 1)], "the agent went, while its tmux session was still there"
-    assert tmux.sessions() == ()
+    wait_until(lambda: has_none(tmux))
     assert session.kinds[-1] == "session_interrupted"
 
 
 @pytest.mark.parametrize("on", [True, False])
 def test_without_an_orchestrator_the_files_are_saved_all_the_same(
-    tmp_path: Path, tmux: TmuxTerminal, *, on: bool
+    tmp_path: Path, tmux: TmuxTerminal, wait_until: WaitUntil, *, on: bool
 ) -> None:
     project = make_project(tmp_path / "p")
     session = OnDisk(project / layout.SESSIONS_DIR / "20260101-101500-add-auth", branch="main")
@@ -95,11 +104,11 @@ def test_without_an_orchestrator_the_files_are_saved_all_the_same(
         assert (saved.because, saved.phase, saved.number) == ("stop", "architecting", 1)
         store = world.checkpoints(project, session.path.resolve(), SESSION_ID)
         assert store.changed_since(saved.commit) == ()
-    assert tmux.sessions() == ()
+    wait_until(lambda: has_none(tmux))
 
 
 def test_another_repository_is_not_saved_in_place_of_a_worktree_that_is_gone(
-    tmp_path: Path, tmux: TmuxTerminal
+    tmp_path: Path, tmux: TmuxTerminal, wait_until: WaitUntil
 ) -> None:
     project = make_project(tmp_path / "p")
     place = project / "what an agent made anew"
@@ -110,16 +119,16 @@ def test_another_repository_is_not_saved_in_place_of_a_worktree_that_is_gone(
     world = build.world(project, environ=dict(os.environ))
     stop(world, session.path, lambda: own, ask=lambda _: False, wait_gone=lambda *_: True)
     assert session.kinds[-1] == "session_interrupted"
-    assert tmux.sessions() == ()
+    wait_until(lambda: has_none(tmux))
 
 
 def test_a_tmux_session_that_the_orchestrator_left_behind_is_ended(
-    world: World, session: OnDisk, tmux: TmuxTerminal, own: OwnSession
+    world: World, session: OnDisk, tmux: TmuxTerminal, own: OwnSession, wait_until: WaitUntil
 ) -> None:
     (session.path / layout.RUNTIME).write_text('{"orchestrator_pid": 7, "orchestrator_started": 7}')
     done = stop(world, session.path, lambda: own, ask=lambda _: True, wait_gone=ends_when_asked)
     assert done == Stopped(by="stop")
-    assert tmux.sessions() == ()
+    wait_until(lambda: has_none(tmux))
 
 
 def test_an_orchestrator_that_ended_with_its_server_has_stopped_the_session(
