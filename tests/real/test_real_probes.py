@@ -105,7 +105,10 @@ def by_id(real: Real) -> tuple[str, ...]:
 
 
 def words(real: Real) -> tuple[str, ...]:
-    """Return the MCP and hook arguments that AgentMux adds to every command line of the agent."""
+    """Return the MCP and hook arguments that AgentMux adds to every command line of the agent.
+
+    That of an added directory is not among them: some agents ask about it before anything else.
+    """
     server = ("agentmux", "mcp")
     mcp, hooks = real.folder / "mcp.json", real.folder / "hooks.json"
     mcp.write_text('{"mcpServers": {}}')
@@ -113,13 +116,13 @@ def words(real: Real) -> tuple[str, ...]:
     return (
         *mcp_words(real.spec, server, str(mcp)),
         *hook_words(real.spec, ("agentmux", "hook"), str(hooks)),
-        *dir_words(real.spec, ProbeResult(installed=True), str(real.folder)),
     )
 
 
 def command_lines(real: Real):
     """Yield the launch and the resume argv of each strategy, with all possible arguments."""
-    more = (*words(real), *real.spec.unattended_args)
+    outside = dir_words(real.spec, ProbeResult(installed=True), str(real.folder))
+    more = (*words(real), *outside, *real.spec.unattended_args)
     for strategy in real.spec.strategies:
         given: dict[str, Any] = {
             "model": "m",
