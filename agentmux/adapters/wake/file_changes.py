@@ -9,15 +9,15 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-import threading
 import time
-from collections.abc import AsyncIterator, Callable, Generator, Iterable, Iterator
+from collections.abc import AsyncIterator, Generator, Iterable, Iterator
 from contextlib import suppress
 from functools import partial
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Final
 
 from agentmux.core.names import layout
+from agentmux.threads import in_daemon_thread
 
 if TYPE_CHECKING:
     from watchfiles import Change
@@ -142,31 +142,10 @@ async def _in_thread(watching: Iterator[object], halt: _Halt) -> AsyncIterator[N
     thread, as it would for one of its own pool: the thread sees ``halt`` up to half a second later.
     """
     try:
-        while await _next_in_thread(watching) is not None:
+        while await in_daemon_thread(partial(next, watching, None)) is not None:
             yield
     finally:
         halt.set()  # the thread may still be waiting
-
-
-def _next_in_thread(watching: Iterator[object]) -> asyncio.Future[object]:
-    """Return a future of the next item, or of None after the last; a daemon thread waits for it."""
-    loop = asyncio.get_running_loop()
-    found: asyncio.Future[object] = loop.create_future()
-
-    def settle(settled: Callable[[], None]) -> None:
-        if not found.done():  # nobody has stopped waiting
-            settled()
-
-    def wait() -> None:
-        try:
-            settled = partial(found.set_result, next(watching, None))
-        except Exception as error:  # noqa: BLE001 (raised where the future is awaited)
-            settled = partial(found.set_exception, error)
-        with suppress(RuntimeError):  # the event loop has ended
-            loop.call_soon_threadsafe(settle, settled)
-
-    threading.Thread(target=wait, name="file changes", daemon=True).start()
-    return found
 
 
 def _is_news(_change: Change, path: str) -> bool:

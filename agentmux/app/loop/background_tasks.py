@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine
-from contextlib import suppress
-from functools import partial
-from threading import Thread
-from typing import Any, Final, Protocol, TypeVar
+from collections.abc import Coroutine
+from typing import Any, Final, Protocol
 
 from agentmux.errors import AgentmuxError
 
@@ -16,34 +13,6 @@ logger = logging.getLogger(__name__)
 
 AGAIN_S: Final = 1.0
 """Seconds before failed work may run again; else the loop would repeat it without a pause."""
-
-
-T = TypeVar("T")
-
-
-def in_daemon_thread(work: Callable[[], T]) -> asyncio.Future[T]:
-    """Run ``work`` in a thread that keeps no process from ending; return the future of its result.
-
-    That is for work that only reads, or may be killed at any point. The end of the event loop waits
-    for threads of its own pool, but not for this one.
-    """
-    loop = asyncio.get_running_loop()
-    done: asyncio.Future[T] = loop.create_future()
-
-    def settle(told: Callable[[], None]) -> None:
-        if not done.done():  # nobody has stopped waiting
-            told()
-
-    def run() -> None:
-        try:
-            told = partial(done.set_result, work())
-        except BaseException as error:  # noqa: BLE001 (it is raised where the future is awaited)
-            told = partial(done.set_exception, error)
-        with suppress(RuntimeError):  # the loop is closed, as the process ends
-            loop.call_soon_threadsafe(settle, told)
-
-    Thread(target=run, daemon=True).start()
-    return done
 
 
 class Loop(Protocol):

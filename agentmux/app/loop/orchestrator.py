@@ -19,7 +19,7 @@ from typing import Final
 from agentmux.app.commands.stop import STOPPED_BY_USER
 from agentmux.app.delivery.approval_question import approval_question
 from agentmux.app.launch.stopped_pane import PaneManner
-from agentmux.app.loop.background_tasks import BackgroundTasks, in_daemon_thread
+from agentmux.app.loop.background_tasks import BackgroundTasks
 from agentmux.app.loop.performer import Performer
 from agentmux.app.loop.tools import Tools
 from agentmux.app.loop.tree_saver import TreeSaver
@@ -45,6 +45,7 @@ from agentmux.core.terminal.keys import Pressed
 from agentmux.errors import AgentmuxError, SupersededError
 from agentmux.ports.display import Picture
 from agentmux.ports.terminal import HiddenServerError, TerminalGoneError
+from agentmux.threads import in_daemon_thread
 
 logger = logging.getLogger(__name__)
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final
 
-from agentmux.app.loop.background_tasks import Loop, in_daemon_thread
+from agentmux.app.loop.background_tasks import Loop
 from agentmux.app.session.writer import Session
 from agentmux.app.world import World
 from agentmux.core.codec.frozen import replace
@@ -16,6 +16,7 @@ from agentmux.core.decisions.tree_checkpoints import STOP, Position, position, r
 from agentmux.core.journal.events import CheckpointTaken
 from agentmux.errors import AgentmuxError
 from agentmux.ports.checkpoints import SavedTree
+from agentmux.threads import in_daemon_thread
 
 logger = logging.getLogger(__name__)
 
