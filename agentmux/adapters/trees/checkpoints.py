@@ -21,7 +21,7 @@ from typing import Final
 from agentmux.adapters.git import session_objects
 from agentmux.adapters.git.program import GitProgram, GitReply, decoded, failed, joined, split
 from agentmux.adapters.git.session_objects import QUIET, REF_PREFIX, RepositoryPlaces
-from agentmux.adapters.trees import file_changes
+from agentmux.adapters.trees import differences
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.names import layout
 from agentmux.errors import MissingError
@@ -202,12 +202,12 @@ class GitCheckpoints:
     def differing(self, since: str, until: str) -> tuple[str, ...]:
         """Return the files in which two commits differ, without those in ``.agentmux``."""
         extra = session_objects.reading(self._home)
-        return tuple(each.path for each in file_changes.changes(self._git, extra, since, until))
+        return tuple(each.path for each in differences.changes(self._git, extra, since, until))
 
     def changed_since(self, commit: str) -> tuple[str, ...]:
         """Return the files in which the work tree differs from a checkpoint."""
         with self._saved_for_now() as (saved, extra):
-            differing = file_changes.changes(self._git, extra, commit, saved.commit)
+            differing = differences.changes(self._git, extra, commit, saved.commit)
         return tuple(each.path for each in differing if each.path not in saved.missing)
 
     @contextmanager
@@ -261,9 +261,9 @@ class GitCheckpoints:
     def write_files(self, since: str, until: str, *, leave: Collection[str]) -> tuple[str, ...]:
         """Make the files that differ between two commits as they are in ``until``."""
         extra = session_objects.reading(self._home)
-        changed = file_changes.changes(self._git, extra, since, until)
+        changed = differences.changes(self._git, extra, since, until)
         with session_objects.scratch(self._home) as scratch:
-            return file_changes.write(self._git, extra, changed, scratch=scratch, leave=leave)
+            return differences.write(self._git, extra, changed, scratch=scratch, leave=leave)
 
     def forget(self) -> None:
         """Delete the session's ref, if it has one."""

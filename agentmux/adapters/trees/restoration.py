@@ -15,7 +15,7 @@ from typing import Final
 
 from agentmux.adapters.git import session_objects
 from agentmux.adapters.git.program import MERGE_TREE, GitProgram, GitReply, decoded, failed, split
-from agentmux.adapters.trees import file_changes
+from agentmux.adapters.trees import differences
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.journal.state import TreeCheckpoint
 from agentmux.ports.worktrees import CheckpointUnusableError, WorktreeSpec
@@ -86,8 +86,8 @@ def write_restored(git: GitProgram, saved: RestoredTree | None) -> tuple[str, ..
     """Write the files into the worktree in which ``git`` runs; return warnings."""
     if saved is None:
         return ()
-    changed = file_changes.changes(git, saved.extra, saved.tip, saved.tree)
-    left = file_changes.write(git, saved.extra, changed, scratch=saved.scratch)
+    changed = differences.changes(git, saved.extra, saved.tip, saved.tree)
+    left = differences.write(git, saved.extra, changed, scratch=saved.scratch)
     return tuple(f"{path} could not be written from the checkpoint" for path in left)
 
 
