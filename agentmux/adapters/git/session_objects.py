@@ -26,6 +26,13 @@ QUIET: Final = (
 )
 """Settings for git commands of ours: no hooks, no daemon, no files beside the copied index."""
 
+IDENTITY: Final = {
+    f"GIT_{who}_{what}": value
+    for who in ("AUTHOR", "COMMITTER")
+    for what, value in (("NAME", "AgentMux"), ("EMAIL", "agentmux@localhost"))
+}
+"""The variables that name the author of a commit of ours: the user may have none configured."""
+
 REF_PREFIX: Final = "refs/agentmux/"
 _SCRATCH: Final = "taking-"
 

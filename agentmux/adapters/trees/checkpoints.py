@@ -38,11 +38,6 @@ _STATUS_S: Final = 30.0
 _LOOK_S: Final = 120.0
 _STEP_S: Final = 10.0
 _NAMED_MAX: Final = 200
-_IDENTITY: Final = {
-    f"GIT_{who}_{what}": value
-    for who in ("AUTHOR", "COMMITTER")
-    for what, value in (("NAME", "AgentMux"), ("EMAIL", "agentmux@localhost"))
-}
 _STATUS: Final = (
     *("status", "--porcelain=v2", "--branch", "-z", "--untracked-files=all", "--no-renames"),
     *("--no-ahead-behind", "--ignore-submodules=dirty"),
@@ -279,7 +274,7 @@ class _Runner:
         self, checkpoints: GitCheckpoints, extra: Mapping[str, str], deadline: float
     ) -> None:
         self._checkpoints = checkpoints
-        self._extra = {**extra, **_IDENTITY, "LC_ALL": "C"}
+        self._extra = {**extra, **session_objects.IDENTITY, "LC_ALL": "C"}
         self._index_lock = Path(f"{extra['GIT_INDEX_FILE']}.lock")
         self._deadline = deadline
 

@@ -21,11 +21,6 @@ from agentmux.core.journal.state import TreeCheckpoint
 from agentmux.ports.worktrees import CheckpointUnusableError, WorktreeSpec
 
 _NAMED: Final = 5
-_IDENTITY: Final = {
-    f"GIT_{who}_{what}": value
-    for who in ("AUTHOR", "COMMITTER")
-    for what, value in (("NAME", "AgentMux"), ("EMAIL", "agentmux@localhost"))
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +66,7 @@ def restored_tree(git: GitProgram, spec: WorktreeSpec | None) -> Iterator[Restor
         scratch = Path(folder)
         store = session_objects.objects(spec.home)
         mine = session_objects.places(git).objects
-        extra = {**session_objects.writing(scratch, mine, store), **_IDENTITY}
+        extra = {**session_objects.writing(scratch, mine, store), **session_objects.IDENTITY}
         tip = _commit(git, spec.branch)
         yield RestoredTree(
             tip=tip,
