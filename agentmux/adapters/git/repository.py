@@ -40,7 +40,8 @@ from agentmux.ports.repository import (
     InProgress,
 )
 
-_HEADS: Final = "refs/heads/"
+HEADS: Final = "refs/heads/"
+"""What git puts before the short name of a branch."""
 _STAT_COLUMNS: Final = 76
 _STAT_FILES: Final = "--stat-count=40"
 _SCRATCH: Final = "agentmux-commit-"
@@ -89,9 +90,9 @@ class Git:
         """Return HEAD's commit and branch, and the operation in progress, such as a rebase."""
         both = self._git.read("rev-parse", "HEAD^{commit}", "--symbolic-full-name", "HEAD")
         lines = decoded(both.out).splitlines()
-        if both.status or len(lines) != 2 or not lines[1].startswith(_HEADS):
+        if both.status or len(lines) != 2 or not lines[1].startswith(HEADS):
             return self._odd_head()
-        branch = lines[1].removeprefix(_HEADS)
+        branch = lines[1].removeprefix(HEADS)
         return Head(commit=lines[0], branch=branch, in_progress=self._in_progress())
 
     def _odd_head(self) -> Head:
@@ -100,7 +101,7 @@ class Git:
         branch = self._git.read("symbolic-ref", "-q", "HEAD")
         return Head(
             commit=decoded(commit.out).strip() if commit.status == 0 else None,
-            branch=decoded(branch.out).strip().removeprefix(_HEADS) if branch.status == 0 else None,
+            branch=decoded(branch.out).strip().removeprefix(HEADS) if branch.status == 0 else None,
             in_progress=self._in_progress(),
         )
 

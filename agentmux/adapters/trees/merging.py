@@ -20,7 +20,7 @@ from agentmux.adapters.git.program import (
     failed,
     refused,
 )
-from agentmux.adapters.git.repository import in_progress, require_identity, with_trailer
+from agentmux.adapters.git.repository import HEADS, in_progress, require_identity, with_trailer
 from agentmux.adapters.git.submodules import actual_top
 from agentmux.adapters.git.work_tree import work_tree
 from agentmux.adapters.trees.checkout_sides import CheckoutSides
@@ -34,7 +34,6 @@ from agentmux.ports.merging import (
 from agentmux.ports.repository import GitError, IndexBusyError
 
 _LOCK: Final = "agentmux-merge.lock"
-_HEADS: Final = "refs/heads/"
 _REBASED: Final = ("rebase-merge/head-name", "rebase-apply/head-name")
 
 
@@ -97,7 +96,7 @@ class Merges:
         return tip is not None and self._contains(tip, plan.new)
 
     def _tip(self, base: str) -> str | None:
-        reply = self._git.read("rev-parse", "-q", "--verify", f"{_HEADS}{base}^{{commit}}")
+        reply = self._git.read("rev-parse", "-q", "--verify", f"{HEADS}{base}^{{commit}}")
         return decoded(reply.out).strip() if reply.status == 0 else None
 
     def _contains(self, commit: str, other: str) -> bool:
@@ -145,7 +144,7 @@ class Merges:
         for entry in decoded(reply.out).strip().split("\n\n"):
             lines = entry.split("\n")
             top = actual_top(self._git, Path(lines[0].removeprefix("worktree ")))
-            if f"branch {_HEADS}{base}" in lines:
+            if f"branch {HEADS}{base}" in lines:
                 if top.is_dir():
                     return top
                 if not any(line.startswith("prunable") for line in lines):
@@ -163,7 +162,7 @@ class Merges:
                 return
             if self.checkout_of(plan.base) is not None:
                 raise BaseMovedError(f"branch `{plan.base}` has just been checked out")
-            words = ("update-ref", "-m", _note(plan), f"{_HEADS}{plan.base}", plan.new, plan.old)
+            words = ("update-ref", "-m", _note(plan), f"{HEADS}{plan.base}", plan.new, plan.old)
             reply = self._git.run(*words, keep_open=(held,))
             if reply.status != 0 and not self._is_there(plan):
                 raise refused(f"git could not move branch `{plan.base}`", reply)
@@ -248,7 +247,7 @@ def _require_idle(there: GitProgram, top: Path, base: str) -> None:
     if os.path.lexists(lock):
         raise IndexBusyError(lock)
     found = there.read("symbolic-ref", "-q", "HEAD")
-    if found.out.rstrip(b"\n") != encoded(f"{_HEADS}{base}"):
+    if found.out.rstrip(b"\n") != encoded(f"{HEADS}{base}"):
         raise BaseMovedError(f"branch `{base}` is not checked out in {top} any more")
     doing = in_progress(tree.git_dir)
     if doing is not None:
@@ -263,7 +262,7 @@ def _require_no_rebase(top: Path, base: str) -> None:
     tree = work_tree(top)
     for name in _REBASED if tree is not None else ():
         path = tree.git_dir / name if tree is not None else Path()
-        if path.is_file() and path.read_bytes().strip() == encoded(f"{_HEADS}{base}"):
+        if path.is_file() and path.read_bytes().strip() == encoded(f"{HEADS}{base}"):
             raise GitError(
                 f"branch `{base}` is being rebased in {top}",
                 hints=("finish the rebase, then approve again",),

@@ -9,35 +9,11 @@ import pytest
 from agentmux.app.session.lookup import entry_at, sessions_dir
 from agentmux.app.views.delivered import DeliveryFailedError, wait_delivered
 from agentmux.core.journal.events import Approved, CommitDelayed, CommitMade
-from agentmux.core.journal.state import Options
+from agentmux.core.journal.state import Options, SessionState
 from agentmux.core.names.phase import Phase
 from agentmux.errors import TimedOutError
 from agentmux.wiring import build
 from tests.app.on_disk import OnDisk
-
-
-def test_a_delivery_is_over_when_the_state_is_saved(tmp_path: Path) -> None:
-    session = OnDisk(
-        sessions_dir(tmp_path) / "20260101-101500-x",
-        Phase.COMPLETING,
-        summary_submitted=True,
-        options=Options(commit=True),
-    )
-    session.tell(Approved())
-    session.commit()
-    approval = session.state.approval or ""
-    site = build.site(tmp_path, config=None, environ=dict(os.environ))
-
-    def waited() -> str:
-        entry = entry_at(site, session.path)
-        found = wait_delivered(site, entry, approval, timeout_s=0, monotonic=time.monotonic)
-        return str(found.commit and found.commit.commit)
-
-    session.tell(CommitMade(commit="c" * 40))
-    with pytest.raises(TimedOutError):
-        waited()
-    session.commit()
-    assert waited() == "c" * 40
 
 
 def approved(root: Path) -> OnDisk:
@@ -52,10 +28,22 @@ def approved(root: Path) -> OnDisk:
     return session
 
 
-def waits(root: Path, session: OnDisk, approval: str, timeout_s: float = 0) -> None:
+def waits(root: Path, session: OnDisk, approval: str, timeout_s: float = 0) -> SessionState:
     site = build.site(root, config=None, environ=dict(os.environ))
     entry = entry_at(site, session.path)
-    wait_delivered(site, entry, approval, timeout_s=timeout_s, monotonic=time.monotonic)
+    return wait_delivered(site, entry, approval, timeout_s=timeout_s, monotonic=time.monotonic)
+
+
+def test_a_delivery_is_over_when_the_state_is_saved(tmp_path: Path) -> None:
+    session = approved(tmp_path)
+    approval = session.state.approval or ""
+    session.tell(CommitMade(commit="c" * 40))
+    with pytest.raises(TimedOutError):
+        waits(tmp_path, session, approval)
+    session.commit()
+    found = waits(tmp_path, session, approval)
+    assert found.commit is not None
+    assert found.commit.commit == "c" * 40
 
 
 def test_an_approval_that_another_decision_has_replaced_has_failed(tmp_path: Path) -> None:
