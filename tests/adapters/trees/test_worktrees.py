@@ -3,7 +3,9 @@
 import os
 import shutil
 import subprocess
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -124,6 +126,27 @@ def test_killed_around_a_command_of_git(project: Path, at: int, *, after: bool) 
     assert everything(project) == before
 
 
+def was_killed(
+    work: Callable[[], object], count: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> bool:
+    """Do ``work``, killed before its change ``count`` of the disk; tell whether it came to that."""
+    left = count
+
+    def kill(operation: Operation) -> None:
+        nonlocal left
+        left -= 1
+        if left == 0:
+            raise Killed
+
+    with monkeypatch.context() as context:
+        Operations(tmp_path, kill).install(context.setattr)
+        try:
+            work()
+        except Killed:
+            return True
+    return False
+
+
 def test_killed_before_any_change_of_the_disk(
     project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -131,22 +154,9 @@ def test_killed_before_any_change_of_the_disk(
     while True:
         count += 1
         spec = spec_of(project)
-        left = count
-
-        def kill(operation: Operation) -> None:
-            nonlocal left
-            left -= 1
-            if left == 0:
-                raise Killed
-
-        with monkeypatch.context() as context:
-            Operations(tmp_path, kill).install(context.setattr)
-            try:
-                worktrees(project).make(spec, again=False)
-            except Killed:
-                pass
-            else:
-                break
+        make = partial(worktrees(project).make, spec, again=False)
+        if not was_killed(make, count, tmp_path, monkeypatch):
+            break
         worktrees(project).make(spec, again=False)
         check(project, spec)
         worktrees(project).take_back(spec)
@@ -375,22 +385,9 @@ def test_a_removal_that_is_killed_is_completed(
         before = everything(project)
         worktrees(project).make(spec, again=False)
         (spec.path / "ignored.txt").write_text("x\n")
-        left = count
-
-        def kill(operation: Operation) -> None:
-            nonlocal left
-            left -= 1
-            if left == 0:
-                raise Killed
-
-        with monkeypatch.context() as context:
-            Operations(tmp_path, kill).install(context.setattr)
-            try:
-                worktrees(project).take_away(spec, spec.commit)
-            except Killed:
-                pass
-            else:
-                break
+        remove = partial(worktrees(project).take_away, spec, spec.commit)
+        if not was_killed(remove, count, tmp_path, monkeypatch):
+            break
         worktrees(project).take_away(spec, spec.commit)
         assert everything(project) == before
         assert not spec.path.parent.exists()
