@@ -15,7 +15,8 @@ from agentmux.core.names.phase import Phase
 from agentmux.core.names.statuses import CAPPED
 from agentmux.core.pipeline.artifacts import Artifacts, done_marker, review_outcome
 from agentmux.core.pipeline.completion import PM_DONE
-from agentmux.core.pipeline.registry import PHASE_REGISTRY, PIPELINE, PhaseDescriptor, earlier
+from agentmux.core.pipeline.kinds import PhaseDescriptor
+from agentmux.core.pipeline.registry import PHASE_REGISTRY, PIPELINE, earlier
 from agentmux.errors import UsageError
 
 
