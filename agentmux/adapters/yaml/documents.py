@@ -100,7 +100,7 @@ class _PlainValues:
     """Builds plain values for `walk`, without line numbers."""
 
     def scalar(self, event: yaml.ScalarEvent, _line: int) -> Value:
-        return _scalar(event)
+        return plain_scalar(event)
 
     def sequence(self, items: list[Value], _line: int) -> Value:
         return items
@@ -109,7 +109,8 @@ class _PlainValues:
         return {key: value for key, (_, value) in entries.items()}
 
 
-def _scalar(event: yaml.ScalarEvent) -> str | int | None:
+def plain_scalar(event: yaml.ScalarEvent) -> str | int | None:
+    """Return the value of a scalar: an unquoted word may be null, a boolean or a number."""
     text = event.value
     if event.style not in {None, ""} or event.tag is not None:
         return text

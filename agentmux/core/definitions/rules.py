@@ -1,0 +1,251 @@
+"""The rules that a definition keeps beside its form: each phase alone, and all together.
+
+Every rule notes its mistakes with their lines. A phase whose kind is wrong is not asked what only
+its kind decides.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Final
+
+from agentmux.core.codec.frozen import dataclass, field
+from agentmux.core.definitions.definition import Kind, PhaseDefinition, When
+from agentmux.core.definitions.reading import Reader, shown
+from agentmux.core.names import layout
+from agentmux.core.names.nearest import suggestion
+
+_VARIABLE = re.compile(r"\{\{([^{}\n]*)\}\}")
+_VARIABLES_SHOWN: Final = 5
+_VERIFYING: Final = frozenset({Kind.CHECK, Kind.REVIEW})
+_ONE_SEAT: Final = frozenset({Kind.DOCUMENT, Kind.PLAN, Kind.WORK, Kind.FIX})
+_OPTIONAL: Final = frozenset({Kind.DOCUMENT, Kind.CHECK, Kind.REVIEW})
+_ONLY: Final[Mapping[str, frozenset[Kind]]] = {
+    "leaves": frozenset({Kind.DOCUMENT}),
+    "on_fail": _VERIFYING,
+    "run": frozenset({Kind.CHECK}),
+    "expect": frozenset({Kind.CHECK}),
+    "roles": frozenset(Kind) - {Kind.CHECK},
+    "prompt": frozenset(Kind) - {Kind.CHECK},
+}
+"""The keys that only some kinds have."""
+
+RESERVED: Final = frozenset(
+    {
+        *("done", "failed", "decision", "setup", "user", "orchestrator"),
+        *("architecture", "plan", "design", "review", "summary", "hello", "phase", "research"),
+        *(layout.RESEARCH, layout.HISTORY, layout.LAUNCHES, layout.SNAPSHOTS, layout.CHECKPOINTS),
+        *(layout.WORK_TREE, layout.COPIED, "pipeline"),
+    }
+)
+"""Names of phases and folders that mean something else.
+
+They are ends, seats of ours, a goal of ``wait``, signals, and names in a session's folder.
+"""
+RESERVED_FILES = re.compile(
+    r"(done.*|plan|plan_\d+|tasks_\d+|execution_plan|fix_request|results|request|prompt|changes"
+    r"|approval|review|review_.*)\.[a-z0-9]+"
+)
+"""Names of files that AgentMux writes or reads itself in a phase's folder."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surroundings:
+    """What exists beside a definition.
+
+    Attributes:
+        roles: The roles that have an agent.
+        prompts: The text of each prompt that the definition names, and that exists.
+        schemas: For each schema that the definition names, and that exists: what is wrong with it;
+            empty if nothing is.
+        commands: The names of the commands of ``verify``.
+        variables: The names that a prompt may contain in ``{{…}}``.
+    """
+
+    roles: frozenset[str]
+    prompts: Mapping[str, str] = field(default_factory=dict)
+    schemas: Mapping[str, str] = field(default_factory=dict)
+    commands: tuple[str, ...] = ()
+    variables: frozenset[str] = field(default_factory=frozenset)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Given:
+    """A phase as a file has it.
+
+    Attributes:
+        kind: None if it is absent or wrong; then that of ``phase`` means nothing.
+        line: Where the phase begins.
+        lines: The line of each of its keys; for an item of ``roles`` and ``run``, the line of
+            ``roles NAME`` and ``run NAME``.
+    """
+
+    phase: PhaseDefinition
+    kind: Kind | None
+    line: int
+    lines: Mapping[str, int]
+
+    def at(self, key: str) -> int:
+        """Return the line of a key, or of the phase if it does not have the key."""
+        return self.lines.get(key, self.line)
+
+
+Phases = tuple[Given, ...]
+
+
+def compare(reader: Reader, phases: Phases, around: Surroundings, *, line: int) -> None:
+    """Note every mistake in phases that have the right form; ``line`` is that of the file."""
+    for each in phases:
+        for rule in _EACH:
+            for at, what in rule(each, around):
+                reader.note(each.at(at), what)
+    for compared in _ALL:
+        for place, what in compared(phases, line):
+            reader.note(place, what)
+
+
+# -- one phase: what is wrong, and the key at which ---------------------------------------------
+
+Found = Iterator[tuple[str, str]]
+
+
+def _name(each: Given, _: Surroundings) -> Found:
+    if each.phase.phase in RESERVED:
+        yield "phase", f"{shown(each.phase.phase)} is a name of AgentMux's own"
+    if "folder" in each.lines and each.phase.folder in RESERVED:
+        yield "folder", f"{shown(each.phase.folder)} is a name of AgentMux's own"
+
+
+def _keys(each: Given, _: Surroundings) -> Found:
+    for key, kinds in _ONLY.items():
+        if key in each.lines and each.kind is not None and each.kind not in kinds:
+            yield key, f"a {each.kind} has no `{key}`"
+
+
+def _roles(each: Given, around: Surroundings) -> Found:
+    roles = each.phase.roles
+    for role in roles:
+        if role not in around.roles:
+            near = suggestion(role[:60], sorted(around.roles))
+            yield f"roles {role}", f"no role {shown(role)}{near}"
+    if each.kind is None or each.kind is Kind.CHECK:
+        return
+    if not roles:
+        yield "roles", f"a {each.kind} needs `roles`"
+    if len(roles) > 1 and each.kind in _ONE_SEAT:
+        yield "roles", f"a {each.kind} has one role, not {len(roles)}"
+
+
+def _prompt(each: Given, around: Surroundings) -> Found:
+    if each.kind is Kind.CHECK:
+        return
+    known = [role for role in each.phase.roles if role in around.roles]
+    for name in (each.phase.prompt,) if each.phase.prompt else known:
+        if name not in around.prompts:
+            yield "prompt", f"no prompt {shown(name)}"
+        else:
+            yield from _variables(name, around)
+
+
+def _variables(name: str, around: Surroundings) -> Found:
+    text = around.prompts[name]
+    wrong = [m for m in _VARIABLE.finditer(text) if m[1] not in around.variables]
+    for match in wrong[:_VARIABLES_SHOWN]:
+        line = text.count("\n", 0, match.start()) + 1
+        near = suggestion(match[1].strip()[:60], sorted(around.variables))
+        yield "prompt", f"prompt {shown(name)}, line {line}: no variable {shown(match[0])}{near}"
+
+
+def _leaves(each: Given, around: Surroundings) -> Found:
+    if each.kind is Kind.DOCUMENT and not each.phase.leaves:
+        yield "leaves", "a document needs `leaves`: the files that its agent leaves"
+    for leaf in each.phase.leaves:
+        if RESERVED_FILES.fullmatch(leaf.file):
+            yield "leaves", f"{shown(leaf.file)} is a file of AgentMux's own"
+        if leaf.schema and leaf.schema not in around.schemas:
+            yield "leaves", f"no schema {shown(leaf.schema)}"
+        elif leaf.schema and around.schemas[leaf.schema]:
+            yield "leaves", f"schema {shown(leaf.schema)}: {around.schemas[leaf.schema]}"
+
+
+def _when(each: Given, _: Surroundings) -> Found:
+    if each.phase.when is not When.ALWAYS and each.kind not in {*_OPTIONAL, None}:
+        yield "when", f"a {each.kind} cannot be left out"
+
+
+def _run(each: Given, around: Surroundings) -> Found:
+    for command in each.phase.run:
+        if command not in around.commands:
+            near = suggestion(command[:60], around.commands)
+            yield f"run {command}", f"`verify` has no command {shown(command)}{near}"
+
+
+_EACH: Final[tuple[Callable[[Given, Surroundings], Found], ...]] = (
+    *(_name, _keys, _roles, _prompt),
+    *(_leaves, _when, _run),
+)
+
+# -- all phases: the line, and what is wrong there ----------------------------------------------
+
+Placed = Iterator[tuple[int, str]]
+
+
+def _different(phases: Phases, _: int) -> Placed:
+    names: dict[str, Given] = {}
+    folders: dict[str, Given] = {}
+    for each in phases:
+        name, folder = each.phase.phase, each.phase.folder
+        if name and name in names:
+            what = f"two phases have the name {shown(name)}, the first in line {names[name].line}"
+            yield each.at("phase"), what
+        names.setdefault(name, each)
+        if each.kind is Kind.FIX or not folder:  # only a fix shares
+            continue
+        if folder in folders and names[name] is each:
+            first = folders[folder].phase.phase
+            yield each.at("folder"), f"the folder {shown(folder)} is that of {shown(first)}"
+        folders.setdefault(folder, each)
+
+
+def _ends(phases: Phases, line: int) -> Placed:
+    if any(each.kind is None for each in phases):
+        return  # it may be the one that is missing
+    completes = [each for each in phases if each.kind is Kind.COMPLETE]
+    if not completes and phases:
+        yield line, "no phase is of the kind `complete`"
+    for each in completes[1:]:
+        first = completes[0].line
+        yield each.at("kind"), f"two phases are of the kind `complete`, the first in line {first}"
+    walk = [each for each in phases if each.kind is not Kind.FIX]
+    if len(completes) == 1 and walk[-1] is not completes[0]:
+        behind = walk[walk.index(completes[0]) + 1]
+        yield behind.line, f"a phase comes after {shown(completes[0].phase.phase)}, the last one"
+
+
+def _fixes(phases: Phases, _: int) -> Placed:
+    fixes = {each.phase.phase for each in phases if each.kind in {Kind.FIX, None}}
+    named = {each.phase.on_fail for each in phases}
+    for each in phases:
+        target = each.phase.on_fail
+        if target and target not in fixes:
+            near = suggestion(target[:60], sorted(fixes - {""}))
+            yield each.at("on_fail"), f"`on_fail` must name a fix, not {shown(target)}{near}"
+        if each.kind is Kind.FIX and each.phase.phase and each.phase.phase not in named:
+            yield each.line, f"no `on_fail` names the fix {shown(each.phase.phase)}"
+
+
+def _plans(phases: Phases, _: int) -> Placed:
+    plans = [place for place, each in enumerate(phases) if each.kind is Kind.PLAN]
+    works = [place for place, each in enumerate(phases) if each.kind is Kind.WORK]
+    for place in plans[1:]:
+        yield phases[place].at("kind"), "a second plan: the work can follow only one"
+    if plans and works and works[0] < plans[0]:
+        yield phases[plans[0]].at("kind"), "a plan must come before all work"
+    for place, each in enumerate(phases):
+        if each.phase.when is When.NEEDS_DESIGN and not any(plan < place for plan in plans):
+            what = f"`{When.NEEDS_DESIGN}` needs a plan before it"
+            yield each.at("when"), what
+
+
+_ALL: Final[tuple[Callable[[Phases, int], Placed], ...]] = (*(_different, _ends, _fixes, _plans),)
