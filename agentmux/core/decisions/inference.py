@@ -5,8 +5,9 @@ Pure. No function but `chosen_phase` raises an error.
 
 from __future__ import annotations
 
-from agentmux.core.codec.frozen import dataclass
+from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.core.decisions.drafts import without_drafts
+from agentmux.core.definitions.definition import Kind, When
 from agentmux.core.documents.review import Verdict
 from agentmux.core.fold.acceptance import working_phase
 from agentmux.core.journal.state import SessionState
@@ -14,9 +15,8 @@ from agentmux.core.names.nearest import meant
 from agentmux.core.names.phase import Phase
 from agentmux.core.names.statuses import CAPPED
 from agentmux.core.pipeline.artifacts import Artifacts, done_marker, review_outcome
-from agentmux.core.pipeline.completion import PM_DONE
 from agentmux.core.pipeline.kinds import PhaseDescriptor
-from agentmux.core.pipeline.registry import PHASE_REGISTRY, PIPELINE, earlier
+from agentmux.core.pipeline.registry import Pipeline, pipeline_of
 from agentmux.errors import UsageError
 
 
@@ -55,12 +55,15 @@ class Inference:
     disagreement: str | None = None
 
 
-def walk(state: SessionState, artifacts: Artifacts) -> tuple[Evidence, ...]:
+def walk(
+    state: SessionState, artifacts: Artifacts, pipeline: Pipeline | None = None
+) -> tuple[Evidence, ...]:
     """Return the results of the phases' checks, in order.
 
-    The last one is that of the first phase that is not complete.
+    The last one is that of the first phase that is not complete. ``pipeline`` is that of the
+    session by default.
     """
-    return _walk(state, artifacts, PHASE_REGISTRY)
+    return _walk(state, artifacts, (pipeline or pipeline_of(state)).phases)
 
 
 def _walk(
@@ -81,59 +84,74 @@ def _look(state: SessionState, artifacts: Artifacts, each: PhaseDescriptor) -> E
     )
 
 
-def is_decided(state: SessionState, artifacts: Artifacts, phase: Phase) -> bool:
-    """Whether the artifacts show an outcome of ``phase``: all work or, in reviewing, a verdict.
+def is_decided(
+    state: SessionState, artifacts: Artifacts, phase: Phase, pipeline: Pipeline | None = None
+) -> bool:
+    """Whether the artifacts show an outcome of ``phase``: all work or, in a review, a verdict.
 
-    The fail of one reviewer is enough. A product management or fixing that is not needed has no
-    outcome.
+    The fail of one reviewer is enough. A document that nobody requested has no outcome, nor has a
+    fix that is not needed.
 
     Args:
         state: The state of the session.
         artifacts: The artifacts on disk without the drafts (`without_drafts`).
         phase: The phase that the session is in.
+        pipeline: The pipeline with that phase; by default that of the session.
     """
-    match phase:
-        case Phase.PRODUCT_MANAGEMENT:
-            return artifacts.exists(PM_DONE)
-        case Phase.REVIEWING:
+    given = pipeline or pipeline_of(state)
+    here = given.by_name[phase]
+    match here.kind:
+        case Kind.REVIEW:
             return state.review_outcome == CAPPED or review_outcome(state, artifacts) is not None
-        case Phase.DESIGNING if not (artifacts.execution_plan or state.implementation_groups):
+        case Kind.FIX:
+            return state.review_outcome == CAPPED or _is_fixed(state, artifacts, here, given)
+        case _ if here.when is When.REQUESTED:
+            return here.check(replace(state, product_manager=True), artifacts).complete
+        case _ if here.when is When.NEEDS_DESIGN and not _has_plan(state, artifacts):
             return False  # nothing says whether a design is needed
-        case Phase.FIXING:
-            fixed = artifacts.exists(done_marker(1)) and _holds(
-                state, artifacts, Phase.IMPLEMENTING
-            )
-            return state.review_outcome == CAPPED or fixed
         case _:
-            return _holds(state, artifacts, phase)
+            return here.check(state, artifacts).complete
 
 
-def _holds(state: SessionState, artifacts: Artifacts, phase: Phase) -> bool:
-    return PIPELINE[phase].check(state, artifacts).complete
+def _is_fixed(
+    state: SessionState, artifacts: Artifacts, fix: PhaseDescriptor, pipeline: Pipeline
+) -> bool:
+    work = pipeline.mended(fix.phase)
+    done = work is None or work.check(state, artifacts).complete
+    return done and artifacts.exists(done_marker(1))
 
 
-def _beyond(state: SessionState, artifacts: Artifacts, decided: Phase) -> tuple[Evidence, ...]:
+def _has_plan(state: SessionState, artifacts: Artifacts) -> bool:
+    return artifacts.execution_plan is not None or bool(state.implementation_groups)
+
+
+def _beyond(
+    state: SessionState, artifacts: Artifacts, decided: Phase, pipeline: Pipeline
+) -> tuple[Evidence, ...]:
     """Return the results of the phases' checks if the artifacts show the outcome of ``decided``.
 
     They begin with the first phase of the pipeline and end with the first phase from ``decided`` on
     that is not complete. But they end with ``decided`` itself if it is a fix or a failed review:
     an event must record that outcome before another phase can follow.
     """
-    phases = [each.phase for each in PHASE_REGISTRY]
-    at = phases.index(decided)
-    before = tuple(_look(state, artifacts, each) for each in PHASE_REGISTRY[:at])
-    if decided is Phase.FIXING or (
-        decided is Phase.REVIEWING and review_outcome(state, artifacts) is Verdict.FAIL
-    ):
-        return (*before, _look(state, artifacts, PIPELINE[decided]))
-    if decided is Phase.REVIEWING:
-        behind = (PIPELINE[decided], PIPELINE[PIPELINE[decided].next])
-        return (*before, *(_look(state, artifacts, each) for each in behind))
-    return (*before, *_walk(state, artifacts, PHASE_REGISTRY[at:]))
+    here = pipeline.by_name[decided]
+    before = tuple(_look(state, artifacts, each) for each in pipeline.before(decided))
+    failed = here.kind is Kind.REVIEW and review_outcome(state, artifacts) is Verdict.FAIL
+    if here.kind is Kind.FIX or failed:
+        return (*before, _look(state, artifacts, here))
+    if here.kind is Kind.REVIEW:  # a fix may come between it and what follows
+        behind = _walk(state, artifacts, pipeline.from_(here.next))
+        return (*before, _look(state, artifacts, here), *behind)
+    return (*before, *_walk(state, artifacts, pipeline.from_(decided)))
 
 
 def infer(
-    state: SessionState, artifacts: Artifacts, *, state_is_known: bool = True, pending: int = 0
+    state: SessionState,
+    artifacts: Artifacts,
+    *,
+    state_is_known: bool = True,
+    pending: int = 0,
+    pipeline: Pipeline | None = None,
 ) -> Inference:
     """Return the phase in which the session resumes, and why.
 
@@ -143,9 +161,11 @@ def infer(
         state_is_known: False if no state could be read, so that ``state.phase`` means nothing.
         pending: How many events of the journal the state on disk does not contain yet. If there are
             any, they explain that state and artifacts differ.
+        pipeline: The session's pipeline; by default the one in ``state``.
     """
+    given = pipeline or pipeline_of(state)
     artifacts = without_drafts(state, artifacts)
-    evidence = walk(state, artifacts)
+    evidence = walk(state, artifacts, given)
     on_disk = evidence[-1].phase
 
     def answer(phase: Phase, because: str, disagreement: str | None = None) -> Inference:
@@ -163,19 +183,19 @@ def infer(
         return answer(Phase.DONE, "by the recorded phase")
     # With lines to replay, a failed session counts as being in the phase it failed in.
     said = working_phase(state) if pending else state.phase
-    if said not in PIPELINE:
+    if said not in given.by_name:
         return answer(on_disk, f"by the artifacts, since the recorded phase is {said}")
     if said is on_disk:
         return answer(on_disk, "the recorded phase, confirmed by the artifacts")
     difference = None
     if not pending:
         difference = f"the state says {said}, the artifacts say {on_disk}"
-    if is_decided(state, artifacts, said):
-        evidence = _beyond(state, artifacts, said)
+    if is_decided(state, artifacts, said, given):
+        evidence = _beyond(state, artifacts, said, given)
         because = f"the artifacts show the outcome of {said}, the recorded phase"
         return answer(evidence[-1].phase, because, difference)
     because = f"the recorded phase is {said}, the artifacts show {on_disk}: the earlier one counts"
-    return answer(earlier(said, on_disk), because, difference)
+    return answer(given.earlier(said, on_disk), because, difference)
 
 
 def chosen_phase(name: str, state: SessionState, inference: Inference) -> Phase:
@@ -185,14 +205,16 @@ def chosen_phase(name: str, state: SessionState, inference: Inference) -> Phase:
         UsageError: No phase has this name, the session does not have the phase, or the phase comes
             after that of ``inference``.
     """
-    phases: dict[str, Phase] = {phase.value: phase for phase in PIPELINE}
+    pipeline = pipeline_of(state)
+    phases: dict[str, Phase] = {phase.value: phase for phase in pipeline.by_name}
     phase = phases.get(name)
     if phase is None:
         raise UsageError(
             f"no phase `{name}`", hints=(*meant(name, phases), f"phases: {', '.join(phases)}")
         )
-    if inference.phase in phases.values() and earlier(phase, inference.phase) is not phase:
-        raise UsageError(f"`--phase` can only go back: `{phase}` comes after `{inference.phase}`")
-    if PIPELINE[phase].takes_part(state) is False:
+    inferred = inference.phase
+    if inferred in pipeline.by_name and pipeline.earlier(phase, inferred) is not phase:
+        raise UsageError(f"`--phase` can only go back: `{phase}` comes after `{inferred}`")
+    if pipeline.by_name[phase].takes_part(state) is False:
         raise UsageError(f"this session has no phase `{phase}`")
     return phase

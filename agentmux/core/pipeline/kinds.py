@@ -17,6 +17,7 @@ from agentmux.core.definitions.definition import (
     When,
     first_after_fix,
 )
+from agentmux.core.definitions.feature import FEATURE
 from agentmux.core.documents.review import review_file, review_files
 from agentmux.core.journal.events import (
     ArchitectureDone,
@@ -32,6 +33,7 @@ from agentmux.core.names.phase import Phase
 from agentmux.core.pipeline import completion
 from agentmux.core.pipeline.artifacts import Artifacts
 from agentmux.core.pipeline.completion import Completion
+from agentmux.errors import DataError
 
 Check: TypeAlias = Callable[[SessionState, Artifacts], Completion]
 
@@ -52,6 +54,7 @@ class PhaseDescriptor:
         archives: The paths to move to history when a session enters the phase: what earlier
             attempts at it, and at the phases that build on it, have left.
         next: The phase that follows; `transitions` in ``fold`` knows the exceptions.
+        when: When a session goes through the phase, by the definition.
         takes_part: Whether a session goes through the phase; None if that is not known yet.
     """
 
@@ -65,6 +68,7 @@ class PhaseDescriptor:
     check: Check
     archives: tuple[str, ...]
     next: Phase
+    when: When
     takes_part: Callable[[SessionState], bool | None]
 
     @property
@@ -106,8 +110,12 @@ def described(pipeline: PipelineDefinition) -> tuple[PhaseDescriptor, ...]:
     """Return what the program knows of each phase of a pipeline, in order.
 
     Raises:
-        KeyError: The pipeline has a phase that this version cannot run.
+        DataError: The pipeline has a phase that this version cannot run. It runs those of
+            `FEATURE`, exactly as they are there, in any selection.
     """
+    strange = [each.phase for each in pipeline.phases if each not in FEATURE.phases]
+    if strange:
+        raise DataError(f"pipeline `{pipeline.name}`: the phase `{strange[0]}` cannot be run yet")
     return tuple(_described(pipeline, each) for each in pipeline.phases)
 
 
@@ -123,6 +131,7 @@ def _described(pipeline: PipelineDefinition, phase: PhaseDefinition) -> PhaseDes
         check=_CHECKS_OF_1.get(phase.phase) or _CHECKS[phase.kind],
         archives=_archives(pipeline, phase),
         next=Phase(_next(pipeline, phase)),
+        when=phase.when,
         takes_part=_takes_part(phase),
     )
 

@@ -12,6 +12,7 @@ from typing import Final
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.definitions.definition import Kind, PipelineDefinition
 from agentmux.core.definitions.feature import FEATURE
+from agentmux.core.journal.state import SessionState
 from agentmux.core.names.phase import Phase
 from agentmux.core.pipeline.kinds import PhaseDescriptor, described
 
@@ -32,6 +33,19 @@ class Pipeline:
     by_name: Mapping[Phase, PhaseDescriptor]
     places: Mapping[Phase, float]
 
+    def from_(self, phase: Phase) -> tuple[PhaseDescriptor, ...]:
+        """Return a phase and those behind it, in the order of the definition."""
+        return self.phases[self.phases.index(self.by_name[phase]) :]
+
+    def before(self, phase: Phase) -> tuple[PhaseDescriptor, ...]:
+        """Return the phases before a phase, in the order of the definition."""
+        return self.phases[: self.phases.index(self.by_name[phase])]
+
+    def mended(self, fix: Phase) -> PhaseDescriptor | None:
+        """Return the work that a fix mends: the last one before the walk goes on; None for none."""
+        works = [e for e in self.before(self.by_name[fix].next) if e.kind is Kind.WORK]
+        return works[-1] if works else None
+
     def earlier(self, one: Phase, other: Phase) -> Phase:
         """Return the one of two phases that comes first within an iteration.
 
@@ -44,7 +58,7 @@ def running(definition: PipelineDefinition) -> Pipeline:
     """Return a pipeline as the program runs it.
 
     Raises:
-        KeyError: It has a phase that this version cannot run.
+        DataError: It has a phase that this version cannot run.
     """
     phases = described(definition)
     places = {each.phase: float(place) for place, each in enumerate(phases)}
@@ -61,6 +75,12 @@ FEATURE_PIPELINE: Final = running(FEATURE)
 PHASE_REGISTRY: Final = FEATURE_PIPELINE.phases
 
 PIPELINE: Final = FEATURE_PIPELINE.by_name
+
+
+def pipeline_of(state: SessionState) -> Pipeline:  # noqa: ARG001 (states will hold theirs)
+    """Return the pipeline of a session. No state holds one yet: each session has ``feature``."""
+    return FEATURE_PIPELINE
+
 
 TERMINAL: Final = frozenset(set(Phase) - set(PIPELINE))
 
