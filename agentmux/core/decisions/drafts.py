@@ -24,7 +24,7 @@ from agentmux.core.pipeline.artifacts import (
     subplan_count,
 )
 from agentmux.core.pipeline.completion import ARCHITECTURE, DESIGN, EXECUTION_PLAN, PM_DONE
-from agentmux.core.pipeline.registry import PIPELINE
+from agentmux.core.pipeline.registry import pipeline_of
 
 NOT_HANDED_IN: Final = "a draft that was not handed in"
 # The artifact that decides a phase with a single seat.
@@ -58,8 +58,11 @@ def _lies(path: str, artifacts: Artifacts) -> bool:
 
 
 def _drafts(state: SessionState, artifacts: Artifacts) -> Iterator[str]:
+    pipeline = pipeline_of(state)
     for phase, path in _OF_ONE.items():
-        if _lies(path, artifacts) and _owes(state, PIPELINE[phase].startup_role, phase):
+        if phase not in pipeline or not _lies(path, artifacts):
+            continue
+        if _owes(state, pipeline[phase].startup_role, phase):
             yield path
     for index in range(1, subplan_count(state, artifacts) + 1):
         path, seats = done_marker(index), (CODER, f"{CODER}-{index}")

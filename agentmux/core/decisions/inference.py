@@ -99,7 +99,7 @@ def is_decided(
         pipeline: The pipeline with that phase; by default that of the session.
     """
     given = pipeline or pipeline_of(state)
-    here = given.by_name[phase]
+    here = given[phase]
     match here.kind:
         case Kind.REVIEW:
             return state.review_outcome == CAPPED or review_outcome(state, artifacts) is not None
@@ -134,7 +134,7 @@ def _beyond(
     that is not complete. But they end with ``decided`` itself if it is a fix or a failed review:
     an event must record that outcome before another phase can follow.
     """
-    here = pipeline.by_name[decided]
+    here = pipeline[decided]
     before = tuple(_look(state, artifacts, each) for each in pipeline.before(decided))
     failed = here.kind is Kind.REVIEW and review_outcome(state, artifacts) is Verdict.FAIL
     if here.kind is Kind.FIX or failed:
@@ -183,7 +183,7 @@ def infer(
         return answer(Phase.DONE, "by the recorded phase")
     # With lines to replay, a failed session counts as being in the phase it failed in.
     said = working_phase(state) if pending else state.phase
-    if said not in given.by_name:
+    if said not in given:
         return answer(on_disk, f"by the artifacts, since the recorded phase is {said}")
     if said is on_disk:
         return answer(on_disk, "the recorded phase, confirmed by the artifacts")
@@ -213,8 +213,8 @@ def chosen_phase(name: str, state: SessionState, inference: Inference) -> Phase:
             f"no phase `{name}`", hints=(*meant(name, phases), f"phases: {', '.join(phases)}")
         )
     inferred = inference.phase
-    if inferred in pipeline.by_name and pipeline.earlier(phase, inferred) is not phase:
+    if inferred in pipeline and pipeline.earlier(phase, inferred) is not phase:
         raise UsageError(f"`--phase` can only go back: `{phase}` comes after `{inferred}`")
-    if pipeline.by_name[phase].takes_part(state) is False:
+    if pipeline[phase].takes_part(state) is False:
         raise UsageError(f"this session has no phase `{phase}`")
     return phase

@@ -31,7 +31,7 @@ from agentmux.core.names.statuses import (
 from agentmux.core.pipeline.artifacts import Artifacts
 from agentmux.core.pipeline.delivery import COMMIT, failure, open_step
 from agentmux.core.pipeline.on_disk import StateFromDisk, state_from_disk
-from agentmux.core.pipeline.registry import PIPELINE
+from agentmux.core.pipeline.registry import pipeline_of
 from agentmux.core.pipeline.work import Work, is_setting_up, wanted
 
 # One relaunch after a crash; a further crash fails the session.
@@ -228,7 +228,7 @@ def next_actions(state: SessionState, facts: Facts) -> tuple[Action, ...]:
     """Return the actions to perform now, in their order; empty if the session waits."""
     if state.pending_archive:
         return (FinishArchive(),)
-    if state.phase not in PIPELINE:
+    if state.phase not in pipeline_of(state):
         # In a failed session the other agents go on, and are told about their research.
         return (*_exits(state, facts), *_tellings(state, facts))
     settled = settlement(state, facts.artifacts)
@@ -250,7 +250,7 @@ def settlement(state: SessionState, artifacts: Artifacts) -> Settle | None:
     None if they do not show it, or if the last event is not a resume: at any other time an artifact
     whose signal has not come counts as unfinished.
     """
-    if state.last_event != "resumed" or state.phase not in PIPELINE:
+    if state.last_event != "resumed" or state.phase not in pipeline_of(state):
         return None
     counting = without_drafts(state, artifacts)
     if not is_decided(state, counting, state.phase):

@@ -25,7 +25,7 @@ from agentmux.core.journal.events import (
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names.phase import Phase, ResearchKind, researcher
 from agentmux.core.names.statuses import DISPATCHED, LAUNCHED, STOPPED
-from agentmux.core.pipeline.registry import PIPELINE
+from agentmux.core.pipeline.registry import pipeline_of
 
 
 class Answer(StrEnum):
@@ -63,7 +63,7 @@ def is_signal(event: Event) -> bool:
 def working_phase(state: SessionState) -> Phase:
     """Return the phase whose work is under way; for a failed session, the phase that failed."""
     if state.phase is Phase.FAILED and state.interruption is not None:
-        names = {phase.value: phase for phase in PIPELINE}
+        names = {phase.value: phase for phase in pipeline_of(state).by_name}
         return names.get(state.interruption.phase, Phase.FAILED)
     return state.phase
 
@@ -72,7 +72,7 @@ def judge(state: SessionState, event: Event) -> Judgement:
     """Return the answer to a signal or a user's decision: whether it counts in ``state``."""
     if event.id in state.signals:
         return Judgement(Answer.DUPLICATE, "this was submitted before, there is nothing left to do")
-    if working_phase(state) not in PIPELINE:
+    if working_phase(state) not in pipeline_of(state):
         return _ignored(f"the session is {state.phase}")
     if event.fact.kind in USER_DECISIONS:
         return _judge_decision(state, event)
@@ -128,9 +128,10 @@ def _judge_work(state: SessionState, event: Event) -> Judgement:
         return _judge_research(state, event, fact)
     if isinstance(fact, _ANY_PHASE):
         return _ACCEPTED
-    if fact.kind != PIPELINE[phase].signal:
+    here = pipeline_of(state)[phase]
+    if fact.kind != here.signal:
         return _ignored(f"{phase} does not expect `{fact.kind}`")
-    if state.seats[event.seat].role not in PIPELINE[phase].roles:
+    if state.seats[event.seat].role not in here.roles:
         return _ignored(f"`{event.seat}` does not work in {phase}")
     if isinstance(fact, CodeDone) and phase is Phase.IMPLEMENTING:
         return _judge_subplan(state, event, fact)

@@ -101,7 +101,7 @@ from agentmux.core.pipeline import delivery
 from agentmux.core.pipeline.artifacts import change_request_path
 from agentmux.core.pipeline.delivery import COMMIT, open_step
 from agentmux.core.pipeline.on_disk import StateFromDisk
-from agentmux.core.pipeline.registry import PIPELINE
+from agentmux.core.pipeline.registry import pipeline_of
 from agentmux.core.pipeline.setup import repinned
 from agentmux.core.pipeline.work import wanted
 from agentmux.errors import AgentmuxError
@@ -617,13 +617,13 @@ def _delivery_step_failed(state: SessionState, event: Event, fact: StepFailed) -
 
 
 def _interrupted(state: SessionState, event: Event, fact: SessionInterrupted) -> SessionState:
-    if state.phase not in PIPELINE:
+    if state.phase not in pipeline_of(state):
         return state
     return replace(state, interruption=_interruption(state, event, fact.cause))
 
 
 def _failed(state: SessionState, event: Event, fact: SessionFailed) -> SessionState:
-    if state.phase not in PIPELINE or not _is_wanted(state, event, fact.phase):
+    if state.phase not in pipeline_of(state) or not _is_wanted(state, event, fact.phase):
         return state
     interruption = _interruption(state, event, fact.cause)
     return replace(state, phase=Phase.FAILED, interruption=interruption)

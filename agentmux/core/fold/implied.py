@@ -49,7 +49,7 @@ from agentmux.core.pipeline.artifacts import (
     kept_fix_request,
 )
 from agentmux.core.pipeline.completion import EXECUTION_PLAN, PM_DONE
-from agentmux.core.pipeline.registry import PIPELINE
+from agentmux.core.pipeline.registry import pipeline_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,7 +143,7 @@ def _of_review(before: SessionState, event: Event, after: SessionState) -> tuple
     history.
     """
     if isinstance(event.fact, Resumed):
-        passed = before.phase in PIPELINE and before.phase is not after.phase
+        passed = before.phase in pipeline_of(before) and before.phase is not after.phase
         goes_on = passed and after.phase is Phase.COMPLETING and not event.fact.override
         return _review_at(_reviews(before, event), REVIEW_MD) if goes_on else ()
     if not isinstance(event.fact, (ReviewDone, PhaseSettled)):

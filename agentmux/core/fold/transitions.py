@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from agentmux.core.codec.frozen import replace
 from agentmux.core.codec.records import Json
+from agentmux.core.definitions.definition import Kind
 from agentmux.core.documents.plan import ExecutionPlan
 from agentmux.core.documents.review import Verdict, outcome
 from agentmux.core.journal.state import Archive, SessionState
@@ -17,7 +18,7 @@ from agentmux.core.names import layout
 from agentmux.core.names.phase import Phase
 from agentmux.core.names.statuses import CAPPED, PASSED
 from agentmux.core.pipeline.artifacts import done_marker
-from agentmux.core.pipeline.registry import PIPELINE
+from agentmux.core.pipeline.registry import pipeline_of
 
 # The fields that a phase decides: reset when it, or a phase before it, is entered anew.
 _DECIDED_BY: Final[tuple[tuple[Phase, Mapping[str, object]], ...]] = (
@@ -57,13 +58,14 @@ def enter(state: SessionState, phase: Phase, *, over: Phase | None = None) -> Se
     and all seats but those of researchers are removed from the state.
 
     Args:
-        over: The phase before ``phase`` that is skipped. The files that earlier attempts left there
-            will be archived, too.
+        over: The first phase before ``phase`` that is skipped. The files that earlier attempts left
+            from there on will be archived, too.
     """
-    if phase not in PIPELINE:
+    pipeline = pipeline_of(state)
+    if phase not in pipeline:
         return replace(state, phase=phase, seats={})
     archive = Archive(
-        to=layout.history(state.cycle, state.iteration), paths=PIPELINE[over or phase].archives
+        to=layout.history(state.cycle, state.iteration), paths=pipeline[over or phase].archives
     )
     researchers = {name: seat for name, seat in state.seats.items() if seat.topic}
     entered = replace(
@@ -103,22 +105,23 @@ def again(state: SessionState, phase: str, subplans: tuple[int, ...]) -> Session
 
 def forget(state: SessionState, phase: Phase) -> SessionState:
     """Return the state without the fields that ``phase`` and the phases after it have decided."""
-    at = phase if phase is not Phase.FIXING else Phase.REVIEWING
-    order = list(PIPELINE)
+    pipeline = pipeline_of(state)
+    here = pipeline[phase]
+    at = here.next if here.kind is Kind.FIX else phase
     forgotten: dict[str, Any] = {}
     for owner, values in _DECIDED_BY:
-        if order.index(owner) >= order.index(at):
+        if owner in pipeline and pipeline.places[owner] >= pipeline.places[at]:
             forgotten.update(values)
     return replace(state, **forgotten)
 
 
 def go_on(state: SessionState) -> SessionState:
     """Return the state in which the session has just entered the phase after its current one."""
-    following = PIPELINE[state.phase].next
-    behind = PIPELINE.get(following)
-    if behind is None or behind.takes_part(state):
-        return enter(state, following)
-    return enter(state, behind.next, over=following)
+    pipeline = pipeline_of(state)
+    following = first = pipeline[state.phase].next
+    while following in pipeline and not pipeline[following].takes_part(state):
+        following = pipeline[following].next
+    return enter(state, following, over=None if following is first else first)
 
 
 def schedule(state: SessionState) -> SessionState:

@@ -33,17 +33,25 @@ class Pipeline:
     by_name: Mapping[Phase, PhaseDescriptor]
     places: Mapping[Phase, float]
 
+    def __contains__(self, phase: object) -> bool:
+        """Whether this is a phase of the pipeline; an end, such as ``done``, is none."""
+        return phase in self.by_name
+
+    def __getitem__(self, phase: Phase) -> PhaseDescriptor:
+        """Return a phase by its name."""
+        return self.by_name[phase]
+
     def from_(self, phase: Phase) -> tuple[PhaseDescriptor, ...]:
         """Return a phase and those behind it, in the order of the definition."""
-        return self.phases[self.phases.index(self.by_name[phase]) :]
+        return self.phases[self.phases.index(self[phase]) :]
 
     def before(self, phase: Phase) -> tuple[PhaseDescriptor, ...]:
         """Return the phases before a phase, in the order of the definition."""
-        return self.phases[: self.phases.index(self.by_name[phase])]
+        return self.phases[: self.phases.index(self[phase])]
 
     def mended(self, fix: Phase) -> PhaseDescriptor | None:
         """Return the work that a fix mends: the last one before the walk goes on; None for none."""
-        works = [e for e in self.before(self.by_name[fix].next) if e.kind is Kind.WORK]
+        works = [e for e in self.before(self[fix].next) if e.kind is Kind.WORK]
         return works[-1] if works else None
 
     def earlier(self, one: Phase, other: Phase) -> Phase:

@@ -8,7 +8,7 @@ from agentmux.core.codec.frozen import dataclass
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names.phase import CODER, SETUP, Phase, ResearchKind, researcher
 from agentmux.core.names.statuses import DISPATCHED, LEFT
-from agentmux.core.pipeline.registry import PIPELINE
+from agentmux.core.pipeline.registry import pipeline_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +31,7 @@ def wanted(state: SessionState) -> tuple[Work, ...]:
     Empty once the result is approved, and in a session that is done or has failed.
     """
     if is_setting_up(state):
-        return _setup_work(state) if state.phase in PIPELINE else ()
+        return _setup_work(state) if state.phase in pipeline_of(state) else ()
     return agents_work(state)
 
 
@@ -40,7 +40,7 @@ def agents_work(state: SessionState) -> tuple[Work, ...]:
 
     A setup that is not finished has to come before it.
     """
-    if state.phase not in PIPELINE or state.approval is not None:
+    if state.phase not in pipeline_of(state) or state.approval is not None:
         return ()
     return (*_phase_work(state), *_research_work(state))
 
@@ -58,6 +58,7 @@ def _setup_work(state: SessionState) -> tuple[Work, ...]:
 
 
 def _phase_work(state: SessionState) -> tuple[Work, ...]:
+    here = pipeline_of(state)[state.phase]
     match state.phase:
         case Phase.IMPLEMENTING if state.implementation_single_coder:
             return (Work(seat=CODER, role=CODER),)
@@ -68,11 +69,10 @@ def _phase_work(state: SessionState) -> tuple[Work, ...]:
             waiting = (r for r in state.reviewer_nominations if r not in state.verdicts)
             return tuple(Work(seat=role, role=role) for role in waiting)
         case Phase.COMPLETING:
-            role = next(iter(state.reviewer_nominations), PIPELINE[Phase.COMPLETING].startup_role)
+            role = next(iter(state.reviewer_nominations), here.startup_role)
             return () if state.summary_submitted else (Work(seat=role, role=role),)
         case _:
-            role = PIPELINE[state.phase].startup_role
-            return (Work(seat=role, role=role),)
+            return (Work(seat=here.startup_role, role=here.startup_role),)
 
 
 def _research_work(state: SessionState) -> Iterator[Work]:

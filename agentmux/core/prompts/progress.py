@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
-from typing import Final
 
+from agentmux.core.definitions.definition import Kind
 from agentmux.core.journal.state import SessionState
-from agentmux.core.names.phase import Phase, ResearchKind
+from agentmux.core.names.phase import ResearchKind
 from agentmux.core.names.statuses import RESEARCHED
-from agentmux.core.pipeline.registry import PHASE_REGISTRY, PIPELINE
-
-_ORDER: Final = tuple(each.phase for each in PHASE_REGISTRY)
+from agentmux.core.pipeline.registry import pipeline_of
 
 
 def handed_in(state: SessionState) -> tuple[str, ...]:
@@ -22,10 +21,11 @@ def handed_in(state: SessionState) -> tuple[str, ...]:
 
 
 def _handed_in(state: SessionState) -> Iterator[str]:
-    here = _ORDER.index(state.phase) if state.phase in PIPELINE else len(_ORDER)
-    for phase in _ORDER[: min(here, _ORDER.index(Phase.IMPLEMENTING))]:
-        if PIPELINE[phase].takes_part(state):
-            yield f"phase {phase}"
+    pipeline = pipeline_of(state)
+    done = pipeline.before(state.phase) if state.phase in pipeline else pipeline.phases
+    for each in itertools.takewhile(lambda each: each.kind is not Kind.WORK, done):
+        if each.takes_part(state):
+            yield f"phase {each.phase}"
     for index in state.completed_subplans:
         yield f"sub-plan {index}"
     for role, verdict in state.verdicts.items():
