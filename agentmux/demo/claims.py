@@ -13,7 +13,7 @@ from typing import Any, Final
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.journal import events
 from agentmux.core.names.phase import CODER, Phase
-from agentmux.core.pipeline.registry import PIPELINE
+from agentmux.core.pipeline.registry import TERMINAL
 from agentmux.demo.follower import JournalStep
 
 INTERRUPTED: Final = "coder-2"
@@ -113,7 +113,7 @@ def _spans(steps: Sequence[JournalStep]) -> Iterator[Span]:
         left, entered = step.before, step.after
         if (left.phase, left.iteration) == (entered.phase, entered.iteration):
             continue
-        if left.phase in PIPELINE:
+        if left.phase not in TERMINAL:
             yield Span(phase=left.phase, iteration=left.iteration, start=since, end=step.at)
         since = step.at
 

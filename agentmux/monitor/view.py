@@ -20,7 +20,7 @@ from agentmux.core.names.phase import SETUP, Phase
 from agentmux.core.names.status_labels import NATIVE_MARK, status_label
 from agentmux.core.names.statuses import CAPPED, DELAYED, MERGE, PUSH
 from agentmux.core.pipeline.delivery import failed_step, failure, open_step
-from agentmux.core.pipeline.registry import PHASE_REGISTRY, PIPELINE, earlier
+from agentmux.core.pipeline.registry import pipeline_of
 from agentmux.core.terminal.text_width import NARROW, clean, cut, spread, wrap
 from agentmux.monitor.preview import draw_preview
 from agentmux.monitor.segments import MonitorLine, Segment, Style, plain
@@ -168,24 +168,24 @@ def _typed(picture: Picture) -> str:
 
 
 def _phases(state: SessionState, cols: int) -> Iterator[_Ranked]:
-    here = working_phase(state)
-    for each in PHASE_REGISTRY:
+    here, pipeline = working_phase(state), pipeline_of(state)
+    for each in pipeline.phases:
         if each.takes_part(state) or each.phase is here:
             yield _phase(state, each.phase, here, cols)
-    if here not in PIPELINE:
+    if here not in pipeline:
         mark = DONE if here is Phase.DONE else FAILED
         yield _Rank.CURRENT, (Segment(cut(f" {mark} {here.value}", cols), Style.HEADER),)
 
 
 def _phase(state: SessionState, phase: Phase, here: Phase, cols: int) -> _Ranked:
-    detail = _DETAIL.get(phase)
+    detail, pipeline = _DETAIL.get(phase), pipeline_of(state)
     says = clean(detail(state)) if detail is not None else ""
     mark, style, rank = LATER, Style.PLAIN, _Rank.PHASE
     if phase is here:
         failed = state.phase is Phase.FAILED
         mark, style, rank = (FAILED if failed else CURRENT), Style.HEADER, _Rank.CURRENT
         says = "failed" if failed else says
-    elif here is Phase.DONE or (here in PIPELINE and earlier(phase, here) is phase):
+    elif here is Phase.DONE or (here in pipeline and pipeline.earlier(phase, here) is phase):
         mark, style = DONE, Style.DIM
     left, right = spread(f" {mark} {phase.value.replace('_', ' ')}", says, cols, least=cols // 2)
     return rank, (Segment(left, style), Segment(right, Style.DIM))
@@ -314,7 +314,6 @@ _CURSOR: Final = "\u258f"
 _LOOK: Final = "asks you something: look at its pane"
 _LIMIT: Final = "has reached its usage limit"
 _RESTART: Final = "agentmux restart {session} --role {seat}"
-_SUMMARY: Final = f"{PIPELINE[Phase.COMPLETING].folder}/{PIPELINE[Phase.COMPLETING].leaves[0]}"
 # For each status: what is shown about the seat, and what the user can type.
 _TURNS: Final[Mapping[str, tuple[str, str]]] = {
     statuses.WAITING: (_LOOK, ""),
@@ -390,7 +389,8 @@ def _decision(state: SessionState) -> Iterator[tuple[str, ...]]:
     capped = " (the review did not pass)" if state.review_outcome == CAPPED else ""
     keys = ("approve: press a here (shows it first)", "request changes: press c here")
     if state.summary_submitted:
-        summary = f"{state.feature_dir}/{_SUMMARY}".lstrip("/")
+        here = pipeline_of(state)[state.phase]
+        summary = f"{state.feature_dir}/{here.folder}/{here.leaves[0]}".lstrip("/")
         yield (f"read the summary and decide{capped}", summary, *keys)
     else:
         yield (f"decide{capped}: there will be no summary", *keys)

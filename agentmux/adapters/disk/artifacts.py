@@ -37,11 +37,9 @@ from agentmux.core.pipeline.artifacts import (
     nominations,
 )
 from agentmux.core.pipeline.completion import ARCHITECTURE, EXECUTION_PLAN
-from agentmux.core.pipeline.registry import PHASE_REGISTRY
+from agentmux.core.pipeline.registry import pipeline_of
 
 YAML_MAX: Final = 1 << 20
-
-_FOLDERS: Final = tuple(dict.fromkeys(each.folder for each in PHASE_REGISTRY))
 
 
 def read_artifacts(session: Path, state: SessionState) -> Artifacts:
@@ -65,7 +63,7 @@ class _Reader:
         self._problems: dict[str, str] = {}
 
     def read(self) -> Artifacts:
-        for folder in _FOLDERS:
+        for folder in pipeline_of(self._state).folders:
             self._list(folder)
         for path in (kept_fix_request(self._state), kept_review(self._state)):
             self._note(path)

@@ -38,7 +38,7 @@ from agentmux.core.names.phase import ResearchKind
 from agentmux.core.names.status_labels import NATIVE_MARK
 from agentmux.core.names.statuses import STOPPED
 from agentmux.core.pipeline.artifacts import Artifacts
-from agentmux.core.pipeline.registry import PIPELINE
+from agentmux.core.pipeline.registry import pipeline_of
 from agentmux.core.pipeline.setup import recorded_step
 from agentmux.core.pipeline.work import Work
 from agentmux.core.prompts import prompt
@@ -329,7 +329,7 @@ class Launcher:
         folder, files = layout.launch(plan.launch), self._files
         spec = plan.player.spec
         # So that an agent can write its artifacts without making their folder first.
-        files.make_folder(PIPELINE[working_phase(self._state)].folder)
+        files.make_folder(pipeline_of(self._state)[working_phase(self._state)].folder)
         if plan.rung is Rung.NATIVE:
             files.write(f"{folder}/{INSTRUCTIONS}", plan.full_prompt)
         if needs_mcp_file(spec):

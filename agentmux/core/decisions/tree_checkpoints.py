@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from agentmux.core.codec.frozen import dataclass
+from agentmux.core.definitions.definition import Kind
 from agentmux.core.fold.acceptance import working_phase
 from agentmux.core.journal.events import (
     AgentLaunched,
@@ -28,7 +29,7 @@ from agentmux.core.journal.events import (
 from agentmux.core.journal.state import SessionState, TreeCheckpoint
 from agentmux.core.names.nearest import meant
 from agentmux.core.names.phase import Phase
-from agentmux.core.pipeline.registry import PIPELINE, earlier
+from agentmux.core.pipeline.registry import TERMINAL, pipeline_of
 from agentmux.errors import NotFoundError
 
 PHASE_ENDED = "phase"
@@ -67,7 +68,7 @@ def position(state: SessionState) -> Position:
 
 def reason_to_save(before: Position, now: Position) -> str:
     """Return why the work tree is saved between two positions; empty if it is not."""
-    if before.phase not in PIPELINE:
+    if before.phase in TERMINAL:
         return ""
     if (before.phase, before.cycle) != (now.phase, now.cycle):
         return PHASE_ENDED
@@ -81,7 +82,8 @@ def rewound_phase(state: SessionState, to: TreeCheckpoint) -> Phase:
     one than that of the session, and the first one for a checkpoint of an earlier cycle, whose
     artifacts are in the history.
     """
-    here, phases = working_phase(state), {each.value: each for each in PIPELINE}
+    here, pipeline = working_phase(state), pipeline_of(state)
+    phases = {each.value: each for each in pipeline.by_name}
     target = phases.get(to.phase, Phase.ARCHITECTING)
     if to.cycle != state.cycle:
         target = Phase.ARCHITECTING
@@ -89,16 +91,17 @@ def rewound_phase(state: SessionState, to: TreeCheckpoint) -> Phase:
         target = _after(state, target)
     elif target is Phase.FIXING and to.iteration != state.iteration:
         target = Phase.REVIEWING
-    return earlier(target, here) if here in PIPELINE else target
+    return pipeline.earlier(target, here) if here in pipeline else target
 
 
 def _after(state: SessionState, phase: Phase) -> Phase:
-    if phase in {Phase.REVIEWING, Phase.COMPLETING}:
+    pipeline = pipeline_of(state)
+    if pipeline[phase].kind in {Kind.REVIEW, Kind.COMPLETE}:
         return phase  # its verdicts, or its summary, are made again
-    following = PIPELINE[phase].next
-    if PIPELINE[following].takes_part(state):
-        return following
-    return PIPELINE[following].next
+    following = pipeline[phase].next
+    while not pipeline[following].takes_part(state):
+        following = pipeline[following].next
+    return following
 
 
 def kept_subplans(state: SessionState, to: TreeCheckpoint, phase: Phase) -> tuple[int, ...]:

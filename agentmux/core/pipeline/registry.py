@@ -24,6 +24,7 @@ class Pipeline:
     Attributes:
         phases: The phases in the order of the definition.
         by_name: The same, by name.
+        folders: The folders of the phases; a fix shares that of another phase.
         places: The place of each phase within an iteration. That of a fix is before the phase in
             which the walk goes on: fixing of iteration k comes before reviewing of iteration k,
             but later in the definition.
@@ -31,6 +32,7 @@ class Pipeline:
 
     phases: tuple[PhaseDescriptor, ...]
     by_name: Mapping[Phase, PhaseDescriptor]
+    folders: tuple[str, ...]
     places: Mapping[Phase, float]
 
     def __contains__(self, phase: object) -> bool:
@@ -74,6 +76,7 @@ def running(definition: PipelineDefinition) -> Pipeline:
     return Pipeline(
         phases=phases,
         by_name={each.phase: each for each in phases},
+        folders=tuple(dict.fromkeys(each.folder for each in phases)),
         places={**places, **fixes},
     )
 
