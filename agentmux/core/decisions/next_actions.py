@@ -12,6 +12,7 @@ from typing import Final, TypeAlias
 from agentmux.core.codec.frozen import dataclass, field
 from agentmux.core.decisions.drafts import without_drafts
 from agentmux.core.decisions.inference import is_decided
+from agentmux.core.definitions.definition import Kind
 from agentmux.core.journal.events import LaunchChosen
 from agentmux.core.journal.state import AGENT_MODES, NATIVE, Seat, SessionState
 from agentmux.core.names.phase import SETUP, Phase, ResearchKind
@@ -31,7 +32,7 @@ from agentmux.core.names.statuses import (
 from agentmux.core.pipeline.artifacts import Artifacts
 from agentmux.core.pipeline.delivery import COMMIT, failure, open_step
 from agentmux.core.pipeline.on_disk import StateFromDisk, state_from_disk
-from agentmux.core.pipeline.registry import pipeline_of
+from agentmux.core.pipeline.registry import kind_of, pipeline_of
 from agentmux.core.pipeline.work import Work, is_setting_up, wanted
 
 # One relaunch after a crash; a further crash fails the session.
@@ -404,7 +405,7 @@ def _hears(seat: Seat) -> bool:
 
 
 def _closing(state: SessionState) -> Iterator[Action]:
-    if state.phase is not Phase.COMPLETING:
+    if kind_of(state) is not Kind.COMPLETE:
         return
     step = open_step(state)
     if state.approval is not None and step not in {None, COMMIT}:

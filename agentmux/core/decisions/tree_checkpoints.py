@@ -89,8 +89,8 @@ def rewound_phase(state: SessionState, to: TreeCheckpoint) -> Phase:
         target = Phase.ARCHITECTING
     elif to.because == PHASE_ENDED:
         target = _after(state, target)
-    elif target is Phase.FIXING and to.iteration != state.iteration:
-        target = Phase.REVIEWING
+    elif pipeline[target].kind is Kind.FIX and to.iteration != state.iteration:
+        target = pipeline[target].next
     return pipeline.earlier(target, here) if here in pipeline else target
 
 

@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import Final
 
 from agentmux.core.codec.frozen import dataclass
+from agentmux.core.definitions.definition import Kind
 from agentmux.core.journal.events import (
     SIGNALS,
     USER_DECISIONS,
@@ -68,6 +69,12 @@ def working_phase(state: SessionState) -> Phase:
     return state.phase
 
 
+def working_kind(state: SessionState) -> Kind | None:
+    """Return the kind of the phase whose work is under way; None for none."""
+    pipeline, here = pipeline_of(state), working_phase(state)
+    return pipeline[here].kind if here in pipeline else None
+
+
 def judge(state: SessionState, event: Event) -> Judgement:
     """Return the answer to a signal or a user's decision: whether it counts in ``state``."""
     if event.id in state.signals:
@@ -79,9 +86,13 @@ def judge(state: SessionState, event: Event) -> Judgement:
     return _judge_launch(state, event) or _judge_work(state, event)
 
 
+def _is_completing(state: SessionState) -> bool:
+    return working_kind(state) is Kind.COMPLETE
+
+
 def takes_decision(state: SessionState) -> bool:
     """Whether a request for changes would count now; for an approval see `takes_approval`."""
-    return working_phase(state) is Phase.COMPLETING and state.approval is None
+    return _is_completing(state) and state.approval is None
 
 
 def takes_approval(state: SessionState) -> bool:
@@ -91,7 +102,7 @@ def takes_approval(state: SessionState) -> bool:
 
 def _judge_decision(state: SessionState, event: Event) -> Judgement:
     assert isinstance(event.fact, (Approved, ChangesRequested))  # noqa: S101 (DECISIONS says so)
-    if working_phase(state) is not Phase.COMPLETING:
+    if not _is_completing(state):
         return _ignored(f"the session is in {state.phase}, there is nothing to decide yet")
     if state.approval is not None:
         return _ignored("the result was approved already")
@@ -104,7 +115,8 @@ def _summary_is_coming(state: SessionState) -> bool:
     """Whether a summary is still expected: its writer was not launched yet, or is at work."""
     if state.summary_submitted:
         return False
-    writers = [s for s in state.seats.values() if s.phase == Phase.COMPLETING and not s.topic]
+    here = working_phase(state)
+    writers = [s for s in state.seats.values() if s.phase == here.value and not s.topic]
     return not writers or any(seat.status in {LAUNCHED, STOPPED} for seat in writers)
 
 
@@ -133,7 +145,7 @@ def _judge_work(state: SessionState, event: Event) -> Judgement:
         return _ignored(f"{phase} does not expect `{fact.kind}`")
     if state.seats[event.seat].role not in here.roles:
         return _ignored(f"`{event.seat}` does not work in {phase}")
-    if isinstance(fact, CodeDone) and phase is Phase.IMPLEMENTING:
+    if isinstance(fact, CodeDone) and here.kind is Kind.WORK:
         return _judge_subplan(state, event, fact)
     if isinstance(fact, ReviewDone) and (fact.role != event.seat or fact.role in state.verdicts):
         return _ignored(f"no review of `{fact.role}` is expected from `{event.seat}`")

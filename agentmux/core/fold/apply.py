@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from agentmux.core.codec.frozen import replace
 from agentmux.core.codec.records import Json, from_fields, to_fields
+from agentmux.core.definitions.definition import Kind
 from agentmux.core.documents.plan import check_plan
 from agentmux.core.documents.review import DEFAULT_NOMINATIONS, Verdict
 from agentmux.core.fold.acceptance import Answer, is_signal, judge, working_phase
@@ -101,7 +102,7 @@ from agentmux.core.pipeline import delivery
 from agentmux.core.pipeline.artifacts import change_request_path
 from agentmux.core.pipeline.delivery import COMMIT, open_step
 from agentmux.core.pipeline.on_disk import StateFromDisk
-from agentmux.core.pipeline.registry import pipeline_of
+from agentmux.core.pipeline.registry import kind_of, pipeline_of
 from agentmux.core.pipeline.setup import repinned
 from agentmux.core.pipeline.work import wanted
 from agentmux.errors import AgentmuxError
@@ -233,7 +234,7 @@ def _plan_done(state: SessionState, event: Event, fact: PlanDone) -> SessionStat
 
 
 def _code_done(state: SessionState, event: Event, fact: CodeDone) -> SessionState:
-    if state.phase is Phase.FIXING:
+    if kind_of(state) is Kind.FIX:
         return go_on(state)
     index = fact.subplan_index or 0
     completed = tuple(sorted({*state.completed_subplans, index}))
@@ -464,7 +465,7 @@ def _settled(state: SessionState, event: Event, fact: PhaseSettled) -> SessionSt
         return state
     found = from_fields(StateFromDisk, fact.found, where="`phase_settled` event")
     known = replace(state, **found.values())
-    if state.phase is Phase.REVIEWING:
+    if kind_of(state) is Kind.REVIEW:
         return decide_review(known)
     return go_on(known)
 
@@ -486,14 +487,15 @@ def _resumed(state: SessionState, event: Event, fact: Resumed) -> SessionState:
         known = replace(known, reviewer_nominations=())
     if fact.override:
         return enter(known, phase)
-    if phase is not Phase.COMPLETING:  # the approved result no longer exists
-        known = forget(known, Phase.COMPLETING)
+    last = pipeline_of(state).last
+    if phase is not last:  # the approved result no longer exists
+        known = forget(known, last)
     here = replace(known, phase=phase)
     # The resume may have skipped the phase that failed, because its artifacts were complete.
-    if phase is Phase.IMPLEMENTING:
+    if kind_of(here) is Kind.WORK:
         single = state.implementation_single_coder or state.options.single_coder
         return schedule(replace(here, implementation_single_coder=single))
-    if phase is Phase.COMPLETING and not here.review_outcome and decided(here) is Verdict.PASS:
+    if phase is last and not here.review_outcome and decided(here) is Verdict.PASS:
         return replace(here, review_outcome=PASSED)
     return here
 

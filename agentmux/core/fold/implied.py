@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.core.codec.records import Json
 from agentmux.core.codec.shape import writable
+from agentmux.core.definitions.definition import Kind
 from agentmux.core.documents.plan import check_execution_plan, check_plan, subplan_file, tasks_file
 from agentmux.core.documents.plan_pages import plan_md, subplan_md, tasks_md
 from agentmux.core.documents.review import (
@@ -20,7 +21,7 @@ from agentmux.core.documents.review import (
     review_md,
     wish_md,
 )
-from agentmux.core.fold.acceptance import is_signal, working_phase
+from agentmux.core.fold.acceptance import is_signal, working_kind, working_phase
 from agentmux.core.fold.apply import counted, research_kind
 from agentmux.core.journal.events import (
     Approved,
@@ -39,7 +40,6 @@ from agentmux.core.journal.events import (
 )
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names import layout
-from agentmux.core.names.phase import Phase
 from agentmux.core.pipeline.artifacts import (
     FIX_REQUEST,
     REVIEW_MD,
@@ -49,7 +49,7 @@ from agentmux.core.pipeline.artifacts import (
     kept_fix_request,
 )
 from agentmux.core.pipeline.completion import EXECUTION_PLAN, PM_DONE
-from agentmux.core.pipeline.registry import pipeline_of
+from agentmux.core.pipeline.registry import kind_of, pipeline_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,7 +90,7 @@ def _of_event(before: SessionState, event: Event) -> tuple[Implied, ...]:
         case PlanDone(plan=plan):
             return _of_plan(plan)
         case CodeDone(subplan_index=index):
-            fixed = working_phase(before) is Phase.FIXING
+            fixed = working_kind(before) is Kind.FIX
             return (Implied(path=done_marker(1 if fixed else index or 1), text=""),)
         case CodeResearchDispatched() | WebResearchDispatched():
             return _of_research(before, event.fact)
@@ -144,15 +144,15 @@ def _of_review(before: SessionState, event: Event, after: SessionState) -> tuple
     """
     if isinstance(event.fact, Resumed):
         passed = before.phase in pipeline_of(before) and before.phase is not after.phase
-        goes_on = passed and after.phase is Phase.COMPLETING and not event.fact.override
+        goes_on = passed and kind_of(after) is Kind.COMPLETE and not event.fact.override
         return _review_at(_reviews(before, event), REVIEW_MD) if goes_on else ()
     if not isinstance(event.fact, (ReviewDone, PhaseSettled)):
         return ()
-    decided = after.phase in {Phase.FIXING, Phase.COMPLETING}
-    if working_phase(before) is not Phase.REVIEWING or not decided:
+    decided = after.phase in pipeline_of(after) and after.phase is not working_phase(before)
+    if working_kind(before) is not Kind.REVIEW or not decided:
         return ()
     reviews = _reviews(before, event)
-    if after.phase is Phase.COMPLETING:
+    if kind_of(after) is not Kind.FIX:
         return _review_at(reviews, REVIEW_MD)
     # The next reviewers read it in history; an abandoned attempt may have left one there.
     last = f"{layout.history(before.cycle, before.iteration)}/{REVIEW_MD}"
@@ -184,7 +184,7 @@ def _reviews(before: SessionState, event: Event) -> tuple[Review, ...]:
 
 def _of_wish(event: Event, after: SessionState) -> tuple[Implied, ...]:
     """Return the fix request of a cycle that begins in fixing: it is the user's wish."""
-    if not isinstance(event.fact, ChangesRequested) or after.phase is not Phase.FIXING:
+    if not isinstance(event.fact, ChangesRequested) or kind_of(after) is not Kind.FIX:
         return ()
     text = wish_md(event.fact.text)
     kept = Implied(path=kept_fix_request(after), text=text)
@@ -192,7 +192,7 @@ def _of_wish(event: Event, after: SessionState) -> tuple[Implied, ...]:
 
 
 def _of_fixing(after: SessionState) -> tuple[Implied, ...]:
-    if after.phase is not Phase.FIXING:
+    if kind_of(after) is not Kind.FIX:
         return ()
     return (Implied(path=FIX_REQUEST, copy_of=kept_fix_request(after)),)
 

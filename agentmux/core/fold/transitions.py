@@ -18,37 +18,29 @@ from agentmux.core.names import layout
 from agentmux.core.names.phase import Phase
 from agentmux.core.names.statuses import CAPPED, PASSED
 from agentmux.core.pipeline.artifacts import done_marker
-from agentmux.core.pipeline.registry import pipeline_of
+from agentmux.core.pipeline.registry import kind_of, pipeline_of
 
 # The fields that a phase decides: reset when it, or a phase before it, is entered anew.
-_DECIDED_BY: Final[tuple[tuple[Phase, Mapping[str, object]], ...]] = (
-    (Phase.ARCHITECTING, {"reviewer_nominations": ()}),
-    (
-        Phase.PLANNING,
-        {
-            "needs_design": None,
-            "subplan_count": 0,
-            "implementation_groups": (),
-            "implementation_group_total": 0,
-        },
-    ),
-    (
-        Phase.IMPLEMENTING,
-        {
-            "completed_subplans": (),
-            "implementation_group_index": 0,
-            "implementation_group_mode": "",
-            "implementation_active_plan_ids": (),
-            "implementation_completed_group_ids": (),
-            "review_iteration": 0,
-        },
-    ),
-    (Phase.REVIEWING, {"verdicts": {}, "reviews": {}, "review_outcome": None}),
-    (
-        Phase.COMPLETING,
-        {"summary_submitted": False, "approval": None, "commit": None, "delivery": None},
-    ),
-)
+_DECIDED_BY: Final[Mapping[Kind, Mapping[str, object]]] = {
+    Kind.PLAN: {
+        "needs_design": None,
+        "subplan_count": 0,
+        "implementation_groups": (),
+        "implementation_group_total": 0,
+    },
+    Kind.WORK: {
+        "completed_subplans": (),
+        "implementation_group_index": 0,
+        "implementation_group_mode": "",
+        "implementation_active_plan_ids": (),
+        "implementation_completed_group_ids": (),
+        "review_iteration": 0,
+    },
+    Kind.REVIEW: {"verdicts": {}, "reviews": {}, "review_outcome": None},
+    Kind.COMPLETE: {"summary_submitted": False, "approval": None, "commit": None, "delivery": None},
+}
+_NOMINATED: Final[Mapping[str, object]] = {"reviewer_nominations": ()}
+"""The document of architecting decides who reviews."""
 
 
 def enter(state: SessionState, phase: Phase, *, over: Phase | None = None) -> SessionState:
@@ -74,7 +66,7 @@ def enter(state: SessionState, phase: Phase, *, over: Phase | None = None) -> Se
         seats=researchers,
         pending_archive=(*state.pending_archive, archive),
     )
-    if phase is Phase.IMPLEMENTING:
+    if pipeline[phase].kind is Kind.WORK:
         single = state.options.single_coder
         return schedule(replace(entered, implementation_single_coder=single))
     return entered
@@ -87,7 +79,7 @@ def again(state: SessionState, phase: str, subplans: tuple[int, ...]) -> Session
         subplans: If the phase is implementing: the sub-plans that stay done.
     """
     entered = enter(state, Phase(phase))
-    if entered.phase is not Phase.IMPLEMENTING or not subplans:
+    if kind_of(entered) is not Kind.WORK or not subplans:
         return entered
     others = (n for n in range(1, state.subplan_count + 1) if n not in subplans)
     archive = replace(
@@ -109,9 +101,10 @@ def forget(state: SessionState, phase: Phase) -> SessionState:
     here = pipeline[phase]
     at = here.next if here.kind is Kind.FIX else phase
     forgotten: dict[str, Any] = {}
-    for owner, values in _DECIDED_BY:
-        if owner in pipeline and pipeline.places[owner] >= pipeline.places[at]:
-            forgotten.update(values)
+    for each in pipeline.phases:
+        if pipeline.places[each.phase] >= pipeline.places[at]:
+            forgotten.update(_DECIDED_BY.get(each.kind, {}))
+            forgotten.update(_NOMINATED if each.phase is Phase.ARCHITECTING else {})
     return replace(state, **forgotten)
 
 
@@ -187,15 +180,16 @@ def decided(state: SessionState) -> Verdict | None:
 def decide_review(state: SessionState) -> SessionState:
     """Return the state after reviewing, if the verdicts decide it; else ``state`` itself.
 
-    After a pass the next phase follows, after a fail fixing. A fail in the last allowed iteration
-    ends reviewing, too: the outcome is ``capped``, and the next phase follows.
+    After a pass the next phase follows, after a fail its fix. A fail in the last allowed iteration,
+    or without a fix, ends the review, too: the outcome is ``capped``, the next phase follows.
     """
     verdict = decided(state)
     if verdict is None:
         return state
     if verdict is Verdict.PASS:
         return replace(go_on(state), review_outcome=PASSED)
-    if state.iteration >= state.max_review_iterations:
+    fix = pipeline_of(state)[state.phase].on_fail
+    if fix is None or state.iteration >= state.max_review_iterations:
         return replace(go_on(state), review_outcome=CAPPED)
-    fixing = enter(state, Phase.FIXING)
+    fixing = enter(state, fix)
     return replace(fixing, review_iteration=state.iteration + 1)

@@ -53,6 +53,7 @@ class PhaseDescriptor:
         check: Decides by the artifacts whether the phase is complete.
         archives: The paths to move to history when a session enters the phase: what earlier
             attempts at it, and at the phases that build on it, have left.
+        on_fail: The fix that follows where a check or review fails; None: the walk goes on.
         next: The phase that follows; `transitions` in ``fold`` knows the exceptions.
         when: When a session goes through the phase, by the definition.
         takes_part: Whether a session goes through the phase; None if that is not known yet.
@@ -67,6 +68,7 @@ class PhaseDescriptor:
     signal: str
     check: Check
     archives: tuple[str, ...]
+    on_fail: Phase | None
     next: Phase
     when: When
     takes_part: Callable[[SessionState], bool | None]
@@ -130,6 +132,7 @@ def _described(pipeline: PipelineDefinition, phase: PhaseDefinition) -> PhaseDes
         signal=_SIGNALS_OF_1.get(phase.phase) or _SIGNALS[phase.kind],
         check=_CHECKS_OF_1.get(phase.phase) or _CHECKS[phase.kind],
         archives=_archives(pipeline, phase),
+        on_fail=Phase(phase.on_fail) if phase.on_fail else None,
         next=Phase(_next(pipeline, phase)),
         when=phase.when,
         takes_part=_takes_part(phase),

@@ -51,6 +51,11 @@ class Pipeline:
         """Return the phases before a phase, in the order of the definition."""
         return self.phases[: self.phases.index(self[phase])]
 
+    @property
+    def last(self) -> Phase:
+        """The phase in which the user decides."""
+        return next(each.phase for each in self.phases if each.kind is Kind.COMPLETE)
+
     def mended(self, fix: Phase) -> PhaseDescriptor | None:
         """Return the work that a fix mends: the last one before the walk goes on; None for none."""
         works = [e for e in self.before(self[fix].next) if e.kind is Kind.WORK]
@@ -91,6 +96,12 @@ PIPELINE: Final = FEATURE_PIPELINE.by_name
 def pipeline_of(state: SessionState) -> Pipeline:  # noqa: ARG001 (states will hold theirs)
     """Return the pipeline of a session. No state holds one yet: each session has ``feature``."""
     return FEATURE_PIPELINE
+
+
+def kind_of(state: SessionState) -> Kind | None:
+    """Return the kind of the session's phase; None in a session that is done or has failed."""
+    pipeline = pipeline_of(state)
+    return pipeline[state.phase].kind if state.phase in pipeline else None
 
 
 TERMINAL: Final = frozenset(set(Phase) - set(PIPELINE))

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from agentmux.core.codec.frozen import dataclass
+from agentmux.core.definitions.definition import Kind
 from agentmux.core.journal.state import SessionState
-from agentmux.core.names.phase import CODER, SETUP, Phase, ResearchKind, researcher
+from agentmux.core.names.phase import CODER, SETUP, ResearchKind, researcher
 from agentmux.core.names.statuses import DISPATCHED, LEFT
 from agentmux.core.pipeline.registry import pipeline_of
 
@@ -59,16 +60,16 @@ def _setup_work(state: SessionState) -> tuple[Work, ...]:
 
 def _phase_work(state: SessionState) -> tuple[Work, ...]:
     here = pipeline_of(state)[state.phase]
-    match state.phase:
-        case Phase.IMPLEMENTING if state.implementation_single_coder:
+    match here.kind:
+        case Kind.WORK if state.implementation_single_coder:
             return (Work(seat=CODER, role=CODER),)
-        case Phase.IMPLEMENTING:
+        case Kind.WORK:
             active = state.implementation_active_plan_ids
             return tuple(Work(seat=f"{CODER}-{n}", role=CODER, subplan=n) for n in active)
-        case Phase.REVIEWING:
+        case Kind.REVIEW:
             waiting = (r for r in state.reviewer_nominations if r not in state.verdicts)
             return tuple(Work(seat=role, role=role) for role in waiting)
-        case Phase.COMPLETING:
+        case Kind.COMPLETE:
             role = next(iter(state.reviewer_nominations), here.startup_role)
             return () if state.summary_submitted else (Work(seat=role, role=role),)
         case _:
