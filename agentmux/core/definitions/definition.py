@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import Final
 
 from agentmux.core.codec.frozen import dataclass
-from agentmux.core.codec.records import Json
+from agentmux.core.codec.records import FieldError, Json
 
 VERSION: Final = 1
 """The version of the form of a definition."""
@@ -118,7 +118,7 @@ def first_after_fix(pipeline: PipelineDefinition, failed: str) -> str:
 
 
 def definition_fields(pipeline: PipelineDefinition) -> Json:
-    """Return a pipeline as its file has it; `check_definition` is the inverse.
+    """Return a pipeline as its file has it; `check_definition` and `definition_from` are inverses.
 
     What a phase leaves to the default is left out.
     """
@@ -144,6 +144,71 @@ def _phase_fields(phase: PhaseDefinition) -> Json:
         "expect": "" if phase.expect is Expect.PASS else phase.expect.value,
     }
     return {name: value for name, value in fields.items() if value}
+
+
+def definition_from(value: object, where: str) -> PipelineDefinition:
+    """Return the pipeline that `definition_fields` returned, as state and journal have it.
+
+    A file of a person is read by `check_definition` instead.
+
+    Raises:
+        FieldError: ``value`` is not such a pipeline. The message names ``where``, its place.
+    """
+    try:
+        return _pipeline_from(_mapping(value))
+    except (KeyError, TypeError, ValueError) as error:
+        raise FieldError(f"{where}: not a pipeline: {error}") from None
+
+
+def _pipeline_from(fields: Json) -> PipelineDefinition:
+    if fields["version"] != VERSION:
+        raise ValueError(f"version {fields['version']}")
+    return PipelineDefinition(
+        name=_text(fields["name"]),
+        result=Result(_text(fields["result"])),
+        phases=tuple(_phase_from(_mapping(each)) for each in _items(fields["phases"])),
+    )
+
+
+def _phase_from(fields: Json) -> PhaseDefinition:
+    name = _text(fields["phase"])
+    return PhaseDefinition(
+        phase=name,
+        kind=Kind(_text(fields["kind"])),
+        folder=_text(fields.get("folder", name)),
+        roles=tuple(map(_text, _items(fields.get("roles", ())))),
+        prompt=_text(fields.get("prompt", "")),
+        leaves=tuple(map(_leaf_from, _items(fields.get("leaves", ())))),
+        when=When(_text(fields.get("when", When.ALWAYS))),
+        on_fail=_text(fields.get("on_fail", "")),
+        run=tuple(map(_text, _items(fields.get("run", ())))),
+        expect=Expect(_text(fields.get("expect", Expect.PASS))),
+    )
+
+
+def _leaf_from(value: object) -> Leaf:
+    if isinstance(value, str):
+        return Leaf(file=value)
+    fields = _mapping(value)
+    return Leaf(file=_text(fields["file"]), schema=_text(fields["schema"]))
+
+
+def _mapping(value: object) -> Json:
+    if not isinstance(value, dict):
+        raise TypeError("a mapping is missing")
+    return value
+
+
+def _items(value: object) -> list[object]:
+    if not isinstance(value, (list, tuple)):
+        raise TypeError("a list is missing")
+    return list(value)
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError("a text is missing")
+    return value
 
 
 def _leaf_fields(leaf: Leaf) -> object:

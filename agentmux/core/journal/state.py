@@ -11,6 +11,11 @@ from typing import Any, Final, TypeVar
 
 from agentmux.core.codec.frozen import dataclass, field, fields, replace
 from agentmux.core.codec.records import FieldError, Json, decode_field, from_fields, to_fields
+from agentmux.core.definitions.definition import (
+    PipelineDefinition,
+    definition_fields,
+    definition_from,
+)
 from agentmux.core.names.layout import PLAIN_VERSION
 from agentmux.core.names.phase import Phase, ResearchKind
 from agentmux.core.names.statuses import CRASHED, KEEP, LAUNCHED
@@ -280,6 +285,7 @@ class SessionState:
         rewind: A rewind that has begun and is not finished; None for none.
         issue: The issue whose text is ``feature``; None where the user described the feature.
         request: The request that was opened for the result, or that the session continues.
+        pipeline: The session's pipeline, as it was when the session began; None for ``feature``.
     """
 
     phase: Phase
@@ -305,6 +311,7 @@ class SessionState:
     rewind: Rewind | None = None
     issue: Issue | None = None
     request: Request | None = None
+    pipeline: PipelineDefinition | None = None
     tmux_socket: str = ""
     cycle: int = 1
     review_iteration: int | None = None
@@ -428,6 +435,14 @@ def _plain_mappings(value: object, where: str) -> Mapping[str, Json]:
     return value
 
 
+def _pipeline(value: PipelineDefinition | None) -> object:
+    return None if value is None else definition_fields(value)
+
+
+def _to_pipeline(value: object, where: str) -> PipelineDefinition | None:
+    return None if value is None else definition_from(value, where)
+
+
 def _phase(value: object, where: str) -> Phase:
     try:
         return Phase(str(value))
@@ -452,6 +467,7 @@ _NESTED: Final[Mapping[str, tuple[Callable[[Any], object], Callable[[object, str
     "rewind": _optional(Rewind),
     "issue": (issue_fields, _optional(Issue)[1]),
     "request": _optional(Request),
+    "pipeline": (_pipeline, _to_pipeline),
     "commit": _optional(Commit),
     "interruption": _optional(Interruption),
     "seats": _map_of(Seat),
@@ -466,7 +482,7 @@ _FIELDS: Final = {each.name: str(each.type) for each in fields(SessionState)}
 _ONLY_WHERE_SET: Final = (
     *("base", "worktree_made", "setup", "port_base", "delivery"),
     *("tree_checkpoints", "rewind"),
-    *("issue", "request", "continued"),
+    *("issue", "request", "continued", "pipeline"),
 )
 """Fields that are written only where they are set, as older versions write their states."""
 

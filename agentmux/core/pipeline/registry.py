@@ -6,6 +6,7 @@ docs/explanation/architecture.md says what else a new phase needs.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from typing import Final
 
@@ -69,6 +70,7 @@ class Pipeline:
         return min(one, other, key=self.places.__getitem__)
 
 
+@functools.lru_cache(maxsize=8)
 def running(definition: PipelineDefinition) -> Pipeline:
     """Return a pipeline as the program runs it.
 
@@ -93,9 +95,13 @@ PHASE_REGISTRY: Final = FEATURE_PIPELINE.phases
 PIPELINE: Final = FEATURE_PIPELINE.by_name
 
 
-def pipeline_of(state: SessionState) -> Pipeline:  # noqa: ARG001 (states will hold theirs)
-    """Return the pipeline of a session. No state holds one yet: each session has ``feature``."""
-    return FEATURE_PIPELINE
+def pipeline_of(state: SessionState) -> Pipeline:
+    """Return the pipeline of a session: ``feature`` if its state holds none.
+
+    Raises:
+        DataError: The session has a phase that this version cannot run.
+    """
+    return FEATURE_PIPELINE if state.pipeline is None else running(state.pipeline)
 
 
 def kind_of(state: SessionState) -> Kind | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import unicodedata
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
@@ -23,6 +24,7 @@ from agentmux.core.definitions.definition import (
     PipelineDefinition,
     When,
     definition_fields,
+    definition_from,
     first_after_fix,
 )
 from agentmux.core.definitions.feature import FEATURE
@@ -404,4 +406,6 @@ def pipelines(draw: st.DrawFn) -> PipelineDefinition:
 def test_what_a_pipeline_writes_is_read_as_the_same(pipeline: PipelineDefinition) -> None:
     found = check_definition(located(definition_fields(pipeline)), AROUND)
     assert found == Checked(pipeline=pipeline)
+    recorded = json.loads(json.dumps(definition_fields(pipeline)))
+    assert definition_from(recorded, "state.json") == pipeline
     can_run(pipeline)

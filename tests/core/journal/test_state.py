@@ -11,6 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentmux.core.codec.records import FieldError
+from agentmux.core.definitions.definition import (
+    Expect,
+    Kind,
+    Leaf,
+    PhaseDefinition,
+    PipelineDefinition,
+    Result,
+    When,
+)
+from agentmux.core.definitions.feature import FEATURE
 from agentmux.core.journal.state import (
     Archive,
     Base,
@@ -48,6 +58,29 @@ def maps_of(record: type[Any]) -> st.SearchStrategy[Any]:
     return st.dictionaries(_TEXT, values_of(record), max_size=2)
 
 
+_NAME = st.text("abc-_/.", min_size=1, max_size=5)
+_NAMES = st.lists(_NAME, max_size=2).map(tuple)
+PIPELINES = st.builds(
+    PipelineDefinition,
+    name=_NAME,
+    result=st.sampled_from(Result),
+    phases=st.lists(
+        st.builds(
+            PhaseDefinition,
+            phase=_NAME,
+            kind=st.sampled_from(Kind),
+            folder=_NAME,
+            roles=_NAMES,
+            prompt=_TEXT,
+            leaves=st.lists(st.builds(Leaf, file=_NAME, schema=_TEXT), max_size=2).map(tuple),
+            when=st.sampled_from(When),
+            on_fail=_TEXT,
+            run=_NAMES,
+            expect=st.sampled_from(Expect),
+        ),
+        max_size=2,
+    ).map(tuple),
+)
 BY_TYPE: dict[str, st.SearchStrategy[Any]] = {
     "str": _TEXT,
     "str | None": st.none() | _TEXT,
@@ -64,6 +97,7 @@ BY_TYPE: dict[str, st.SearchStrategy[Any]] = {
 }
 BY_TYPE |= {"Mapping[str, StepState]": maps_of(StepState)}
 BY_TYPE |= {
+    "PipelineDefinition | None": st.none() | PIPELINES,
     "Mapping[str, Research]": maps_of(Research),
     "Mapping[str, Seat]": maps_of(Seat),
     "Base | None": st.none() | values_of(Base),
@@ -95,6 +129,32 @@ def test_an_issue_is_written_with_its_words_only_if_there_are_any() -> None:
     with_words = replace(state, issue=replace(issue, words="w"))
     assert encode(with_words)["issue"] == {"url": "u", "number": 1, "title": "t", "words": "w"}
     assert "issue" not in encode(replace(state, issue=None))
+
+
+def test_a_pipeline_is_written_only_where_it_is_not_the_built_in_one() -> None:
+    state = SessionState(phase=Phase.PLANNING)
+    assert "pipeline" not in encode(state)
+    assert decode(encode(replace(state, pipeline=FEATURE)), where="x").pipeline == FEATURE
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        7,
+        {},
+        {"version": 2, "name": "x", "result": "commit", "phases": []},
+        {"version": 1, "name": "x", "result": "nothing", "phases": []},
+        {"version": 1, "name": "x", "result": "commit", "phases": [7]},
+        {"version": 1, "name": "x", "result": "commit", "phases": [{"phase": "p", "kind": "q"}]},
+        {
+            "version": 1, "name": "x", "result": "commit",
+            "phases": [{"phase": "p", "kind": "work", "roles": "coder"}],
+        },
+    ],
+)  # fmt: skip
+def test_a_damaged_pipeline_is_told(wrong: object) -> None:
+    with pytest.raises(FieldError, match=r"state\.json: pipeline"):
+        decode({"phase": "planning", "pipeline": wrong}, where="state.json")
 
 
 def test_the_phase_alone_is_a_state() -> None:
