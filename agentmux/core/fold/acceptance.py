@@ -165,6 +165,8 @@ def _judge_research(state: SessionState, event: Event, fact: ResearchDone) -> Ju
 
 def _judge_subplan(state: SessionState, event: Event, fact: CodeDone) -> Judgement:
     index = fact.subplan_index
+    if index is None and not pipeline_of(state).is_planned:
+        index = 1
     if index is None:
         return _ignored("implementing needs the sub-plan: --subplan N")
     if index in state.completed_subplans:

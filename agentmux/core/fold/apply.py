@@ -25,6 +25,7 @@ from agentmux.core.fold.transitions import (
     go_on,
     plan_values,
     schedule,
+    unplanned,
 )
 from agentmux.core.journal.events import (
     AgentExited,
@@ -236,7 +237,7 @@ def _plan_done(state: SessionState, event: Event, fact: PlanDone) -> SessionStat
 def _code_done(state: SessionState, event: Event, fact: CodeDone) -> SessionState:
     if kind_of(state) is Kind.FIX:
         return go_on(state)
-    index = fact.subplan_index or 0
+    index = fact.subplan_index or 1
     completed = tuple(sorted({*state.completed_subplans, index}))
     kept = _without_seat(state, event.seat) if not state.implementation_single_coder else state
     planned = schedule(replace(kept, completed_subplans=completed))
@@ -494,7 +495,7 @@ def _resumed(state: SessionState, event: Event, fact: Resumed) -> SessionState:
     # The resume may have skipped the phase that failed, because its artifacts were complete.
     if kind_of(here) is Kind.WORK:
         single = state.implementation_single_coder or state.options.single_coder
-        return schedule(replace(here, implementation_single_coder=single))
+        return schedule(unplanned(replace(here, implementation_single_coder=single)))
     if phase is last and not here.review_outcome and decided(here) is Verdict.PASS:
         return replace(here, review_outcome=PASSED)
     return here

@@ -68,8 +68,16 @@ def enter(state: SessionState, phase: Phase, *, over: Phase | None = None) -> Se
     )
     if pipeline[phase].kind is Kind.WORK:
         single = state.options.single_coder
-        return schedule(replace(entered, implementation_single_coder=single))
+        return schedule(unplanned(replace(entered, implementation_single_coder=single)))
     return entered
+
+
+def unplanned(state: SessionState) -> SessionState:
+    """Return the state in which the request is sub-plan 1; ``state`` itself if there is a plan."""
+    if pipeline_of(state).is_planned:
+        return state
+    group: Json = {"group_id": "g1", "mode": "serial", "plans": [{"index": 1, "name": "all of it"}]}
+    return replace(state, subplan_count=1, implementation_groups=(group,))
 
 
 def again(state: SessionState, phase: str, subplans: tuple[int, ...]) -> SessionState:

@@ -57,6 +57,11 @@ class Pipeline:
         """The phase in which the user decides."""
         return next(each.phase for each in self.phases if each.kind is Kind.COMPLETE)
 
+    @property
+    def is_planned(self) -> bool:
+        """Whether a plan says what the work is; else the whole request is sub-plan 1."""
+        return any(each.kind is Kind.PLAN for each in self.phases)
+
     def mended(self, fix: Phase) -> PhaseDescriptor | None:
         """Return the work that a fix mends: the last one before the walk goes on; None for none."""
         works = [e for e in self.before(self[fix].next) if e.kind is Kind.WORK]
