@@ -16,7 +16,14 @@ from typing import Any, Final
 from agentmux.adapters.yaml import schema
 from agentmux.core.agents.spec import SCREENS, HookFormat, PromptBy, StrategyKind, TurnEnd
 from agentmux.core.codec.frozen import dataclass, fields, replace
-from agentmux.core.config.settings import Policy, RoleSettings, Settings, SetupStep, WorktreeMode
+from agentmux.core.config.settings import (
+    Policy,
+    RoleSettings,
+    Settings,
+    SetupStep,
+    VerifyCommand,
+    WorktreeMode,
+)
 from agentmux.core.names import layout
 from agentmux.core.names.nearest import meant
 from agentmux.core.names.phase import CODER, REVIEWERS, ROLES
@@ -28,6 +35,9 @@ LARGEST: Final = 1_000_000
 """The size limit in bytes; a larger configuration file is refused."""
 
 _NAME: Final = r"[A-Za-z0-9][A-Za-z0-9_.-]*"
+_SEAT_PART: Final = r"[A-Za-z0-9][A-Za-z0-9_-]{0,31}"
+_VERIFY_MAX: Final = 16
+"""More commands than that would fill the screen with panes; a script can run any number."""
 _VARIABLE: Final = r"[A-Za-z_][A-Za-z0-9_]*"
 _PREFIX: Final = r"([A-Za-z0-9][A-Za-z0-9_./-]*)?"
 _CONVERSATION: Final = ("session_id", "checkpoint_dir", "checkpoint")
@@ -72,18 +82,37 @@ def _argv(node: schema.Node, path: str) -> object:
     return schema.words(node, path) or schema.wrong(node, path, "a list that begins with a program")
 
 
+_COMMAND: Final[Mapping[str, schema.Schema]] = {
+    "name": schema.text(_NAME, "a name of letters, digits, `.`, `-` and `_`"),
+    "run": _argv,
+    "timeout": schema.duration(least_s=1),
+}
+
+
 def _setup(node: schema.Node, path: str) -> object:
     """Read the steps that prepare a worktree; each needs a command."""
-    step: schema.Schema = {
-        "name": schema.text(_NAME, "a name of letters, digits, `.`, `-` and `_`"),
-        "run": _argv,
-        "timeout": schema.duration(least_s=1),
-    }
-    found = schema.listing(step, unique="name")(node, path)
+    return _commands(node, path, _COMMAND, "step")
+
+
+def _verify(node: schema.Node, path: str) -> object:
+    """Read the commands that check a result; their names become names of seats."""
+    name = schema.text(_SEAT_PART, "at most 32 letters, digits, `-` and `_`")
+    command = {**_COMMAND, "name": name, "required": schema.flag}
+    found = _commands(node, path, command, "command")
+    if len(found) > _VERIFY_MAX:
+        schema.fail(node.at, f"`{path}` has {len(found)} commands, at most {_VERIFY_MAX} are run")
+    return found
+
+
+def _commands(
+    node: schema.Node, path: str, command: schema.Schema, what: str
+) -> tuple[dict[str, Any], ...]:
+    """Read a list of named commands; ``what`` is what errors call one of them."""
+    found = schema.listing(command, unique="name")(node, path)
     items = node.value if isinstance(node.value, list) else []
     for item, each in zip(items, found, strict=True):
         if "run" not in each:
-            schema.fail(item.at, f"step `{each['name']}` in `{path}` has no `run`")
+            schema.fail(item.at, f"{what} `{each['name']}` in `{path}` has no `run`")
     return found
 
 
@@ -241,6 +270,7 @@ SCHEMA: Final[Mapping[str, schema.Schema]] = {
         "setup": _setup,
         "checkpoints": schema.flag,
     },
+    "verify": _verify,
     "completion": {
         "require_approval": schema.flag,
         "commit": schema.flag,
@@ -397,7 +427,16 @@ def _settings(values: Mapping[str, object]) -> Settings:
         for field in fields(Settings)
         if is_dataclass(getattr(built_in, field.name))
     }
-    return Settings(roles=roles, agents=agents, **sections)
+    verify = _verify_commands(values.get("verify") or ())
+    return Settings(roles=roles, agents=agents, verify=verify, **sections)
+
+
+def _verify_commands(values: Any) -> tuple[VerifyCommand, ...]:  # noqa: ANN401 (from the schema)
+    fields = {"timeout": "timeout_s"}
+    return tuple(
+        VerifyCommand(**{fields.get(key, key): value for key, value in each.items()})
+        for each in values
+    )
 
 
 def _steps(values: Sequence[Mapping[str, Any]]) -> tuple[SetupStep, ...]:

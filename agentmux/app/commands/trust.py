@@ -139,6 +139,8 @@ def playing(
 def placed_by(effect: Effect, *, asked: bool | None) -> Effect:
     """Return ``effect`` of a start that may make a worktree: also where, and how it is prepared.
 
+    And what checks its result.
+
     Args:
         asked: Whether the user asked for a worktree; None leaves it to the configuration.
     """
@@ -147,7 +149,7 @@ def placed_by(effect: Effect, *, asked: bool | None) -> Effect:
         git = world.settings.git
         may = git.worktree is not WorktreeMode.NEVER if asked is None else asked
         prepared = (git.root, git.setup, world.templates.copied()) if may else None
-        return effect(world), prepared
+        return effect(world), prepared, world.settings.verify
 
     return both
 

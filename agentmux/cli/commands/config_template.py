@@ -60,6 +60,8 @@ defaults:
   # setup: []                   # steps that prepare it: {{name: install, run: [npm, ci]}}
   # checkpoints: true           # save the work tree at the end of each phase
 
+# verify: []                    # what checks a result: {{name: tests, run: [pytest, -q]}}
+
 # completion: {{require_approval: true, commit: true, then: keep, draft: true}}
 #   then: keep | merge | push | pr
 """

@@ -168,6 +168,23 @@ class SetupStep:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class VerifyCommand:
+    """A command that checks the result, such as the tests of the project.
+
+    Attributes:
+        name: What people see; unique among the commands.
+        run: The command line.
+        timeout_s: The command is ended after this time, and could not be run.
+        required: Whether the result has to pass it; else it is only reported.
+    """
+
+    name: str
+    run: tuple[str, ...]
+    timeout_s: float = 10 * _MINUTE_S
+    required: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class GitSettings:
     """Where sessions work in a git repository.
 
@@ -217,6 +234,7 @@ class Settings:
         roles: Settings by the name of a role; a missing role has the defaults of `RoleSettings`.
         agents: Entries that override or extend the agent registry, as checked plain values for
             ``agent_registry.load_registry``.
+        verify: The commands that check results, in this order.
     """
 
     defaults: Defaults = Defaults()
@@ -228,6 +246,7 @@ class Settings:
     stall: StallSettings = StallSettings()
     git: GitSettings = GitSettings()
     completion: CompletionSettings = CompletionSettings()
+    verify: tuple[VerifyCommand, ...] = ()
 
     def role(self, role: str) -> RoleSettings:
         """Return the settings of ``role``; the defaults of `RoleSettings` if it has none."""

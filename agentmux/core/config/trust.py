@@ -24,6 +24,7 @@ PARTS: Final = (
     ("git", "root"),
     ("git", "copy"),
     ("git", "setup"),
+    ("verify",),
 )
 """The paths of the parts in a configuration; ``*`` matches every key, and each match is a part."""
 

@@ -9,7 +9,7 @@ import pytest
 
 from agentmux.adapters.config.layers import SCHEMA, LoadedSettings, load_settings
 from agentmux.adapters.yaml.schema import keys
-from agentmux.core.config.settings import Policy, Settings, SetupStep
+from agentmux.core.config.settings import Policy, Settings, SetupStep, VerifyCommand
 from agentmux.core.names.phase import ROLES
 from agentmux.errors import ConfigError, ExitCode
 
@@ -132,6 +132,28 @@ ERRORS = [
     ("git:\n  setup:\n  - {name: a}\n", 3, "step `a` in `git.setup` has no `run`", ""),
     ("git: {setup: [{name: a, run: []}]}\n", 1, "must be a list that begins with a program", ""),
     ("git: {setup: [{name: a, run: [b], timeout: 0s}]}\n", 1, "must be", ""),
+    ("verify: pytest\n", 1, "`verify` must be a list", ""),
+    ("verify:\n- {run: [a]}\n", 2, "`verify[0]` has no `name`", ""),
+    ("verify:\n- {name: a}\n", 2, "command `a` in `verify` has no `run`", ""),
+    ("verify:\n- {name: a, run: b c}\n", 2, "`verify[0].run` must be a list of words", ""),
+    ("verify:\n- {name: a, run: []}\n", 2, "must be a list that begins with a program", ""),
+    ("verify:\n- {name: a, run: [b], timeout: 0s}\n", 2, "must be at least 1s", ""),
+    ("verify:\n- {name: a, run: [b], required: no}\n", 2, "must be `true` or `false`", ""),
+    ("verify:\n- {name: a, run: [b], require: true}\n", 2, "unknown key `require`", "required"),
+    ("verify:\n- {name: ../x, run: [b]}\n", 2, "at most 32 letters, digits", ""),
+    (f"verify: [{{name: {'a' * 33}, run: [b]}}]\n", 1, "at most 32 letters, digits", ""),
+    (
+        "verify:\n- {name: a, run: [b]}\n- {name: a, run: [c]}\n",
+        3,
+        "two entries with `name: a`",
+        "",
+    ),
+    (
+        "verify: [" + ", ".join(f"{{name: a{n}, run: [b]}}" for n in range(17)) + "]\n",
+        1,
+        "`verify` has 17 commands, at most 16 are run",
+        "",
+    ),
     ("resume: {max_age: 7}\n", 1, "`resume.max_age` must be a duration such as", ""),
     ("resume: {max_age: 7w}\n", 1, "must be a duration such as", ""),
     ("resume: {max_age: -1s}\n", 1, "must be a duration such as", ""),
@@ -250,6 +272,17 @@ def test_the_steps_of_a_setup_have_a_limit_each(project: Path) -> None:
     assert load(project, text).settings.git.setup == (
         SetupStep(name="a", run=("npm", "ci"), timeout_s=600),
         SetupStep(name="b", run=("make",), timeout_s=90),
+    )
+
+
+def test_a_command_that_verifies_is_required_and_has_a_limit(project: Path) -> None:
+    text = (
+        "verify: [{name: a, run: [pytest, -q]},"
+        " {name: b, run: [mypy], timeout: 90s, required: false}]"
+    )
+    assert load(project, text).settings.verify == (
+        VerifyCommand(name="a", run=("pytest", "-q"), timeout_s=600, required=True),
+        VerifyCommand(name="b", run=("mypy",), timeout_s=90, required=False),
     )
 
 
