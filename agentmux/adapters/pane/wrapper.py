@@ -3,7 +3,8 @@
 It runs as ``python -IS wrapper.py <launch dir>``. To start fast it imports nothing of agentmux,
 except `gate` for a stopped pane: a pane in which the user first chooses from a menu. It reads
 ``launch.json``, and writes ``started`` just before the agent runs and ``exit.json`` after the agent
-has ended; for a stopped pane ``stopped`` and ``choice.json`` come first. The record is needed
+has ended; for a stopped pane ``stopped`` and ``choice.json`` come first. Of a command without a
+person (``keep_output``) it also writes ``output``, just before ``exit.json``. The record is needed
 because tmux loses the exit status of up to 42 in 100 programs (it drops a SIGCHLD around its
 utempter helper).
 """
@@ -32,6 +33,9 @@ PR_SET_PDEATHSIG = 1  # linux/prctl.h
 LINGER_S = 0.05
 """The seconds between closing the terminal and the wrapper's exit, so that tmux handles EOF before
 the SIGCHLD."""
+
+DRAIN_S = 2.0
+"""How long to wait for the last output of a command; a program that it left behind may hold it."""
 
 SETTLE_S = 1.0
 """How long to wait for a terminal's answer; some terminals never answer."""
@@ -69,6 +73,8 @@ class Wrapper:
         self.name = "agent"
         self.grace_s = 3.0
         self.limit_s = 0.0
+        self.keep_output = 0
+        self.output: Output | None = None
         self.timed_out = False
         self.hup = False
         self.ending = False
@@ -98,6 +104,8 @@ class Wrapper:
             says = "nothing was chosen"
         # Before the record: its reader may look at the screen and start the next agent at once.
         self.drop_claim()
+        if self.output is not None:
+            self.leave("output", self.output.end())
         _say(says)
         self.settle()
         self.record(status, number)
@@ -145,6 +153,7 @@ class Wrapper:
                 launch = json.load(file)
             self.grace_s = float(launch.get("grace_s", self.grace_s))
             self.limit_s = float(launch.get("limit_s", self.limit_s))
+            self.keep_output = int(launch.get("keep_output", 0))
             self.name = str(launch.get("name", self.name))
             _ = launch.get("gate") or launch["argv"][0], launch["cwd"][0]
         except (OSError, ValueError, LookupError, TypeError) as error:
@@ -212,16 +221,19 @@ class Wrapper:
         prctl = _prctl()
         reads, writes = os.pipe()  # exec closes it; a failed exec writes its errno
         parent = os.getpid()
+        self.output = Output(self.keep_output) if self.keep_output > 0 else None
         self.agent = os.fork()
         if self.agent == 0:
             try:
-                _become(argv, env, prctl, parent)
+                _become(argv, env, prctl, parent, self.output)
             except OSError as error:
                 os.write(writes, str(error.errno).encode())
             finally:
                 os._exit(NOT_FOUND)
         os.close(writes)
         _to_foreground(self.agent)
+        if self.output is not None:
+            self.output.begin()
         why = os.read(reads, 16)
         os.close(reads)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, _FORWARDED)
@@ -246,7 +258,8 @@ class Wrapper:
             os.waitid(os.P_PID, self.agent, os.WSTOPPED)
             self.signal_agent(signal.SIGCONT)
         signal.setitimer(signal.ITIMER_REAL, 0)
-        if self.ending:  # ends its children, too; its group id stays valid until it is reaped
+        if self.ending or self.output is not None:
+            # Ends its children, too; its group id stays valid until it is reaped.
             self.signal_agent(signal.SIGKILL)
         signal.pthread_sigmask(signal.SIG_BLOCK, (*_FORWARDED, signal.SIGALRM))
         code = os.waitstatus_to_exitcode(os.waitpid(self.agent, 0)[1])
@@ -313,20 +326,20 @@ class Wrapper:
             + "\n",
         )
 
-    def leave(self, name: str, text: str) -> None:
+    def leave(self, name: str, text: str | bytes) -> None:
         """Write the file ``name`` in the launch's folder durably; show a failure in the pane."""
         try:
             self.write(name, text)
         except OSError as error:
             _say(f"cannot write {name}: {error.strerror}")
 
-    def write(self, name: str, text: str) -> None:
+    def write(self, name: str, text: str | bytes) -> None:
         """Write the file ``name`` in the launch's folder durably and atomically.
 
         Raises:
             OSError: It cannot be written, or the folder or its parent is a link.
         """
-        path, data = f"{self.folder}/{name}", text.encode()
+        path, data = f"{self.folder}/{name}", text.encode() if isinstance(text, str) else text
         for place in (os.path.dirname(self.folder), self.folder):  # noqa: PTH120 (without pathlib)
             if os.path.islink(place):  # noqa: PTH114 (without pathlib)
                 raise OSError(errno.ELOOP, f"{place} is a link")
@@ -340,6 +353,53 @@ class Wrapper:
         folder = os.open(self.folder, os.O_RDONLY)
         os.fsync(folder)
         os.close(folder)
+
+
+class Output:
+    """What a command writes: shown in the pane, and its last part kept.
+
+    The command has a pipe instead of the terminal, and no input. So it uses no pager, and waits for
+    no answer.
+    """
+
+    def __init__(self, keep: int) -> None:
+        """Make the pipe; ``keep`` is how many bytes are kept, the last ones."""
+        import threading  # noqa: PLC0415 (not for agents)
+
+        self.keep = keep
+        self.tail = b""
+        self.reads, self.writes = os.pipe()
+        self.thread = threading.Thread(target=self.relay, daemon=True)
+
+    def begin(self) -> None:
+        """Begin to read; call this in the parent, after the fork."""
+        os.close(self.writes)
+        self.thread.start()
+
+    def take_over(self) -> None:
+        """Make the pipe this process's output, and nothing its input; call this in the child."""
+        nothing = os.open(os.devnull, os.O_RDONLY)
+        for number, replaced in ((nothing, 0), (self.writes, 1), (self.writes, 2)):
+            os.dup2(number, replaced)
+
+    def relay(self) -> None:
+        """Copy the output to the pane until its last writer ends."""
+        # Signals are for the main thread, which waits for the end of the command.
+        signal.pthread_sigmask(signal.SIG_BLOCK, (*_FORWARDED, signal.SIGALRM))
+        while data := os.read(self.reads, 1 << 16):
+            self.tail = (self.tail + data)[-self.keep :]
+            _try(self.show, data)
+
+    def show(self, data: bytes) -> None:
+        """Write all of ``data`` to the pane."""
+        while data:
+            data = data[os.write(1, data) :]
+
+    def end(self) -> bytes:
+        """Wait a little for the last output; return what is kept."""
+        if self.thread.is_alive():
+            self.thread.join(DRAIN_S)
+        return self.tail
 
 
 def environment(launch: dict) -> dict[str, str]:  # type: ignore[type-arg]  # JSON
@@ -358,10 +418,13 @@ def environment(launch: dict) -> dict[str, str]:  # type: ignore[type-arg]  # JS
     return kept | (launch.get("env") or {})
 
 
-def _become(argv: list[str], env: dict[str, str], prctl: object, parent: int) -> None:
+def _become(
+    argv: list[str], env: dict[str, str], prctl: object, parent: int, output: Output | None
+) -> None:
     """Run the agent's program in this child process: own group, foreground, default signals.
 
     ``prctl`` (from `_prctl`) makes the kernel kill the agent when the wrapper ``parent`` ends.
+    ``output`` takes what it writes; None: it has the terminal.
 
     Raises:
         OSError: The program cannot be run.
@@ -375,6 +438,8 @@ def _become(argv: list[str], env: dict[str, str], prctl: object, parent: int) ->
     for number in (*_IGNORED, *_FORWARDED, signal.SIGALRM, signal.SIGPIPE, signal.SIGXFSZ):
         signal.signal(number, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _FORWARDED)
+    if output is not None:
+        output.take_over()
     os.execvpe(argv[0], argv, env)  # noqa: S606 (that is what this program is for)
 
 

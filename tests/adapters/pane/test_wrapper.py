@@ -361,6 +361,37 @@ def test_a_program_that_ignores_the_end_of_its_limit_is_killed(
     assert (launch.record()["signal"], launch.record()["timed_out"]) == (signal.SIGKILL, True)
 
 
+def test_the_last_output_of_a_command_is_kept_and_shown(
+    start: Start, wait_until: WaitUntil
+) -> None:
+    check = "test -t 1 && echo terminal; cat; for n in 1 2 3 4 5 6 7 8; do echo line $n; done >&2"
+    launch = start(f"{check}; exit 3", keep_output=14)
+    wait_until(launch.has_record)
+    assert launch.record()["status"] == 3
+    assert (launch.folder / "output").read_text() == "line 7\nline 8\n"
+    assert "line 1\nline 2\n" in launch.screen(), "the lines begin at the left"
+    assert "terminal" not in launch.screen(), "no pager and no question in a pipe"
+
+
+def test_what_a_command_leaves_running_is_ended_with_it(
+    start: Start, wait_until: WaitUntil
+) -> None:
+    launch = start("sleep 1000 & echo $! ; exit 0", keep_output=100)
+    wait_until(launch.has_record, 10)
+    left = int((launch.folder / "output").read_text())
+    wait_until(lambda: not is_alive(left))
+    assert launch.record()["status"] == 0
+
+
+def test_a_command_that_takes_too_long_is_ended_with_its_group(
+    start: Start, wait_until: WaitUntil
+) -> None:
+    launch = start("sleep 1000 & echo $!; wait", keep_output=100, limit_s=0.3)
+    wait_until(launch.has_record, 10)
+    assert launch.record()["timed_out"] is True
+    wait_until(lambda: not is_alive(int((launch.folder / "output").read_text())))
+
+
 def test_term_is_forwarded(start: Start, wait_until: WaitUntil) -> None:
     launch = start("trap 'exit 9' TERM; echo ready; while :; do sleep 0.02; done")
     wait_until(lambda: "ready" in launch.screen())
