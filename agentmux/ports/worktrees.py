@@ -23,9 +23,11 @@ class WorktreeSpec:
 
     Attributes:
         path: Its top, absolute and without links.
-        branch: Short name of the branch that is checked out there.
+        branch: Short name of the branch that is checked out there; empty for a worktree that only
+            shows ``commit``, with a detached HEAD.
         commit: Where the branch begins.
-        session: The session's uuid, by which branch and worktree are known as ours.
+        session: The session's uuid, by which branch and worktree are known as ours; or another text
+            without a line break, for a second worktree of the session.
         home: The session's directory.
         inner: Where the project is in the worktree, relative to its top; ``.`` is the top.
         checkpoint: The work-tree checkpoint whose changes a worktree that is made again gets; None

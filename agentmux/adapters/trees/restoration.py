@@ -67,7 +67,7 @@ def restored_tree(git: GitProgram, spec: WorktreeSpec | None) -> Iterator[Restor
         store = session_objects.objects(spec.home)
         mine = session_objects.places(git).objects
         extra = {**session_objects.writing(scratch, mine, store), **session_objects.IDENTITY}
-        tip = _commit(git, spec.branch)
+        tip = _tip(git, spec)
         yield RestoredTree(
             tip=tip,
             tree=_merged(git, extra, spec, saved, tip),
@@ -86,8 +86,11 @@ def write_restored(git: GitProgram, saved: RestoredTree | None) -> tuple[str, ..
     return tuple(f"{path} could not be written from the checkpoint" for path in left)
 
 
-def _commit(git: GitProgram, branch: str) -> str:
-    words = ("rev-parse", "-q", "--verify", f"refs/heads/{branch}^{{commit}}")
+def _tip(git: GitProgram, spec: WorktreeSpec) -> str:
+    """Return the commit that ``git worktree add`` checks out."""
+    if not spec.branch:
+        return spec.commit
+    words = ("rev-parse", "-q", "--verify", f"refs/heads/{spec.branch}^{{commit}}")
     return decoded(git.must_read("find the branch", *words).out).strip()
 
 
@@ -155,7 +158,15 @@ def _incomplete(spec: WorktreeSpec, saved: TreeCheckpoint) -> CheckpointUnusable
 
 
 def _conflict(spec: WorktreeSpec, saved: TreeCheckpoint, why: str) -> CheckpointUnusableError:
-    branch, head = shlex.quote(spec.branch), (saved.head or "")[:12]
+    head = (saved.head or "")[:12]
+    if not spec.branch:
+        return CheckpointUnusableError(
+            f"work-tree checkpoint {saved.number} was taken on {head}, but the worktree is made on"
+            f" {spec.commit[:12]}, and {why}",
+            reason="checkpoint_conflict",
+            hints=(_without(spec),),
+        )
+    branch = shlex.quote(spec.branch)
     return CheckpointUnusableError(
         f"branch {spec.branch} has moved since work-tree checkpoint {saved.number} was taken on "
         f"{head}, and {why}",

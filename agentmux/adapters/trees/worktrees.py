@@ -205,7 +205,10 @@ class LinkedWorktrees:
 
     def _on_its_branch(self, spec: WorktreeSpec, *, again: bool) -> BlockedError | None:
         """Return an error if the branch is another session's or the user's, or is gone."""
-        name, exists = spec.branch, spec.branch in self._branches()
+        name = spec.branch
+        if not name:
+            return None
+        exists = name in self._branches()
         owner = self._owners().get(name, "")
         ours = again or spec.is_continued
         if owner not in {"", spec.session} or (exists and not owner and not ours):
@@ -240,14 +243,14 @@ class LinkedWorktrees:
 
     def reserve(self, spec: WorktreeSpec) -> None:
         """Keep other sessions from taking the branch's name, before it is made."""
-        if self._owners().get(spec.branch, "") != spec.session:
+        if spec.branch and self._owners().get(spec.branch, "") != spec.session:
             self._configure(f"branch.{spec.branch}.{_KEY}", spec.session)
 
     def _claim(self, spec: WorktreeSpec) -> None:
         """Make the branch, after the entry by which a second call knows it as the session's."""
         name = spec.branch
         self.reserve(spec)
-        if name not in self._branches():
+        if name and name not in self._branches():
             reply = self._git.run(
                 *("update-ref", "-m", f"agentmux: {spec.home.name}"),
                 *(f"refs/heads/{name}", spec.commit, ""),
@@ -269,9 +272,11 @@ class LinkedWorktrees:
     def _add(self, spec: WorktreeSpec, held: int) -> tuple[str, ...]:
         words = ("worktree", "add", "--quiet", "--lock", "--reason", spec.session)
 
+        shown = ("--detach", str(spec.path), spec.commit)
+        place = (str(spec.path), spec.branch) if spec.branch else shown
+
         def add() -> GitReply:
             self._clear(spec)
-            place = (str(spec.path), spec.branch)
             return self._git.run(*words, *place, keep_open=(held,))
 
         reply = _patient(add)
@@ -338,14 +343,13 @@ class LinkedWorktrees:
             if tree is not None and self._is_marked(spec):
                 (tree.git_dir / MARKER).unlink()
             self._clear(spec)
-            if self._owners().get(spec.branch) == spec.session:
-                self._let_go(spec, spec.commit)
+            self._let_go(spec, lambda _: spec.commit)
 
     def loss(
         self, spec: WorktreeSpec, base: str | None, *, merged: str | None = None
     ) -> WorktreeLoss:
         """Return what `take_away` would lose; ``base`` is the branch that the session began on."""
-        tip = self._commit(f"refs/heads/{spec.branch}")
+        tip = self._commit(f"refs/heads/{spec.branch}") if spec.branch else None
         changed: tuple[str, ...] = ()
         heads = [tip]
         if self._is_marked(spec):
@@ -409,17 +413,19 @@ class LinkedWorktrees:
                 shutil.rmtree(trash)
         with suppress(OSError):  # not empty, or not there
             spec.path.parent.rmdir()
-        if self._owners().get(spec.branch) == spec.session:
-            self._let_go(spec, None if self.checkout_of(spec.branch) is not None else tip)
+        self._let_go(spec, lambda name: None if self.checkout_of(name) is not None else tip)
 
-    def _let_go(self, spec: WorktreeSpec, tip: str | None) -> None:
-        """Delete the session's branch if it is at ``tip``, or else only our entry."""
+    def _let_go(self, spec: WorktreeSpec, tip_of: Callable[[str], str | None]) -> None:
+        """Delete the session's branch, if it has one and is at the tip, or else only our entry."""
+        name = spec.branch
+        if not name or self._owners().get(name) != spec.session:
+            return
         if spec.is_continued:
-            self._configure("--unset", f"branch.{spec.branch}.{_KEY}")
-        elif tip is None:
-            self._configure("--remove-section", f"branch.{spec.branch}")
+            self._configure("--unset", f"branch.{name}.{_KEY}")
+        elif (tip := tip_of(name)) is None:
+            self._configure("--remove-section", f"branch.{name}")
         else:
-            self._drop_branch(spec.branch, tip)
+            self._drop_branch(name, tip)
 
     def checkout_of(self, branch: str) -> Path | None:
         """Return the top of the work tree in which a branch is checked out; None for none."""

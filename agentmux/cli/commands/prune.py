@@ -59,5 +59,5 @@ def _prune(world: World, entry: SessionEntry, *, dry_run: bool) -> None:
     if not dry_run:
         world.worktrees.take_away(spec, found.tip)
     word = "would remove" if dry_run else "removed"
-    branch = "" if spec.is_continued else f" and branch {spec.branch}"
+    branch = "" if spec.is_continued or not spec.branch else f" and branch {spec.branch}"
     render.out(f"{word} {spec.path}{branch}")

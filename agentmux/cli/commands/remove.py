@@ -103,4 +103,4 @@ def _forget_ref(face: Face, site: Site, entry: SessionEntry) -> None:
 
 def _branch(spec: WorktreeSpec, tip: str = "") -> str:
     """Return words about the branch that goes with a worktree; empty if the branch stays."""
-    return "" if spec.is_continued else f" and its branch {spec.branch}{tip}"
+    return "" if spec.is_continued or not spec.branch else f" and its branch {spec.branch}{tip}"
