@@ -16,6 +16,14 @@ from agentmux.core.definitions.definition import (
     definition_fields,
     definition_from,
 )
+from agentmux.core.journal.results import (
+    Fix,
+    PhaseResult,
+    fix_fields,
+    fix_from,
+    results_fields,
+    results_from,
+)
 from agentmux.core.names.layout import PLAIN_VERSION
 from agentmux.core.names.phase import Phase, ResearchKind
 from agentmux.core.names.statuses import CRASHED, KEEP, LAUNCHED
@@ -286,6 +294,8 @@ class SessionState:
         issue: The issue whose text is ``feature``; None where the user described the feature.
         request: The request that was opened for the result, or that the session continues.
         pipeline: The session's pipeline, as it was when the session began; None for ``feature``.
+        results: What the checks and reviews of a recorded pipeline have found, by phase.
+        fix: The last fix of the present cycle, in a session with a recorded pipeline.
     """
 
     phase: Phase
@@ -312,6 +322,8 @@ class SessionState:
     issue: Issue | None = None
     request: Request | None = None
     pipeline: PipelineDefinition | None = None
+    results: Mapping[str, PhaseResult] = field(default_factory=dict)
+    fix: Fix | None = None
     tmux_socket: str = ""
     cycle: int = 1
     review_iteration: int | None = None
@@ -360,7 +372,7 @@ class SessionState:
     @property
     def iteration(self) -> int:
         """The present iteration of the present cycle; 0 if an older state does not have it."""
-        return self.review_iteration or 0
+        return self.fix.iteration if self.fix is not None else self.review_iteration or 0
 
 
 def _record(record: type[T]) -> tuple[Callable[[T], object], Callable[[object, str], T]]:
@@ -468,6 +480,8 @@ _NESTED: Final[Mapping[str, tuple[Callable[[Any], object], Callable[[object, str
     "issue": (issue_fields, _optional(Issue)[1]),
     "request": _optional(Request),
     "pipeline": (_pipeline, _to_pipeline),
+    "results": (results_fields, results_from),
+    "fix": (fix_fields, fix_from),
     "commit": _optional(Commit),
     "interruption": _optional(Interruption),
     "seats": _map_of(Seat),
@@ -483,8 +497,11 @@ _ONLY_WHERE_SET: Final = (
     *("base", "worktree_made", "setup", "port_base", "delivery"),
     *("tree_checkpoints", "rewind"),
     *("issue", "request", "continued", "pipeline"),
+    *("results", "fix"),
 )
 """Fields that are written only where they are set, as older versions write their states."""
+_OF_FEATURE_1: Final = ("verdicts", "reviews", "review_iteration", "review_outcome")
+"""Fields that a session with a recorded pipeline has `results` and `fix` for."""
 
 
 def encode(state: SessionState) -> dict[str, object]:
@@ -494,6 +511,9 @@ def encode(state: SessionState) -> dict[str, object]:
         made[name] = encode_field(getattr(state, name))
     for name in _ONLY_WHERE_SET:
         if not made[name]:
+            del made[name]
+    for name in _OF_FEATURE_1 if state.pipeline is not None else ():
+        if made[name] is None or made[name] == {}:
             del made[name]
     extra = made.pop("extra")
     return {**extra, **made} if isinstance(extra, dict) else made

@@ -9,6 +9,8 @@ DISPATCHED: Final = "dispatched"
 RESEARCHED: Final = "done"
 CAPPED: Final = "capped"
 PASSED: Final = "passed"
+BROKEN: Final = "broken"
+"""The outcome of a command of a check that could not run, and so says nothing of the code."""
 DELAYED: Final = "delayed"
 """The status of a commit that an obstacle prevents; it is tried again when the obstacle is gone."""
 

@@ -21,6 +21,7 @@ from agentmux.core.definitions.definition import (
     When,
 )
 from agentmux.core.definitions.feature import FEATURE
+from agentmux.core.journal.results import CheckResult, Fix, PhaseResult
 from agentmux.core.journal.state import (
     Archive,
     Base,
@@ -97,6 +98,14 @@ BY_TYPE: dict[str, st.SearchStrategy[Any]] = {
 }
 BY_TYPE |= {"Mapping[str, StepState]": maps_of(StepState)}
 BY_TYPE |= {
+    "Mapping[str, int]": st.dictionaries(_TEXT, _NUMBER, max_size=2),
+    "Mapping[str, CheckResult]": maps_of(CheckResult),
+}
+BY_TYPE |= {
+    "Mapping[str, PhaseResult]": maps_of(PhaseResult),
+    "Fix | None": st.none() | values_of(Fix),
+}
+BY_TYPE |= {
     "PipelineDefinition | None": st.none() | PIPELINES,
     "Mapping[str, Research]": maps_of(Research),
     "Mapping[str, Seat]": maps_of(Seat),
@@ -129,6 +138,47 @@ def test_an_issue_is_written_with_its_words_only_if_there_are_any() -> None:
     with_words = replace(state, issue=replace(issue, words="w"))
     assert encode(with_words)["issue"] == {"url": "u", "number": 1, "title": "t", "words": "w"}
     assert "issue" not in encode(replace(state, issue=None))
+
+
+def test_results_and_a_fix_are_written_where_they_are_set_and_only_what_is_set_in_them() -> None:
+    state = SessionState(phase=Phase.REVIEWING)
+    assert not {"results", "fix"} & encode(state).keys()
+    assert {"verdicts", "reviews", "review_iteration", "review_outcome"} <= encode(state).keys()
+    given = replace(
+        state,
+        pipeline=FEATURE,
+        fix=Fix(sender="verifying", iteration=2, sent={"verifying": 2}),
+        results={
+            "verifying": PhaseResult(iteration=2, checks={"tests": CheckResult(outcome="passed")}),
+            "reviewing": PhaseResult(iteration=2, verdicts={"logic": "pass"}),
+        },
+    )
+    written = encode(given)
+    assert written["fix"] == {"from": "verifying", "iteration": 2, "sent": {"verifying": 2}}
+    assert written["results"] == {
+        "verifying": {"iteration": 2, "checks": {"tests": {"outcome": "passed"}}},
+        "reviewing": {"iteration": 2, "verdicts": {"logic": "pass"}},
+    }
+    assert not {"verdicts", "reviews", "review_iteration", "review_outcome"} & written.keys()
+    assert given.iteration == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [
+        ("results", 7),
+        ("results", {"reviewing": 7}),
+        ("results", {"reviewing": {"iteration": "1"}}),
+        ("results", {"reviewing": {"reviews": {"logic": 7}}}),
+        ("results", {"verifying": {"checks": {"tests": {}}}}),
+        ("fix", 7),
+        ("fix", {"iteration": 1}),
+        ("fix", {"from": "x", "iteration": 1, "sent": 7}),
+    ],
+)
+def test_results_of_another_form_are_refused(name: str, wrong: object) -> None:
+    with pytest.raises(FieldError, match=name):
+        decode({"phase": "planning", name: wrong}, where="state.json")
 
 
 def test_a_pipeline_is_written_only_where_it_is_not_the_built_in_one() -> None:
