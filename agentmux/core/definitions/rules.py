@@ -36,7 +36,7 @@ RESERVED: Final = frozenset(
         *("done", "failed", "decision", "setup", "user", "orchestrator"),
         *("architecture", "plan", "design", "review", "summary", "hello", "phase", "research"),
         *(layout.RESEARCH, layout.HISTORY, layout.LAUNCHES, layout.SNAPSHOTS, layout.CHECKPOINTS),
-        *(layout.WORK_TREE, layout.COPIED, "pipeline"),
+        *(layout.WORK_TREE, layout.COPIED, layout.PIPELINE),
     }
 )
 """Names of phases and folders that mean something else.
@@ -61,6 +61,7 @@ class Surroundings:
             empty if nothing is.
         commands: The names of the commands of ``verify``.
         variables: The names that a prompt may contain in ``{{…}}``.
+        wrong: Why a file that the definition names cannot be used, by its name.
     """
 
     roles: frozenset[str]
@@ -68,6 +69,7 @@ class Surroundings:
     schemas: Mapping[str, str] = field(default_factory=dict)
     commands: tuple[str, ...] = ()
     variables: frozenset[str] = field(default_factory=frozenset)
+    wrong: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,9 +145,14 @@ def _prompt(each: Given, around: Surroundings) -> Found:
     known = [role for role in each.phase.roles if role in around.roles]
     for name in (each.phase.prompt,) if each.phase.prompt else known:
         if name not in around.prompts:
-            yield "prompt", f"no prompt {shown(name)}"
+            yield "prompt", _absent("prompt", name, around)
         else:
             yield from _variables(name, around)
+
+
+def _absent(what: str, name: str, around: Surroundings) -> str:
+    why = around.wrong.get(name)
+    return f"{what} {shown(name)}: {why}" if why else f"no {what} {shown(name)}"
 
 
 def _variables(name: str, around: Surroundings) -> Found:
@@ -164,7 +171,7 @@ def _leaves(each: Given, around: Surroundings) -> Found:
         if RESERVED_FILES.fullmatch(leaf.file):
             yield "leaves", f"{shown(leaf.file)} is a file of AgentMux's own"
         if leaf.schema and leaf.schema not in around.schemas:
-            yield "leaves", f"no schema {shown(leaf.schema)}"
+            yield "leaves", _absent("schema", leaf.schema, around)
         elif leaf.schema and around.schemas[leaf.schema]:
             yield "leaves", f"schema {shown(leaf.schema)}: {around.schemas[leaf.schema]}"
 

@@ -296,6 +296,10 @@ class SessionState:
         pipeline: The session's pipeline, as it was when the session began; None for ``feature``.
         results: What the checks and reviews of a recorded pipeline have found, by phase.
         fix: The last fix of the present cycle, in a session with a recorded pipeline.
+        pipeline_files: The prompts and schemas of the pipeline that came from files, by their
+            names in it: the SHA-256 of each. Their content is at `layout.frozen`.
+        verify: The commands of the pipeline's checks as they were configured at the start:
+            ``name``, ``run``, ``timeout_s`` and ``required``.
     """
 
     phase: Phase
@@ -324,6 +328,8 @@ class SessionState:
     pipeline: PipelineDefinition | None = None
     results: Mapping[str, PhaseResult] = field(default_factory=dict)
     fix: Fix | None = None
+    pipeline_files: Mapping[str, str] = field(default_factory=dict)
+    verify: tuple[Json, ...] = ()
     tmux_socket: str = ""
     cycle: int = 1
     review_iteration: int | None = None
@@ -496,8 +502,8 @@ _FIELDS: Final = {each.name: str(each.type) for each in fields(SessionState)}
 _ONLY_WHERE_SET: Final = (
     *("base", "worktree_made", "setup", "port_base", "delivery"),
     *("tree_checkpoints", "rewind"),
-    *("issue", "request", "continued", "pipeline"),
     *("results", "fix"),
+    *("issue", "request", "continued", "pipeline", "pipeline_files", "verify"),
 )
 """Fields that are written only where they are set, as older versions write their states."""
 _OF_FEATURE_1: Final = ("verdicts", "reviews", "review_iteration", "review_outcome")

@@ -45,6 +45,7 @@ LAUNCHES: Final = "launches"
 SNAPSHOTS: Final = "snapshots"
 CHECKPOINTS: Final = "checkpoints"
 WORK_TREE: Final = "work-tree"
+PIPELINE: Final = "pipeline"
 
 PRODUCT_MANAGEMENT: Final = "01_product_management"
 ARCHITECTING: Final = "02_architecting"
@@ -147,6 +148,11 @@ def turn(launch_id: str) -> str:
 def checkpoint(seat: str) -> str:
     """Return the path of the folder in which the agent of a seat saves its checkpoints."""
     return f"{CHECKPOINTS}/{seat}"
+
+
+def frozen(digest: str) -> str:
+    """Return the path of the file with a frozen content; ``digest`` is its SHA-256 in hex."""
+    return f"{PIPELINE}/{digest}"
 
 
 def history(cycle: int, iteration: int) -> str:

@@ -1,0 +1,51 @@
+"""The commands of a session's checks, as they were configured when the session began."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from agentmux.core.codec.frozen import dataclass
+from agentmux.core.codec.records import Json, from_fields, to_fields
+from agentmux.core.config.settings import VerifyCommand
+from agentmux.core.journal.state import SessionState
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Recorded:
+    name: str
+    run: tuple[str, ...]
+    timeout_s: int
+    required: bool
+
+
+def recorded_commands(commands: Iterable[VerifyCommand]) -> tuple[Json, ...]:
+    """Return commands as state and journal have them."""
+    return tuple(
+        to_fields(
+            _Recorded(
+                name=each.name,
+                run=each.run,
+                timeout_s=round(each.timeout_s),
+                required=each.required,
+            )
+        )
+        for each in commands
+    )
+
+
+def frozen_commands(state: SessionState) -> tuple[VerifyCommand, ...]:
+    """Return the commands of the session's checks, in the order of the configuration.
+
+    Raises:
+        FieldError: One is damaged.
+    """
+    found = (from_fields(_Recorded, each, where="state: verify") for each in state.verify)
+    return tuple(
+        VerifyCommand(
+            name=each.name,
+            run=each.run,
+            timeout_s=float(each.timeout_s),
+            required=each.required,
+        )
+        for each in found
+    )
