@@ -1,0 +1,151 @@
+"""JSON Schemas of a pipeline: whether one can be used, and what in a document breaks it.
+
+A schema is a text that a project brings along, so it is bounded: it cannot fetch anything, run for
+long, or end in an endless recursion. `jsonschema` runs no code of a schema.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Final
+
+PROBLEMS_MAX: Final = 50
+STEPS_MAX: Final = 100_000
+"""How many keywords of a schema are applied to one document; a large review needs thousands."""
+_DEPTH_MAX: Final = 40
+_PATTERN_MAX: Final = 200
+_SHOWN: Final = 300
+_QUANTIFIED_GROUP: Final = re.compile(r"\)[*+{]")
+"""A group that repeats: on a text that does not match, it may take exponential time."""
+
+
+class _TooLongError(Exception):
+    """The schema applies too many keywords."""
+
+
+def schema_problem(text: str) -> str:
+    """Return what is wrong with a JSON Schema, in words; empty if it can be used."""
+    try:
+        schema = json.loads(text, object_pairs_hook=_once)
+    except RecursionError:
+        return "it is nested too deeply"
+    except ValueError as error:
+        return f"it is not JSON: {error}"
+    if not isinstance(schema, dict):
+        return "a schema must be an object"
+    try:
+        return next(_bounds(schema), "") or _not_a_schema(schema)
+    except RecursionError:
+        return "it is nested too deeply"
+
+
+def violations(text: str, document: object) -> tuple[str, ...]:
+    """Return a sentence for each rule of a schema that a document breaks, with its place in it.
+
+    Args:
+        text: A schema for which `schema_problem` finds nothing.
+        document: Plain values.
+    """
+    schema = json.loads(text)
+    try:
+        return tuple(_sentences(_validator(schema).iter_errors(document)))
+    except _TooLongError:
+        return ("the schema takes too long on this document",)
+    except RecursionError:
+        return ("the schema refers to itself without an end",)
+    except Exception as error:  # noqa: BLE001 (a `$ref` that leads nowhere has a private class)
+        return (f"the schema cannot be used: {_cut(str(error))}",)
+
+
+def _sentences(errors: Iterable[Any]) -> Iterator[str]:
+    for count, error in enumerate(errors):
+        if count == PROBLEMS_MAX:
+            yield "there are more problems"
+            return
+        place = error.json_path.removeprefix("$").removeprefix(".")
+        yield f"{place}: {_cut(error.message)}" if place else _cut(error.message)
+
+
+def _cut(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _SHOWN else f"{line[:_SHOWN]}…"
+
+
+def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a key appears twice")
+    return found
+
+
+def _bounds(value: object, depth: int = 0) -> Iterator[str]:
+    """Yield what a schema may not have: far references, expensive patterns, deep nesting."""
+    if depth > _DEPTH_MAX:
+        yield f"nested over {_DEPTH_MAX} levels"
+    elif isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from _bound(key, item)
+            yield from _bounds(item, depth + 1)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _bounds(item, depth + 1)
+
+
+def _bound(key: str, item: object) -> Iterator[str]:
+    if key in {"$ref", "$dynamicRef"} and isinstance(item, str) and not item.startswith("#"):
+        yield f"`{key}` may only refer to the schema itself (`#…`), not to `{_cut(item)}`"
+    if key == "patternProperties" and isinstance(item, Mapping):
+        for pattern in item:
+            yield from _expensive(pattern)
+    if key == "pattern" and isinstance(item, str):
+        yield from _expensive(item)
+
+
+def _expensive(pattern: str) -> Iterator[str]:
+    if len(pattern) > _PATTERN_MAX or _QUANTIFIED_GROUP.search(pattern):
+        yield (
+            f"the pattern `{_cut(pattern)[:60]}` may take very long: at most {_PATTERN_MAX}"
+            " characters, and no group that repeats"
+        )
+
+
+def _not_a_schema(schema: dict[str, object]) -> str:
+    from jsonschema.exceptions import SchemaError  # noqa: PLC0415 (slow to load)
+
+    try:
+        _validator_class(schema).check_schema(schema)
+    except SchemaError as error:
+        place = error.json_path.removeprefix("$").removeprefix(".")
+        return f"it is not a JSON Schema: {place or 'it'}: {_cut(error.message)}"
+    return ""
+
+
+def _validator_class(schema: dict[str, object]) -> Any:  # noqa: ANN401 (jsonschema has no types)
+    from jsonschema import Draft202012Validator  # noqa: PLC0415 (slow to load)
+    from jsonschema.validators import validator_for  # noqa: PLC0415 (as above)
+
+    return validator_for(schema, default=Draft202012Validator)
+
+
+def _validator(schema: dict[str, object]) -> Any:  # noqa: ANN401 (as above)
+    from jsonschema.validators import extend  # noqa: PLC0415 (slow to load)
+    from referencing import Registry  # noqa: PLC0415 (slow to load)
+
+    made = _validator_class(schema)
+    left = [STEPS_MAX]
+    counted = {key: _counted(apply, left) for key, apply in made.VALIDATORS.items()}
+    # An empty registry: by default, a reference to a URL is fetched.
+    bounded: Any = extend(made, validators=counted)  # type: ignore[no-untyped-call]  # so are its stubs
+    return bounded(schema, registry=Registry())
+
+
+def _counted(apply: Callable[..., Any], left: list[int]) -> Callable[..., Any]:
+    def counting(*args: object) -> Any:  # noqa: ANN401 (as above)
+        left[0] -= 1
+        if left[0] < 0:
+            raise _TooLongError
+        return apply(*args)
+
+    return counting
