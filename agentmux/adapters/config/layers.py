@@ -38,6 +38,8 @@ _NAME: Final = r"[A-Za-z0-9][A-Za-z0-9_.-]*"
 _SEAT_PART: Final = r"[A-Za-z0-9][A-Za-z0-9_-]{0,31}"
 _VERIFY_MAX: Final = 16
 """More commands than that would fill the screen with panes; a script can run any number."""
+_OWN_ROLE: Final = r"(?!(check|setup|user|orchestrator|decision)$)(?!check-)[a-z][a-z0-9_-]{0,31}"
+"""The name of a role that the configuration adds; the others are seats of AgentMux's own."""
 _VARIABLE: Final = r"[A-Za-z_][A-Za-z0-9_]*"
 _PREFIX: Final = r"([A-Za-z0-9][A-Za-z0-9_./-]*)?"
 _CONVERSATION: Final = ("session_id", "checkpoint_dir", "checkpoint")
@@ -239,10 +241,11 @@ SCHEMA: Final[Mapping[str, schema.Schema]] = {
     "defaults": {
         "agent": _LINE,
         "model": schema.optional(_LINE),
+        "pipeline": schema.text(r"[a-z][a-z0-9-]{0,31}", "the name of a pipeline"),
         "session_name": schema.text(r"[A-Za-z0-9_-]+", "letters, digits, `-` and `_`"),
         "max_review_iterations": schema.whole(0, 100),
     },
-    "roles": schema.Renamed(_ROLES, _OTHER_SPELLINGS),
+    "roles": schema.Renamed(_ROLES, _OTHER_SPELLINGS, others=schema.Each(_ROLE, pattern=_OWN_ROLE)),
     "agents": AGENTS,
     "resume": {
         "native": schema.flag,

@@ -17,7 +17,7 @@ import yaml
 from agentmux.adapters.yaml.walker import Builder, Limits, walk
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.codec.shape import kind_of
-from agentmux.core.names.nearest import meant
+from agentmux.core.names.nearest import meant, mistyped
 from agentmux.errors import ConfigError
 
 _LIMITS: Final = Limits(depth=17)
@@ -73,15 +73,18 @@ class Each:
 
 @dataclass(frozen=True, slots=True)
 class Renamed:
-    """A closed record, some of whose keys may also be spelled in another way.
+    """A record, some of whose keys may also be spelled in another way.
 
     Attributes:
         record: The keys and the schemas of their values.
         spellings: Maps another spelling to the key in ``record``.
+        others: The schema of any other key, unless it looks like a mistyped one of ``record``; None
+            for none.
     """
 
     record: Mapping[str, Schema]
     spellings: Mapping[str, str]
+    others: Each | None = None
 
 
 Nested = Mapping[str, "Schema"] | Each | Renamed
@@ -203,6 +206,9 @@ def _field(written: str, entry: Entry, schema: Nested, path: str) -> tuple[str, 
         return written, schema.schema
     record = _record(schema)
     key = schema.spellings.get(written, written) if isinstance(schema, Renamed) else written
+    others = schema.others if isinstance(schema, Renamed) else None
+    if key not in record and others is not None and not mistyped(key, record):
+        return _field(key, entry, others, path)
     if key not in record:
         place = f" in `{path}`" if path else ""
         fail(entry.at, f"unknown key `{written}`{place}", *_nearest(written, record))

@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import Final
 
 from agentmux.core.codec.frozen import dataclass, field
+from agentmux.core.names.phase import ROLES
 from agentmux.core.names.statuses import KEEP
 
 _DAY_S: Final = 86_400.0
@@ -55,12 +56,14 @@ class Defaults:
 
     Attributes:
         agent: A name in the agent registry, or a command as typed.
+        pipeline: The name of the pipeline of a session whose start names none.
         model: The model for ``agent``; None leaves the choice to the agent.
         session_name: The name of the tmux session, if a session of an older version has none in its
             state.
     """
 
     agent: str = "claude"
+    pipeline: str = "feature"
     model: str | None = None
     session_name: str = "agentmux"
     max_review_iterations: int = 3
@@ -247,6 +250,11 @@ class Settings:
     git: GitSettings = GitSettings()
     completion: CompletionSettings = CompletionSettings()
     verify: tuple[VerifyCommand, ...] = ()
+
+    @property
+    def own_roles(self) -> tuple[str, ...]:
+        """The roles that the configuration adds to the built-in ones."""
+        return tuple(role for role in self.roles if role not in ROLES)
 
     def role(self, role: str) -> RoleSettings:
         """Return the settings of ``role``; the defaults of `RoleSettings` if it has none."""

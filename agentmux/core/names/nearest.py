@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import Final
+
+_MISTYPED: Final = 0.85
+"""`coderr` and `reviewer_logik` are above this; `reviewer_security` and `writer` are not."""
 
 
 def nearest(word: str, known: Iterable[str]) -> tuple[str, ...]:
@@ -19,6 +23,13 @@ def nearest(word: str, known: Iterable[str]) -> tuple[str, ...]:
 
     folded = {each.casefold(): each for each in reversed(names)}
     return tuple(folded[each] for each in get_close_matches(word.casefold(), folded, n=1))
+
+
+def mistyped(word: str, known: Iterable[str]) -> bool:
+    """Whether a word is so similar to a known name that it was probably meant to be that one."""
+    from difflib import get_close_matches  # noqa: PLC0415 (as above)
+
+    return bool(get_close_matches(word.casefold(), known, n=1, cutoff=_MISTYPED))
 
 
 def meant(word: str, known: Iterable[str]) -> tuple[str, ...]:
