@@ -16,9 +16,12 @@ from pathlib import Path
 from typing import Final
 
 from agentmux.adapters.config.agent_registry import load_registry
+from agentmux.adapters.config.pipeline_files import names_in, pipeline_folders, read_source
+from agentmux.app.session.pipeline_choice import checked
 from agentmux.core.agents.command_lines import dir_words, launch_argv, mcp_words, resume_argv
 from agentmux.core.agents.spec import AgentSpec, ProbeResult, PromptBy, Strategy, StrategyKind
 from agentmux.core.config.settings import Settings
+from agentmux.core.definitions.drawing import drawn
 from agentmux.core.journal.events import FACTS, SIGNALS, USER_DECISIONS
 
 REFERENCE: Final = Path(__file__).resolve().parent / "reference"
@@ -188,10 +191,39 @@ def _code(words: Sequence[str]) -> str:
     return f"`{shlex.join(words)}`" if words else ""
 
 
+_PIPELINES: Final = """# Pipelines
+
+A pipeline is a list of phases. `agentmux pipelines` lists them, and `agentmux pipelines show NAME`
+draws one and checks it. [Definitions](definitions.md) says how to write one.
+
+## The built-in pipelines
+
+A phase of the kind `check` takes part only if the configuration has commands in `verify`.
+"""
+
+
+def pipelines() -> str:
+    """Return docs/reference/pipelines.md: the built-in pipelines as the program draws them."""
+    folder = pipeline_folders(Path("/"), None)[0]
+    parts = [_PIPELINES]
+    for name in sorted(names_in(folder), key=_BUILT_IN.index):
+        source = read_source(folder, name)
+        found = None if source is None else checked(source, Settings()).pipeline
+        if source is not None and found is not None:
+            says = source.text.partition("\n")[0].removeprefix("# ")
+            drawing = "\n".join(drawn(found))
+            parts.append(f"### {name}\n\n{says}\n\n```text\n{drawing}\n```\n")
+    return "\n".join(parts)
+
+
+_BUILT_IN: Final = ("feature", "quick", "fix", "plan", "review")
+
+
 PAGES: Final[dict[str, Callable[[], str]]] = {
     "journal.md": journal,
     "cli.md": cli,
     "agents.md": agents,
+    "pipelines.md": pipelines,
 }
 
 

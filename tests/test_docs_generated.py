@@ -10,9 +10,11 @@ import pytest
 
 from agentmux.core.conversation.resume_choice import Guard, Rung
 from agentmux.core.conversation.resume_record import ResumeRecord
+from agentmux.core.definitions.definition import Kind, PhaseDefinition
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names import layout
 from agentmux.core.pipeline.registry import PHASE_REGISTRY
+from agentmux.core.prompts.variables import VARIABLES
 from docs import generate
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -34,6 +36,15 @@ def test_every_field_of_the_state_is_documented() -> None:
     text = (REFERENCE / "session-files.md").read_text(encoding="utf-8")
     named = set(re.findall(r"`([a-z_]+)`", text))
     assert {each.name for each in fields(SessionState)} - {"extra"} <= named
+
+
+def test_every_key_kind_and_variable_of_a_definition_is_documented() -> None:
+    text = (REFERENCE / "definitions.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"^\| `([a-z_]+)`", text, re.MULTILINE))
+    assert {each.name for each in fields(PhaseDefinition)} <= named
+    assert set(Kind) <= named
+    rows = dict(re.findall(r"^\| `\{\{([a-z_]+)\}\}` \| (.*) \|$", text, re.MULTILINE))
+    assert rows == VARIABLES
 
 
 def test_every_field_of_a_resume_record_is_documented() -> None:

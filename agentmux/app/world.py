@@ -17,6 +17,7 @@ if TYPE_CHECKING:  # these names cost more than all that `agentmux list` does
     from agentmux.ports.claims import Claims
     from agentmux.ports.forge import Forge, RemoteBranches
     from agentmux.ports.merging import Merging
+    from agentmux.ports.pipelines import Pipelines
     from agentmux.ports.processes import Lock, TreeLock
     from agentmux.ports.programs import Programs
     from agentmux.ports.remotes import Remotes
@@ -128,6 +129,7 @@ class World(Site):
     own: OwnCommands
     claims: Claims
     templates: Templates
+    pipelines: Pipelines
     repository: Repository
     repository_at: Callable[[Path], Repository]
     worktrees: Worktrees

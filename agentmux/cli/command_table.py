@@ -38,6 +38,7 @@ _COMMANDS: Final = {
     "demo": "demo:demo",
     "version": "version:show_version",
     "agents": "agents:app",
+    "pipelines": "pipelines:app",
 }
 """``module:name`` for each command: a module of `cli.commands`, and in it the command's function or
 a `typer.Typer` with subcommands."""

@@ -67,10 +67,10 @@ def _project_files(project: Path, config: Path | None, environ: Mapping[str, str
     known = _trust_store(project, environ).read
     places = (user / "config.yaml", project / layout.PROJECT_CONFIG)
     if config is None and not any(os.path.lexists(path) for path in places):
-        return ProjectFiles(project, (), known, top)
+        return ProjectFiles(project, (), known, top, user)
     from agentmux.adapters.config.layers import read_layers  # noqa: PLC0415 (loads yaml)
 
-    return ProjectFiles(project, read_layers(user, project, config), known, top)
+    return ProjectFiles(project, read_layers(user, project, config), known, top, user)
 
 
 def _trust_store(project: Path, environ: Mapping[str, str]) -> TrustStore:
@@ -126,7 +126,10 @@ def world(
     Raises:
         ConfigError: The configuration is wrong.
     """
-    from agentmux.adapters.config.project_files import ProjectTrust  # noqa: PLC0415 (looking at sessions needs none)
+    from agentmux.adapters.config.project_files import (  # noqa: PLC0415 (looking at sessions needs none)
+        ProjectPipelines,
+        ProjectTrust,
+    )
     from agentmux.adapters.git.program import GitProgram  # noqa: PLC0415 (nor this)
     from agentmux.adapters.git.remote_branches import GitRemoteBranches  # noqa: PLC0415 (nor this)
     from agentmux.adapters.git.repository import Git  # noqa: PLC0415 (nor this)
@@ -150,6 +153,7 @@ def world(
             agents=agents,
             programs=made.programs if runs else _programs(environ, keep=False, runs=False),
             templates=files.templates(there),
+            pipelines=ProjectPipelines(files, there),
         )
 
     def preview() -> World:
@@ -170,6 +174,7 @@ def world(
         own=_own_commands(),
         claims=ClaimFolder(state_dir(environ) / "claims"),
         templates=files.templates(None),
+        pipelines=ProjectPipelines(files, None),
         folders=session_folders,
         files=_files,
         network=_network,

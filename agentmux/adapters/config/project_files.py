@@ -12,10 +12,11 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from agentmux.adapters.config import prompt_files
+from agentmux.adapters.config import pipeline_files, prompt_files
 from agentmux.core.codec.frozen import replace
 from agentmux.core.config import trust
 from agentmux.core.config.settings import CompletionSettings, GitSettings, Settings
+from agentmux.core.definitions.source import Origin, Source
 from agentmux.core.names import layout
 from agentmux.core.names.phase import ROLES
 
@@ -37,12 +38,14 @@ class ProjectFiles:
         layers: tuple[Layer, ...],
         known: Callable[[], trust.TrustedParts],
         top: Callable[[], Path],
+        user: Path | None = None,
     ) -> None:
         """Take the layers of the configuration, lowest first.
 
         ``known`` returns the trusted parts, and ``top`` the top of the project's checkout; each is
-        called at most once.
+        called at most once. ``user`` is the folder of the user's configuration.
         """
+        self._user = user
         self._project = project
         self._top = top
         self._layers = layers
@@ -65,12 +68,59 @@ class ProjectFiles:
         """
         added = (trust.prompt_part(role, text) for role, text in self._prompts.items())
         copied = () if self._copied is None else (trust.copied_part(self._copied),)
-        return (*self._configured, *added, *copied)
+        defined = (_pipeline_part(each) for each in self._own_pipelines.values() if each.text)
+        return (*self._configured, *added, *copied, *defined)
 
     @functools.cached_property
     def _prompts(self) -> Mapping[str, str]:
         found = {role: prompt_files.extension(self._project, role) for role in ROLES}
         return {role: text for role, text in found.items() if text is not None}
+
+    @functools.cached_property
+    def _folders(self) -> tuple[pipeline_files.PipelineFolder, ...]:
+        return pipeline_files.pipeline_folders(self._project, self._user)
+
+    @functools.cached_property
+    def _own_pipelines(self) -> Mapping[str, Source]:
+        """The pipelines of the project, by name."""
+        folder = next(each for each in self._folders if each.origin is Origin.PROJECT)
+        read = (
+            pipeline_files.read_source(folder, name) for name in pipeline_files.names_in(folder)
+        )
+        return {each.name: each for each in read if each is not None}
+
+    def pipeline_names(self) -> tuple[str, ...]:
+        """Return the names of all definitions, built-in ones first."""
+        found = (name for each in self._folders for name in pipeline_files.names_in(each))
+        return tuple(dict.fromkeys(found))
+
+    def shadowed_pipelines(self) -> tuple[str, ...]:
+        """Return the paths of definitions that another one with the same name hides."""
+        seen: set[str] = set()
+        hidden: list[str] = []
+        for folder in self._folders:
+            names = pipeline_files.names_in(folder)
+            hidden += (f"{folder.shown}/{name}.yaml" for name in names if name in seen)
+            seen.update(names)
+        return tuple(hidden)
+
+    def pipeline(self, name: str, keys: frozenset[str] | None) -> Source | None:
+        """Return a definition by its name; None if there is none, or it is not allowed."""
+        for folder in self._folders:
+            is_own = folder.origin is Origin.PROJECT
+            found = (
+                self._own_pipelines.get(name)
+                if is_own
+                else pipeline_files.read_source(folder, name)
+            )
+            if found is not None and (not is_own or self._may_use(found, keys)):
+                return found
+        return None
+
+    def _may_use(self, source: Source, keys: frozenset[str] | None) -> bool:
+        """Whether a pipeline of the project may be used; one that cannot be read does no harm."""
+        part = _pipeline_part(source)
+        return not source.text or part.key in self._allowed((part,), keys)
 
     @functools.cached_property
     def _copied(self) -> str | None:
@@ -141,6 +191,12 @@ class ProjectFiles:
         return trust.trusted(parts, self.known) if keys is None else trust.allowed(parts, keys)
 
 
+def _pipeline_part(source: Source) -> trust.Part:
+    beside = {**source.prompts, **source.schemas}
+    own = {name: text for name, text in beside.items() if name in source.own}
+    return trust.pipeline_part(source.name, {f"{source.name}.yaml": source.text, **own})
+
+
 def _configured(layers: Iterable[Layer], section: str, key: str, built_in: Any) -> Any:  # noqa: ANN401 (any value)
     """Return the value of one key, of the highest layer that sets it; else ``built_in``."""
     sections = (each.values.get(section, {}) for each in layers)
@@ -182,6 +238,27 @@ class ProjectTemplates:
         The result is None if there are none, or if they are not allowed.
         """
         return self._project.copied(self._keys)
+
+
+class ProjectPipelines:
+    """The definitions of pipelines; those of the project as far as they are allowed."""
+
+    def __init__(self, project: ProjectFiles, keys: frozenset[str] | None) -> None:
+        """Take the project, and the keys of the allowed parts (None: the trusted parts)."""
+        self._project = project
+        self._keys = keys
+
+    def names(self) -> tuple[str, ...]:
+        """Return the names of all files, built-in ones first."""
+        return self._project.pipeline_names()
+
+    def shadowed(self) -> tuple[str, ...]:
+        """Return the paths of definitions that another one with the same name hides."""
+        return self._project.shadowed_pipelines()
+
+    def source(self, name: str) -> Source | None:
+        """Return a definition by its name; None if there is none, or it is not allowed."""
+        return self._project.pipeline(name, self._keys)
 
 
 class ProjectTrust:

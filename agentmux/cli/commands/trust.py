@@ -23,7 +23,7 @@ from agentmux.cli import render
 from agentmux.cli.ask.consent import YesOpt, require_consent
 from agentmux.cli.ask.person import require_person
 from agentmux.cli.commands.sessions import JsonOpt
-from agentmux.core.config.trust import COPIED, PROMPTS, Part, Standing, standing
+from agentmux.core.config.trust import COPIED, PIPELINES, PROMPTS, Part, Standing, standing
 from agentmux.errors import AgentmuxError, UsageError
 
 if TYPE_CHECKING:
@@ -117,6 +117,9 @@ def _lines(world: World, parts: Iterable[Part]) -> Iterator[str]:
 def _values(part: Part) -> Iterator[tuple[str, object]]:
     if part.path[0] in {COPIED, PROMPTS} and isinstance(part.value, str):
         yield from (("", line) for line in part.value.splitlines())
+    elif part.path[0] == PIPELINES and isinstance(part.value, dict):
+        for name, text in part.value.items():
+            yield from ((f"{name}: ", line) for line in str(text).splitlines())
     elif isinstance(part.value, dict):
         yield from ((f"{name}: ", value) for name, value in part.value.items())
     else:

@@ -31,6 +31,7 @@ PARTS: Final = (
 PROMPTS: Final = "prompts"
 COPIED: Final = "worktreeinclude"
 """The key of the part that says which ignored files a new worktree gets copies of."""
+PIPELINES: Final = "pipelines"
 _AGENTS: Final = "agents"
 
 
@@ -102,6 +103,11 @@ def _unset(values: Mapping[str, Any], path: tuple[str, ...]) -> dict[str, Any]:
 def prompt_part(role: str, text: str) -> Part:
     """Return the part for the text that a project adds to the prompts of ``role``."""
     return Part(path=(PROMPTS, role), value=text)
+
+
+def pipeline_part(name: str, texts: Mapping[str, str]) -> Part:
+    """Return the part for a pipeline of the project: its files by their names."""
+    return Part(path=(PIPELINES, name), value=dict(texts))
 
 
 def copied_part(patterns: str) -> Part:

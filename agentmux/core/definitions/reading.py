@@ -26,8 +26,12 @@ E = TypeVar("E", bound=StrEnum)
 
 def shown(text: str) -> str:
     """Return a text of a file for a message: in backquotes, short, without hidden characters."""
-    cut = text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
-    return f"`{''.join('?' if unicodedata.category(c) in _HIDDEN else c for c in cut)}`"
+    return f"`{plain(text if len(text) <= _SHOWN else f'{text[:_SHOWN]}…')}`"
+
+
+def plain(text: str) -> str:
+    """Return a text without hidden characters, which could change what a terminal shows."""
+    return "".join("?" if unicodedata.category(c) in _HIDDEN else c for c in text)
 
 
 def either(names: Iterable[str]) -> str:

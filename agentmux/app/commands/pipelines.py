@@ -1,0 +1,107 @@
+"""Look at the pipelines of a project: all of them, or one with everything that is wrong with it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agentmux.app.session.pipeline_choice import checked, commands_of, no_pipeline
+from agentmux.core.codec.frozen import dataclass
+from agentmux.core.definitions.definition import PipelineDefinition, definition_fields
+from agentmux.core.definitions.drawing import drawn
+from agentmux.core.definitions.located import Problem
+from agentmux.core.definitions.reading import plain
+from agentmux.core.definitions.source import Origin, Source, is_name, resolved
+
+if TYPE_CHECKING:
+    from agentmux.app.world import World
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PipelineView:
+    """A pipeline for people.
+
+    Attributes:
+        name: The name of its file.
+        says: The comment in the first line of the file; empty for none.
+        is_default: Whether a start takes it that names none.
+        text: The file.
+        pipeline: What it says; None if there are problems.
+        takes_part: The phases of the pipeline that a session would go through now.
+        problems: What is wrong, by line.
+    """
+
+    name: str
+    origin: Origin
+    path: str
+    says: str
+    is_default: bool
+    text: str
+    pipeline: PipelineDefinition | None
+    takes_part: tuple[str, ...]
+    problems: tuple[Problem, ...]
+
+    def as_json(self) -> dict[str, object]:
+        """Return the fields for a JSON answer."""
+        fields = definition_fields(self.pipeline) if self.pipeline is not None else {}
+        return {
+            "name": self.name,
+            "origin": self.origin.value,
+            "path": self.path,
+            "says": self.says,
+            "default": self.is_default,
+            "result": fields.get("result"),
+            "phases": fields.get("phases", []),
+            "takes_part": list(self.takes_part),
+            "drawing": list(drawn(self.pipeline)) if self.pipeline is not None else [],
+            "problems": [{"line": each.line, "message": each.what} for each in self.problems],
+        }
+
+
+def all_pipelines(world: World) -> tuple[PipelineView, ...]:
+    """Return every pipeline that can be used, and each of one's own with its problems.
+
+    A built-in one that this version cannot run is left out.
+    """
+    views = (_view(world, world.pipelines.source(name)) for name in world.pipelines.names())
+    return tuple(
+        each
+        for each in views
+        if each is not None and (each.pipeline is not None or each.origin is not Origin.BUILT_IN)
+    )
+
+
+def one_pipeline(world: World, name: str) -> PipelineView:
+    """Return the pipeline with this name.
+
+    Raises:
+        UsageError: There is none.
+    """
+    found = _view(world, world.pipelines.source(name) if is_name(name) else None)
+    if found is None:
+        raise no_pipeline(world, name)
+    return found
+
+
+def _view(world: World, source: Source | None) -> PipelineView | None:
+    if source is None:
+        return None
+    found = checked(source, world.settings)
+    pipeline = found.pipeline
+    first = source.text.partition("\n")[0]
+    return PipelineView(
+        name=plain(source.name),
+        origin=source.origin,
+        path=source.path,
+        says=first.removeprefix("#").strip() if first.startswith("# ") else "",
+        is_default=source.name == world.settings.defaults.pipeline,
+        text=source.text,
+        pipeline=pipeline,
+        takes_part=_phases(pipeline, commands_of(world.settings)),
+        problems=found.problems,
+    )
+
+
+def _phases(pipeline: PipelineDefinition | None, commands: tuple[str, ...]) -> tuple[str, ...]:
+    if pipeline is None:
+        return ()
+    return tuple(each.phase for each in resolved(pipeline, commands).phases)

@@ -1,0 +1,113 @@
+"""A pipeline's definition as it was found: where, its text, and the files that it names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Final
+
+from agentmux.core.codec.frozen import dataclass, field, replace
+from agentmux.core.definitions.check import Checked, check_definition
+from agentmux.core.definitions.definition import Kind, PipelineDefinition
+from agentmux.core.definitions.located import Entry, Located, Problem
+from agentmux.core.definitions.reading import shown
+from agentmux.core.definitions.rules import Surroundings
+
+_NAME = re.compile(r"[a-z][a-z0-9-]{0,31}")
+NAME_FORM: Final = "it must begin with a letter and have up to 32 of a-z, 0-9 and `-`"
+
+
+class Origin(StrEnum):
+    """Who wrote a definition."""
+
+    BUILT_IN = "built-in"
+    USER = "user"
+    PROJECT = "project"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """A definition as it was found; nothing in it is checked yet.
+
+    Attributes:
+        name: The name of the file without ``.yaml``; the pipeline must have the same.
+        path: The file, for messages.
+        text: Its content; empty if it cannot be used.
+        item: The same as values with lines; None if they cannot be read.
+        prompts: The text of each prompt that it names and that exists.
+        schemas: The text of each schema that it names and that exists.
+        wrong: Why a prompt or schema that it names cannot be used, by its name.
+        own: The names of those prompts and schemas that are files; the others are built in.
+        problems: Why the definition cannot be read.
+    """
+
+    name: str
+    origin: Origin
+    path: str
+    text: str = ""
+    item: Located | None = None
+    prompts: Mapping[str, str] = field(default_factory=dict)
+    schemas: Mapping[str, str] = field(default_factory=dict)
+    wrong: Mapping[str, str] = field(default_factory=dict)
+    own: frozenset[str] = field(default_factory=frozenset)
+    problems: tuple[Problem, ...] = ()
+
+
+def is_name(text: str) -> bool:
+    """Whether this can be the name of a pipeline."""
+    return _NAME.fullmatch(text) is not None
+
+
+def check_source(source: Source, around: Surroundings) -> Checked:
+    """Return the pipeline of a definition, or all its problems; never raises.
+
+    Args:
+        source: The definition.
+        around: What else exists; the prompts and schemas are taken from ``source``.
+    """
+    if source.problems:
+        return Checked(pipeline=None, problems=source.problems)
+    beside = replace(
+        around,
+        # A built-in prompt has variables that only it may have.
+        prompts={name: t if name in source.own else "" for name, t in source.prompts.items()},
+        schemas={name: source.wrong.get(name, "") for name in source.schemas},
+        wrong=source.wrong,
+    )
+    found = check_definition(source.item, beside)
+    other = _other_name(source)
+    problems = sorted((*found.problems, *other), key=lambda each: each.line)
+    return Checked(pipeline=None if problems else found.pipeline, problems=tuple(problems))
+
+
+def _other_name(source: Source) -> tuple[Problem, ...]:
+    """Return a problem if the pipeline does not have the name of its file."""
+    entry = _top(source, "name")
+    said = entry.item.value if entry is not None else None
+    if entry is None or not isinstance(said, str) or said == source.name:
+        return ()
+    what = f"`name` {shown(said)} must be {shown(source.name)}, as the file is called"
+    return (Problem(line=entry.line, what=what),)
+
+
+def _top(source: Source, key: str) -> Entry | None:
+    value = source.item.value if source.item is not None else None
+    return value.get(key) if isinstance(value, Mapping) else None
+
+
+def resolved(pipeline: PipelineDefinition, commands: tuple[str, ...]) -> PipelineDefinition:
+    """Return the pipeline as a session goes through it: without checks that have no commands.
+
+    A fix that only such a check names is left out, too.
+
+    Args:
+        pipeline: The definition.
+        commands: The names of the commands of ``verify``.
+    """
+    if commands:
+        return pipeline
+    walk = [each for each in pipeline.walk if each.kind is not Kind.CHECK]
+    named = {each.on_fail for each in walk}
+    kept = tuple(each for each in pipeline.phases if each in walk or each.phase in named - {""})
+    return replace(pipeline, phases=kept)
