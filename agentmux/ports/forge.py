@@ -163,5 +163,12 @@ class RemoteBranches(Protocol):
             UsageError: A branch of this name exists here, or could not.
         """
 
+    def fetch(self, name: str, commit: str, remote: str) -> None:
+        """Fetch a branch, so that ``commit`` is here; make no branch.
+
+        Raises:
+            GitError: Git cannot fetch it, or the branch does not have that commit any more.
+        """
+
     def main_branch(self, remote: str) -> str | None:
         """Return the main branch of a remote, as far as git knows without asking; else None."""

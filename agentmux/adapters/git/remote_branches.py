@@ -30,14 +30,25 @@ class GitRemoteBranches:
     def bring(self, name: str, commit: str, remote: str) -> None:
         """Fetch a branch, and make one here with the same name, at ``commit``, that tracks it."""
         ref = f"refs/heads/{name}"
-        fetched = self._git.run("fetch", "--quiet", "--no-tags", "--", remote, ref)
-        if fetched.status != 0:
-            raise refused(f"git could not fetch branch `{name}` from {remote}", fetched)
+        self._fetch(name, remote)
         made = self._git.run("update-ref", "-m", f"agentmux: {remote}/{name}", ref, commit, "")
         if made.status != 0:
             raise refused(f"git could not make branch `{name}`", made)
         for key, value in (("remote", remote), ("merge", ref)):
             self._git.run("config", "--local", f"branch.{name}.{key}", value)
+
+    def fetch(self, name: str, commit: str, remote: str) -> None:
+        """Fetch a branch, so that ``commit`` is here; make no branch."""
+        self._fetch(name, remote)
+        there = self._git.read("cat-file", "-e", f"{commit}^{{commit}}")
+        if there.status != 0:
+            raise refused(f"branch `{name}` of {remote} is not at {commit[:12]} any more", there)
+
+    def _fetch(self, name: str, remote: str) -> None:
+        words = ("fetch", "--quiet", "--no-tags", "--", remote, f"refs/heads/{name}")
+        fetched = self._git.run(*words)
+        if fetched.status != 0:
+            raise refused(f"git could not fetch branch `{name}` from {remote}", fetched)
 
     def main_branch(self, remote: str) -> str | None:
         """Return the main branch of a remote, as far as git knows without asking; else None."""

@@ -1,4 +1,4 @@
-"""Find the branch, or the request, that a new session is to continue."""
+"""Find the branch, or the request, that a new session is to continue or to review."""
 
 from __future__ import annotations
 
@@ -38,6 +38,20 @@ class ContinuedBranch:
     request: Request | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReviewedBranch:
+    """A branch that a session looks at, and does not change.
+
+    Attributes:
+        base: The ref with which it is compared, as a person named it.
+        since: The commit of the base when the session was planned.
+    """
+
+    branch: ContinuedBranch
+    base: str
+    since: str
+
+
 def find_continued(world: World, given: str) -> ContinuedBranch:
     """Return the branch that the user named; only reads.
 
@@ -51,13 +65,14 @@ def find_continued(world: World, given: str) -> ContinuedBranch:
         BlockedError: The branch is checked out elsewhere, or is not where its request is.
         ForgeError: The forge's program does not tell.
     """
-    if world.repository.top_level() is None:
-        raise UsageError("--on needs a git repository", hints=("git init",))
-    found = _branch(world, given) or _request(world, given)
-    if found is None:
-        raise NotFoundError(
-            f"there is no branch `{given[:200]}`, neither here nor on a remote",
-            hints=("see them: git branch --all", "fetch what is new: git fetch --all"),
+    found = _find(world, given, "--on")
+    here = world.remote_branches.branch(found.name)
+    if found.request is not None and here not in {None, found.commit}:
+        raise BlockedError(
+            f"branch `{found.name}` is at {(here or '')[:12]} here, but {found.request.url} is at"
+            f" {found.commit[:12]}",
+            reason="branch_differs",
+            hints=(f"bring them together: git switch {shlex.quote(found.name)} && git pull",),
         )
     top = world.worktrees.checkout_of(found.name)
     if top is not None:
@@ -65,6 +80,54 @@ def find_continued(world: World, given: str) -> ContinuedBranch:
             f"branch `{found.name}` is checked out in {top}",
             reason="branch_checked_out",
             hints=(f"leave it there: git -C {shlex.quote(str(top))} switch --detach",),
+        )
+    return found
+
+
+def find_reviewed(world: World, given: str, base: str | None) -> ReviewedBranch:
+    """Return the branch that the user wants to have reviewed; only reads.
+
+    Args:
+        world: The project, with its remotes and the forges.
+        given: As for `find_continued`; it may be checked out.
+        base: The ref with which it is compared; None: where its request goes, or else as
+            configured for new worktrees.
+
+    Raises:
+        NotFoundError: There is no such branch, here or on a remote; or the request is not open.
+        UsageError: The base is not known here, or is where the branch is.
+        ForgeError: The forge's program does not tell.
+    """
+    found = _find(world, given, "--of")
+    ref = base or found.base or world.settings.git.base
+    began = world.worktrees.base(ref)
+    if began is None and base is None and found.base is not None:
+        theirs = (
+            world.remote_branches.branch(found.base, remote=each.name)
+            for each in world.remote_branches.all()
+        )
+        began = next((world.worktrees.base(each) for each in theirs if each is not None), None)
+    if began is None:
+        raise UsageError(
+            f"`{ref or 'HEAD'}`, with which the branch would be compared, is not a commit here",
+            hints=("name another one: --base REF", "fetch what is new: git fetch --all"),
+        )
+    if began.commit == found.commit:
+        raise UsageError(
+            f"there is nothing to review: {found.name} is at the same commit as {ref or 'HEAD'}",
+            hints=("name what it is compared with: --base REF",),
+        )
+    return ReviewedBranch(branch=found, base=ref or began.branch or "HEAD", since=began.commit)
+
+
+def _find(world: World, given: str, option: str) -> ContinuedBranch:
+    if world.repository.top_level() is None:
+        raise UsageError(f"{option} needs a git repository", hints=("git init",))
+    found = _branch(world, given) or _request(world, given)
+    if found is None:
+        raise NotFoundError(
+            f"there is no branch `{given[:200]}`, neither here nor on a remote",
+            hints=("see them: git branch --all", "fetch what is new: git fetch --all"),
         )
     return found
 
@@ -100,19 +163,12 @@ def _request(world: World, given: str) -> ContinuedBranch | None:
             hints=(f"continue a branch: agentmux start --on {shlex.quote(found.branch)} …",),
         )
     remote = _remote_of(world, place, found)
-    commit = world.remote_branches.branch(found.branch)
-    if commit is not None and commit != found.commit:
-        raise BlockedError(
-            f"branch `{found.branch}` is at {commit[:12]} here, but {found.url} is at"
-            f" {found.commit[:12]}",
-            reason="branch_differs",
-            hints=(f"bring them together: git switch {shlex.quote(found.branch)} && git pull",),
-        )
+    here = world.remote_branches.branch(found.branch) == found.commit
     return ContinuedBranch(
         name=found.branch,
         commit=found.commit,
         base=found.base,
-        remote=remote if commit is None else None,
+        remote=None if here else remote,
         request=Request(url=found.url, number=number),
     )
 

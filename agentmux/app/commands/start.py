@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from agentmux.app.commands.continued_branch import ContinuedBranch
+from agentmux.app.commands.continued_branch import ContinuedBranch, ReviewedBranch
 from agentmux.app.commands.issue import ReadIssue
 from agentmux.app.commands.orchestrator_request import OrchestratorRequest
 from agentmux.app.commands.orchestrator_start import OrchestratorStart, StartedSession, hand_over
@@ -34,6 +34,7 @@ from agentmux.core.journal.events import ORCHESTRATOR, Event, JournalCreated, Se
 from agentmux.core.journal.state import (
     Base,
     Options,
+    Reviewed,
     SessionState,
     encode,
 )
@@ -68,6 +69,7 @@ class StartRequest:
         base: The ref that the worktree begins on; None: as configured.
         include: Absolute paths of files that are dirty at the start, to be committed all the same.
         on: The branch to continue; None for a new one, or for the checkout.
+        of: The branch to look at, without any change; None to work.
         unwatched: Nobody attaches to the session at first.
         issue: The issue that says what to build; ``feature`` is then what the user said beside it,
             and may be empty.
@@ -82,6 +84,7 @@ class StartRequest:
     worktree: bool | None = None
     base: str | None = None
     on: ContinuedBranch | None = None
+    of: ReviewedBranch | None = None
     include: tuple[str, ...] = ()
     unwatched: bool = False
     issue: ReadIssue | None = None
@@ -140,7 +143,7 @@ def plan_start(world: World, request: StartRequest, taken: Mapping[str, str]) ->
     own = place.worktree
     top = world.repository.top_level()
     head = world.repository.head() if top is not None else None
-    began = head if own is None else Head(commit=own.base.commit, branch=own.branch)
+    began = head if own is None else Head(commit=own.base.commit, branch=own.branch or None)
     left = _not_ours(world, request, top) if own is None else ()
     options = _options(world, request, began, left)
     session_id = world.new_id()
@@ -154,6 +157,7 @@ def plan_start(world: World, request: StartRequest, taken: Mapping[str, str]) ->
         continued=request.on is not None,
         request=request.on.request if request.on is not None else None,
         feature_dir=f"{layout.SESSIONS_DIR}/{name}",
+        reviewed=_reviewed(request.of),
         branch=began.branch if began is not None else None,
         worktree=str(own.path) if own is not None else None,
         setup=new_setup(world.settings.git.setup) if own is not None else None,
@@ -207,6 +211,9 @@ def start(world: World, starter: OrchestratorStart, plan: StartPlan) -> StartedS
     if on is not None and on.remote is not None:
         world.remote_branches.bring(on.name, on.commit, on.remote)
         plan = replace(plan, request=replace(plan.request, on=replace(on, remote=None)))
+    of = plan.request.of.branch if plan.request.of is not None else None
+    if of is not None and of.remote is not None and world.worktrees.base(of.commit) is None:
+        world.remote_branches.fetch(of.name, of.commit, of.remote)
     for _ in range(_TRIES):
         try:
             return _begun(world, starter, plan)
@@ -319,8 +326,17 @@ def _wish(request: StartRequest, subject: str) -> WorkplaceWish:
         base=request.base,
         branch=request.branch,
         on=request.on,
+        of=request.of,
         include=bool(request.include),
     )
+
+
+def _reviewed(of: ReviewedBranch | None) -> Reviewed | None:
+    if of is None:
+        return None
+    branch, request = of.branch, of.branch.request
+    url = request.url if request is not None else ""
+    return Reviewed(name=branch.name, commit=branch.commit, base=of.base, since=of.since, url=url)
 
 
 def _finish(

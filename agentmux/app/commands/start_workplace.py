@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from agentmux.app.commands.continued_branch import ContinuedBranch
+from agentmux.app.commands.continued_branch import ContinuedBranch, ReviewedBranch
 from agentmux.app.session.checkout import TreeTakenError, busy, taken
 from agentmux.app.session.lookup import SessionEntry, live
 from agentmux.core.agents.spec import AgentSpec, PromptBy
@@ -37,6 +37,7 @@ class WorkplaceWish:
         base: The ref that the worktree begins on; None leaves it to the configuration.
         branch: The name of the worktree's branch; empty or None derives a name.
         on: The branch to continue; None for a new one.
+        of: The branch to look at, in a worktree without a branch; None to work.
         include: Whether files that are dirty in the checkout are to be committed.
     """
 
@@ -45,6 +46,7 @@ class WorkplaceWish:
     base: str | None = None
     branch: str | None = None
     on: ContinuedBranch | None = None
+    of: ReviewedBranch | None = None
     include: bool = False
 
 
@@ -52,7 +54,10 @@ class WorkplaceWish:
 class NewWorktree:
     """The worktree that a new session will have, and why it gets one.
 
-    ``on`` is the branch that it continues; None where ``branch`` is new.
+    Attributes:
+        branch: Empty where the worktree only shows the commit of ``of``.
+        on: The branch that it continues; None where ``branch`` is new.
+        of: The branch that the session looks at; None where it works.
     """
 
     path: Path
@@ -60,6 +65,7 @@ class NewWorktree:
     base: BaseCommit
     because: str
     on: ContinuedBranch | None = None
+    of: ReviewedBranch | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,7 +118,11 @@ def _asked(wish: WorkplaceWish) -> bool | None:
     """Return whether the user asked for a worktree; None leaves it to the configuration."""
     if wish.on is not None and (wish.base is not None or wish.branch is not None):
         raise UsageError("--on continues a branch: it takes neither --base nor --branch")
-    if wish.base is None and wish.on is None:
+    if wish.of is not None and (wish.on is not None or wish.branch is not None):
+        raise UsageError("--of looks at a branch: it takes neither --on nor --branch")
+    if wish.of is not None and wish.worktree is False:
+        raise UsageError("--of makes a worktree, which shows the branch: it needs --worktree")
+    if wish.of is None and wish.base is None and wish.on is None:
         return wish.worktree
     if wish.worktree is False:
         what = "--base names what a worktree begins on" if wish.on is None else "--on makes one"
@@ -153,7 +163,7 @@ def _planned(
         )
     if world.repository.top_level() is None:
         raise UsageError("a worktree needs a git repository", hints=("git init",))
-    base = _base(world, wish) if wish.on is None else _on(world, wish.on, entries)
+    base = _begin(world, wish, entries)
     room = world.worktrees.room(_root(world))
     _require_room(room, base)
     folders = room.names | {
@@ -161,6 +171,9 @@ def _planned(
         for each in entries
         if Path(each.text("worktree")).parent == room.root
     }
+    if wish.of is not None:
+        place = room.root / free_folder(wish.slug, folders)
+        return NewWorktree(path=place, branch="", base=base, because=because, of=wish.of)
     branches = room.branches | {each.text("branch") for each in entries if each.text("worktree")}
     if wish.on is not None:
         folder = free_folder(wish.slug, folders)
@@ -179,6 +192,15 @@ def _planned(
         world.repository.require_new_branch(branch)
     _require_beside(branch, branches)
     return NewWorktree(path=room.root / folder, branch=branch, base=base, because=because)
+
+
+def _begin(world: World, wish: WorkplaceWish, entries: tuple[SessionEntry, ...]) -> BaseCommit:
+    if wish.of is not None:
+        commit = wish.of.branch.commit
+        known = world.worktrees.base(commit)
+        has_submodules = known is not None and known.has_submodules
+        return BaseCommit(commit=commit, branch=None, has_submodules=has_submodules)
+    return _base(world, wish) if wish.on is None else _on(world, wish.on, entries)
 
 
 def _on(world: World, on: ContinuedBranch, entries: tuple[SessionEntry, ...]) -> BaseCommit:
@@ -255,7 +277,14 @@ def workplace_notes(world: World, worktree: NewWorktree, agents: Iterable[str]) 
     base = worktree.base
     began = f"{base.branch} at {base.commit[:12]}" if base.branch else base.commit[:12]
     place = f"the session works in {worktree.path}, on branch {worktree.branch}"
-    if worktree.on is not None:
+    if worktree.of is not None:
+        shown = worktree.of.branch
+        what = shown.request.url if shown.request is not None else f"branch {shown.name}"
+        yield (
+            f"the session looks at {what} in {worktree.path}, at {shown.commit[:12]}, compared with"
+            f" {worktree.of.base}"
+        )
+    elif worktree.on is not None:
         request = worktree.on.request
         what = f"{request.url} continues" if request is not None else "it continues"
         yield f"{place} at {base.commit[:12]}: {what}"

@@ -121,6 +121,7 @@ class LaunchTexts:
             question=self._question(work),
             feature=state.feature,
             issue=state.issue,
+            reviewed=state.reviewed,
             inputs=tuple(f"{base}/{path}" for path in paths),
             change_request_path=f"{base}/{request}" if request else None,
             hello=learns and player.strategy.learn != "hook",

@@ -227,6 +227,25 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Reviewed:
+    """What a session looks at, in a worktree without a branch, and does not change.
+
+    Attributes:
+        name: Short name of the branch.
+        commit: Where the branch was when the session began; the worktree shows it.
+        base: The ref with which it is compared, as a person named it.
+        since: The commit of ``base`` when the session began.
+        url: Its request; empty for a plain branch.
+    """
+
+    name: str
+    commit: str
+    base: str
+    since: str
+    url: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
     """The options of a start, which hold for the whole session.
 
@@ -293,6 +312,7 @@ class SessionState:
         rewind: A rewind that has begun and is not finished; None for none.
         issue: The issue whose text is ``feature``; None where the user described the feature.
         request: The request that was opened for the result, or that the session continues.
+        reviewed: What the session looks at and does not change; None where it works itself.
         pipeline: The session's pipeline, as it was when the session began; None for ``feature``.
         results: What the checks and reviews of a recorded pipeline have found, by phase.
         fix: The last fix of the present cycle, in a session with a recorded pipeline.
@@ -325,6 +345,7 @@ class SessionState:
     rewind: Rewind | None = None
     issue: Issue | None = None
     request: Request | None = None
+    reviewed: Reviewed | None = None
     pipeline: PipelineDefinition | None = None
     results: Mapping[str, PhaseResult] = field(default_factory=dict)
     fix: Fix | None = None
@@ -485,6 +506,7 @@ _NESTED: Final[Mapping[str, tuple[Callable[[Any], object], Callable[[object, str
     "rewind": _optional(Rewind),
     "issue": (issue_fields, _optional(Issue)[1]),
     "request": _optional(Request),
+    "reviewed": _optional(Reviewed),
     "pipeline": (_pipeline, _to_pipeline),
     "results": (results_fields, results_from),
     "fix": (fix_fields, fix_from),
@@ -503,7 +525,7 @@ _ONLY_WHERE_SET: Final = (
     *("base", "worktree_made", "setup", "port_base", "delivery"),
     *("tree_checkpoints", "rewind"),
     *("results", "fix"),
-    *("issue", "request", "continued", "pipeline", "pipeline_files", "verify"),
+    *("issue", "request", "reviewed", "continued", "pipeline", "pipeline_files", "verify"),
 )
 """Fields that are written only where they are set, as older versions write their states."""
 _OF_FEATURE_1: Final = ("verdicts", "reviews", "review_iteration", "review_outcome")

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from agentmux.adapters.config import prompt_files
 from agentmux.core.documents.plan import check_execution_plan, check_plan
 from agentmux.core.documents.review import check_nominations, check_review
-from agentmux.core.journal.state import Issue
+from agentmux.core.journal.state import Issue, Reviewed
 from agentmux.core.names.phase import REVIEWERS, ROLES, Phase
 from agentmux.core.prompts import prompt
 from agentmux.core.prompts.prompt import Asked, PromptInputs, render
@@ -103,11 +103,14 @@ WORK = [
         )
         for role in REVIEWERS
     ),
-    (
-        "summary",
-        inputs(phase=Phase.COMPLETING, role="reviewer_quality"),
-        ["08_completion/summary.md"],
-        ["agentmux submit summary"],
+    *(
+        (
+            name,
+            inputs(phase=Phase.COMPLETING, role="reviewer_quality"),
+            ["08_completion/summary.md"],
+            ["agentmux submit summary"],
+        )
+        for name in ("summary", "report")
     ),
 ]
 
@@ -119,6 +122,20 @@ def fences(text: str, language: str) -> list[str]:
 def test_every_work_template_is_tested_and_every_role_has_one() -> None:
     assert sorted(name for name, *_ in WORK) == sorted(prompt.WORK_TEMPLATES)
     assert set(ROLES) < set(prompt.WORK_TEMPLATES)
+
+
+@pytest.mark.parametrize("name", [*REVIEWERS, "summary"])
+def test_who_looks_at_the_work_is_told_where_it_is(name: str) -> None:
+    given = next(each for template, each, *_ in WORK if template == name)
+    text = render(prompt_files.template(name), given)
+    assert "Nothing of the feature is committed yet: `git status` and `git diff HEAD`" in text
+    of = Reviewed(name="fix`it", commit="c" * 40, base="main", since="b" * 40, url="https://x/1")
+    text = render(prompt_files.template(name), dataclasses.replace(given, reviewed=of))
+    assert "committed yet" not in text
+    assert (
+        f"``fix`it`` (https://x/1), which is checked out here: `git diff {of.since}...HEAD`" in text
+    )
+    assert "a changed file makes this session fail" in text
 
 
 @pytest.mark.parametrize("again", [False, True])
