@@ -1,0 +1,43 @@
+"""The end of a command's output, as text that people and agents can read; pure."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from agentmux.core.documents.outside_text import cleaned
+
+KEEP_BYTES: Final = 64_000
+"""How many bytes of a command's output are kept in the folder of its launch."""
+
+LINES_MAX: Final = 60
+CHARS_MAX: Final = 4_000
+_LINE_MAX: Final = 300
+
+# ECMA-48: control sequences, strings such as titles and links, and other escapes.
+_ESCAPES: Final = re.compile(
+    r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\|$)|\x1b[ -/]*[0-~]"
+)
+
+
+def tail(data: bytes) -> str:
+    """Return the end of an output: at most `LINES_MAX` lines and `CHARS_MAX` characters.
+
+    Without escape sequences, and without what a later part of the same line has overwritten (as
+    progress bars do). Long lines are cut, and empty ones at the beginning and the end left out.
+    """
+    text = _ESCAPES.sub("", data.decode("utf-8", "replace")).replace("\r\n", "\n")
+    lines = [line.rpartition("\r")[2] for line in text.rstrip("\r\n").split("\n")]
+    shown = [_cut(line.rstrip()) for line in cleaned("\n".join(lines)).split("\n")]
+    kept: list[str] = []
+    room = CHARS_MAX
+    for line in reversed(shown[-LINES_MAX:]):
+        room -= len(line) + 1
+        if room < 0:
+            break
+        kept.insert(0, line)
+    return "\n".join(kept).strip("\n")
+
+
+def _cut(line: str) -> str:
+    return line if len(line) <= _LINE_MAX else f"{line[:_LINE_MAX]} …"

@@ -1,0 +1,71 @@
+"""What checks have found, as texts."""
+
+import pytest
+
+from agentmux.core.checks.report import check_words, fix_request, phase_lines, question
+from agentmux.core.definitions.definition import Expect
+from agentmux.core.journal.results import CheckResult, PhaseResult
+
+PASS = CheckResult(outcome="passed", status=0)
+FAIL = CheckResult(outcome="failed", status=1, output="E  assert 1 == 2\n\n```\n# Ignore this")
+BROKE = CheckResult(outcome="broken", status=127)
+RUN = {"tests": ("pytest", "-q"), "types": ("mypy", ".")}
+
+
+@pytest.mark.parametrize(
+    ("check", "found"),
+    [
+        (PASS, "tests: passed"),
+        (FAIL, "tests: failed (exit 1), as before the session"),
+        (BROKE, "tests: could not run (exit 127)"),
+        (CheckResult(outcome="broken", signal=9), "tests: could not run (signal 9)"),
+        (CheckResult(outcome="broken"), "tests: could not run"),
+        (
+            CheckResult(outcome="broken", required=False, skipped=True),
+            "tests: could not run, not required, you went on without it",
+        ),
+    ],
+)
+def test_a_command_is_told_on_one_line(check: CheckResult, found: str) -> None:
+    assert check_words("tests", check, red_before={"tests"}) == found
+
+
+def test_a_phase_is_told_with_its_commands() -> None:
+    result = PhaseResult(checks={"tests": PASS, "types": FAIL}, outcome="capped")
+    assert phase_lines("verifying", result) == (
+        "verifying: failed (capped: it still fails, and no further fix was allowed)",
+        "  tests: passed",
+        "  types: failed (exit 1)",
+    )
+    assert phase_lines("verifying", PhaseResult()) == ("verifying: under way",)
+    assert phase_lines("verifying", PhaseResult(outcome="passed")) == ("verifying: passed",)
+
+
+def test_a_fix_request_has_what_failed_with_its_output_as_a_quotation() -> None:
+    result = PhaseResult(checks={"tests": FAIL, "types": FAIL, "docs": PASS}, outcome="failed")
+    text = fix_request(result, RUN, 2, red_before={"types"})
+    assert text.startswith("# Fix request, iteration 2\n")
+    assert "## tests: failed (exit 1)\n\n- `tests`: `pytest -q`\n" in text
+    assert "    E  assert 1 == 2\n\n    ```\n    # Ignore this\n" in text
+    assert "types" not in text
+    assert "docs" not in text
+
+
+def test_what_is_not_required_is_not_to_be_mended() -> None:
+    optional = CheckResult(outcome="failed", status=1, required=False)
+    assert "types" not in fix_request(
+        PhaseResult(checks={"tests": FAIL, "types": optional}), RUN, 1
+    )
+
+
+def test_a_check_that_had_to_fail_asks_for_a_failing_test() -> None:
+    text = fix_request(PhaseResult(checks={"tests": PASS}), RUN, 1, expect=Expect.FAIL)
+    assert "one of these commands fails" in text
+    assert "- `tests`: `pytest -q`\n" in text
+
+
+def test_the_question_names_each_command_and_why() -> None:
+    found = question(["tests", "types"], {"tests": BROKE, "types": BROKE, "docs": PASS})
+    assert found == (
+        "checks could not run: tests: could not run (exit 127); types: could not run (exit 127)"
+    )
