@@ -52,6 +52,20 @@ class TreeCheckpoints(Protocol):
             OSError: The session's directory cannot be written.
         """
 
+    def tree(self, *, limit_s: float) -> str | None:
+        """Return the id of the work tree's files, as a checkpoint has them; None outside of git.
+
+        It is git's id of the tree: equal for equal files, and of the commit with these files.
+        Nothing is kept.
+
+        Args:
+            limit_s: How long it may take.
+
+        Raises:
+            GitError: Git refuses, or `abandon` was called.
+            MissingError: Git is not installed, or took longer than ``limit_s``.
+        """
+
     def abandon(self) -> None:
         """Make a `take` that runs in another thread fail at once; later ones fail, too."""
 

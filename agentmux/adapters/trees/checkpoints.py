@@ -119,10 +119,7 @@ class GitCheckpoints:
     def _save(
         self, message: str, run: _Runner, leave_out: frozenset[str] = frozenset()
     ) -> SavedTree:
-        found = _parsed(split(_with_or_without_filters(run, *_STATUS)))
-        wanted, missing = self._sized(path for path in found.paths if path not in leave_out)
-        missing += _add(run, wanted)
-        tree = _text(_with_or_without_filters(run, "write-tree", "--missing-ok"))
+        found, tree, missing = self._written(run, leave_out)
         parent = ("-p", found.head) if found.head else ()
         commit = run.must("save the files", "commit-tree", tree, *parent, "-m", message)
         if found.head is not None and found.branch is None:
@@ -133,6 +130,14 @@ class GitCheckpoints:
             branch=found.branch,
             missing=_shortened(missing),
         )
+
+    def _written(self, run: _Runner, leave_out: frozenset[str]) -> tuple[_Found, str, list[str]]:
+        """Write the tree; return HEAD, the id of the tree, and the files that it does not have."""
+        found = _parsed(split(_with_or_without_filters(run, *_STATUS)))
+        wanted, missing = self._sized(path for path in found.paths if path not in leave_out)
+        missing += _add(run, wanted)
+        tree = _text(_with_or_without_filters(run, "write-tree", "--missing-ok"))
+        return found, tree, missing
 
     def _sized(self, found: Iterable[str]) -> tuple[list[str], list[str]]:
         """Return the paths to save, and those that are too large, or no files."""
@@ -191,6 +196,20 @@ class GitCheckpoints:
         if running is not None:
             with suppress(ProcessLookupError):
                 os.killpg(running, signal.SIGKILL)
+
+    def tree(self, *, limit_s: float) -> str | None:
+        """Return the id of the work tree's files; None outside of git."""
+        found = self._places or self._look()
+        if found is None:
+            return None
+        with tempfile.TemporaryDirectory(prefix="agentmux-look-") as folder:
+            store = Path(folder, "objects")
+            store.mkdir()
+            extra = session_objects.writing(
+                store, found.objects, session_objects.objects(self._home)
+            )
+            run = self._on_a_copy(found, Path(folder), extra, time.monotonic() + limit_s)
+            return self._written(run, frozenset())[1]
 
     # --- using them --------------------------------------------------------------------------
 

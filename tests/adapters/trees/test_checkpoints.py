@@ -117,6 +117,26 @@ def test_everything_is_saved_and_nothing_of_the_user_changes(project: Path, home
     assert not list((home / "work-tree").glob("taking-*"))
 
 
+def test_the_id_of_the_files_is_that_of_their_tree_and_keeps_nothing(
+    project: Path, home: Path
+) -> None:
+    dirty(project)
+    before, store = digests(project), checkpoints(project, home)
+    found = store.tree(limit_s=60)
+    assert digests(project) == before
+    assert not session_objects.objects(home).exists()
+    assert (
+        found
+        == inside(project, home, "rev-parse", f"{taken(project, home).commit}^{{tree}}").strip()
+    )
+    (project / "x.secret").write_text("ignored\n")
+    assert store.tree(limit_s=60) == found
+    (project / "kept.txt").write_text("changed\n")
+    assert store.tree(limit_s=60) != found
+    (project / "kept.txt").write_text("kept\n")
+    assert store.tree(limit_s=60) == found
+
+
 def test_a_change_in_the_same_moment_as_the_index_is_seen(project: Path, home: Path) -> None:
     """Git finds it by the time of the index, which the copy has to keep."""
     # Otherwise git would see it by the time of the inode, which nobody can set.
@@ -244,6 +264,7 @@ def test_before_the_first_commit_and_outside_of_git(tmp_path: Path) -> None:
     home.mkdir()
     empty.mkdir()
     assert checkpoints(empty, home).take("x", limit_s=60) is None
+    assert checkpoints(empty, home).tree(limit_s=60) is None
     git(empty, "init", "-q", "-b", "main")
     (empty / "new.txt").write_text("new\n")
     saved = taken(empty, home)

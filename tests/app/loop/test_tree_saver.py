@@ -90,6 +90,9 @@ class Hanging:
         self._ended.wait(60)
         raise GitError("abandoned")
 
+    def tree(self, *, limit_s: float) -> str | None:
+        raise AssertionError
+
     def abandon(self) -> None:
         self._ended.set()
 
