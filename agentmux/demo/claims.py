@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.journal import events
-from agentmux.core.names.phase import CODER, Phase
+from agentmux.core.names.phase import CODER
 from agentmux.core.pipeline.registry import TERMINAL
 from agentmux.demo.follower import JournalStep
 
@@ -61,7 +61,7 @@ class Span:
         end: When it left the phase, in Unix time.
     """
 
-    phase: Phase
+    phase: str
     iteration: int
     start: float
     end: float

@@ -101,7 +101,7 @@ class Follower:
                 next(changes)
 
     def _check_alive(self, what: str) -> None:
-        if self.state.phase is Phase.FAILED and self.state.interruption is not None:
+        if self.state.phase == Phase.FAILED and self.state.interruption is not None:
             raise AgentmuxError(f"{what}: the session failed: {self.state.interruption.cause}")
 
 

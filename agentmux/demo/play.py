@@ -24,9 +24,11 @@ from typing import Any, Final
 from agentmux.adapters.disk import session_folders
 from agentmux.adapters.system import processes
 from agentmux.adapters.tmux.server import TmuxTerminal
+from agentmux.core.definitions.definition import Kind
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names import layout
 from agentmux.core.names.phase import Phase
+from agentmux.core.pipeline.registry import kind_of
 from agentmux.demo.claims import FINISHED, INTERRUPTED, Claim, claims, read_trace
 from agentmux.demo.follower import Follower
 from agentmux.demo.project import (
@@ -111,7 +113,7 @@ class Play:
         self._resume(follower)
         self._reach(follower, "decision", lambda: _wants_decision(follower.state))
         self._command("approve", "--yes")
-        self._reach(follower, "done", lambda: follower.state.phase is Phase.DONE)
+        self._reach(follower, "done", lambda: follower.state.phase == Phase.DONE)
         screen.table(follower.steps, killed_at)
         screen.head("$ git show --stat")
         screen.lines(git(demo.project, demo.environment, "show", "--stat"))
@@ -241,7 +243,7 @@ def _is_middle(state: SessionState) -> bool:
 
 
 def _wants_decision(state: SessionState) -> bool:
-    return state.phase is Phase.COMPLETING and state.summary_submitted
+    return kind_of(state) is Kind.COMPLETE and state.summary_submitted
 
 
 def _sessions(answer: str) -> list[dict[str, Any]]:

@@ -12,8 +12,9 @@ from typing import Final
 
 import typer
 
+from agentmux.core.definitions.definition import Kind
 from agentmux.core.journal.events import Resumed, ReviewDone
-from agentmux.core.names.phase import Phase
+from agentmux.core.pipeline.registry import PIPELINE
 from agentmux.demo.claims import Claim, Span, spans
 from agentmux.demo.follower import JournalStep, describe
 
@@ -125,7 +126,7 @@ def _notes(span: Span, steps: Sequence[JournalStep], killed_at: float) -> Iterat
     if span.start <= killed_at < span.end:
         back = next((s.at for s in steps if isinstance(s.event.fact, Resumed)), span.end)
         yield f"tmux server killed here; resumed {back - killed_at:.2f} s later"
-    if span.phase is Phase.REVIEWING:
+    if PIPELINE[span.phase].kind is Kind.REVIEW:
         for step in steps:
             fact = step.event.fact
             if isinstance(fact, ReviewDone) and step.before.iteration == span.iteration:

@@ -13,6 +13,7 @@ from pathlib import PurePosixPath
 from typing import Final
 
 from agentmux.core.codec.times import time_of
+from agentmux.core.definitions.definition import Kind
 from agentmux.core.fold.acceptance import takes_approval, working_phase
 from agentmux.core.journal.state import Seat, SessionState
 from agentmux.core.names import statuses
@@ -20,7 +21,7 @@ from agentmux.core.names.phase import SETUP, Phase
 from agentmux.core.names.status_labels import NATIVE_MARK, status_label
 from agentmux.core.names.statuses import CAPPED, DELAYED, MERGE, PUSH
 from agentmux.core.pipeline.delivery import failed_step, failure, open_step
-from agentmux.core.pipeline.registry import pipeline_of
+from agentmux.core.pipeline.registry import kind_of, pipeline_of
 from agentmux.core.terminal.text_width import NARROW, clean, cut, spread, wrap
 from agentmux.monitor.preview import draw_preview
 from agentmux.monitor.segments import MonitorLine, Segment, Style, plain
@@ -148,7 +149,7 @@ def _header(picture: Picture, cols: int) -> Iterator[_Ranked]:
         yield from _text(place, cols, Style.DIM, ranks=(_Rank.DETAIL, _Rank.WHY), lines=2)
     if state.cycle > 1:
         yield from _text(f"cycle {state.cycle}", cols, ranks=heading, lines=1)
-    if state.interruption is not None and state.phase is not Phase.FAILED:
+    if state.interruption is not None and state.phase != Phase.FAILED:
         ago = _age(state.interruption.at, picture.now)
         said = f"interrupted{f' {ago} ago' if ago else ''}: {state.interruption.cause}"
         yield from _text(said, cols, Style.DIM, ranks=heading, lines=2)
@@ -170,24 +171,25 @@ def _typed(picture: Picture) -> str:
 def _phases(state: SessionState, cols: int) -> Iterator[_Ranked]:
     here, pipeline = working_phase(state), pipeline_of(state)
     for each in pipeline.phases:
-        if each.takes_part(state) or each.phase is here:
+        if each.takes_part(state) or each.phase == here:
             yield _phase(state, each.phase, here, cols)
     if here not in pipeline:
-        mark = DONE if here is Phase.DONE else FAILED
-        yield _Rank.CURRENT, (Segment(cut(f" {mark} {here.value}", cols), Style.HEADER),)
+        mark = DONE if here == Phase.DONE else FAILED
+        yield _Rank.CURRENT, (Segment(cut(f" {mark} {here}", cols), Style.HEADER),)
 
 
-def _phase(state: SessionState, phase: Phase, here: Phase, cols: int) -> _Ranked:
-    detail, pipeline = _DETAIL.get(phase), pipeline_of(state)
+def _phase(state: SessionState, phase: str, here: str, cols: int) -> _Ranked:
+    pipeline = pipeline_of(state)
+    detail = _DETAIL.get(pipeline[phase].kind)
     says = clean(detail(state)) if detail is not None else ""
     mark, style, rank = LATER, Style.PLAIN, _Rank.PHASE
-    if phase is here:
-        failed = state.phase is Phase.FAILED
+    if phase == here:
+        failed = state.phase == Phase.FAILED
         mark, style, rank = (FAILED if failed else CURRENT), Style.HEADER, _Rank.CURRENT
         says = "failed" if failed else says
-    elif here is Phase.DONE or (here in pipeline and pipeline.earlier(phase, here) is phase):
+    elif here == Phase.DONE or (here in pipeline and pipeline.earlier(phase, here) == phase):
         mark, style = DONE, Style.DIM
-    left, right = spread(f" {mark} {phase.value.replace('_', ' ')}", says, cols, least=cols // 2)
+    left, right = spread(f" {mark} {phase.replace('_', ' ')}", says, cols, least=cols // 2)
     return rank, (Segment(left, style), Segment(right, Style.DIM))
 
 
@@ -199,7 +201,7 @@ def _subplans(state: SessionState) -> str:
 def _verdicts(state: SessionState) -> str:
     if state.review_outcome == CAPPED:
         return f"{CAPPED}, did not pass"
-    if state.phase is not Phase.REVIEWING:
+    if kind_of(state) is not Kind.REVIEW:
         return state.review_outcome or ""
     count = len(state.reviewer_nominations)
     return f"{len(state.verdicts)}/{count} verdicts" if count else ""
@@ -210,7 +212,7 @@ def _iteration(state: SessionState) -> str:
 
 
 def _commit(state: SessionState) -> str:
-    if state.phase is Phase.COMPLETING and state.approval is not None:
+    if kind_of(state) is Kind.COMPLETE and state.approval is not None:
         waits = state.commit is not None and state.commit.status == DELAYED
         doing = _DOING.get(open_step(state) or "", "committing")
         return "commit waits" if waits else doing
@@ -221,11 +223,11 @@ def _commit(state: SessionState) -> str:
 
 
 _DOING: Final = {MERGE: "merging", PUSH: "pushing"}
-_DETAIL: Final[Mapping[Phase, Callable[[SessionState], str]]] = {
-    Phase.IMPLEMENTING: _subplans,
-    Phase.REVIEWING: _verdicts,
-    Phase.FIXING: _iteration,
-    Phase.COMPLETING: _commit,
+_DETAIL: Final[Mapping[Kind, Callable[[SessionState], str]]] = {
+    Kind.WORK: _subplans,
+    Kind.REVIEW: _verdicts,
+    Kind.FIX: _iteration,
+    Kind.COMPLETE: _commit,
 }
 
 
@@ -365,7 +367,7 @@ def _writing(draft: str, cols: int) -> Iterator[_Ranked]:
 
 def _failure(picture: Picture) -> Iterator[tuple[str, ...]]:
     state, session = picture.state, _typed(picture)
-    if state.phase is not Phase.FAILED:
+    if state.phase != Phase.FAILED:
         return
     found = state.interruption
     what = f"failed: {found.cause}" if found is not None else "failed"
@@ -382,7 +384,7 @@ def _failure(picture: Picture) -> Iterator[tuple[str, ...]]:
 def _decision(state: SessionState) -> Iterator[tuple[str, ...]]:
     if state.commit is not None and state.commit.status == DELAYED:
         yield (f"the commit waits: {state.commit.reason}",)
-    if state.phase is not Phase.COMPLETING or not takes_approval(state):
+    if kind_of(state) is not Kind.COMPLETE or not takes_approval(state):
         return
     if failure(state):
         yield (failure(state),)
@@ -437,7 +439,7 @@ def _messages(messages: Sequence[str], cols: int) -> Iterator[_Ranked]:
 
 def _bottom(picture: Picture, cols: int, *, ended: bool) -> Iterator[_Ranked]:
     ranks = (_Rank.BOTTOM, _Rank.BOTTOM)
-    if ended and picture.state.phase is not Phase.DONE:
+    if ended and picture.state.phase != Phase.DONE:
         yield from _text("the orchestrator has ended", cols, Style.ATTENTION, ranks=ranks)
         again = f"agentmux resume --reattach {_typed(picture)}"
         yield from _text(again, cols, ranks=ranks, indent="  ")

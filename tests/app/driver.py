@@ -215,7 +215,7 @@ class _User:
         if self.studio.ends_when(state):
             poke(self.studio.session, b"s\n")
             return
-        if state.phase is not Phase.COMPLETING or not state.summary_submitted or state.approval:
+        if state.phase != Phase.COMPLETING or not state.summary_submitted or state.approval:
             return
         what = (state.cycle, failure(state))
         if what not in self.asked and not state.pending_archive:
@@ -299,7 +299,7 @@ class Studio:
         self._new_terminal()
         plan = plan_resume(self.world, self.world.files(self.session))
         resume(self.world, _starter(), plan, OrchestratorRequest(mode="resume"))
-        return plan.inference.phase.value
+        return plan.inference.phase
 
     def reattach(self, session: TmuxSession, panes: Sequence[SimPane]) -> None:
         """Continue with these panes, whose agents are still running."""

@@ -64,7 +64,7 @@ def check_launches(steps: Iterable[Step]) -> None:
     handed_in: set[Work] = set()
     launched: Counter[tuple[object, ...]] = Counter()  # also by the step of a setup
     for state, event, _ in steps:
-        work = (state.cycle, state.iteration, state.phase.value, event.seat)
+        work = (state.cycle, state.iteration, state.phase, event.seat)
         if isinstance(event.fact, Resumed):
             launched.clear()
         elif isinstance(event.fact, Rewound):  # what was done after the checkpoint is done again
@@ -90,7 +90,7 @@ def phases(steps: Iterable[Step]) -> tuple[tuple[int, int, str], ...]:
     """Return every (cycle, iteration, phase) of the session, in order."""
     seen: list[tuple[int, int, str]] = []
     for _, _, state in steps:
-        here = (state.cycle, state.iteration, state.phase.value)
+        here = (state.cycle, state.iteration, state.phase)
         if state.session_id and seen[-1:] != [here]:
             seen.append(here)
     return tuple(seen)

@@ -120,7 +120,7 @@ class Stage:
         artifacts = session.artifacts()
         values = resumed_values(session.state, artifacts, session.state.phase)
         session.record(
-            Resumed(phase=session.state.phase.value, cycle=1, review_iteration=0, found=values)
+            Resumed(phase=session.state.phase, cycle=1, review_iteration=0, found=values)
         )
         return self.launch()
 

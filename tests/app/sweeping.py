@@ -68,7 +68,7 @@ def gone_on(studio: Studio, image: Image, mode: str) -> Studio:
     if mode == "reattach":
         assert image.session is not None
         after.reattach(image.session, image.panes)
-    elif after.state().phase is Phase.DONE:
+    elif after.state().phase == Phase.DONE:
         return after  # the kill was after the end
     else:
         foreseen = after.resume()

@@ -100,4 +100,4 @@ def began(studio: Studio) -> tuple[str, str, str | None, str | None, list[str]]:
     state = studio.state()
     text = (studio.session / layout.REQUIREMENTS).read_text()
     events = [event.fact.kind for event, _ in studio.events()]
-    return state.phase.value, text, state.branch, state.worktree, events
+    return state.phase, text, state.branch, state.worktree, events

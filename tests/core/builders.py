@@ -196,18 +196,18 @@ def at(phase: Phase, *reviewers: str, **values: Any) -> Session:
     """Return a session with one sub-plan that has reached ``phase`` by signals only."""
     nominated = reviewers or (LOGIC,)
     session = Session(Phase.ARCHITECTING, **values)
-    if phase is not Phase.ARCHITECTING:
+    if phase != Phase.ARCHITECTING:
         session.architected(*nominated)
     if phase not in {Phase.ARCHITECTING, Phase.PLANNING}:
-        session.planned(needs_design=phase is Phase.DESIGNING)
+        session.planned(needs_design=phase == Phase.DESIGNING)
     if phase in {Phase.REVIEWING, Phase.FIXING, Phase.COMPLETING}:
         session.coded(1)
-    if phase is Phase.FIXING:
+    if phase == Phase.FIXING:
         session.reviewed(nominated[0], "fail")
-    if phase is Phase.COMPLETING:
+    if phase == Phase.COMPLETING:
         for role in nominated:
             session.reviewed(role, "pass")
-    assert session.state.phase is phase
+    assert session.state.phase == phase
     return session
 
 

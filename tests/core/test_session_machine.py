@@ -283,7 +283,7 @@ class Orchestrator:
 
     def resume_record(self) -> dict[str, Any]:
         here = {
-            "phase": working_phase(self.state).value,
+            "phase": working_phase(self.state),
             "cycle": self.state.cycle,
             "iteration": self.state.iteration,
         }
@@ -329,7 +329,7 @@ class Orchestrator:
         pending = self.catch_up()
         disk = self.artifacts()
         inferred = infer(self.state, disk, pending=pending)
-        if inferred.phase is Phase.DONE:
+        if inferred.phase == Phase.DONE:
             return
         values = plain(state_from_disk(self.state, without_drafts(self.state, disk)))
         self.record(
@@ -405,21 +405,21 @@ class Ledger:
             self._accepted(before, fields)
         elif is_signal(event):
             assert after.signals == before.signals, "an ignored signal is not counted"
-            assert after.phase is before.phase, "an ignored signal leads nowhere"
+            assert after.phase == before.phase, "an ignored signal leads nowhere"
         self._led(before, after, fields)
 
     def _led(self, before: SessionState, after: SessionState, fields: dict[str, Any]) -> None:
-        origin = working_phase(before).value
-        if after.phase is before.phase or fields["event"].startswith("session_"):
+        origin = working_phase(before)
+        if after.phase == before.phase or fields["event"].startswith("session_"):
             return
         # Every artifact here is from a launched agent, and does not count without its signal.
         assert fields["event"] != "phase_settled"
         if after.phase == origin:
             return  # a failed session that continues in its phase
-        assert (origin, after.phase.value) in LEADS[fields["event"]], "a phase is skipped"
-        if after.phase is Phase.FIXING:
+        assert (origin, after.phase) in LEADS[fields["event"]], "a phase is skipped"
+        if after.phase == Phase.FIXING:
             assert after.iteration == before.iteration + 1
-        if after.phase is Phase.ARCHITECTING and origin != "product_management":
+        if after.phase == Phase.ARCHITECTING and origin != "product_management":
             assert after.cycle == before.cycle + 1
 
     def _resumed(self, before: SessionState, after: SessionState, payload: dict[str, Any]) -> None:
@@ -436,7 +436,7 @@ class Ledger:
         assert launch == fields["launch"], "a signal of an older launch is counted"
         assert cycle == before.cycle, "a launch of an older cycle is counted"
         if kind in WORK.values():
-            origin = working_phase(before).value
+            origin = working_phase(before)
             assert kind == WORK[origin], "a phase takes another's signal"
             assert phase == origin, "a launch of another phase is counted"
             subject = payload.get("subplan_index") if origin == "implementing" else None
@@ -725,14 +725,14 @@ class SessionMachine(RuleBasedStateMachine):
             assert int(cycle) == state.cycle, f"{path} is of cycle {cycle}"
             if path.startswith("07_review"):
                 assert int(iteration) == state.iteration, f"{path} is of iteration {iteration}"
-        if state.phase is Phase.IMPLEMENTING and not absent:
+        if state.phase == Phase.IMPLEMENTING and not absent:
             there = set(self.world.below("06_implementation"))
             assert there == {done_marker(i) for i in state.completed_subplans}
 
     @invariant()
     def done_has_what_it_says(self) -> None:
         state = committed(self.world)
-        if state.phase is not Phase.DONE:
+        if state.phase != Phase.DONE:
             return
         files = self.world.cached
         assert ARCHITECTURE in files

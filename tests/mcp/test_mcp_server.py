@@ -185,7 +185,7 @@ CASES = {
 
 
 def prepared(path: Path, case: Case) -> tuple[OnDisk, dict[str, str]]:
-    if case.phase is Phase.IMPLEMENTING:
+    if case.phase == Phase.IMPLEMENTING:
         session = implementing(path, 2)
     else:
         session = OnDisk(path, case.phase, product_manager=True, reviewer_nominations=REVIEWERS)

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from agentmux.adapters.disk import files
+from agentmux.core.journal.state import has_phase
 from agentmux.core.names import layout
-from agentmux.core.names.phase import Phase
 from agentmux.errors import BlockedError
 
 STATE_MAX: Final = 8 << 20
@@ -34,7 +34,6 @@ BEGIN_WAIT_S: Final = 10.0
 
 _POLL_S: Final = 0.02
 BURIED: Final = ".removing-"
-_KNOWN: Final = tuple(Phase)  # not a set: a corrupt state may hold anything
 _READY: Final = re.compile(r"ready-(\d+)-(\d+)-[0-9a-f]+\.fifo")
 _SIGNS: Final = (layout.STATE, layout.JOURNAL, layout.STATE_BACKUP)
 
@@ -75,7 +74,7 @@ def glance(path: Path) -> Mapping[str, Any] | None:
     The result is None if the session must be read in full.
     """
     fields = _fields(f"{path}/{layout.STATE}", STATE_MAX)
-    if fields is None or fields.get("phase") not in _KNOWN:
+    if fields is None or not has_phase(fields):
         return None
     version = fields.get("schema_version", layout.SCHEMA_VERSION)
     good = type(version) is int and 0 <= version <= layout.SCHEMA_VERSION

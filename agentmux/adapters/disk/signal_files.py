@@ -27,7 +27,7 @@ from agentmux.core.journal.events import (
     encode,
     parse,
 )
-from agentmux.core.journal.state import SessionState
+from agentmux.core.journal.state import SessionState, has_phase
 from agentmux.core.journal.state import decode as decode_state
 from agentmux.core.names import layout
 from agentmux.core.names.phase import Phase
@@ -38,7 +38,6 @@ BLANK: Final = SessionState(phase=Phase.FAILED)
 """The state before the first event: events of a journal are applied to it."""
 
 _FEATURE_MAX: Final = 1 << 20
-_PHASES: Final = tuple(Phase)  # not a set: a corrupt state may hold anything
 
 
 class FileTransaction:
@@ -173,7 +172,7 @@ class FileSignals:
 
     def _decoded(self, fields: dict[str, object]) -> tuple[SessionState, bool]:
         where = f"{self._path}/{layout.STATE}"
-        known = fields.get("phase") in _PHASES
+        known = has_phase(fields)
         return decode_state(fields if known else {**fields, "phase": "failed"}, where=where), known
 
     def _check_journal(self, state: SessionState, first: JournalLine | None) -> None:

@@ -84,8 +84,8 @@ class ResumePlan:
 
     path: Path
     tree: Path
-    phase: Phase
-    entered: Phase
+    phase: str
+    entered: str
     state: SessionState
     state_phase: str | None
     source: str
@@ -104,9 +104,9 @@ class ResumePlan:
     def because(self) -> str:
         """Why work goes on in `phase`, in words."""
         found, because = self.inference, self.inference.because
-        if self.entered is not found.phase:
+        if self.entered != found.phase:
             because = f"chosen by --phase; otherwise it would be {found.phase}: {because}"
-        if self.entered is not self.phase:
+        if self.entered != self.phase:
             because += f"; the artifacts show the outcome of {self.entered} already"
         return because
 
@@ -148,7 +148,7 @@ def plan_resume(
     inference = infer(state, artifacts, state_is_known=loaded.known, pending=len(loaded.tail))
     entered, resumed = inference.phase, state
     panes: tuple[LaunchPlan, ...] = ()
-    if inference.phase is not Phase.DONE:
+    if inference.phase != Phase.DONE:
         entered = chosen_phase(phase, state, inference) if phase is not None else inference.phase
         resumed, more = _resumed(world, state, artifacts, inference, entered)
         added = (*added, *more)
@@ -161,10 +161,10 @@ def plan_resume(
     plan = ResumePlan(
         path=files.path,
         tree=world.tree,
-        phase=resumed.phase if inference.phase is not Phase.DONE else Phase.DONE,
+        phase=resumed.phase if inference.phase != Phase.DONE else Phase.DONE,
         entered=entered,
         state=state,
-        state_phase=loaded.state.phase.value if loaded.known else None,
+        state_phase=loaded.state.phase if loaded.known else None,
         source=loaded.source,
         inference=inference,
         resumed=resumed,
@@ -172,15 +172,15 @@ def plan_resume(
         panes=panes,
         warnings=loaded.warnings,
         obstacle=(trial or obstacle(world, given, files.path))
-        if state.phase is not Phase.DONE
+        if state.phase != Phase.DONE
         else None,
         news=worktree_news(world, given, files.path),
-        changed=changed_settings(world, state, files) if state.phase is not Phase.DONE else (),
+        changed=changed_settings(world, state, files) if state.phase != Phase.DONE else (),
         repin=repin,
     )
     takes = plan.repin and bool(plan.changed)
     ahead = steps_ahead(world, state, files, takes=takes, anew=bool(plan.news))
-    plan = replace(plan, setup=ahead if plan.phase is not Phase.DONE else ())
+    plan = replace(plan, setup=ahead if plan.phase != Phase.DONE else ())
     if is_rewinding:
         plan = replace(plan, warnings=(*plan.warnings, _REWINDING))
     return replace(plan, warnings=(*plan.warnings, *_warnings(world, plan, artifacts)))
@@ -196,14 +196,14 @@ def _warnings(world: World, plan: ResumePlan, artifacts: Artifacts) -> Iterator[
     for pane in plan.panes:
         if isinstance(pane.choice, Fresh) and pane.choice.warns:
             yield f"{pane.work.seat} starts a new conversation: {pane.choice.reason}"
-    if plan.entered is not inference.phase:
+    if plan.entered != inference.phase:
         yield (
             f"--phase goes back from {inference.phase} to {plan.entered}: first the artifacts of "
             f"{plan.entered} and of every later phase are moved to history"
         )
     if plan.state.approval and not plan.resumed.approval:
         yield "your recorded approval is withdrawn"
-    if plan.news and plan.phase is not Phase.DONE:
+    if plan.news and plan.phase != Phase.DONE:
         yield plan.news
     yield from _settings_news(plan)
     yield from _branch_news(world, plan)
@@ -230,7 +230,7 @@ def _settings_news(plan: ResumePlan) -> Iterator[str]:
 
 def _branch_news(world: World, plan: ResumePlan) -> Iterator[str]:
     """Say that another branch is checked out now; ``world`` is that of the session's workplace."""
-    if plan.phase is Phase.DONE or plan.news or plan.obstacle is not None:
+    if plan.phase == Phase.DONE or plan.news or plan.obstacle is not None:
         return
     with suppress(AgentmuxError, OSError):
         if world.repository.top_level() is None:
@@ -243,7 +243,7 @@ def _branch_news(world: World, plan: ResumePlan) -> Iterator[str]:
 
 def _lacks_commit(world: World, state: SessionState) -> bool:
     """Whether the session's own options rule out a commit that git and configuration allow."""
-    if state.options.commit or not world.settings.completion.commit or state.phase is Phase.DONE:
+    if state.options.commit or not world.settings.completion.commit or state.phase == Phase.DONE:
         return False
     with suppress(AgentmuxError, OSError):  # without git nobody expects a commit
         return world.repository.top_level() is not None
@@ -271,7 +271,7 @@ def _resumed(
     state: SessionState,
     artifacts: Artifacts,
     inference: Inference,
-    chosen: Phase,
+    chosen: str,
 ) -> tuple[SessionState, tuple[Implied, ...]]:
     """Return the state in which agents would be launched, and the files it needs; write nothing.
 
@@ -279,11 +279,11 @@ def _resumed(
     is the phase to enter.
     """
     fact = Resumed(
-        phase=chosen.value,
+        phase=chosen,
         cycle=state.cycle,
         review_iteration=state.review_iteration,
         found=resumed_values(state, artifacts, chosen),
-        override=chosen is not inference.phase,
+        override=chosen != inference.phase,
     )
     resumed, added = _told(world, state, fact)
     if resumed.pending_archive:
@@ -374,7 +374,7 @@ def require_unfinished(plan: ResumePlan) -> None:
     Raises:
         NotFoundError: The session is done.
     """
-    if plan.inference.phase is Phase.DONE and plan.state_phase == Phase.DONE:
+    if plan.inference.phase == Phase.DONE and plan.state_phase == Phase.DONE:
         raise SessionDoneError(plan.path.name)
 
 
@@ -407,13 +407,13 @@ def plan_fields(plan: ResumePlan, world: World) -> dict[str, object]:
     return {
         "session": plan.path.name,
         "path": shown_path(plan.path, world.project),
-        "phase": plan.phase.value,
+        "phase": plan.phase,
         "state_phase": plan.state_phase,
         "state_source": plan.source,
         "because": plan.because,
         "evidence": [
             {
-                "phase": each.phase.value,
+                "phase": each.phase,
                 "complete": each.complete,
                 "because": each.because,
                 "paths": list(each.paths),

@@ -49,7 +49,7 @@ class RewindPlan:
     to: TreeCheckpoint
     files: tuple[str, ...]
     missing: tuple[str, ...]
-    phase: Phase
+    phase: str
     subplans: tuple[int, ...]
     stale: tuple[str, ...]
 
@@ -122,7 +122,7 @@ def require_rewindable(world: World, entry: SessionEntry, state: SessionState) -
             reason="no_worktree",
             hints=(f"see what it changed: agentmux diff {entry.name}",),
         )
-    if state.phase is Phase.DONE or state.approval is not None:
+    if state.phase == Phase.DONE or state.approval is not None:
         raise BlockedError(
             f"the result of session {entry.name} was approved: there is nothing to rewind",
             reason="delivered",
@@ -174,7 +174,7 @@ def _rewound(world: World, entry: SessionEntry, session: Session, name: str) -> 
         RewindStarted(
             number=to.number,
             before=before,
-            phase=phase.value,
+            phase=phase,
             subplans=kept_subplans(state, to, phase),
             stale=stale_seats(events, to.number),
         )

@@ -287,7 +287,7 @@ def _made(
                 undo.push(made.pop_all())
                 pipes[0].moved(plan.path)
                 return plan, state, pipes[0]
-        plan = plan_start(world, plan.request, {**plan.taken, plan.name: state.phase.value})
+        plan = plan_start(world, plan.request, {**plan.taken, plan.name: state.phase})
 
 
 def _texts(world: World, path: Path, state: SessionState) -> Mapping[str, str]:
@@ -567,7 +567,7 @@ def _warnings(head: Head | None, options: Options, taken: Mapping[str, str]) -> 
     if dirty and options.commit:
         files = "1 file that is" if len(dirty) == 1 else f"{len(dirty)} files that are"
         found.append(f"the commit will leave out {files} changed already: " + ", ".join(dirty[:5]))
-    ended = {phase.value for phase in TERMINAL} - {Phase.FAILED.value}
+    ended = TERMINAL - {Phase.FAILED}
     others = [name for name, phase in taken.items() if phase not in ended]
     if len(others) == 1:
         found.append(f"another unfinished session began in this checkout: {others[0]}")

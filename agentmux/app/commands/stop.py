@@ -126,7 +126,7 @@ def _end_agents(
 def _save_tree(world: World, session: Session) -> None:
     """Take the last work-tree checkpoint, as an orchestrator does when it stops."""
     state, home = session.state, session.files.path
-    is_on = world.settings.git.checkpoints and state.phase is not Phase.DONE
+    is_on = world.settings.git.checkpoints and state.phase != Phase.DONE
     if not is_on or has_lost_worktree(state):
         return
     inside = placed(world, state)

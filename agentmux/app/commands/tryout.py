@@ -73,7 +73,7 @@ def _commit_of(world: World, state: SessionState, entry: SessionEntry) -> str:
     They are those in its worktree; without it, those of its last checkpoint, else of its branch.
     """
     made = state.commit.commit if state.commit is not None else None
-    if state.phase is Phase.DONE and made is not None:
+    if state.phase == Phase.DONE and made is not None:
         return made
     spec, home = worktree_of(world, state, entry.path), entry.path.resolve()
     if spec is not None and world.worktrees.is_made(spec):

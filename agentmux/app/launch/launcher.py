@@ -175,7 +175,7 @@ class Launcher:
             mode=work.role,
             reason="",
             topic=work.topic,
-            phase=working_phase(self._state).value,
+            phase=working_phase(self._state),
         )
         pane = self.pane(work.seat, launch, f"{work.seat} · {step.name}")
         return PreparedStep(fact=fact, pane=pane)
@@ -203,7 +203,7 @@ class Launcher:
             prompt_bytes=len(plan.prompt.encode()),
             fresh_prompt_bytes=len(plan.full_prompt.encode()),
             stopped=stopped,
-            phase=working_phase(self._state).value,
+            phase=working_phase(self._state),
         )
         text = label(work.seat, plan.player.spec.name, STOPPED if stopped else plan.mode)
         return PreparedLaunch(plan=plan, fact=fact, pane=self.pane(work.seat, plan.launch, text))

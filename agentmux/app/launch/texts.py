@@ -13,11 +13,13 @@ from agentmux.core.codec.frozen import replace
 from agentmux.core.codec.records import Json
 from agentmux.core.conversation.resume_choice import same_work
 from agentmux.core.conversation.seat_history import SeatHistory
+from agentmux.core.definitions.definition import Kind
 from agentmux.core.documents.review import review_files
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names import layout
-from agentmux.core.names.phase import CODER, REVIEWERS, Phase, ResearchKind
+from agentmux.core.names.phase import CODER, REVIEWERS, ResearchKind
 from agentmux.core.names.statuses import RESEARCHED
+from agentmux.core.pipeline.registry import kind_of
 from agentmux.core.pipeline.work import Work
 from agentmux.core.prompts import prompt
 from agentmux.core.prompts.progress import handed_in
@@ -89,7 +91,7 @@ class LaunchTexts:
         return record is not None and same_work(record.epoch, self._place(work))
 
     def _is_single(self, work: Work) -> bool:
-        implementing = self._state.phase is Phase.IMPLEMENTING
+        implementing = kind_of(self._state) is Kind.WORK
         return work.role == CODER and work.subplan is None and implementing
 
     def inputs(
@@ -153,7 +155,7 @@ class LaunchTexts:
 
         There are none unless ``inputs`` are those of a reviewer in the reviewing phase.
         """
-        if self._state.phase is not Phase.REVIEWING or inputs.role not in REVIEWERS:
+        if kind_of(self._state) is not Kind.REVIEW or inputs.role not in REVIEWERS:
             return ()
         alone = self._state.reviewer_nominations == (inputs.role,)
         return tuple(f"{layout.REVIEW}/{name}" for name in review_files(inputs.role, alone=alone))
@@ -200,7 +202,7 @@ class LaunchTexts:
     def _place(self, work: Work) -> dict[str, object]:
         state = self._state
         return {
-            "phase": state.phase.value,
+            "phase": state.phase,
             "cycle": state.cycle,
             "iteration": state.iteration,
             "subplan": work.subplan,

@@ -120,7 +120,7 @@ class Orchestrator:
 
     def say(self, message: str) -> None:
         """Show the user a message at the monitor, and log it."""
-        logger.info("%s", message, extra={"phase": self._session.state.phase.value})
+        logger.info("%s", message, extra={"phase": self._session.state.phase})
         self._messages = [*self._messages[-_MESSAGES:], message]
 
     def end(self, cause: str, *, kill_session: bool = False) -> None:
@@ -163,7 +163,7 @@ class Orchestrator:
     async def _rounds(self) -> None:
         for _ in range(_MAX_ROUNDS):
             self._session.catch_up()
-            if self._session.state.phase is Phase.DONE:
+            if self._session.state.phase == Phase.DONE:
                 await self._finish()
                 return
             if self._has_lost_worktree():  # agents would fail there one by one

@@ -167,7 +167,7 @@ class Performer:
             self._go_on_as_usual()
         before = self._session.state.revision
         for action in actions:
-            if working_phase(self._session.state) is not phase:
+            if working_phase(self._session.state) != phase:
                 break  # the phase has changed: the other actions must be decided again
             if not isinstance(action, Launch):
                 await self._perform[type(action)](action, facts)
@@ -219,7 +219,7 @@ class Performer:
         prepared: list[Prepared] = []
         phase = working_phase(self._session.state)
         for each in launches:
-            if working_phase(self._session.state) is not phase:
+            if working_phase(self._session.state) != phase:
                 break
             made = self._prepared(each, facts)
             self._session.record(made.fact, seat=each.work.seat, launch=made.pane.launch)
@@ -317,7 +317,7 @@ class Performer:
         )
 
     async def _fail(self, action: Fail, facts: Facts) -> None:
-        fact = SessionFailed(cause=action.cause, phase=working_phase(self._session.state).value)
+        fact = SessionFailed(cause=action.cause, phase=working_phase(self._session.state))
         self._session.record(fact, seat=action.seat)
         self._loop.say(f"failed: {action.cause}")
 

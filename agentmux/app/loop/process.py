@@ -92,7 +92,7 @@ async def drive(
         report(
             OrchestratorReport(
                 ok=True,
-                phase=entered.phase.value,
+                phase=entered.phase,
                 sets_up=is_setting_up(entered),
                 warnings=(*session.warnings, *told),
             )
@@ -193,21 +193,21 @@ def _is_resumed(session: Session, request: OrchestratorRequest, socket: str) -> 
         session.record(choice, seat=seat, launch=launch)
     adopt_step(session)
     inference = session.infer()
-    if inference.phase is Phase.DONE:
-        if session.loaded.state.phase is Phase.DONE:
+    if inference.phase == Phase.DONE:
+        if session.loaded.state.phase == Phase.DONE:
             raise SessionDoneError(session.files.path.name)
         return True  # an event that was not applied yet has just ended the session
-    phase: Phase = inference.phase
+    phase: str = inference.phase
     if request.phase is not None:
         phase = chosen_phase(request.phase, session.state, inference)
     state = session.state
     return session.record_next(
         Resumed(
-            phase=phase.value,
+            phase=phase,
             cycle=state.cycle,
             review_iteration=state.review_iteration,
             found=resumed_values(state, session.artifacts(), phase),
-            override=request.phase is not None and phase is not inference.phase,
+            override=request.phase is not None and phase != inference.phase,
             tmux_socket=socket,
         )
     )

@@ -113,7 +113,7 @@ class TreeSaver:
             CheckpointTaken(
                 number=number,
                 because=because,
-                phase=at.phase.value,
+                phase=at.phase,
                 commit=found.commit,
                 cycle=at.cycle,
                 iteration=at.iteration,

@@ -94,7 +94,7 @@ def changes_of(
 
 
 def _until_now(world: World, state: SessionState, home: Path, whole: ChangeRange) -> SessionChanges:
-    if state.phase is Phase.DONE:
+    if state.phase == Phase.DONE:
         return _delivered(world, state, whole)
     spec = worktree_of(world, state, home)
     if spec is not None and not world.worktrees.is_made(spec):
@@ -109,7 +109,7 @@ def _own(found: SessionChanges, state: SessionState) -> SessionChanges:
     """Return the changes without those that came from the base meanwhile."""
     until, began = found.range.until, found.range.since
     base = result_base(found.repository, state, _head(state, until)) or began
-    if state.phase is Phase.DONE and base == until:
+    if state.phase == Phase.DONE and base == until:
         base = began  # somebody has merged the result: the base has all of it
     note = found.note
     if until is None and base != began:
@@ -121,7 +121,7 @@ def _head(state: SessionState, until: str | None) -> str:
     """Return the commit in whose history the changes up to ``until`` are."""
     if until is None:
         return "HEAD"
-    saved = last_checkpoint(state) if state.phase is not Phase.DONE else None
+    saved = last_checkpoint(state) if state.phase != Phase.DONE else None
     return saved.head if saved is not None and saved.head else until
 
 

@@ -49,7 +49,7 @@ def save_tree(
         MissingError: Git is not installed, or takes too long.
     """
     state = session.state
-    phase = working_phase(state).value
+    phase = working_phase(state)
     saved = store.take(f"agentmux: {phase} ({because})", limit_s=limit_s)
     if saved is None:
         raise DataError("the session does not work in a git repository")

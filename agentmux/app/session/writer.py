@@ -11,6 +11,7 @@ from agentmux.core.codec.frozen import replace
 from agentmux.core.codec.records import to_fields
 from agentmux.core.decisions.drafts import without_drafts
 from agentmux.core.decisions.inference import Inference, infer
+from agentmux.core.definitions.definition import Kind
 from agentmux.core.fold.acceptance import is_signal
 from agentmux.core.fold.apply import advance, counted
 from agentmux.core.fold.implied import implied
@@ -23,9 +24,9 @@ from agentmux.core.journal.events import (
     SessionImported,
 )
 from agentmux.core.journal.state import SessionState, encode
-from agentmux.core.names.phase import Phase
 from agentmux.core.pipeline.artifacts import Artifacts
 from agentmux.core.pipeline.on_disk import state_from_disk
+from agentmux.core.pipeline.registry import pipeline_of
 from agentmux.errors import AgentmuxError, DataError
 from agentmux.ports.session_files import SessionFiles
 
@@ -219,13 +220,15 @@ class Session:
         )
 
 
-def resumed_values(state: SessionState, artifacts: Artifacts, phase: Phase) -> dict[str, object]:
+def resumed_values(state: SessionState, artifacts: Artifacts, phase: str) -> dict[str, object]:
     """Return the values of a ``resumed`` event: the state's fields as the artifacts show them.
 
     ``phase`` is the phase in which the session resumes.
     """
     values = to_fields(state_from_disk(state, without_drafts(state, artifacts)))
-    if phase is not Phase.REVIEWING and state.reviews:
+    pipeline = pipeline_of(state)
+    reviewing = phase in pipeline and pipeline[phase].kind is Kind.REVIEW
+    if not reviewing and state.reviews:
         values["reviews"] = dict(state.reviews)
         values["verdicts"] = dict(state.verdicts)
     return values

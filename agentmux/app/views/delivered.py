@@ -51,7 +51,7 @@ def progress(site: Site, entry: SessionEntry, approval: str) -> Progress:
     loaded = site.files(entry.path).load()
     state = fold(loaded.state, loaded.tail)
     saved = not loaded.tail
-    if state.phase is Phase.DONE:
+    if state.phase == Phase.DONE:
         return Progress(state=state, delivered=True, is_saved=saved)
     if state.approval == approval:
         return Progress(state=state, is_saved=saved)

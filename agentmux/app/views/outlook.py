@@ -92,7 +92,7 @@ def outlook(world: World, entry: SessionEntry, liveness: Liveness, read: ReadFil
     seats = dict.fromkeys([*(each.work.seat for each in plan.panes), *plan.state.agents])
     return Outlook(
         name=entry.name,
-        phase=plan.phase.value,
+        phase=plan.phase,
         because=_because(plan),
         refused=refused.message if refused is not None else "",
         kind=kind,
@@ -148,8 +148,8 @@ def _refusal(
 def _because(plan: ResumePlan) -> str:
     """Say in words which rule chose the phase, and what was found in the last phase examined."""
     last = plan.inference.evidence[-1]
-    same = last.phase is plan.inference.phase
-    found = last.because if same else f"{last.phase.value}: {last.because}"
+    same = last.phase == plan.inference.phase
+    found = last.because if same else f"{last.phase}: {last.because}"
     return f"{plan.inference.because}; {found}"
 
 

@@ -16,7 +16,8 @@ from agentmux.app.session.lookup import Liveness, SessionEntry, live, shown_path
 from agentmux.app.session.workplace import workplace
 from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.core.codec.times import time_of
-from agentmux.core.names.phase import RESEARCHERS
+from agentmux.core.definitions.definition import Kind
+from agentmux.core.names.phase import RESEARCHERS, Phase
 from agentmux.core.names.status_labels import SessionStatus, left_out_label, status_label
 from agentmux.core.names.statuses import DELAYED, FAILED, LAUNCHED, LEFT, STALLED, STOPPED, WAITING
 from agentmux.errors import AgentmuxError, DataError, ExitCode
@@ -292,13 +293,23 @@ def _warnings(site: Site, fields: Json, nested: Callable[[Path], tuple[str, ...]
             yield left_out_label(path)
 
 
+def is_completing(fields: Json) -> bool:
+    """Whether a session is in its last phase, by the content of its ``state.json``."""
+    phase, pipeline = fields.get("phase"), fields.get("pipeline")
+    phases = pipeline.get("phases") if isinstance(pipeline, dict) else None
+    if not isinstance(phases, list):
+        return phase == Phase.COMPLETING
+    here = next((e for e in phases if isinstance(e, dict) and e.get("phase") == phase), {})
+    return here.get("kind") == Kind.COMPLETE
+
+
 def wants_decision(fields: Json) -> bool:
     """Return whether the user has to approve or to request changes.
 
     That is the case in the last phase, once the summary is handed in or the agent that writes it
     has left, and until the result is approved.
     """
-    if fields.get("phase") != "completing" or fields.get("approval"):
+    if not is_completing(fields) or fields.get("approval"):
         return False
     if fields.get("summary_submitted"):
         return True

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 from agentmux.app.session.lookup import SessionEntry, entry_at
 from agentmux.app.views.status import wants_decision
+from agentmux.core.codec.records import Json
+from agentmux.core.definitions.definition import Kind
 from agentmux.core.names.phase import Phase
 from agentmux.core.pipeline.registry import PIPELINE
 from agentmux.errors import AgentmuxError, DataError, NotFoundError, TimedOutError, UsageError
@@ -22,14 +24,21 @@ class Goal:
     """What to wait for: a phase (or a later one), ``done``, ``failed``, or ``decision``.
 
     ``decision`` is the moment when the user has to approve or to request changes. A later
-    phase does not meet ``fixing``, since most sessions are never in that phase.
+    phase does not meet a fix, such as ``fixing``, since most sessions are never in that phase.
+
+    Args:
+        name: What to wait for.
+        fields: The content of the session's ``state.json``, which has its pipeline.
 
     Raises:
         UsageError: The name is none of these.
     """
 
-    def __init__(self, name: str) -> None:
-        known = (*(phase.value for phase in Phase), DECISION)
+    def __init__(self, name: str, fields: Json) -> None:
+        kinds = _kinds(fields)
+        self._order = (*kinds, str(Phase.DONE))
+        self._exact = {str(Phase.FAILED), *(each for each in kinds if kinds[each] == Kind.FIX)}
+        known = (*self._order, str(Phase.FAILED), DECISION)
         if name not in known:
             raise UsageError(
                 f"cannot wait for `{name}`", hints=(f"choose one of: {', '.join(known)}",)
@@ -41,9 +50,9 @@ class Goal:
         phase = entry.phase or ""
         if self.name == DECISION:
             return wants_decision(entry.fields)
-        if self.name in {Phase.FAILED, Phase.FIXING} or phase == Phase.FAILED:
+        if self.name in self._exact or phase == Phase.FAILED:
             return phase == self.name
-        order = [*map(str, PIPELINE), str(Phase.DONE)]
+        order = self._order
         return phase in order and order.index(phase) >= order.index(self.name)
 
     def require_possible(self, entry: SessionEntry) -> None:
@@ -58,6 +67,16 @@ class Goal:
             f"session {entry.name} is {entry.phase}{why}",
             hints=(f"agentmux {hint} {entry.name}", f"agentmux logs {entry.name}"),
         )
+
+
+def _kinds(fields: Json) -> dict[str, str]:
+    """Return the kind of each phase of a session, in the order of its pipeline."""
+    pipeline = fields.get("pipeline")
+    phases = pipeline.get("phases") if isinstance(pipeline, dict) else None
+    if not isinstance(phases, list):
+        return {name: each.kind for name, each in PIPELINE.items()}
+    found = (each for each in phases if isinstance(each, dict))
+    return {str(each.get("phase")): str(each.get("kind")) for each in found}
 
 
 def wait_for(

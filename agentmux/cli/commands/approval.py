@@ -28,7 +28,7 @@ from agentmux.app.session.own_worktree import placed
 from agentmux.app.session.writer import stamp
 from agentmux.app.signals.submission import SubmitAnswer, decide
 from agentmux.app.views.delivered import progress, wait_delivered
-from agentmux.app.views.status import flat
+from agentmux.app.views.status import flat, is_completing
 from agentmux.cli import render
 from agentmux.cli.ask.consent import YesOpt, require_consent
 from agentmux.cli.ask.person import require_person
@@ -112,7 +112,7 @@ def approve(  # noqa: PLR0913, PLR0917 (typer)
         if asks or not json:
             _show_result(world, state, entry, way, say=render.note if json else render.out)
         require_consent(face, "Approve?", yes=not asks)
-    elif state.phase is Phase.DONE and is_kept(state):
+    elif state.phase == Phase.DONE and is_kept(state):
         render.note(f"its result is on branch {state.branch}: {how_to_get(world, state)}")
     # If the session takes no approval now, the answer says why.
     return _approve(world, entry, way, timeout_s=timeout, json=json)
@@ -264,7 +264,7 @@ def _deciding(face: Face, name: str | None, *, command: str) -> tuple[World, Ses
     world, entry = meant(face, name, command=command)
     if entry is None:
         entries = list_resumable_sessions(world)
-        waiting = [each for each in entries if each.phase == Phase.COMPLETING]
+        waiting = [each for each in entries if is_completing(each.fields)]
         entry = select_session(waiting or entries, command=command)
         render.note(f"session {entry.name}")
     require_no_copy(world, entry)

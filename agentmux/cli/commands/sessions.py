@@ -185,7 +185,7 @@ def wait(
     if timeout is not None:
         require_seconds(timeout, hints=("to wait without a limit, leave --timeout out",))
     site, entry = named(face, session, command="wait SESSION")
-    wanted = Goal(goal)
+    wanted = Goal(goal, entry.fields)
     (view,) = look(site, (entry,)).data
     if view.status in {SessionStatus.STOPPED, SessionStatus.INTERRUPTED} and not wanted.is_met(
         entry

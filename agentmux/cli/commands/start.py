@@ -285,7 +285,7 @@ def _show_plan(plan: StartPlan, *, json: bool) -> None:
         "schema": 1,
         "session": plan.name,
         "path": plan.state.feature_dir,
-        "phase": plan.state.phase.value,
+        "phase": plan.state.phase,
         "tmux_session": plan.state.session_name,
         "branch": plan.branch or plan.state.branch,
         "worktree": plan.state.worktree,

@@ -28,7 +28,7 @@ from agentmux.core.pipeline.registry import pipeline_of
 
 NOT_HANDED_IN: Final = "a draft that was not handed in"
 # The artifact that decides a phase with a single seat.
-_OF_ONE: Final[Mapping[Phase, str]] = {
+_OF_ONE: Final[Mapping[str, str]] = {
     Phase.PRODUCT_MANAGEMENT: PM_DONE,
     Phase.ARCHITECTING: ARCHITECTURE,
     Phase.PLANNING: EXECUTION_PLAN,
@@ -82,7 +82,7 @@ def _verdicts(state: SessionState, artifacts: Artifacts) -> Iterator[str]:
         yield from (REVIEW_MD, *(f"{REVIEW}/{name}" for name in names))
 
 
-def _owes(state: SessionState, seat: str, phase: Phase) -> bool:
+def _owes(state: SessionState, seat: str, phase: str) -> bool:
     """Whether the seat was launched for ``phase`` in this iteration and has not handed in yet.
 
     A resume record of version 0.1.0 does not say whether the seat has handed in; then the seat
@@ -92,9 +92,9 @@ def _owes(state: SessionState, seat: str, phase: Phase) -> bool:
     place = record.get("place") or record.get("epoch")
     if not isinstance(place, Mapping):
         return False
-    if place.get("phase") != phase.value:
+    if place.get("phase") != phase:
         return False
     if (place.get("cycle"), place.get("iteration")) != (state.cycle, state.iteration):
         return False
     handed_in = record.get("handed_in")
-    return phase is working_phase(state) if handed_in is None else handed_in is False
+    return phase == working_phase(state) if handed_in is None else handed_in is False

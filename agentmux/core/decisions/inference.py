@@ -27,7 +27,7 @@ class Evidence:
     ``because`` says why, for people; ``paths`` are the artifacts that the check looked at.
     """
 
-    phase: Phase
+    phase: str
     complete: bool
     because: str
     paths: tuple[str, ...]
@@ -48,9 +48,9 @@ class Inference:
             and no pending journal line explains it; else None.
     """
 
-    phase: Phase
+    phase: str
     evidence: tuple[Evidence, ...]
-    artifacts_phase: Phase
+    artifacts_phase: str
     because: str
     disagreement: str | None = None
 
@@ -85,7 +85,7 @@ def _look(state: SessionState, artifacts: Artifacts, each: PhaseDescriptor) -> E
 
 
 def is_decided(
-    state: SessionState, artifacts: Artifacts, phase: Phase, pipeline: Pipeline | None = None
+    state: SessionState, artifacts: Artifacts, phase: str, pipeline: Pipeline | None = None
 ) -> bool:
     """Whether the artifacts show an outcome of ``phase``: all work or, in a review, a verdict.
 
@@ -126,7 +126,7 @@ def _has_plan(state: SessionState, artifacts: Artifacts) -> bool:
 
 
 def _beyond(
-    state: SessionState, artifacts: Artifacts, decided: Phase, pipeline: Pipeline
+    state: SessionState, artifacts: Artifacts, decided: str, pipeline: Pipeline
 ) -> tuple[Evidence, ...]:
     """Return the results of the phases' checks if the artifacts show the outcome of ``decided``.
 
@@ -168,7 +168,7 @@ def infer(
     evidence = walk(state, artifacts, given)
     on_disk = evidence[-1].phase
 
-    def answer(phase: Phase, because: str, disagreement: str | None = None) -> Inference:
+    def answer(phase: str, because: str, disagreement: str | None = None) -> Inference:
         return Inference(
             phase=phase,
             evidence=evidence,
@@ -179,13 +179,13 @@ def infer(
 
     if not state_is_known:
         return answer(on_disk, "by the artifacts alone, since the recorded state cannot be read")
-    if state.phase is Phase.DONE:
+    if state.phase == Phase.DONE:
         return answer(Phase.DONE, "by the recorded phase")
     # With lines to replay, a failed session counts as being in the phase it failed in.
     said = working_phase(state) if pending else state.phase
     if said not in given:
         return answer(on_disk, f"by the artifacts, since the recorded phase is {said}")
-    if said is on_disk:
+    if said == on_disk:
         return answer(on_disk, "the recorded phase, confirmed by the artifacts")
     difference = None
     if not pending:
@@ -198,7 +198,7 @@ def infer(
     return answer(given.earlier(said, on_disk), because, difference)
 
 
-def chosen_phase(name: str, state: SessionState, inference: Inference) -> Phase:
+def chosen_phase(name: str, state: SessionState, inference: Inference) -> str:
     """Return the phase that ``--phase NAME`` names.
 
     Raises:
@@ -206,15 +206,14 @@ def chosen_phase(name: str, state: SessionState, inference: Inference) -> Phase:
             after that of ``inference``.
     """
     pipeline = pipeline_of(state)
-    phases: dict[str, Phase] = {phase.value: phase for phase in pipeline.by_name}
-    phase = phases.get(name)
-    if phase is None:
+    phases = tuple(pipeline.by_name)
+    if name not in phases:
         raise UsageError(
             f"no phase `{name}`", hints=(*meant(name, phases), f"phases: {', '.join(phases)}")
         )
     inferred = inference.phase
-    if inferred in pipeline and pipeline.earlier(phase, inferred) is not phase:
-        raise UsageError(f"`--phase` can only go back: `{phase}` comes after `{inferred}`")
-    if pipeline[phase].takes_part(state) is False:
-        raise UsageError(f"this session has no phase `{phase}`")
-    return phase
+    if inferred in pipeline and pipeline.earlier(name, inferred) != name:
+        raise UsageError(f"`--phase` can only go back: `{name}` comes after `{inferred}`")
+    if pipeline[name].takes_part(state) is False:
+        raise UsageError(f"this session has no phase `{name}`")
+    return name

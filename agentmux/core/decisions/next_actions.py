@@ -15,7 +15,7 @@ from agentmux.core.decisions.inference import is_decided
 from agentmux.core.definitions.definition import Kind
 from agentmux.core.journal.events import LaunchChosen
 from agentmux.core.journal.state import AGENT_MODES, NATIVE, Seat, SessionState
-from agentmux.core.names.phase import SETUP, Phase, ResearchKind
+from agentmux.core.names.phase import SETUP, ResearchKind
 from agentmux.core.names.statuses import (
     CLAIM_TAKEN,
     CRASHED,
@@ -114,7 +114,7 @@ class Settle:
     No agent is launched for that phase.
     """
 
-    phase: Phase
+    phase: str
     found: StateFromDisk
 
 

@@ -28,7 +28,6 @@ from agentmux.core.journal.events import (
 )
 from agentmux.core.journal.state import SessionState, TreeCheckpoint
 from agentmux.core.names.nearest import meant
-from agentmux.core.names.phase import Phase
 from agentmux.core.pipeline.registry import TERMINAL, pipeline_of
 from agentmux.errors import NotFoundError
 
@@ -50,7 +49,7 @@ _PROMPTED: Final = (
 class Position:
     """How far a session is: its work tree is saved whenever this changes."""
 
-    phase: Phase
+    phase: str
     cycle: int
     iteration: int
     subplans: tuple[int, ...]
@@ -75,7 +74,7 @@ def reason_to_save(before: Position, now: Position) -> str:
     return SUBPLAN if set(now.subplans) - set(before.subplans) else ""
 
 
-def rewound_phase(state: SessionState, to: TreeCheckpoint) -> Phase:
+def rewound_phase(state: SessionState, to: TreeCheckpoint) -> str:
     """Return the phase in which work goes on after the files went back to a checkpoint.
 
     It is the phase after the one that had ended, or else the one that was under way; never a later
@@ -83,10 +82,9 @@ def rewound_phase(state: SessionState, to: TreeCheckpoint) -> Phase:
     artifacts are in the history.
     """
     here, pipeline = working_phase(state), pipeline_of(state)
-    phases = {each.value: each for each in pipeline.by_name}
-    target = phases.get(to.phase, Phase.ARCHITECTING)
+    target = to.phase if to.phase in pipeline else pipeline.again
     if to.cycle != state.cycle:
-        target = Phase.ARCHITECTING
+        target = pipeline.again
     elif to.because == PHASE_ENDED:
         target = _after(state, target)
     elif pipeline[target].kind is Kind.FIX and to.iteration != state.iteration:
@@ -94,7 +92,7 @@ def rewound_phase(state: SessionState, to: TreeCheckpoint) -> Phase:
     return pipeline.earlier(target, here) if here in pipeline else target
 
 
-def _after(state: SessionState, phase: Phase) -> Phase:
+def _after(state: SessionState, phase: str) -> str:
     pipeline = pipeline_of(state)
     if pipeline[phase].kind in {Kind.REVIEW, Kind.COMPLETE}:
         return phase  # its verdicts, or its summary, are made again
@@ -104,10 +102,10 @@ def _after(state: SessionState, phase: Phase) -> Phase:
     return following
 
 
-def kept_subplans(state: SessionState, to: TreeCheckpoint, phase: Phase) -> tuple[int, ...]:
+def kept_subplans(state: SessionState, to: TreeCheckpoint, phase: str) -> tuple[int, ...]:
     """Return the sub-plans that stay done if work goes on in ``phase`` from a checkpoint."""
     same_plan = to.cycle == state.cycle and set(to.subplans) <= set(state.completed_subplans)
-    return to.subplans if phase is Phase.IMPLEMENTING and same_plan else ()
+    return to.subplans if pipeline_of(state)[phase].kind is Kind.WORK and same_plan else ()
 
 
 def stale_seats(events: Iterable[Event], number: int) -> tuple[str, ...]:

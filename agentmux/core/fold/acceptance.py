@@ -61,11 +61,11 @@ def is_signal(event: Event) -> bool:
     return event.fact.kind in SIGNALS or event.fact.kind in USER_DECISIONS
 
 
-def working_phase(state: SessionState) -> Phase:
+def working_phase(state: SessionState) -> str:
     """Return the phase whose work is under way; for a failed session, the phase that failed."""
-    if state.phase is Phase.FAILED and state.interruption is not None:
-        names = {phase.value: phase for phase in pipeline_of(state).by_name}
-        return names.get(state.interruption.phase, Phase.FAILED)
+    if state.phase == Phase.FAILED and state.interruption is not None:
+        known = state.interruption.phase in pipeline_of(state)
+        return state.interruption.phase if known else Phase.FAILED
     return state.phase
 
 
@@ -116,7 +116,7 @@ def _summary_is_coming(state: SessionState) -> bool:
     if state.summary_submitted:
         return False
     here = working_phase(state)
-    writers = [s for s in state.seats.values() if s.phase == here.value and not s.topic]
+    writers = [s for s in state.seats.values() if s.phase == here and not s.topic]
     return not writers or any(seat.status in {LAUNCHED, STOPPED} for seat in writers)
 
 

@@ -23,6 +23,7 @@ from agentmux.core.fold.transitions import (
     enter,
     forget,
     go_on,
+    known_phase,
     plan_values,
     schedule,
     unplanned,
@@ -190,9 +191,9 @@ def _signalled(state: SessionState, event: Event, step: FoldStep) -> SessionStat
     """
     working = replace(_heard(state, event), phase=working_phase(state))
     after = _handed_in(step(working, event, event.fact), event)
-    if state.phase is not Phase.FAILED:
+    if state.phase != Phase.FAILED:
         return after
-    if after.phase is working.phase and after.approval == working.approval:
+    if after.phase == working.phase and after.approval == working.approval:
         return replace(after, phase=Phase.FAILED)
     left = {name: seat for name, seat in after.seats.items() if seat.status != CRASHED}
     return replace(after, interruption=None, seats=left)
@@ -307,8 +308,9 @@ def _approved(state: SessionState, event: Event, fact: Approved) -> SessionState
 
 def _changes_requested(state: SessionState, event: Event, fact: ChangesRequested) -> SessionState:
     request = change_request_path(state)
-    small = fact.phase == Phase.FIXING
-    entered = enter(state, Phase.FIXING if small else Phase.ARCHITECTING)
+    pipeline = pipeline_of(state)
+    entered = enter(state, fact.phase if fact.phase in pipeline else pipeline.again)
+    small = kind_of(entered) is Kind.FIX
     # Signals count only in their launch's cycle, so research under way is launched again.
     began = replace(entered, cycle=state.cycle + 1, change_request=request, seats={})
     # As after a failed review: the cap on iterations counts from there.
@@ -368,7 +370,7 @@ def _is_wanted(state: SessionState, event: Event, phase: str) -> bool:
         return True
     here = working_phase(state)
     works = wanted(replace(state, phase=here)) if event.cycle == state.cycle else ()
-    return any(w.seat == event.seat and (w.topic or phase == here.value) for w in works)
+    return any(w.seat == event.seat and (w.topic or phase == here) for w in works)
 
 
 def _chosen(state: SessionState, event: Event, fact: LaunchChosen) -> SessionState:
@@ -462,7 +464,7 @@ def _told(state: SessionState, event: Event, fact: ResearchTold) -> SessionState
 
 
 def _settled(state: SessionState, event: Event, fact: PhaseSettled) -> SessionState:
-    if state.phase.value != fact.phase:
+    if state.phase != fact.phase:
         return state
     found = from_fields(StateFromDisk, fact.found, where="`phase_settled` event")
     known = replace(state, **found.values())
@@ -472,7 +474,7 @@ def _settled(state: SessionState, event: Event, fact: PhaseSettled) -> SessionSt
 
 
 def _resumed(state: SessionState, event: Event, fact: Resumed) -> SessionState:
-    phase = Phase(fact.phase)
+    phase, pipeline = known_phase(state, fact.phase), pipeline_of(state)
     found = from_fields(StateFromDisk, fact.found, where="`resumed` event")
     known = replace(
         state,
@@ -483,26 +485,26 @@ def _resumed(state: SessionState, event: Event, fact: Resumed) -> SessionState:
         interruption=None,
         seats={},
     )
-    if phase in {Phase.PRODUCT_MANAGEMENT, Phase.ARCHITECTING}:
+    if pipeline.nominates_from(phase):
         # Nobody is nominated yet; a default kept here would override the front matter to come.
         known = replace(known, reviewer_nominations=())
     if fact.override:
         return enter(known, phase)
-    last = pipeline_of(state).last
-    if phase is not last:  # the approved result no longer exists
+    last = pipeline.last
+    if phase != last:  # the approved result no longer exists
         known = forget(known, last)
     here = replace(known, phase=phase)
     # The resume may have skipped the phase that failed, because its artifacts were complete.
     if kind_of(here) is Kind.WORK:
         single = state.implementation_single_coder or state.options.single_coder
         return schedule(unplanned(replace(here, implementation_single_coder=single)))
-    if phase is last and not here.review_outcome and decided(here) is Verdict.PASS:
+    if phase == last and not here.review_outcome and decided(here) is Verdict.PASS:
         return replace(here, review_outcome=PASSED)
     return here
 
 
 def _reattached(state: SessionState, event: Event, fact: SessionReattached) -> SessionState:
-    return state if state.phase is Phase.FAILED else replace(state, interruption=None)
+    return state if state.phase == Phase.FAILED else replace(state, interruption=None)
 
 
 def _restarted(state: SessionState, event: Event, fact: SeatRestarted) -> SessionState:

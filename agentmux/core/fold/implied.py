@@ -143,12 +143,12 @@ def _of_review(before: SessionState, event: Event, after: SessionState) -> tuple
     history.
     """
     if isinstance(event.fact, Resumed):
-        passed = before.phase in pipeline_of(before) and before.phase is not after.phase
+        passed = before.phase in pipeline_of(before) and before.phase != after.phase
         goes_on = passed and kind_of(after) is Kind.COMPLETE and not event.fact.override
         return _review_at(_reviews(before, event), REVIEW_MD) if goes_on else ()
     if not isinstance(event.fact, (ReviewDone, PhaseSettled)):
         return ()
-    decided = after.phase in pipeline_of(after) and after.phase is not working_phase(before)
+    decided = after.phase in pipeline_of(after) and after.phase != working_phase(before)
     if working_kind(before) is not Kind.REVIEW or not decided:
         return ()
     reviews = _reviews(before, event)

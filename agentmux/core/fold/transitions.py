@@ -15,7 +15,7 @@ from agentmux.core.documents.plan import ExecutionPlan
 from agentmux.core.documents.review import Verdict, outcome
 from agentmux.core.journal.state import Archive, SessionState
 from agentmux.core.names import layout
-from agentmux.core.names.phase import Phase
+from agentmux.core.names.phase import ENDS
 from agentmux.core.names.statuses import CAPPED, PASSED
 from agentmux.core.pipeline.artifacts import done_marker
 from agentmux.core.pipeline.registry import kind_of, pipeline_of
@@ -43,7 +43,7 @@ _NOMINATED: Final[Mapping[str, object]] = {"reviewer_nominations": ()}
 """The document of architecting decides who reviews."""
 
 
-def enter(state: SessionState, phase: Phase, *, over: Phase | None = None) -> SessionState:
+def enter(state: SessionState, phase: str, *, over: str | None = None) -> SessionState:
     """Return the state in which the session has just entered ``phase``.
 
     What earlier attempts at the phase decided is reset, the files that they left will be archived,
@@ -54,7 +54,7 @@ def enter(state: SessionState, phase: Phase, *, over: Phase | None = None) -> Se
             from there on will be archived, too.
     """
     pipeline = pipeline_of(state)
-    if phase not in pipeline:
+    if known_phase(state, phase) not in pipeline:
         return replace(state, phase=phase, seats={})
     archive = Archive(
         to=layout.history(state.cycle, state.iteration), paths=pipeline[over or phase].archives
@@ -72,6 +72,17 @@ def enter(state: SessionState, phase: Phase, *, over: Phase | None = None) -> Se
     return entered
 
 
+def known_phase(state: SessionState, phase: str) -> str:
+    """Return ``phase``, the name of a phase of the session's pipeline or of an end.
+
+    Raises:
+        ValueError: It is neither.
+    """
+    if phase not in pipeline_of(state) and phase not in ENDS:
+        raise ValueError(f"`{phase}` is not a phase")
+    return phase
+
+
 def unplanned(state: SessionState) -> SessionState:
     """Return the state in which the request is sub-plan 1; ``state`` itself if there is a plan."""
     if pipeline_of(state).is_planned:
@@ -86,7 +97,7 @@ def again(state: SessionState, phase: str, subplans: tuple[int, ...]) -> Session
     Args:
         subplans: If the phase is implementing: the sub-plans that stay done.
     """
-    entered = enter(state, Phase(phase))
+    entered = enter(state, phase)
     if kind_of(entered) is not Kind.WORK or not subplans:
         return entered
     others = (n for n in range(1, state.subplan_count + 1) if n not in subplans)
@@ -103,7 +114,7 @@ def again(state: SessionState, phase: str, subplans: tuple[int, ...]) -> Session
     )
 
 
-def forget(state: SessionState, phase: Phase) -> SessionState:
+def forget(state: SessionState, phase: str) -> SessionState:
     """Return the state without the fields that ``phase`` and the phases after it have decided."""
     pipeline = pipeline_of(state)
     here = pipeline[phase]
@@ -112,7 +123,7 @@ def forget(state: SessionState, phase: Phase) -> SessionState:
     for each in pipeline.phases:
         if pipeline.places[each.phase] >= pipeline.places[at]:
             forgotten.update(_DECIDED_BY.get(each.kind, {}))
-            forgotten.update(_NOMINATED if each.phase is Phase.ARCHITECTING else {})
+            forgotten.update(_NOMINATED if each.phase == pipeline.nominating else {})
     return replace(state, **forgotten)
 
 
@@ -122,7 +133,7 @@ def go_on(state: SessionState) -> SessionState:
     following = first = pipeline[state.phase].next
     while following in pipeline and not pipeline[following].takes_part(state):
         following = pipeline[following].next
-    return enter(state, following, over=None if following is first else first)
+    return enter(state, following, over=None if following == first else first)
 
 
 def schedule(state: SessionState) -> SessionState:

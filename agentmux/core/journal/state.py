@@ -25,7 +25,7 @@ from agentmux.core.journal.results import (
     results_from,
 )
 from agentmux.core.names.layout import PLAIN_VERSION
-from agentmux.core.names.phase import Phase, ResearchKind
+from agentmux.core.names.phase import ENDS, Phase, ResearchKind
 from agentmux.core.names.statuses import CRASHED, KEEP, LAUNCHED
 
 NATIVE: Final = "native"
@@ -322,7 +322,7 @@ class SessionState:
             ``name``, ``run``, ``timeout_s`` and ``required``.
     """
 
-    phase: Phase
+    phase: str
     schema_version: int = PLAIN_VERSION
     revision: int = 0
     journal_id: str = ""
@@ -482,13 +482,6 @@ def _to_pipeline(value: object, where: str) -> PipelineDefinition | None:
     return None if value is None else definition_from(value, where)
 
 
-def _phase(value: object, where: str) -> Phase:
-    try:
-        return Phase(str(value))
-    except ValueError:
-        raise FieldError(f"{where}: `{value}` is not a phase") from None
-
-
 def issue_fields(issue: Issue | None) -> dict[str, object] | None:
     """Return an issue as ``state.json`` has it; None for none."""
     if issue is None:
@@ -497,7 +490,6 @@ def issue_fields(issue: Issue | None) -> dict[str, object] | None:
 
 
 _NESTED: Final[Mapping[str, tuple[Callable[[Any], object], Callable[[object, str], object]]]] = {
-    "phase": (str, _phase),
     "research": _map_of(Research),
     "base": _optional(Base),
     "setup": _optional(Setup),
@@ -520,6 +512,7 @@ _NESTED: Final[Mapping[str, tuple[Callable[[Any], object], Callable[[object, str
 }
 
 
+_OF_FEATURE: Final = frozenset[str](Phase)
 _FIELDS: Final = {each.name: str(each.type) for each in fields(SessionState)}
 _ONLY_WHERE_SET: Final = (
     *("base", "worktree_made", "setup", "port_base", "delivery"),
@@ -547,6 +540,26 @@ def encode(state: SessionState) -> dict[str, object]:
     return {**extra, **made} if isinstance(extra, dict) else made
 
 
+def phase_names(pipeline: PipelineDefinition | None) -> frozenset[str]:
+    """Return the phases that a session with this pipeline can be in, its ends included."""
+    if pipeline is None:
+        return _OF_FEATURE
+    return ENDS.union(each.phase for each in pipeline.phases)
+
+
+def has_phase(values: Json) -> bool:
+    """Whether the content of a ``state.json`` names a phase of its pipeline, or an end.
+
+    Nothing else is checked: the content may be that of a damaged file.
+    """
+    phase, pipeline = values.get("phase"), values.get("pipeline")
+    if not isinstance(phase, str) or pipeline is None:
+        return phase in tuple(_OF_FEATURE)  # a damaged file may hold anything
+    phases = pipeline.get("phases") if isinstance(pipeline, dict) else None
+    listed = phases if isinstance(phases, list) else []
+    return phase in ENDS or any(isinstance(e, dict) and e.get("phase") == phase for e in listed)
+
+
 def decode(values: Json, *, where: str) -> SessionState:
     """Return the state that ``values``, the content of ``state.json``, describe.
 
@@ -564,5 +577,7 @@ def decode(values: Json, *, where: str) -> SessionState:
             found[name] = decode_field(kind, values[name], where, name)
     if "phase" not in found:
         raise FieldError(f"{where}: `phase` is missing")
+    if found["phase"] not in phase_names(found.get("pipeline")):
+        raise FieldError(f"{where}: phase: `{found['phase']}` is not a phase")
     extra = {key: value for key, value in values.items() if key not in _FIELDS}
     return SessionState(**found, extra=extra)

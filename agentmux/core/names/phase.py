@@ -24,6 +24,10 @@ class Phase(StrEnum):
     FAILED = "failed"
 
 
+ENDS: Final = frozenset[str]({Phase.DONE, Phase.FAILED})
+"""What a session can be in beside the phases of its pipeline."""
+
+
 class ResearchKind(StrEnum):
     """The kinds of research: in the code base, or on the web."""
 

@@ -59,7 +59,7 @@ class PhaseDescriptor:
         takes_part: Whether a session goes through the phase; None if that is not known yet.
     """
 
-    phase: Phase
+    phase: str
     kind: Kind
     folder: str
     roles: tuple[str, ...]
@@ -68,8 +68,8 @@ class PhaseDescriptor:
     signal: str
     check: Check
     archives: tuple[str, ...]
-    on_fail: Phase | None
-    next: Phase
+    on_fail: str | None
+    next: str
     when: When
     takes_part: Callable[[SessionState], bool | None]
 
@@ -123,7 +123,7 @@ def described(pipeline: PipelineDefinition) -> tuple[PhaseDescriptor, ...]:
 
 def _described(pipeline: PipelineDefinition, phase: PhaseDefinition) -> PhaseDescriptor:
     return PhaseDescriptor(
-        phase=Phase(phase.phase),
+        phase=phase.phase,
         kind=phase.kind,
         folder=phase.folder,
         roles=phase.roles,
@@ -132,8 +132,8 @@ def _described(pipeline: PipelineDefinition, phase: PhaseDefinition) -> PhaseDes
         signal=_SIGNALS_OF_1.get(phase.phase) or _SIGNALS[phase.kind],
         check=_CHECKS_OF_1.get(phase.phase) or _CHECKS[phase.kind],
         archives=_archives(pipeline, phase),
-        on_fail=Phase(phase.on_fail) if phase.on_fail else None,
-        next=Phase(_next(pipeline, phase)),
+        on_fail=phase.on_fail or None,
+        next=_next(pipeline, phase),
         when=phase.when,
         takes_part=_takes_part(phase),
     )

@@ -11,10 +11,11 @@ from collections.abc import Mapping
 from typing import Final
 
 from agentmux.core.codec.frozen import dataclass
-from agentmux.core.definitions.definition import Kind, PipelineDefinition
+from agentmux.core.definitions.definition import Kind, PipelineDefinition, When
 from agentmux.core.definitions.feature import FEATURE
+from agentmux.core.journal.events import ArchitectureDone
 from agentmux.core.journal.state import SessionState
-from agentmux.core.names.phase import Phase
+from agentmux.core.names.phase import ENDS
 from agentmux.core.pipeline.kinds import PhaseDescriptor, described
 
 
@@ -32,42 +33,58 @@ class Pipeline:
     """
 
     phases: tuple[PhaseDescriptor, ...]
-    by_name: Mapping[Phase, PhaseDescriptor]
+    by_name: Mapping[str, PhaseDescriptor]
     folders: tuple[str, ...]
-    places: Mapping[Phase, float]
+    places: Mapping[str, float]
 
     def __contains__(self, phase: object) -> bool:
         """Whether this is a phase of the pipeline; an end, such as ``done``, is none."""
         return phase in self.by_name
 
-    def __getitem__(self, phase: Phase) -> PhaseDescriptor:
+    def __getitem__(self, phase: str) -> PhaseDescriptor:
         """Return a phase by its name."""
         return self.by_name[phase]
 
-    def from_(self, phase: Phase) -> tuple[PhaseDescriptor, ...]:
+    def from_(self, phase: str) -> tuple[PhaseDescriptor, ...]:
         """Return a phase and those behind it, in the order of the definition."""
         return self.phases[self.phases.index(self[phase]) :]
 
-    def before(self, phase: Phase) -> tuple[PhaseDescriptor, ...]:
+    def before(self, phase: str) -> tuple[PhaseDescriptor, ...]:
         """Return the phases before a phase, in the order of the definition."""
         return self.phases[: self.phases.index(self[phase])]
 
     @property
-    def last(self) -> Phase:
+    def last(self) -> str:
         """The phase in which the user decides."""
         return next(each.phase for each in self.phases if each.kind is Kind.COMPLETE)
+
+    @property
+    def again(self) -> str:
+        """The phase in which a new cycle begins: the first that every session goes through."""
+        return next(e.phase for e in self.phases if e.when is When.ALWAYS and e.kind != Kind.FIX)
+
+    @property
+    def nominating(self) -> str | None:
+        """The phase whose document says who reviews; None if no document does."""
+        signal = ArchitectureDone.kind
+        return next((each.phase for each in self.phases if each.signal == signal), None)
+
+    def nominates_from(self, phase: str) -> bool:
+        """Whether the document that says who reviews is made in ``phase`` or after it."""
+        named = self.nominating
+        return named is not None and phase in self and self.places[phase] <= self.places[named]
 
     @property
     def is_planned(self) -> bool:
         """Whether a plan says what the work is; else the whole request is sub-plan 1."""
         return any(each.kind is Kind.PLAN for each in self.phases)
 
-    def mended(self, fix: Phase) -> PhaseDescriptor | None:
+    def mended(self, fix: str) -> PhaseDescriptor | None:
         """Return the work that a fix mends: the last one before the walk goes on; None for none."""
         works = [e for e in self.before(self[fix].next) if e.kind is Kind.WORK]
         return works[-1] if works else None
 
-    def earlier(self, one: Phase, other: Phase) -> Phase:
+    def earlier(self, one: str, other: str) -> str:
         """Return the one of two phases that comes first within an iteration.
 
         Neither may be one in `TERMINAL`, such as ``done``.
@@ -115,6 +132,6 @@ def kind_of(state: SessionState) -> Kind | None:
     return pipeline[state.phase].kind if state.phase in pipeline else None
 
 
-TERMINAL: Final = frozenset(set(Phase) - set(PIPELINE))
+TERMINAL: Final = ENDS
 
 earlier: Final = FEATURE_PIPELINE.earlier

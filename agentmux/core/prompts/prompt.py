@@ -121,7 +121,7 @@ class PromptInputs:
 
     session_dir: str
     project_dir: str
-    phase: Phase = Phase.ARCHITECTING
+    phase: str = Phase.ARCHITECTING
     role: str = ""
     seat: str = ""
     cycle: int = 1
@@ -149,7 +149,7 @@ Filler: TypeAlias = Callable[[PromptInputs], str]
 """A function that returns the text that replaces a name in a template."""
 
 
-def template_for(phase: Phase, role: str, *, single: bool = False) -> str:
+def template_for(phase: str, role: str, *, single: bool = False) -> str:
     """Return the name of the template for what ``role`` does in ``phase``.
 
     Args:
@@ -187,7 +187,7 @@ def artifacts(inputs: PromptInputs) -> tuple[str, ...]:
 
 
 def _artifacts(inputs: PromptInputs) -> tuple[str, ...]:
-    if inputs.phase is Phase.COMPLETING and inputs.role in REVIEWERS:
+    if inputs.phase == Phase.COMPLETING and inputs.role in REVIEWERS:
         return (f"{layout.COMPLETION}/summary.md",)
     if inputs.role in REVIEWERS:
         return (f"{layout.REVIEW}/{review_file(inputs.role)}",)
@@ -204,7 +204,7 @@ def markers(inputs: PromptInputs) -> tuple[str, ...]:
     """
     if inputs.role != CODER:
         return ()
-    if inputs.phase is Phase.FIXING:
+    if inputs.phase == Phase.FIXING:
         return (done_marker(1),)
     own = () if inputs.subplan is None else (inputs.subplan,)
     return tuple(done_marker(n) for n in own or (index for index, _ in inputs.subplans))
@@ -218,7 +218,7 @@ def signals(inputs: PromptInputs) -> tuple[str, ...]:
 def _signals(inputs: PromptInputs) -> tuple[str, ...]:
     if inputs.role == CODER:
         return _coder_signals(inputs)
-    if inputs.phase is Phase.COMPLETING and inputs.role in REVIEWERS:
+    if inputs.phase == Phase.COMPLETING and inputs.role in REVIEWERS:
         return ("summary",)
     if inputs.role in REVIEWERS:
         return (f"review --role {inputs.role}",)
@@ -228,7 +228,7 @@ def _signals(inputs: PromptInputs) -> tuple[str, ...]:
 
 
 def _coder_signals(inputs: PromptInputs) -> tuple[str, ...]:
-    if inputs.phase is Phase.FIXING:
+    if inputs.phase == Phase.FIXING:
         return ("done",)
     if inputs.subplan is not None:
         return (f"done --subplan {inputs.subplan}",)

@@ -17,7 +17,7 @@ from agentmux.core.pipeline.work import Work
 PM_REQUIREMENTS: Final = f"{layout.PRODUCT_MANAGEMENT}/requirements.md"
 PLAN_MD: Final = f"{layout.PLANNING}/plan.md"
 
-_BEFORE: Final[dict[Phase, tuple[str, ...]]] = {
+_BEFORE: Final[dict[str, tuple[str, ...]]] = {
     Phase.PRODUCT_MANAGEMENT: (),
     Phase.ARCHITECTING: (PM_REQUIREMENTS,),
     Phase.PLANNING: (PM_REQUIREMENTS, ARCHITECTURE),
@@ -47,9 +47,9 @@ def _reading(state: SessionState, work: Work, artifacts: Artifacts) -> Iterator[
     for path in _BEFORE.get(state.phase, ()):
         if artifacts.has_content(path):
             yield path
-    if work.role == CODER and state.phase is Phase.IMPLEMENTING:
+    if work.role == CODER and state.phase == Phase.IMPLEMENTING:
         yield from _plan_of(state, work)
-    if state.phase is Phase.REVIEWING and state.iteration > 0:
+    if state.phase == Phase.REVIEWING and state.iteration > 0:
         yield from _of_last_review(state, artifacts)
     if state.phase in _RESEARCH_FOR:
         yield from _research(state)

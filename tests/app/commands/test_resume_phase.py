@@ -113,7 +113,7 @@ class Case:
         plan, before = self.plan(), self.files()
         entered = plan.phase
         session, due = self.resume()
-        assert session.state.phase is entered, plan.because
+        assert session.state.phase == entered, plan.because
         wanted = [action.work for action in due if isinstance(action, Launch)]
         assert [pane.work for pane in plan.panes] == wanted
         pending = plan.state.pending_archive  # of a signal that this resume applies
@@ -155,7 +155,7 @@ def at_work(case: Case, *seats: str, **more: Any) -> None:
     for seat in seats:
         subplan = int(seat.removeprefix("coder-")) if seat.startswith("coder-") else None
         place = {
-            "phase": state.phase.value, "cycle": state.cycle, "iteration": state.iteration,
+            "phase": state.phase, "cycle": state.cycle, "iteration": state.iteration,
             "subplan": subplan,
         }  # fmt: skip
         record = {
@@ -218,9 +218,9 @@ def test_the_dry_run_names_where_work_goes_on(
     )  # fmt: skip
     seats = [seat for number, seat in enumerate(WANTS.get(phase, ())) if number in launched]
     at_work(case, *seats)
-    if handed_in and phase is Phase.IMPLEMENTING and seats:
+    if handed_in and phase == Phase.IMPLEMENTING and seats:
         case.disk.tell(CodeDone(subplan_index=int(seats[0][-1])), seats[0], f"launch-{seats[0]}")
-    if handed_in and phase is Phase.REVIEWING and seats and "logic+" in files:
+    if handed_in and phase == Phase.REVIEWING and seats and "logic+" in files:
         given_review = ReviewDone(role="reviewer_logic", verdict="pass", review=review("pass"))
         case.disk.tell(given_review, "reviewer_logic", "launch-reviewer_logic")
     case.check()
@@ -322,7 +322,7 @@ def badly(make: Make) -> Case:
 
 def test_a_resume_judges_an_architecture_as_a_submission_does(badly: Case) -> None:
     plan = badly.check()
-    assert plan.phase is Phase.ARCHITECTING
+    assert plan.phase == Phase.ARCHITECTING
     assert "`qualty` is not a reviewer" in plan.inference.evidence[-1].because
     assert any("`qualty` is not a reviewer" in warning for warning in plan.warnings)
 
@@ -330,7 +330,7 @@ def test_a_resume_judges_an_architecture_as_a_submission_does(badly: Case) -> No
 def test_an_architecture_that_was_accepted_is_not_judged_again(make: Make) -> None:
     case = make(Phase.PLANNING, "", reviewer_nominations=("reviewer_logic",))
     case.disk.leave("02_architecting/architecture.md", "---\nreviewers: [qualty]\n---\n# A\n")
-    assert case.check().phase is Phase.PLANNING
+    assert case.check().phase == Phase.PLANNING
 
 
 def test_what_cannot_be_read_is_no_phase(make: Make) -> None:

@@ -34,7 +34,7 @@ def test_the_result_is_merged_into_the_checkout_of_the_base(studio: Studio) -> N
     studio.start()
     assert studio.drive("start") is ExitCode.OK
     state = studio.state()
-    assert state.phase is Phase.DONE
+    assert state.phase == Phase.DONE
     assert state.commit is not None
     assert state.delivery is not None
     new = state.delivery.steps["merge"].record["new"]

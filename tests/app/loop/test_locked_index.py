@@ -46,7 +46,7 @@ def meanwhile(act: Callable[[], object]) -> threading.Thread:
 
 def check_done(studio: Studio) -> None:
     """Check that there is one commit, and that the user's next commit does not undo any of it."""
-    assert studio.state().phase is Phase.DONE
+    assert studio.state().phase == Phase.DONE
     assert git(studio.project, "status", "--porcelain") == ""
     (studio.project / "next.txt").write_text("next\n")
     git(studio.project, "add", "next.txt")
@@ -100,7 +100,7 @@ def test_while_it_waits_the_session_says_why(studio: Studio) -> None:
     thread.join()
     (state,) = seen
     assert state.commit is not None
-    assert state.phase is Phase.COMPLETING
+    assert state.phase == Phase.COMPLETING
     assert state.approval is not None
     assert str(lock_of(studio)) in state.commit.reason
     assert "rm " in state.commit.reason
@@ -119,7 +119,7 @@ def test_every_resume_tries_again(studio: Studio, still: bool) -> None:
     thread = meanwhile(stop)
     studio.drive("start")
     thread.join()
-    assert studio.state().phase is Phase.COMPLETING
+    assert studio.state().phase == Phase.COMPLETING
     assert git(studio.project, "log", "--format=%s") == "Begin\n"
 
     if not still:
@@ -169,7 +169,7 @@ def test_an_index_that_git_refuses_is_right_after_the_next_resume(studio: Studio
     thread = meanwhile(stop)
     studio.drive("start")
     thread.join()
-    assert studio.state().phase is Phase.COMPLETING
+    assert studio.state().phase == Phase.COMPLETING
     hook.unlink()
     index.with_name("kept").rename(index)
     studio.resume()

@@ -360,7 +360,7 @@ def test_a_crashed_agent_is_launched_once_more_then_the_session_fails(stage: Sta
 
     async def play() -> None:
         async with stage.driven():
-            await stage.until(lambda: stage.state().phase is Phase.FAILED)
+            await stage.until(lambda: stage.state().phase == Phase.FAILED)
             await stage.until(lambda: 2 in stage.state().completed_subplans, "the neighbour")
 
     asyncio.run(play())
@@ -384,7 +384,7 @@ def test_an_agent_that_crashes_once_is_brought_back(stage: Stage) -> None:
 
     async def play() -> None:
         async with stage.driven():
-            await stage.until(lambda: stage.state().phase is Phase.PLANNING)
+            await stage.until(lambda: stage.state().phase == Phase.PLANNING)
 
     asyncio.run(play())
     assert [fact.attempt for fact in stage.facts("agent_launched", "architect")] == [1, 2]
@@ -407,7 +407,7 @@ def test_a_pane_that_the_user_ended_is_not_brought_back(stage: Stage) -> None:
     asyncio.run(play())
     assert [fact.cause for fact in stage.facts("agent_exited")] == ["ended_by_user"]
     assert len(stage.facts("agent_launched")) == 1
-    assert stage.state().phase is Phase.ARCHITECTING
+    assert stage.state().phase == Phase.ARCHITECTING
     assert "architect: was ended by the user" in stage.messages()
 
 
@@ -479,7 +479,7 @@ def test_who_ends_its_turn_without_a_signal_is_asked_within_seconds(
 
     async def play() -> None:
         async with stage.driven():
-            await stage.until(lambda: stage.state().phase is Phase.PLANNING)
+            await stage.until(lambda: stage.state().phase == Phase.PLANNING)
 
     asyncio.run(play())
     assert [fact.result for fact in stage.facts("agent_nudged", "architect")] == ["submitted"]
@@ -495,7 +495,7 @@ def test_a_program_that_draws_late_is_waited_for_with_its_prompt(
 
     async def play() -> None:
         async with stage.driven():
-            await stage.until(lambda: stage.state().phase is Phase.PLANNING)
+            await stage.until(lambda: stage.state().phase == Phase.PLANNING)
 
     asyncio.run(play())
     assert stage.waited_s[0] >= 120
@@ -521,7 +521,7 @@ def test_a_draft_puts_the_question_off_until_it_is_gone(
                 ["tmux", "-S", tmux.socket, "send-keys", "-t", pane, "-N", "7", "BSpace"],
                 check=True,
             )
-            await stage.until(lambda: stage.state().phase is Phase.PLANNING)
+            await stage.until(lambda: stage.state().phase == Phase.PLANNING)
 
     asyncio.run(play())
     assert [fact.result for fact in stage.facts("agent_nudged")] == ["submitted"]
@@ -614,7 +614,7 @@ def test_a_failed_step_is_shown_and_tried_again(
             assert "no space for a new pane" in (problem(stage) or "")
             assert "no space for a new pane" in stage.messages()
             balky.broken = None
-            await stage.until(lambda: stage.state().phase is Phase.PLANNING, "it goes on")
+            await stage.until(lambda: stage.state().phase == Phase.PLANNING, "it goes on")
             await stage.until(lambda: not problem(stage))
 
     asyncio.run(play())
@@ -713,7 +713,7 @@ def test_a_snapshot_that_cannot_be_written_is_logged_and_stalls_nothing(
         (snapshot / "in the way").mkdir(parents=True)
         async with stage.driven("reattach"):
             with caplog.at_level(logging.WARNING, logger="agentmux"):
-                await stage.until(lambda: stage.state().phase is Phase.COMPLETING)
+                await stage.until(lambda: stage.state().phase == Phase.COMPLETING)
             await stage.until((stage.path / layout.snapshot("planner")).exists)
             assert snapshot.is_dir()
 
@@ -738,7 +738,7 @@ def test_who_is_followed_by_another_leaves_the_place_beside_the_monitor(
                 pane = stage.pane(seat).id
                 balky.paste(pane, "go on")
                 balky.press_enter(pane)
-            await stage.until(lambda: stage.state().phase is Phase.COMPLETING)
+            await stage.until(lambda: stage.state().phase == Phase.COMPLETING)
             await stage.until(lambda: "reviewer_logic" in balky.vacated)
 
     asyncio.run(play())
@@ -765,7 +765,7 @@ def test_a_program_that_is_being_asked_holds_up_only_its_launch(stage: Stage) ->
             await stage.until(lambda: stage.display.picture, "the first look is over")
             assert not stage.facts("agent_launched")
             answers.set()
-            await stage.until(lambda: stage.state().phase is Phase.PLANNING)
+            await stage.until(lambda: stage.state().phase == Phase.PLANNING)
 
     asyncio.run(play())
     assert len(stage.facts("agent_launched", "architect")) == 1
@@ -826,7 +826,7 @@ def test_a_program_that_knows_less_than_it_was_taken_for_is_launched_without_it(
 
     async def play() -> None:
         async with stage.driven():
-            await stage.until(lambda: stage.state().phase is Phase.PLANNING)
+            await stage.until(lambda: stage.state().phase == Phase.PLANNING)
 
     asyncio.run(play())
     assert [fact.status for fact in stage.facts("agent_exited", "architect")] == [2]
@@ -1181,7 +1181,7 @@ def test_what_a_commit_leaves_out_is_not_approved_by_itself(stage: Stage) -> Non
             await stage.until(
                 lambda: "not approved automatically: the commit leaves out app/" in stage.messages()
             )
-            assert stage.state().phase is Phase.COMPLETING
+            assert stage.state().phase == Phase.COMPLETING
             assert not stage.facts("approve")
             repository.inside = ()
             poke(stage.path)
@@ -1241,7 +1241,7 @@ def test_whatever_keeps_a_commit_from_being_made_leaves_the_decision_open(
             await approve_by_keys(stage, keyboard)
             await stage.until(lambda: stage.facts("commit_failed"))
             await stage.until(lambda: reason in stage.messages())
-            assert stage.state().phase is Phase.COMPLETING
+            assert stage.state().phase == Phase.COMPLETING
             await approve_by_keys(stage, keyboard)
             assert await asyncio.wait_for(asyncio.shield(driving), DEADLINE_S) is ExitCode.OK
 
@@ -1307,7 +1307,7 @@ def test_it_ends_with_its_server(stage: Stage, balky: Balky) -> None:
     interruption = stage.state().interruption
     assert interruption is not None
     assert "tmux" in interruption.cause
-    assert stage.state().phase is Phase.ARCHITECTING
+    assert stage.state().phase == Phase.ARCHITECTING
 
 
 # -- how it ends --------------------------------------------------------------------------------
@@ -1346,7 +1346,7 @@ def test_sigterm_leaves_the_agents_alone_and_a_new_one_adopts_them(
         assert "SIGTERM" in interruption.cause
         async with stage.driven("reattach"):
             assert stage.pane("architect").pid == pid
-            await stage.until(lambda: stage.state().phase is Phase.PLANNING)
+            await stage.until(lambda: stage.state().phase == Phase.PLANNING)
 
     asyncio.run(play())
     assert len(stage.facts("agent_launched", "architect")) == 1
@@ -1379,7 +1379,7 @@ def test_stop_keeps_the_screens_ends_the_agents_and_then_the_session(
     interruption = stage.state().interruption
     assert interruption is not None
     assert "stopped" in interruption.cause
-    assert stage.state().phase is Phase.ARCHITECTING
+    assert stage.state().phase == Phase.ARCHITECTING
 
 
 def test_a_stop_whose_first_half_fails_still_ends_the_session_and_names_its_cause(

@@ -235,7 +235,7 @@ def test_who_waits_for_research_is_left_alone_while_somebody_does_it(
     looking.session.record(launched, seat="code-researcher-x", launch="r")
     if gone:
         looking.session.record(AgentExited(cause=gone), seat="code-researcher-x", launch="r")
-    assert looking.session.state.phase is Phase.ARCHITECTING
+    assert looking.session.state.phase == Phase.ARCHITECTING
     looking.show(IDLE)
     looking.look()
     looking.look()

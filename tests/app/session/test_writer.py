@@ -235,11 +235,11 @@ def waiting(folder: Path, phase: Phase, seat: str, fact: Fact) -> OnDisk:
     """Return a session whose agent has handed in, but whose state does not have it yet."""
     assert EXECUTION is not None
     groups = EXECUTION.execution.to_fields()["groups"]
-    fixing = phase is Phase.FIXING
+    fixing = phase == Phase.FIXING
     disk = OnDisk(
         folder,
         phase,
-        product_manager=phase is Phase.PRODUCT_MANAGEMENT,
+        product_manager=phase == Phase.PRODUCT_MANAGEMENT,
         subplan_count=1,
         implementation_groups=tuple(groups) if isinstance(groups, list) else (),
         implementation_active_plan_ids=(1,),
@@ -251,7 +251,7 @@ def waiting(folder: Path, phase: Phase, seat: str, fact: Fact) -> OnDisk:
         disk.leave("04_planning/execution_plan.yaml", EXECUTION.execution.to_fields())
     if fixing:
         disk.leave("07_review/fix_request.md", "# Mend it\n")
-    elif phase is Phase.REVIEWING:
+    elif phase == Phase.REVIEWING:
         disk.leave("06_implementation/done_1", "")
         disk.leave("07_review/review_logic.yaml", review("fail"))
     disk.launch(seat, subplan=1 if seat == "coder-1" else None)
@@ -260,7 +260,7 @@ def waiting(folder: Path, phase: Phase, seat: str, fact: Fact) -> OnDisk:
     return disk
 
 
-def taken_over(disk: OnDisk) -> tuple[Phase, Phase]:
+def taken_over(disk: OnDisk) -> tuple[str, str]:
     """Take a session over and infer its phase; return that and the phase of the artifacts alone."""
     session = opened(disk.files)
     session.take_over()

@@ -81,7 +81,7 @@ def test_an_accepted_signal_is_one_line_that_names_its_artifact(architecting: On
         sha256=hashlib.sha256(text.encode()).hexdigest(),
         reviewers=("reviewer_quality", "reviewer_logic"),
     )
-    assert architecting.state.phase is Phase.PLANNING
+    assert architecting.state.phase == Phase.PLANNING
 
 
 def test_the_same_work_again_is_a_duplicate_and_no_second_line(architecting: OnDisk) -> None:
@@ -105,7 +105,7 @@ def test_other_work_after_the_phase_is_journaled_and_ignored(architecting: OnDis
     assert answer.result == "ignored"
     assert "moved on to planning" in answer.reason
     assert architecting.kinds[-2:] == ["submit_architecture"] * 2
-    assert architecting.state.phase is before.phase
+    assert architecting.state.phase == before.phase
     assert architecting.state.signals == before.signals
 
 
@@ -116,7 +116,7 @@ def test_an_older_launch_is_ignored_even_with_nothing_to_show(architecting: OnDi
     assert answer.result == "ignored"
     assert "belongs to launch new" in answer.reason
     assert architecting.kinds[-1] == "submit_architecture"
-    assert architecting.state.phase is Phase.ARCHITECTING
+    assert architecting.state.phase == Phase.ARCHITECTING
 
 
 def test_a_refused_signal_leaves_no_line(architecting: OnDisk) -> None:
@@ -134,7 +134,7 @@ def test_a_torn_line_of_a_killed_writer_is_no_obstacle(architecting: OnDisk) -> 
     with architecting.files.journal.path.open("ab") as file:
         file.write(b'{"v":1,"id":"half')
     assert hand_in(architecting, environ, "submit_architecture").result == "accepted"
-    assert architecting.state.phase is Phase.PLANNING
+    assert architecting.state.phase == Phase.PLANNING
 
 
 def test_the_answer_is_on_the_disk_before_it_is_given(
@@ -251,7 +251,7 @@ def test_a_review_is_found_under_each_of_its_names(tmp_path: Path, name: str) ->
     environ = session.launch("reviewer_logic")
     session.leave(f"07_review/{name}", review("fail"))
     assert hand_in(session, environ, "submit_review", role="logic").result == "accepted"
-    assert session.state.phase is Phase.FIXING
+    assert session.state.phase == Phase.FIXING
 
 
 def test_with_two_reviewers_a_review_needs_a_name_of_its_own(tmp_path: Path) -> None:
@@ -314,7 +314,7 @@ def test_a_text_has_to_be_there_with_content(
     assert hand_in(session, environ, signal).problems == (f"{path}: empty",)
     session.leave(path, "all of it")
     assert hand_in(session, environ, signal).result == "accepted"
-    assert session.state.phase is after
+    assert session.state.phase == after
 
 
 # -- coders --------------------------------------------------------------------------------------
@@ -335,7 +335,7 @@ def test_a_single_coder_signals_each_sub_plan(tmp_path: Path) -> None:
     assert "--subplan" in hand_in(session, environ, "submit_done").reason
     assert hand_in(session, environ, "submit_done", subplan=1).result == "accepted"
     assert hand_in(session, environ, "submit_done", subplan=2).result == "accepted"
-    assert session.state.phase is Phase.REVIEWING
+    assert session.state.phase == Phase.REVIEWING
 
 
 # -- research ------------------------------------------------------------------------------------
@@ -433,7 +433,7 @@ def test_the_last_signal_of_a_launch_still_tells_the_conversation(tmp_path: Path
     environ = session.launch("coder-1", subplan=1, record={"session_ref": None})
     environ |= {"AGENTMUX_LEARN": "DEMO_THREAD_ID", "DEMO_THREAD_ID": "abc"}
     hand_in(session, environ, "submit_done")
-    assert session.state.phase is Phase.REVIEWING
+    assert session.state.phase == Phase.REVIEWING
     assert session.state.agents["coder-1"]["session_ref"] == "abc"
 
 
@@ -588,4 +588,4 @@ def test_eight_processes_at_once_are_each_taken_once(tmp_path: Path) -> None:
     assert session.kinds.count("submit_done") == 8
     assert len({answer["event_id"] for answer in answers}) == 8
     assert session.state.completed_subplans == tuple(range(1, 9))
-    assert session.state.phase is Phase.REVIEWING
+    assert session.state.phase == Phase.REVIEWING

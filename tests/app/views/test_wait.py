@@ -46,7 +46,9 @@ def commit(entry: SessionEntry, **values: Any) -> None:
 
 
 def wait(site: Site, entry: SessionEntry, goal: str, timeout_s: float | None = 10) -> str | None:
-    return wait_for(site, entry, Goal(goal), timeout_s=timeout_s, monotonic=time.monotonic).phase
+    return wait_for(
+        site, entry, Goal(goal, entry.fields), timeout_s=timeout_s, monotonic=time.monotonic
+    ).phase
 
 
 @pytest.mark.parametrize(
@@ -70,20 +72,35 @@ def wait(site: Site, entry: SessionEntry, goal: str, timeout_s: float | None = 1
 def test_what_meets_a_goal(entry: SessionEntry, goal: str, phase: str, met: bool) -> None:
     commit(entry, phase=phase)
     now = entry_at(build.site(Path("/"), config=None, environ={}), entry.path)
-    assert Goal(goal).is_met(now) is met
+    assert Goal(goal, entry.fields).is_met(now) is met
 
 
 def test_a_decision_is_wanted_only_with_the_summary(site: Site, entry: SessionEntry) -> None:
     commit(entry, phase="completing")
-    assert not Goal("decision").is_met(entry_at(site, entry.path))
+    assert not Goal("decision", {}).is_met(entry_at(site, entry.path))
     commit(entry, phase="completing", summary_submitted=True)
-    assert Goal("decision").is_met(entry_at(site, entry.path))
+    assert Goal("decision", {}).is_met(entry_at(site, entry.path))
 
 
 def test_no_such_goal() -> None:
     with pytest.raises(UsageError) as raised:
-        Goal("reveiwing")
+        Goal("reveiwing", {})
     assert "reviewing" in raised.value.hints[0]
+
+
+def test_the_phases_are_those_of_the_session(entry: SessionEntry) -> None:
+    phases = [
+        {"phase": "mending", "kind": "fix"},
+        {"phase": "writing", "kind": "work"},
+        {"phase": "agreeing", "kind": "complete"},
+    ]
+    commit(entry, phase="agreeing", pipeline={"phases": phases}, summary_submitted=True)
+    now = entry_at(build.site(Path("/"), config=None, environ={}), entry.path)
+    assert Goal("writing", now.fields).is_met(now)
+    assert Goal("decision", now.fields).is_met(now)
+    assert not Goal("mending", now.fields).is_met(now)
+    with pytest.raises(UsageError, match="architecting"):
+        Goal("architecting", now.fields)
 
 
 def test_what_is_there_needs_no_time(site: Site, entry: SessionEntry) -> None:

@@ -262,4 +262,4 @@ def test_a_signal_imports_nothing_that_it_does_not_need(tmp_path: Path) -> None:
         check=True,
     )
     assert answer.stdout.splitlines()[-1] == "0"
-    assert session.state.phase is Phase.REVIEWING
+    assert session.state.phase == Phase.REVIEWING

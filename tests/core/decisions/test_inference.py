@@ -359,7 +359,7 @@ def test_a_failed_session(failed_in: str, on_disk: str, pending: int, answer: st
 
 def test_nothing_but_a_failed_phase_and_some_artifacts() -> None:
     inferred = infer(SessionState(phase=Phase.FAILED), artifacts(disk(f"{BUILT} logic-")))
-    assert inferred.phase is Phase.REVIEWING
+    assert inferred.phase == Phase.REVIEWING
 
 
 # name, files, state (phase, review_iteration if it has one, cycle, …), answer
@@ -418,9 +418,9 @@ def test_iterations_and_cycles(name: str, files: str, said: str, answer: str) ->
 
 def test_what_is_waiting_to_be_archived_does_not_count() -> None:
     files = disk(f"{BUILT} logic+")
-    assert infer(state("completing"), artifacts(files)).phase is Phase.COMPLETING
+    assert infer(state("completing"), artifacts(files)).phase == Phase.COMPLETING
     absent = PIPELINE[Phase.PLANNING].archives
-    assert infer(state("planning"), artifacts(files, absent)).phase is Phase.PLANNING
+    assert infer(state("planning"), artifacts(files, absent)).phase == Phase.PLANNING
 
 
 # -- the evidence --------------------------------------------------------------------------------
@@ -428,7 +428,7 @@ def test_what_is_waiting_to_be_archived_does_not_count() -> None:
 
 def test_the_evidence_is_the_walk_up_to_the_first_gap() -> None:
     seen = walk(state("implementing"), artifacts(disk("arch plan done_1")))
-    assert [(each.phase.value, each.complete, each.because, each.paths) for each in seen] == [
+    assert [(each.phase, each.complete, each.because, each.paths) for each in seen] == [
         ("product_management", True, "not requested", ()),
         ("architecting", True, "architecture.md, 3 B", ("02_architecting/architecture.md",)),
         (
@@ -493,7 +493,7 @@ ANY_STATE = st.builds(
 )
 
 
-def first_gap(session: SessionState, on_disk: Artifacts, behind: Phase | None = None) -> Phase:
+def first_gap(session: SessionState, on_disk: Artifacts, behind: str | None = None) -> str:
     order = list(PIPELINE)
     phases = order[order.index(behind) :] if behind is not None else order
     return next(each for each in phases if not PIPELINE[each].check(session, on_disk).complete)
@@ -507,16 +507,16 @@ def test_no_work_is_skipped_and_none_is_repeated(
     inferred = infer(session, on_disk, state_is_known=known, pending=pending)
     gap = first_gap(session, on_disk)
     said = working_phase(session) if pending else session.phase
-    if known and session.phase is Phase.DONE:
-        assert inferred.phase is Phase.DONE
+    if known and session.phase == Phase.DONE:
+        assert inferred.phase == Phase.DONE
         return
     order = list(PIPELINE)
-    assert inferred.artifacts_phase is gap
+    assert inferred.artifacts_phase == gap
     assert inferred.evidence[-1].phase in {inferred.phase, gap}
     if not known or said not in PIPELINE:
-        assert inferred.phase is gap
-    elif said is gap:
-        assert inferred.phase is said
+        assert inferred.phase == gap
+    elif said == gap:
+        assert inferred.phase == said
     elif is_decided(session, on_disk, said):
         assert inferred.phase in {said, first_gap(session, on_disk, said), Phase.COMPLETING}
         assert order.index(inferred.phase) >= order.index(said)
@@ -530,7 +530,7 @@ def test_no_work_is_skipped_and_none_is_repeated(
 def at_work(session: SessionState, *seats: str, phase: str = "", **more: Any) -> SessionState:
     """Return the session with seats that were launched in its phase and have not handed in."""
     place = {
-        "phase": phase or session.phase.value,
+        "phase": phase or session.phase,
         "cycle": session.cycle,
         "iteration": session.iteration,
     }
@@ -555,11 +555,11 @@ def test_what_its_seat_did_not_hand_in_decides_nothing(
     inferred = infer(at_work(session, seat), on_disk, pending=pending)
     working = {"coder-2": subplan_count(session, on_disk) > 1}.get(seat, True)
     nominated = seat in nominations(session, on_disk) or seat not in REVIEWERS
-    if phase is Phase.FIXING and seat != "coder":
+    if phase == Phase.FIXING and seat != "coder":
         return
-    if phase is Phase.IMPLEMENTING and is_fix_iteration(session, on_disk):
+    if phase == Phase.IMPLEMENTING and is_fix_iteration(session, on_disk):
         return
-    if phase is Phase.REVIEWING and review_outcome(session, on_disk) is Verdict.FAIL:
+    if phase == Phase.REVIEWING and review_outcome(session, on_disk) is Verdict.FAIL:
         return  # another reviewer's fail decides
     if working and nominated:
         assert earlier(inferred.phase, phase) is inferred.phase
@@ -614,7 +614,7 @@ def test_a_draft_is_named_as_one() -> None:
 def test_what_was_handed_in_once_is_no_draft_when_it_comes_back() -> None:
     """The session went back because an artifact was lost; then the user restored the artifact."""
     session = at_work(state("architecting"), "architect", handed_in=True)
-    assert infer(session, artifacts(disk("arch plan done_1"))).phase is Phase.IMPLEMENTING
+    assert infer(session, artifacts(disk("arch plan done_1"))).phase == Phase.IMPLEMENTING
 
 
 LOST = [
@@ -650,4 +650,4 @@ def test_only_a_phase_that_a_session_has_is_gone_back_to(name: str, values: dict
     completing = replace(there, phase=Phase.COMPLETING)
     with pytest.raises(UsageError, match=f"has no phase `{name}`"):
         chosen_phase(name, without, completing)
-    assert chosen_phase(name, replace(without, **values), completing).value == name
+    assert chosen_phase(name, replace(without, **values), completing) == name

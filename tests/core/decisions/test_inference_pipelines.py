@@ -86,14 +86,14 @@ def test_the_answer_is_a_phase_of_the_pipeline_and_no_gap_is_skipped(
     inferred = infer(
         session, artifacts(files), state_is_known=known, pending=pending, pipeline=pipeline
     )
-    if known and session.phase is Phase.DONE:
-        assert inferred.phase is Phase.DONE
+    if known and session.phase == Phase.DONE:
+        assert inferred.phase == Phase.DONE
         return
     assert inferred.phase in pipeline.by_name
     gap = next(e.phase for e in pipeline.phases if not e.check(session, artifacts(files)).complete)
-    assert inferred.artifacts_phase is gap
+    assert inferred.artifacts_phase == gap
     if not known or (session.phase not in pipeline.by_name and not pending):
-        assert inferred.phase is gap
+        assert inferred.phase == gap
 
 
 def test_what_follows_from_a_definition_is_that_of_its_own_phases() -> None:
@@ -109,7 +109,7 @@ def test_what_follows_from_a_definition_is_that_of_its_own_phases() -> None:
     assert without.phases[0].archives == (
         "02_architecting", "06_implementation", "08_completion",
     )  # fmt: skip
-    assert without.phases[0].next is Phase.IMPLEMENTING
+    assert without.phases[0].next == Phase.IMPLEMENTING
 
 
 @pytest.mark.parametrize(

@@ -69,7 +69,7 @@ EMPTY = Artifacts()
 
 def ready(phase: Phase, *reviewers: str, **values: Any) -> Session:
     """Return a session in ``phase`` that has nothing left to archive."""
-    session = Session(phase) if phase is Phase.PRODUCT_MANAGEMENT else at(phase, *reviewers)
+    session = Session(phase) if phase == Phase.PRODUCT_MANAGEMENT else at(phase, *reviewers)
     session.tell(ArtifactsArchived())
     session.state = replace(session.state, **values)
     return session
@@ -492,7 +492,7 @@ def test_a_phase_is_settled_right_after_a_resume_and_only_then(
     name: str, phase: Phase, nominated: tuple[str, ...], files: dict[str, str], settled: bool
 ) -> None:
     session = ready(phase, *nominated)
-    if phase is Phase.PRODUCT_MANAGEMENT:
+    if phase == Phase.PRODUCT_MANAGEMENT:
         session.state = replace(session.state, product_manager=True)
     disk = artifacts(files)
     assert not [a for a in actions(session, disk=disk) if isinstance(a, Settle)]

@@ -54,7 +54,7 @@ IN_ANY_PHASE: tuple[Fact, ...] = (
 
 def in_phase(phase: Phase) -> tuple[Session, str]:
     """Return a session in ``phase``, and the seat that is launched in it."""
-    session = Session(phase) if phase is Phase.PRODUCT_MANAGEMENT else at(phase)
+    session = Session(phase) if phase == Phase.PRODUCT_MANAGEMENT else at(phase)
     seat = OF_PHASE[phase][0]
     role, _, index = seat.partition("-")
     if role == "coder":
@@ -75,9 +75,9 @@ def test_a_phase_takes_its_own_signal_and_no_other(phase: Phase, other: Phase) -
     session, seat = in_phase(phase)
     fact = OF_PHASE[other][1]
     judged = session.judge(fact, seat).answer
-    if phase is other:
+    if phase == other:
         assert judged is Answer.ACCEPTED
-    elif phase is Phase.FIXING and other is Phase.IMPLEMENTING:
+    elif phase == Phase.FIXING and other == Phase.IMPLEMENTING:
         assert judged is Answer.ACCEPTED  # a coder may name sub-plan 1 in a fix
     else:
         assert judged is Answer.IGNORED
@@ -293,7 +293,7 @@ def decision(session: Session, fact: Fact) -> str:
     return said
 
 
-@pytest.mark.parametrize("phase", [each for each in OF_PHASE if each is not Phase.COMPLETING])
+@pytest.mark.parametrize("phase", [each for each in OF_PHASE if each != Phase.COMPLETING])
 @pytest.mark.parametrize("fact", [Approved(), ChangesRequested(text="x")], ids=lambda f: f.kind)
 def test_nothing_is_to_be_decided_before_completing(phase: Phase, fact: Fact) -> None:
     session, _ = in_phase(phase)
@@ -333,7 +333,7 @@ def test_an_approval_stands() -> None:
 def test_a_done_session_takes_no_signal() -> None:
     session = at(Phase.COMPLETING).summed_up()
     session.tell(Approved(), "user")
-    assert session.state.phase is Phase.DONE
+    assert session.state.phase == Phase.DONE
     assert decision(session, ChangesRequested(text="x")) == "ignored: the session is done"
     assert answer(session, SummaryDone(), LOGIC, "l1") == "ignored: the session is done"
 
@@ -345,15 +345,15 @@ def test_a_failed_session_listens_in_the_phase_it_failed_in() -> None:
     session, seat = in_phase(Phase.PLANNING)
     launch = session.state.seats[seat].launch
     session.tell(SessionFailed(cause="lost twice"), seat, launch)
-    assert session.state.phase is Phase.FAILED
-    assert working_phase(session.state) is Phase.PLANNING
+    assert session.state.phase == Phase.FAILED
+    assert working_phase(session.state) == Phase.PLANNING
     assert session.judge(PlanDone(plan=plan(("serial", [1]))), seat).answer is Answer.ACCEPTED
     assert session.judge(DesignDone(), seat).answer is Answer.IGNORED
 
 
 def test_a_session_that_is_nothing_but_failed_takes_no_signal() -> None:
     session = Session(Phase.FAILED)
-    assert working_phase(session.state) is Phase.FAILED
+    assert working_phase(session.state) == Phase.FAILED
     assert decision(session, Approved()) == "ignored: the session is failed"
 
 

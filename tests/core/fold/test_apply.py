@@ -98,14 +98,14 @@ def test_a_session_begins_with_what_its_first_fact_holds() -> None:
     began = session.tell(
         SessionStarted(state={"phase": "product_management", "product_manager": True, "new": 1})
     )
-    assert began.phase is Phase.PRODUCT_MANAGEMENT
+    assert began.phase == Phase.PRODUCT_MANAGEMENT
     assert began.journal_id == "j1"
     assert began.extra == {"new": 1}
 
 
 def test_a_failed_session_is_imported_from_its_phase_alone() -> None:
     session = Session(Phase.ARCHITECTING)
-    assert session.tell(SessionImported(state={"phase": "failed"})).phase is Phase.FAILED
+    assert session.tell(SessionImported(state={"phase": "failed"})).phase == Phase.FAILED
 
 
 def test_a_first_fact_without_a_phase_names_itself() -> None:
@@ -133,13 +133,13 @@ NEXT = [
 def test_a_signal_leads_to_the_next_phase(
     name: str, phase: Phase, seat: str, fact: Any, following: str
 ) -> None:
-    session = Session(phase) if phase is Phase.PRODUCT_MANAGEMENT else at(phase)
+    session = Session(phase) if phase == Phase.PRODUCT_MANAGEMENT else at(phase)
     session.tell(ArtifactsArchived())
     after = session.signal(seat, fact)
     assert after.phase == following
     assert after.last_event == fact.kind
     # A phase that is skipped is archived as if it had been entered.
-    entered = PIPELINE[phase].next if after.phase is not phase else None
+    entered = PIPELINE[phase].next if after.phase != phase else None
     archived = [each.paths for each in after.pending_archive]
     assert archived == ([PIPELINE[entered].archives] if entered else [])
     assert not after.seats
@@ -177,7 +177,7 @@ def test_a_plan_without_a_design_leaves_none_of_an_earlier_plan() -> None:
     session.tell(Resumed(phase="planning", cycle=1, review_iteration=0, found={}))
     assert layout.DESIGN not in archived(session.state)
     session.planned()
-    assert session.state.phase is Phase.IMPLEMENTING
+    assert session.state.phase == Phase.IMPLEMENTING
     assert layout.DESIGN in archived(session.state)
 
 
@@ -236,7 +236,7 @@ def test_groups_run_one_after_the_other() -> None:
         (1, "serial", (4,), (1, 2, 3), ("g1",)),
         (2, "", (), (1, 2, 3, 4), ("g1", "g2")),
     ]
-    assert session.state.phase is Phase.REVIEWING
+    assert session.state.phase == Phase.REVIEWING
     assert session.state.review_iteration == 0
 
 
@@ -254,7 +254,7 @@ def test_a_single_coder_keeps_its_seat_for_the_whole_plan() -> None:
     after = session.coded(2).state
     assert set(after.seats) == {"coder"}
     assert after.implementation_active_plan_ids == (1, 3)
-    assert session.coded(1, 3).state.phase is Phase.REVIEWING
+    assert session.coded(1, 3).state.phase == Phase.REVIEWING
     assert not session.state.seats
 
 
@@ -308,7 +308,7 @@ def test_a_fix_starts_the_next_iteration_and_forgets_the_verdicts() -> None:
     assert session.state.verdicts == {}
     assert session.state.pending_archive[-1].to == "history/1.0"
     session.fixed()
-    assert session.state.phase is Phase.REVIEWING
+    assert session.state.phase == Phase.REVIEWING
     assert session.state.pending_archive[-1].to == "history/1.1"
     assert session.state.review_iteration == 1
 
@@ -317,11 +317,11 @@ def test_a_fix_starts_the_next_iteration_and_forgets_the_verdicts() -> None:
 def test_a_fail_at_the_cap_goes_to_completing(cap: int) -> None:
     session = at(Phase.REVIEWING, max_review_iterations=cap)
     for iteration in range(1, cap + 1):
-        assert session.reviewed(LOGIC, "fail").state.phase is Phase.FIXING
+        assert session.reviewed(LOGIC, "fail").state.phase == Phase.FIXING
         assert session.state.review_iteration == iteration
         session.fixed()
     session.reviewed(LOGIC, "fail")
-    assert session.state.phase is Phase.COMPLETING
+    assert session.state.phase == Phase.COMPLETING
     assert session.state.review_outcome == "capped"
     assert session.state.review_iteration == cap
 
@@ -359,7 +359,7 @@ def completing(**values: Any) -> Session:
 
 def test_approving_without_a_commit_is_done() -> None:
     session = completing()
-    assert session.tell(Approved(), "user").phase is Phase.DONE
+    assert session.tell(Approved(), "user").phase == Phase.DONE
     assert not session.state.seats
 
 
@@ -370,7 +370,7 @@ def test_approving_with_a_commit_waits_for_it() -> None:
     started = session.tell(CommitStarted(approval="a1"))
     assert started.commit == Commit(status="committing", approval="a1")
     made = session.tell(CommitMade(commit="c0ffee"))
-    assert made.phase is Phase.DONE
+    assert made.phase == Phase.DONE
     assert made.commit == Commit(status="made", approval="a1", commit="c0ffee")
 
 
@@ -389,14 +389,14 @@ def test_a_commit_that_waits_keeps_its_approval() -> None:
     delayed = session.tell(CommitDelayed(reason="a lock"))
     assert (delayed.phase, delayed.approval) == (Phase.COMPLETING, "a1")
     assert delayed.commit == Commit(status="delayed", approval="a1", reason="a lock")
-    assert session.tell(CommitMade(commit="c0ffee")).phase is Phase.DONE
+    assert session.tell(CommitMade(commit="c0ffee")).phase == Phase.DONE
 
 
 def test_a_commit_with_nothing_in_it_is_done_too() -> None:
     session = completing(options=Options(commit=True))
     session.tell(Approved(), "user", id="a1")
     assert session.tell(CommitMade(commit=None)).commit == Commit(status="none", approval="a1")
-    assert session.state.phase is Phase.DONE
+    assert session.state.phase == Phase.DONE
 
 
 def test_a_commit_that_fails_leaves_the_decision_to_the_user() -> None:
@@ -404,7 +404,7 @@ def test_a_commit_that_fails_leaves_the_decision_to_the_user() -> None:
     session.tell(Approved(), "user", id="a1")
     session.tell(CommitStarted(approval="a1"))
     failed = session.tell(CommitFailed(reason="the hook said no"))
-    assert failed.phase is Phase.COMPLETING
+    assert failed.phase == Phase.COMPLETING
     assert failed.approval is None
     assert failed.commit == Commit(status="failed", approval="a1", reason="the hook said no")
     again = session.tell(Approved(), "user", id="a2")
@@ -546,7 +546,7 @@ def test_a_launch_for_a_phase_that_is_over_gets_no_seat() -> None:
     session = at(Phase.REVIEWING, LOGIC, QUALITY)
     session.reviewed(LOGIC, "pass").reviewed(QUALITY, "pass")
     session.launch(LOGIC, phase="reviewing")
-    assert session.state.phase is Phase.COMPLETING
+    assert session.state.phase == Phase.COMPLETING
     assert not session.state.seats
     session.launch(LOGIC, phase="completing")
     assert LOGIC in session.state.seats
@@ -562,7 +562,7 @@ def test_a_launch_for_work_that_is_handed_in_gets_no_seat() -> None:
     session.launch("coder-1", "coder", subplan=1, phase="implementing", attempt=2)
     assert session.state.seats.keys() == {"coder-2"}
     session.tell(SessionFailed(cause="lost twice", phase="implementing"), "coder-1")
-    assert session.state.phase is Phase.IMPLEMENTING
+    assert session.state.phase == Phase.IMPLEMENTING
     session.launch("coder-2", "coder", subplan=2, phase="implementing", attempt=2)
     assert session.state.seats["coder-2"].attempt == 2
 
@@ -706,7 +706,7 @@ def test_a_failure_names_cause_seat_and_phase() -> None:
     session = failed_in(Phase.PLANNING)
     launch = session.launch("planner")
     state = session.tell(SessionFailed(cause="planner was lost twice"), "planner", launch)
-    assert state.phase is Phase.FAILED
+    assert state.phase == Phase.FAILED
     assert state.interruption is not None
     assert (state.interruption.cause, state.interruption.seat, state.interruption.phase) == (
         "planner was lost twice", "planner", "planning",
@@ -723,8 +723,8 @@ def test_the_first_failure_stands() -> None:
 def test_a_phase_that_is_over_fails_nobody() -> None:
     session = at(Phase.PLANNING)
     late = SessionFailed(cause="late", phase="architecting")
-    assert session.tell(late, "architect").phase is Phase.PLANNING
-    assert session.tell(replace(late, phase="planning"), "planner").phase is Phase.FAILED
+    assert session.tell(late, "architect").phase == Phase.PLANNING
+    assert session.tell(replace(late, phase="planning"), "planner").phase == Phase.FAILED
 
 
 def test_a_mended_session_is_not_failed_again_by_whom_it_lost() -> None:
@@ -734,7 +734,7 @@ def test_a_mended_session_is_not_failed_again_by_whom_it_lost() -> None:
     lost = session.launch("web-researcher-x", "web-researcher", topic="x", attempt=2)
     session.tell(AgentExited(cause="crashed"), "web-researcher-x", lost)
     session.tell(SessionFailed(cause="lost", phase="architecting"), "web-researcher-x")
-    assert session.state.phase is Phase.FAILED
+    assert session.state.phase == Phase.FAILED
     session.tell(ArchitectureDone(reviewers=(LOGIC,)), "architect", architect)
     assert (session.state.phase, session.state.seats) == (Phase.PLANNING, {})
     assert [work.seat for work in wanted(session.state)] == ["planner", "web-researcher-x"]
@@ -743,7 +743,7 @@ def test_a_mended_session_is_not_failed_again_by_whom_it_lost() -> None:
 def test_an_interruption_leaves_the_phase() -> None:
     session = failed_in(Phase.PLANNING)
     state = session.tell(SessionInterrupted(cause="stopped"))
-    assert state.phase is Phase.PLANNING
+    assert state.phase == Phase.PLANNING
     assert state.interruption is not None
     assert state.interruption.cause == "stopped"
 
@@ -753,7 +753,7 @@ def test_done_stays_done(fact: Any) -> None:
     session = completing()
     session.tell(Approved(), "user")
     state = session.tell(fact)
-    assert state.phase is Phase.DONE
+    assert state.phase == Phase.DONE
     assert state.interruption is None
 
 
@@ -763,7 +763,7 @@ def test_a_neighbours_sub_plan_counts_in_a_failed_session_which_stays_failed() -
         session.launch(f"coder-{index}", "coder", subplan=index)
     session.tell(SessionFailed(cause="lost twice"), "coder-1", "l")
     state = session.coded(2).state
-    assert state.phase is Phase.FAILED
+    assert state.phase == Phase.FAILED
     assert state.interruption is not None
     assert state.completed_subplans == (2,)
     assert state.implementation_active_plan_ids == (1, 3)
@@ -775,7 +775,7 @@ def test_the_signal_that_completes_the_phase_mends_a_failed_session() -> None:
         session.launch(f"coder-{index}", "coder", subplan=index)
     session.tell(SessionFailed(cause="lost twice"), "coder-1", "l")
     state = session.coded(2, 1).state
-    assert state.phase is Phase.REVIEWING
+    assert state.phase == Phase.REVIEWING
     assert state.interruption is None
 
 
@@ -853,7 +853,7 @@ def test_an_override_enters_the_phase_anew(phase: Phase) -> None:
             found=found_fields(session.state, artifacts({})),
         )
     )  # fmt: skip
-    assert state.phase is phase
+    assert state.phase == phase
     assert state.pending_archive == (Archive(to="history/1.2", paths=PIPELINE[phase].archives),)
     assert not state.summary_submitted
     early = phase in {Phase.PRODUCT_MANAGEMENT, Phase.ARCHITECTING}
@@ -873,7 +873,7 @@ def test_a_resumed_architecting_waits_for_the_nominations_of_its_architecture() 
     found = found_fields(session.state, disk)
     state = session.tell(Resumed(phase="architecting", cycle=1, review_iteration=None, found=found))
     state = session.tell(PhaseSettled(phase="architecting", found=found_fields(state, disk)))
-    assert state.phase is Phase.PLANNING
+    assert state.phase == Phase.PLANNING
     assert state.reviewer_nominations == (QUALITY, EXPERT)
 
 
@@ -905,7 +905,7 @@ def test_settled_product_management_keeps_no_nominations_of_an_archived_architec
     )
     found = found_fields(session.state, disk)
     state = session.tell(PhaseSettled(phase="product_management", found=found))
-    assert state.phase is Phase.ARCHITECTING
+    assert state.phase == Phase.ARCHITECTING
     assert state.reviewer_nominations == ()
 
 
@@ -952,7 +952,7 @@ def test_an_event_that_cannot_be_handled_fails_the_session_and_is_named() -> Non
     )
     bad = event(ReviewDone(role=LOGIC, verdict="perhaps"), seat=LOGIC, launch="l")
     state = fold(session.state, [(launched, 1), (bad, 2)])
-    assert state.phase is Phase.FAILED
+    assert state.phase == Phase.FAILED
     assert state.applied_offset == 2
     assert state.interruption is not None
     assert bad.id in state.interruption.cause
@@ -965,7 +965,7 @@ def test_a_research_of_no_kind_fails_the_session_and_implies_nothing() -> None:
     session = at(Phase.ARCHITECTING)
     launch = session.launch("architect", phase="architecting")
     session.tell(ResearchDone(research="none", topic="x"), "architect", launch)
-    assert session.state.phase is Phase.FAILED
+    assert session.state.phase == Phase.FAILED
     assert session.files == ()
 
 

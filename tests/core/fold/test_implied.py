@@ -79,7 +79,7 @@ def test_a_fix_leaves_the_first_marker_whatever_sub_plan_the_coder_names(named: 
 def test_a_signal_that_does_not_count_leaves_nothing() -> None:
     session = at(Phase.FIXING)
     session.tell(CodeDone(), "coder", "old")
-    assert session.state.phase is Phase.FIXING
+    assert session.state.phase == Phase.FIXING
     assert not session.paths
     session.tell(ChangesRequested(text="x"), "user")
     assert not session.paths
@@ -160,7 +160,7 @@ def test_a_failed_session_that_a_review_mends_gets_its_fix_request_too() -> None
     session.launch(QUALITY)
     session.tell(SessionFailed(cause="lost twice"), QUALITY, "l")
     session.reviewed(LOGIC, "fail")
-    assert session.state.phase is Phase.FIXING
+    assert session.state.phase == Phase.FIXING
     assert "wrong" in session.text(FIX_REQUEST)
     assert "07_review/review.md" in session.paths
 
@@ -178,7 +178,7 @@ def settled_by(name: str, text: str) -> Session:
     disk = artifacts({f"07_review/{name}": text})
     found = found_fields(session.state, disk)
     session.tell(PhaseSettled(phase="reviewing", found=found))
-    assert session.state.phase is Phase.FIXING
+    assert session.state.phase == Phase.FIXING
     return session
 
 
@@ -209,7 +209,7 @@ def test_a_lost_fix_request_is_put_back_while_fixing() -> None:
 def test_a_resume_that_goes_back_to_fixing_keeps_what_was_to_be_fixed() -> None:
     """The fix's marker was lost while the fix was being reviewed."""
     session = at(Phase.FIXING).fixed()
-    assert session.state.phase is Phase.REVIEWING
+    assert session.state.phase == Phase.REVIEWING
     found = found_fields(session.state, artifacts({}))
     session.tell(Resumed(phase="fixing", cycle=1, review_iteration=1, found=found))
     back = Implied(path=FIX_REQUEST, copy_of="history/1.0/07_review/fix_request.md")
@@ -280,7 +280,7 @@ def test_the_same_event_implies_the_same_files() -> None:
 def test_a_verdict_without_its_content_still_makes_a_fix_request() -> None:
     session = at(Phase.REVIEWING)
     session.signal(LOGIC, ReviewDone(role=LOGIC, verdict="fail"))
-    assert session.state.phase is Phase.FIXING
+    assert session.state.phase == Phase.FIXING
     assert session.text(FIX_REQUEST)
 
 

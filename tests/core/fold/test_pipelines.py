@@ -44,7 +44,7 @@ def test_without_a_plan_the_request_is_one_sub_plan() -> None:
     assert session.state.subplan_count == 1
     session.signal("coder-1", CodeDone(), "coder", subplan=1)
     assert session.paths == ("06_implementation/done_1",)
-    assert session.state.phase is Phase.REVIEWING
+    assert session.state.phase == Phase.REVIEWING
 
 
 def test_with_a_plan_the_sub_plan_has_to_be_named() -> None:
@@ -65,7 +65,7 @@ def test_a_short_pipeline_comes_to_its_end_by_a_fix() -> None:
     session.reviewed(LOGIC, "pass")
     assert (session.state.phase, session.state.review_outcome) == (Phase.COMPLETING, "passed")
     ended = session.summed_up().tell(Approved(), "user", id="approval")
-    assert ended.phase is Phase.DONE
+    assert ended.phase == Phase.DONE
 
 
 def test_entering_a_phase_archives_what_later_phases_left() -> None:
@@ -81,7 +81,7 @@ def test_phases_that_do_not_take_part_are_skipped_together() -> None:
     names = ("planning", "product_management", "designing", "implementing", "completing")
     session = begun(of(*(BY_NAME[name] for name in names)), Phase.PLANNING)
     session.planned()
-    assert session.state.phase is Phase.IMPLEMENTING
+    assert session.state.phase == Phase.IMPLEMENTING
     assert session.state.pending_archive[-1].paths == (
         "01_product_management", "05_design", "06_implementation", "08_completion",
     )  # fmt: skip
@@ -90,7 +90,7 @@ def test_phases_that_do_not_take_part_are_skipped_together() -> None:
 def test_without_a_review_the_work_leads_to_the_users_decision() -> None:
     session = begun(of(BY_NAME["implementing"], BY_NAME["completing"]), Phase.IMPLEMENTING)
     session.signal("coder-1", CodeDone(), "coder", subplan=1)
-    assert session.state.phase is Phase.COMPLETING
+    assert session.state.phase == Phase.COMPLETING
     assert session.state.review_outcome is None
 
 
@@ -99,10 +99,10 @@ def test_every_nominated_reviewer_of_a_short_pipeline_counts(verdict: str) -> No
     session = begun(QUICK, Phase.REVIEWING)
     session = Session(replace(session.state, reviewer_nominations=(LOGIC, QUALITY)))
     session.signal(LOGIC, ReviewDone(role=LOGIC, verdict="pass", review=review("pass")))
-    assert session.state.phase is Phase.REVIEWING
+    assert session.state.phase == Phase.REVIEWING
     session.signal(QUALITY, ReviewDone(role=QUALITY, verdict=verdict, review=review(verdict)))
     expected = {"pass": Phase.COMPLETING, "fail": Phase.FIXING}
-    assert session.state.phase is expected[verdict]
+    assert session.state.phase == expected[verdict]
 
 
 def test_a_phase_that_this_version_cannot_run_stops_the_fold() -> None:

@@ -90,7 +90,6 @@ BY_TYPE: dict[str, st.SearchStrategy[Any]] = {
     "int | None": st.none() | _NUMBER,
     "bool": st.booleans(),
     "bool | None": st.none() | st.booleans(),
-    "Phase": st.sampled_from(Phase),
     "tuple[str, ...]": _TEXTS,
     "tuple[int, ...]": st.lists(_NUMBER, max_size=3).map(tuple),
     "tuple[Json, ...]": st.lists(_JSON, max_size=2).map(tuple),
@@ -127,8 +126,10 @@ BY_TYPE |= {
 }
 
 
-@given(values_of(SessionState))
-def test_decode_is_the_inverse_of_encode(state: SessionState) -> None:
+@given(values_of(SessionState), st.sampled_from(Phase))
+def test_decode_is_the_inverse_of_encode(state: SessionState, phase: str) -> None:
+    ends = (Phase.DONE, Phase.FAILED)  # a session with any pipeline may be there
+    state = replace(state, phase=phase if state.pipeline is None or phase in ends else Phase.DONE)
     assert decode(json.loads(json.dumps(encode(state))), where="state.json") == state
 
 
@@ -240,7 +241,7 @@ def test_tasks_are_kept_by_kind() -> None:
     [
         ({}, "`phase` is missing"),
         ({"phase": "sleeping"}, "phase: `sleeping` is not a phase"),
-        ({"phase": None}, "phase: `None` is not a phase"),
+        ({"phase": None}, "`phase` is not text"),
         ({"cycle": "2"}, "`cycle` is not a non-negative whole number"),
         ({"cycle": True}, "`cycle` is not a non-negative whole number"),
         ({"applied_offset": -1}, "`applied_offset` is not a non-negative whole number"),

@@ -113,8 +113,8 @@ def test_what_stays_in_the_checkout_leaves_a_state_that_older_versions_read() ->
 def test_nothing_is_delivered_where_nothing_is_to_be_committed() -> None:
     session = approved("merge")
     session.tell(CommitStarted(approval="a1"))
-    assert session.tell(CommitMade(commit=None)).phase is Phase.DONE
-    assert approved("merge", commit=False).state.phase is Phase.DONE
+    assert session.tell(CommitMade(commit=None)).phase == Phase.DONE
+    assert approved("merge", commit=False).state.phase == Phase.DONE
 
 
 def test_a_step_that_failed_leaves_the_decision_open_with_the_reason() -> None:
@@ -138,7 +138,7 @@ def test_a_step_that_failed_leaves_the_decision_open_with_the_reason() -> None:
     kept = session.tell(Approved(then="keep"), "user", id="a2")
     assert failure(kept) == ""
     session.tell(CommitStarted(approval="a2"))
-    assert session.tell(CommitMade(commit="c0ffee", adopted=True)).phase is Phase.DONE
+    assert session.tell(CommitMade(commit="c0ffee", adopted=True)).phase == Phase.DONE
 
 
 def test_events_of_a_delivery_that_was_replaced_change_nothing() -> None:
@@ -209,7 +209,7 @@ def test_a_small_wish_begins_a_cycle_in_fixing() -> None:
 
     session.tell(ArtifactsArchived())
     session.fixed()
-    assert session.state.phase is Phase.REVIEWING
+    assert session.state.phase == Phase.REVIEWING
     session.reviewed(LOGIC, "fail")
     assert (session.state.phase, session.state.iteration) == (Phase.FIXING, 2)
 

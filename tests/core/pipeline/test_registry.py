@@ -45,7 +45,7 @@ ARCHIVES = {
 
 def test_the_phases_are_the_contracts_in_its_order() -> None:
     found = {
-        each.phase.value: (each.folder, each.startup_role, each.signal, each.next.value)
+        each.phase: (each.folder, each.startup_role, each.signal, each.next)
         for each in PHASE_REGISTRY
     }
     assert found == TABLE
