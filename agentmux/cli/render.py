@@ -20,7 +20,7 @@ from agentmux.core.names.status_labels import (
     status_colour,
     status_label,
 )
-from agentmux.core.names.statuses import FAILED, KEEP
+from agentmux.core.names.statuses import BROKEN, FAILED, KEEP
 from agentmux.core.pipeline.delivery import kept_commands
 from agentmux.core.terminal.text_width import clean, cut, width
 from agentmux.errors import AgentmuxError, DataError, RefusedError, of_system
@@ -354,6 +354,7 @@ def status_lines(
     lines += _places(view)
     if view.interruption:
         lines.append(f"  interruption  {_interruption(view.interruption)}")
+    lines += [f"  check         {each}" for each in _checks(view)]
     if view.commit:
         lines.append(f"  commit        {view.commit}")
     if view.delivery:
@@ -373,6 +374,13 @@ def status_lines(
         ]
     step = next_step(view)
     return [*lines, "", f"  next: {step}"] if step else lines
+
+
+def _checks(view: SessionView) -> Iterator[str]:
+    """Yield what the commands of the checks have shown, one line each."""
+    for phase in view.as_json()["checks"]:  # type: ignore[attr-defined]  # JSON
+        for command in phase["commands"]:
+            yield f"{phase['phase']}, {command['says']}"
 
 
 def _places(view: SessionView) -> Iterator[str]:
@@ -440,10 +448,8 @@ def next_step(view: SessionView) -> str:
         changes = f'agentmux request-changes "…" --session {name}'
         return f"agentmux approve {name}{_again(view)}, or {changes}"
     seat = _to_restart(view)
-    if seat == SETUP:
-        return f"agentmux restart {name} --role {seat}; or {mend_setup(name)}"
     if seat:
-        return f"agentmux restart {name} --role {seat}"
+        return _restart(view, seat)
     if view.status in {SessionStatus.WAITING, SessionStatus.STALLED, SessionStatus.LIMIT}:
         return f"agentmux attach {name}"
     if view.copy_of is not None:
@@ -461,6 +467,13 @@ def next_step(view: SessionView) -> str:
         if view.status == SessionStatus.FAILED
         else ""
     )
+
+
+def _restart(view: SessionView, seat: str) -> str:
+    again = f"agentmux restart {view.session} --role {seat}"
+    if any(each.seat == seat and each.status == BROKEN for each in view.seats):
+        return f"{again}; or, to go on without it: {again} --skip"
+    return f"{again}; or {mend_setup(view.session)}" if seat == SETUP else again
 
 
 def _again(view: SessionView) -> str:

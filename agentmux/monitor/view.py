@@ -324,6 +324,7 @@ _TURNS: Final[Mapping[str, tuple[str, str]]] = {
     statuses.STOPPED: ("waits for your choice in its pane", "go there: prefix o, then r, f or s"),
     statuses.FINISHED: ("ended without handing in its work", _RESTART),
     statuses.ENDED_BY_USER: ("was ended by you", _RESTART),
+    statuses.BROKEN: ("could not run; run it again, or go on without it (--skip)", _RESTART),
 }
 
 

@@ -215,6 +215,9 @@ class SessionFiles(SignalFiles, Protocol):
     def launch_record(self, launch: str) -> LaunchRecord:
         """Read what a launch left in its folder."""
 
+    def launch_output(self, launch: str) -> bytes:
+        """Return the end of what the command of a launch wrote; empty if nothing was kept."""
+
     def checkpoint_state(self, path: str, model: str | None) -> CheckpointState:
         """Return the state of an agent's checkpoint file.
 

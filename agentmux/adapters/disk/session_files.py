@@ -19,6 +19,7 @@ from agentmux.adapters.disk.handover import discard_pipes
 from agentmux.adapters.disk.journal import encode_line
 from agentmux.adapters.disk.signal_files import BLANK, FileSignals
 from agentmux.adapters.system.ids import new_id
+from agentmux.core.checks.tail import KEEP_BYTES
 from agentmux.core.codec.digests import sha256
 from agentmux.core.codec.frozen import replace
 from agentmux.core.codec.records import FieldError, from_fields
@@ -93,6 +94,11 @@ class FileSession(FileSignals):
             exit=None if data is None else _exit(data),
             choice=None if chosen is None else _choice(chosen),
         )
+
+    def launch_output(self, launch: str) -> bytes:
+        """Return the end of what the command of a launch wrote; empty if nothing was kept."""
+        folder = self._path / layout.launch(launch)
+        return files.read_limited(folder / "output", KEEP_BYTES) or b""
 
     def checkpoint_state(self, path: str, model: str | None) -> CheckpointState:
         """Return the state of an agent's checkpoint: usable, missing, corrupt, or of another model.

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from agentmux.app.session.writer import stamp
 from agentmux.app.world import World
 from agentmux.core.fold.apply import fold
-from agentmux.core.journal.events import Event, SeatRestarted
+from agentmux.core.journal.events import CheckSkipped, Event, SeatRestarted
+from agentmux.core.journal.state import Seat, SessionState
 from agentmux.core.names.nearest import meant
-from agentmux.core.names.statuses import LAUNCHED
+from agentmux.core.names.statuses import BROKEN, LAUNCHED
 from agentmux.errors import BlockedError, NotFoundError
-from agentmux.ports.session_files import SignalFiles
+from agentmux.ports.session_files import SignalFiles, Transaction
 
 
 def restart(
@@ -37,19 +39,7 @@ def restart(
         BlockedError: The seat's agent runs.
     """
     name = files.path.name
-    if not poke():
-        raise NotFoundError(
-            f"no orchestrator runs for session {name}", hints=(f"agentmux resume {name}",)
-        )
-    with files.transact() as held:
-        state = fold(held.loaded.state, held.loaded.tail)
-        known = state.seats.get(seat)
-        if known is None:
-            seats = ", ".join(state.seats) or "none"
-            raise NotFoundError(
-                f"session {name} has no seat `{seat}` now",
-                hints=(*meant(seat, state.seats), f"seats: {seats}"),
-            )
+    with _seated(files, seat, poke) as (held, state, known):
         if known.status == LAUNCHED:
             raise BlockedError(
                 f"`{seat}` of session {name} is running",
@@ -67,3 +57,58 @@ def restart(
             )
         )
     poke()
+
+
+def skip(world: World, files: SignalFiles, seat: str, *, poke: Callable[[], bool]) -> None:
+    """Record that the user goes on without a command of a check that could not run.
+
+    The arguments are those of `restart`.
+
+    Raises:
+        NotFoundError: No orchestrator runs, or the session has no such seat now.
+        BlockedError: The seat is none of a command that could not run.
+    """
+    with _seated(files, seat, poke) as (held, state, known):
+        if known.status != BROKEN:
+            raise BlockedError(
+                f"`{seat}` of session {files.path.name} is no check that could not run",
+                reason="not_broken",
+                hints=(f"see what waits for you: agentmux status {files.path.name}",),
+            )
+        held.append(
+            Event(
+                id=world.new_id(),
+                at=stamp(world.now()),
+                seat=seat,
+                launch=known.launch,
+                cycle=state.cycle,
+                fact=CheckSkipped(name=known.topic),
+            )
+        )
+    poke()
+
+
+@contextmanager
+def _seated(
+    files: SignalFiles, seat: str, poke: Callable[[], bool]
+) -> Iterator[tuple[Transaction, SessionState, Seat]]:
+    """Yield the locked journal, the present state and a seat of a session that is driven.
+
+    Raises:
+        NotFoundError: No orchestrator runs, or the session has no such seat now.
+    """
+    name = files.path.name
+    if not poke():
+        raise NotFoundError(
+            f"no orchestrator runs for session {name}", hints=(f"agentmux resume {name}",)
+        )
+    with files.transact() as held:
+        state = fold(held.loaded.state, held.loaded.tail)
+        known = state.seats.get(seat)
+        if known is None:
+            seats = ", ".join(state.seats) or "none"
+            raise NotFoundError(
+                f"session {name} has no seat `{seat}` now",
+                hints=(*meant(seat, state.seats), f"seats: {seats}"),
+            )
+        yield held, state, known

@@ -14,6 +14,7 @@ from agentmux.core.names import layout
 from agentmux.core.names.status_labels import left_out_label
 from agentmux.core.names.statuses import CAPPED, MERGE
 from agentmux.core.pipeline.artifacts import TEXT_MAX
+from agentmux.core.pipeline.verified import verified_lines
 from agentmux.core.terminal.markdown import rendered
 from agentmux.errors import AgentmuxError, MissingError
 
@@ -40,6 +41,7 @@ def preview_lines(
         where: Where the result goes, as `destination` returns it.
     """
     yield from _summary(files)
+    yield from verified_lines(state)
     yield from _verdicts(state)
     if not state.options.commit:
         yield "nothing will be committed: commits are turned off for this session"

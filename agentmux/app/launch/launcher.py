@@ -24,8 +24,9 @@ from agentmux.core.agents.command_lines import (
     needs_hook_file,
     needs_mcp_file,
 )
-from agentmux.core.agents.environment import MODE
+from agentmux.core.agents.environment import IDENTITY, MODE
 from agentmux.core.agents.spec import PromptBy, StrategyKind, unset_names
+from agentmux.core.checks.tail import KEEP_BYTES
 from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.core.codec.records import to_fields
 from agentmux.core.conversation.resume_choice import Fresh, Guard, ResumeChoice, Rung, plan_rung
@@ -34,10 +35,11 @@ from agentmux.core.fold.acceptance import working_phase
 from agentmux.core.journal.events import AgentLaunched, LaunchChosen
 from agentmux.core.journal.state import AGENT_MODES, SessionState
 from agentmux.core.names import layout
-from agentmux.core.names.phase import ResearchKind
+from agentmux.core.names.phase import CHECK, ResearchKind
 from agentmux.core.names.status_labels import NATIVE_MARK
 from agentmux.core.names.statuses import STOPPED
 from agentmux.core.pipeline.artifacts import Artifacts
+from agentmux.core.pipeline.check_phase import command_of
 from agentmux.core.pipeline.registry import pipeline_of
 from agentmux.core.pipeline.setup import recorded_step
 from agentmux.core.pipeline.work import Work
@@ -66,7 +68,7 @@ class PreparedLaunch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreparedStep:
-    """A step of the setup whose launch folder is written; the fields are those of a launch."""
+    """A command without an agent whose launch folder is written; the fields are a launch's."""
 
     fact: AgentLaunched
     pane: NewPane
@@ -156,17 +158,23 @@ class Launcher:
             if artifacts.has_content(path) or files.has_file(f"{files.path}/{path}")
         )
 
-    def prepare_step(self, work: Work) -> PreparedStep:
-        """Write the launch folder for a step of the setup; the pane is not opened yet."""
-        step, launch = recorded_step(self._state, work.topic), self._launch_id()
+    def prepare_command(self, work: Work, attempt: int = 1) -> PreparedStep:
+        """Write the launch folder for a command that no agent runs; the pane is not opened yet.
+
+        It is a step of the setup, or a command of a check.
+        """
+        check = command_of(self._state, work.topic) if work.role == CHECK else None
+        step, launch = check or recorded_step(self._state, work.topic), self._launch_id()
+        kept = {"keep_output": KEEP_BYTES, "unset": IDENTITY} if check is not None else {}
         fields = {
-            "name": f"setup {step.name}",
+            "name": f"{work.role} {step.name}",
             "argv": list(step.run),
             "env": {"PATH": self._world.programs.path, **self._place()},
             "cwd": str(self._world.tree),
             "notice": [shlex.join(step.run)],
             "limit_s": step.timeout_s,
             "grace_s": _GRACE_S,
+            **kept,
         }
         self._files.write(f"{layout.launch(launch)}/launch.json", json.dumps(fields, indent=1))
         fact = AgentLaunched(
@@ -174,6 +182,7 @@ class Launcher:
             record={},
             mode=work.role,
             reason="",
+            attempt=attempt,
             topic=work.topic,
             phase=working_phase(self._state),
         )

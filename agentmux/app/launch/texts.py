@@ -20,6 +20,7 @@ from agentmux.core.names import layout
 from agentmux.core.names.phase import CODER, REVIEWERS, ResearchKind
 from agentmux.core.names.statuses import RESEARCHED
 from agentmux.core.pipeline.registry import kind_of
+from agentmux.core.pipeline.verified import told_lines
 from agentmux.core.pipeline.work import Work
 from agentmux.core.prompts import prompt
 from agentmux.core.prompts.progress import handed_in
@@ -124,6 +125,7 @@ class LaunchTexts:
             feature=state.feature,
             issue=state.issue,
             reviewed=state.reviewed,
+            checks=told_lines(state),
             inputs=tuple(f"{base}/{path}" for path in paths),
             change_request_path=f"{base}/{request}" if request else None,
             hello=learns and player.strategy.learn != "hook",

@@ -18,15 +18,17 @@ from agentmux.app.launch.launcher import Launcher, PreparedLaunch, PreparedStep,
 from agentmux.app.launch.stopped_pane import PaneManner
 from agentmux.app.loop.agent_probes import AgentProbes
 from agentmux.app.loop.background_tasks import BackgroundTasks, Loop
+from agentmux.app.loop.checker import Checker
 from agentmux.app.loop.deliverer import Deliverer
 from agentmux.app.loop.messenger import Messenger
 from agentmux.app.loop.tools import Tools
-from agentmux.app.loop.watcher import Watcher
+from agentmux.app.loop.watcher import Watcher, command_status
 from agentmux.app.session.writer import Session
 from agentmux.app.world import World
 from agentmux.core.agents.spec import AgentSpec, PromptBy
 from agentmux.core.codec.records import to_fields
 from agentmux.core.conversation.resume_choice import Rung
+from agentmux.core.decisions.check_actions import BeginChecks, RecordCheck
 from agentmux.core.decisions.next_actions import (
     Action,
     ApproveByItself,
@@ -60,7 +62,7 @@ from agentmux.core.journal.events import (
 )
 from agentmux.core.journal.state import AGENT_MODES, NATIVE
 from agentmux.core.names import layout
-from agentmux.core.names.phase import SETUP
+from agentmux.core.names.phase import COMMANDS
 from agentmux.core.names.statuses import (
     CLAIM_TAKEN,
     DELAYED,
@@ -68,7 +70,6 @@ from agentmux.core.names.statuses import (
     FINISHED,
     LAUNCHED,
     REJECTED,
-    SETTING_UP,
     STARTING,
     STOPPED,
     TIMED_OUT,
@@ -138,6 +139,7 @@ class Performer:
         self._why_not = ""
         self.ready: Callable[[], Awaitable[object]] = _at_once
         self._deliverer = Deliverer(world, session, tools, loop)
+        self._checker = Checker(world, session, watcher, loop)
         self._perform: Final[Mapping[type[Action], Callable[[Any, Facts], Awaitable[None]]]] = {
             FinishArchive: self._finish_archive,
             EndPanes: self._end_panes,
@@ -148,6 +150,8 @@ class Performer:
             Fail: self._fail,
             Tell: self._tell,
             FinishSetup: self._finish_setup,
+            BeginChecks: self._checker.begin,
+            RecordCheck: self._checker.record,
             ApproveByItself: self._approve,
             MakeCommit: self._commit,
             TakeStep: self._take_step,
@@ -158,7 +162,7 @@ class Performer:
         phase = working_phase(self._session.state)
         self._take_over(facts)
         wanting = [action for action in actions if isinstance(action, Launch)]
-        works = [each.work for each in wanting if each.work.role != SETUP]
+        works = [each.work for each in wanting if each.work.role not in COMMANDS]
         launches = [] if self._probes.holds_up(works) else wanting
         if launches:
             await self._launch(launches, facts)
@@ -199,7 +203,7 @@ class Performer:
         panes = self._open([made.pane for made in prepared]) if prepared else {}
         for made in prepared:
             if isinstance(made, PreparedStep):
-                self._watcher.note(made.pane.seat, SETTING_UP, "journal")
+                self._watcher.note(made.pane.seat, command_status(made.fact.role), "journal")
                 self._loop.say(f"{made.pane.seat}: `{made.fact.topic}` runs")
                 continue
             seat, plan = made.plan.work.seat, made.plan
@@ -233,8 +237,8 @@ class Performer:
 
     def _prepared(self, launch: Launch, facts: Facts) -> Prepared:
         launcher, work = self._launcher(), launch.work
-        if work.role == SETUP:
-            return launcher.prepare_step(work)
+        if work.role in COMMANDS:
+            return launcher.prepare_command(work, launch.attempt)
         stopped = self._manner.stopped
         return launcher.prepare(work, launch.attempt, facts.artifacts, stopped=stopped)
 

@@ -31,9 +31,10 @@ from agentmux.core.decisions.stall import Patience, nudge_after, patience
 from agentmux.core.journal.events import AgentStalled, ConversationLearned, PromptReached
 from agentmux.core.journal.state import AGENT_MODES, NATIVE, Seat
 from agentmux.core.names import layout
-from agentmux.core.names.phase import SETUP, ResearchKind
+from agentmux.core.names.phase import CHECK, SETUP, ResearchKind
 from agentmux.core.names.statuses import (
     BUSY,
+    CHECKING,
     IDLE,
     LAUNCHED,
     LIMIT,
@@ -78,6 +79,11 @@ class _LastLook:
     still_since: float
 
 
+def command_status(role: str) -> str:
+    """Return the status of a running command that no agent plays; empty for an agent's role."""
+    return {SETUP: SETTING_UP, CHECK: CHECKING}.get(role, "")
+
+
 def _nobody() -> None:
     """Do nothing: the loop has not begun."""
 
@@ -107,6 +113,7 @@ class Watcher:
         self.statuses: dict[str, SeatStatus] = {}
         self.panes: dict[str, Pane] = {}
         self.to_nudge: list[str] = []
+        self.tree: str | None = None
         self._running: set[str] = set()
         self._refused: set[str] = set()
         self._worked: set[str] = set()
@@ -132,7 +139,7 @@ class Watcher:
             if facts[launch].alive and launch not in self._running:
                 self._running.add(launch)
                 self._tools.deaths.watch(pane.pid, partial(self._ended, launch))
-        return Facts(artifacts=self._session.artifacts(), launches=facts)
+        return Facts(artifacts=self._session.artifacts(), launches=facts, tree=self.tree)
 
     def pane_id(self, launch: str) -> str:
         """Return the id of a launch's pane; empty where none was seen."""
@@ -264,7 +271,7 @@ class Watcher:
         status, source = seat.status, "journal" if seat.status == STOPPED else "exit record"
         reading = _NOTHING_READ
         if seat.status == LAUNCHED and seat.mode not in AGENT_MODES:
-            status, source = SETTING_UP if seat.role == SETUP else seat.mode, "journal"
+            status, source = command_status(seat.role) or seat.mode, "journal"
         elif seat.status == LAUNCHED:
             reading = read(self.spec(name), screen.text)
             mark = reading.mark

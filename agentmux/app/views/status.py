@@ -19,7 +19,16 @@ from agentmux.core.codec.times import time_of
 from agentmux.core.definitions.definition import Kind
 from agentmux.core.names.phase import RESEARCHERS, Phase
 from agentmux.core.names.status_labels import SessionStatus, left_out_label, status_label
-from agentmux.core.names.statuses import DELAYED, FAILED, LAUNCHED, LEFT, STALLED, STOPPED, WAITING
+from agentmux.core.names.statuses import (
+    BROKEN,
+    DELAYED,
+    FAILED,
+    LAUNCHED,
+    LEFT,
+    STALLED,
+    STOPPED,
+    WAITING,
+)
 from agentmux.errors import AgentmuxError, DataError, ExitCode
 
 if TYPE_CHECKING:
@@ -74,9 +83,10 @@ class SeatView:
     def holds_up(self) -> bool:
         """Whether the phase waits for this seat although its agent has left.
 
-        False for researchers: no phase waits for them.
+        Also whether it waits for the user because a command of a check could not run. False for
+        researchers: no phase waits for them.
         """
-        return self.left and self.role not in RESEARCHERS
+        return self.status == BROKEN or (self.left and self.role not in RESEARCHERS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,6 +108,8 @@ class SessionView:
         commit: The commit of the approval; None before, and where nothing was to be committed.
         delivery: Where the approved result goes: ``id``, ``then``, ``steps``; None without one.
         interruption: ``cause``, ``seat``, ``phase``, ``at``; None where nothing interrupted it.
+        checks: What the commands that check the result have shown, by phase; see
+            docs/reference/checks.md.
         problems: For people, one sentence each.
         warnings: What the user should know before deciding; one sentence each.
     """
@@ -131,6 +143,7 @@ class SessionView:
     problems: tuple[str, ...]
     warnings: tuple[str, ...] = ()
     delivery: Json | None = None
+    checks: tuple[Json, ...] = ()
 
     @property
     def has_lost_orchestrator(self) -> bool:
@@ -145,6 +158,7 @@ class SessionView:
         ]
         made["problems"] = list(self.problems)
         made["warnings"] = list(self.warnings)
+        made["checks"] = [dict(each) for each in self.checks]
         made["base"] = dict(self.base) if self.base else None
         made["delivery"] = flat(self.delivery)
         made["issue"] = dict(self.issue) if self.issue else None
@@ -274,7 +288,21 @@ def session_view(
         age_s=_age(entry.updated, now),
         problems=(*problems, _DECIDED) if decided else problems,
         delivery=_mapping(entry.fields, "delivery") or None,
+        checks=_checks(entry.fields),
     )
+
+
+def _checks(fields: Json) -> tuple[Json, ...]:
+    """Return what the checks have found; decoded only where the session has any."""
+    if not fields.get("verify") or not fields.get("results"):
+        return ()
+    from agentmux.core.journal.state import decode  # noqa: PLC0415 (for those who check)
+    from agentmux.core.pipeline.verified import verified_fields  # noqa: PLC0415 (as above)
+
+    try:
+        return tuple(verified_fields(decode(fields, where="state.json")))
+    except DataError:
+        return ()
 
 
 def _is_of(liveness: Liveness, runtime: Json) -> bool:
@@ -459,6 +487,8 @@ def _told_by_seats(seats: Iterable[SeatView]) -> Iterator[str]:
     for seat in seats:
         if seat.trouble:
             yield f"{seat.seat} says: {seat.trouble}"
+        if seat.status == BROKEN:
+            yield f"{seat.seat} could not run: it says nothing of the result"
         if seat.left:
             yield f"{seat.seat} left without handing in its work ({status_label(seat.status)})"
 

@@ -13,7 +13,7 @@ from agentmux.adapters.system import processes
 from agentmux.adapters.wake.pipe import STOP, poke
 from agentmux.app.commands.orchestrator_request import OrchestratorRequest
 from agentmux.app.commands.orchestrator_start import StartedSession, reattach
-from agentmux.app.commands.restart import restart
+from agentmux.app.commands.restart import restart, skip
 from agentmux.app.commands.resume import (
     ResumePlan,
     blocked,
@@ -39,6 +39,7 @@ from agentmux.app.session.lookup import (
 from agentmux.app.session.pinned import repinned_by
 from agentmux.cli import render
 from agentmux.cli.ask.consent import YesOpt, leave, require_consent
+from agentmux.cli.ask.person import require_person
 from agentmux.cli.ask.session_argument import meant
 from agentmux.cli.commands import attachment, orphan_agents
 from agentmux.cli.commands.resume_all import ResumeOne, require_for_all, resume_all
@@ -602,21 +603,30 @@ def restart_seat(
             show_default=False,
         ),
     ] = None,
+    skipped: Annotated[
+        bool, typer.Option("--skip", help="Go on without a command of a check that could not run.")
+    ] = False,
 ) -> int:
-    """Start the agent of one seat again.
+    """Start the agent of one seat, or a command of a check, again.
 
     The session must be live.
     """
     face: Face = ctx.obj
+    if skipped:
+        require_person(face, "restart --skip")
     if not role:
         raise UsageError("missing option --role SEAT", hints=("to see the seats: agentmux status",))
-    switches = {"--resume": native is True, "--fresh": native is False}
+    switches = {"--resume": native is True, "--fresh": native is False, "--skip": skipped}
     command = _as_typed("restart SESSION", switches, {"--role": role})
     world, named = meant(face, session, command=command)
     entry = _chosen(world, named, command=command)[0]
     files = world.files(entry.path)
     fresh = None if native is None else not native
     seat = seat_named(role)
+    if skipped:
+        skip(world, files, role, poke=lambda: poke(entry.path))
+        render.out(f"session {entry.name} goes on without {role}")
+        return 0
     restart(world, files, seat, fresh=fresh, poke=lambda: poke(entry.path))
     render.out(f"restarting {seat} of session {entry.name}")
     return 0

@@ -26,6 +26,13 @@ _LAUNCH: Final = "AGENTMUX_LAUNCH_ID"
 MODE: Final = "AGENTMUX_MODE"
 """The variable that tells the programs in a pane how the pane came up: a `resume_choice.Rung`."""
 
+IDENTITY: Final = (
+    *(_LAUNCH, MODE, "AGENTMUX_SESSION_DIR", "AGENTMUX_SESSION_ID", "AGENTMUX_ROLE"),
+    *("AGENTMUX_SEAT", "AGENTMUX_CYCLE", "AGENTMUX_ITERATION", "AGENTMUX_SUBPLAN"),
+    *("AGENTMUX_TOPIC", "AGENTMUX_LEARN"),
+)
+"""The variables by which a program says which agent calls; a command of a check has none."""
+
 SHELL: Final = "shell"
 """The mode of a launch in which a person plays the role."""
 

@@ -10,7 +10,7 @@ from agentmux.core.definitions.definition import Expect
 from agentmux.core.journal.results import CheckResult, PhaseResult
 from agentmux.core.names.statuses import BROKEN, CAPPED, FAILED, PASSED
 
-NOTHING: Final = "nothing was verified: the setting `verify` lists no command"
+NOTHING: Final = "nothing was verified: `verify` lists no command"
 _WORDS: Final[Mapping[str, str]] = {PASSED: "passed", FAILED: "failed", BROKEN: "could not run"}
 
 
@@ -28,6 +28,8 @@ def check_words(name: str, check: CheckResult, *, red_before: Container[str] = (
 def _how(check: CheckResult) -> str:
     if check.outcome == PASSED:
         return ""
+    if check.timed_out:
+        return " (it took too long, and was ended)"
     if check.signal is not None:
         return f" (signal {check.signal})"
     return "" if check.status is None else f" (exit {check.status})"

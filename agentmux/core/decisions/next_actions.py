@@ -9,13 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final, TypeAlias
 
+from agentmux.core.checks.verdict import outcome_of
 from agentmux.core.codec.frozen import dataclass, field
+from agentmux.core.decisions.check_actions import BeginChecks, RecordCheck, beginning
 from agentmux.core.decisions.drafts import without_drafts
 from agentmux.core.decisions.inference import is_decided
 from agentmux.core.definitions.definition import Kind
 from agentmux.core.journal.events import LaunchChosen
 from agentmux.core.journal.state import AGENT_MODES, NATIVE, Seat, SessionState
-from agentmux.core.names.phase import SETUP, ResearchKind
+from agentmux.core.names.phase import CHECK, SETUP, ResearchKind
 from agentmux.core.names.statuses import (
     CLAIM_TAKEN,
     CRASHED,
@@ -23,7 +25,6 @@ from agentmux.core.names.statuses import (
     ENDED_BY_USER,
     FINISHED,
     LAUNCHED,
-    PASSED,
     REJECTED,
     RESEARCHED,
     STOPPED,
@@ -33,6 +34,7 @@ from agentmux.core.pipeline.artifacts import Artifacts
 from agentmux.core.pipeline.delivery import COMMIT, failure, open_step
 from agentmux.core.pipeline.on_disk import StateFromDisk, state_from_disk
 from agentmux.core.pipeline.registry import kind_of, pipeline_of
+from agentmux.core.pipeline.verified import is_proven
 from agentmux.core.pipeline.work import Work, is_setting_up, wanted
 
 # One relaunch after a crash; a further crash fails the session.
@@ -85,10 +87,15 @@ class LaunchFact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """What was just observed: the artifacts on disk, and each launch by its id."""
+    """What was just observed: the artifacts on disk, and each launch by its id.
+
+    Attributes:
+        tree: The id of the files that a check looks at; None if this process has not looked.
+    """
 
     artifacts: Artifacts
     launches: Mapping[str, LaunchFact] = field(default_factory=dict)
+    tree: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -219,6 +226,8 @@ Action: TypeAlias = (
     | Fail
     | Tell
     | FinishSetup
+    | BeginChecks
+    | RecordCheck
     | ApproveByItself
     | MakeCommit
     | TakeStep
@@ -235,6 +244,9 @@ def next_actions(state: SessionState, facts: Facts) -> tuple[Action, ...]:
     settled = settlement(state, facts.artifacts)
     if settled is not None:
         return (settled,)
+    begins = beginning(state, facts.tree)
+    if begins is not None:
+        return (begins,)
     return (
         *_exits(state, facts),
         *_launches(state, facts),
@@ -263,14 +275,38 @@ def settlement(state: SessionState, artifacts: Artifacts) -> Settle | None:
 _HELD: Final = frozenset({LAUNCHED, STOPPED})
 
 
-def _exits(state: SessionState, facts: Facts) -> Iterator[RecordExit | RecordChoice]:
+def _exits(state: SessionState, facts: Facts) -> Iterator[RecordExit | RecordChoice | RecordCheck]:
     for name, seat in state.seats.items():
         fact = facts.launches.get(seat.launch, LaunchFact())
         gone = not fact.alive and (fact.exit is not None or fact.started or fact.pane is not None)
         if seat.status == STOPPED and fact.choice is not None:
             yield RecordChoice(seat=name, launch=seat.launch, choice=fact.choice)
+        elif seat.status in _HELD and gone and seat.role == CHECK:
+            yield check_exit(name, seat, fact.exit)
         elif seat.status in _HELD and (gone or (fact.alive and is_rejected(seat, fact))):
             yield _exit_of(name, seat, fact)
+
+
+def check_exit(name: str, seat: Seat, record: Exit | None) -> RecordExit | RecordCheck:
+    """Return the action that records the end of a command of a check.
+
+    Args:
+        name: The name of the seat.
+        seat: The command's.
+        record: Its exit record; None if there is none: then it runs again, but only once.
+    """
+    if record is None and seat.attempt < MAX_ATTEMPTS:
+        return RecordExit(seat=name, launch=seat.launch, cause=CRASHED)
+    end = record or Exit()
+    return RecordCheck(
+        seat=name,
+        launch=seat.launch,
+        name=seat.topic,
+        outcome=outcome_of(end.status, end.signal, stopped=end.timed_out or end.hup),
+        status=end.status,
+        signal=end.signal,
+        timed_out=end.timed_out,
+    )
 
 
 def _exit_of(name: str, seat: Seat, fact: LaunchFact) -> RecordExit:
@@ -419,5 +455,5 @@ def _closing(state: SessionState) -> Iterator[Action]:
 
 def _approves_by_itself(state: SessionState) -> bool:
     unhindered = failure(state) == ""
-    passed = state.review_outcome == PASSED
-    return state.summary_submitted and passed and unhindered and not state.options.require_approval
+    wanted_alone = state.summary_submitted and not state.options.require_approval
+    return wanted_alone and unhindered and is_proven(state)

@@ -16,6 +16,7 @@ from agentmux.core.definitions.definition import Kind
 from agentmux.core.documents.plan import check_plan
 from agentmux.core.documents.review import DEFAULT_NOMINATIONS, Verdict
 from agentmux.core.fold.acceptance import Answer, is_signal, judge, working_phase
+from agentmux.core.fold.checks import check_done, check_skipped, checks_began
 from agentmux.core.fold.transitions import (
     again,
     decide_review,
@@ -37,7 +38,10 @@ from agentmux.core.journal.events import (
     ArchitectureDone,
     ArtifactsArchived,
     ChangesRequested,
+    CheckDone,
     CheckpointTaken,
+    ChecksBegan,
+    CheckSkipped,
     CodeDone,
     CodeResearchDispatched,
     CommitDelayed,
@@ -88,7 +92,7 @@ from agentmux.core.journal.state import (
     TreeCheckpoint,
     decode,
 )
-from agentmux.core.names.phase import SETUP, Phase, ResearchKind
+from agentmux.core.names.phase import CHECK, COMMANDS, SETUP, Phase, ResearchKind
 from agentmux.core.names.statuses import (
     CRASHED,
     DELAYED,
@@ -102,6 +106,7 @@ from agentmux.core.names.statuses import (
 )
 from agentmux.core.pipeline import delivery
 from agentmux.core.pipeline.artifacts import change_request_path
+from agentmux.core.pipeline.check_phase import tried_again
 from agentmux.core.pipeline.delivery import COMMIT, open_step
 from agentmux.core.pipeline.on_disk import StateFromDisk
 from agentmux.core.pipeline.registry import kind_of, pipeline_of
@@ -349,7 +354,7 @@ def _launched(state: SessionState, event: Event, fact: AgentLaunched) -> Session
         fresh_prompt_bytes=fact.fresh_prompt_bytes,
     )
     seated = _with_seat(state, event.seat, seat)
-    if fact.role == SETUP:  # no agent plays it
+    if fact.role in COMMANDS:
         return seated
     return replace(seated, agents={**state.agents, event.seat: fact.record})
 
@@ -509,6 +514,9 @@ def _reattached(state: SessionState, event: Event, fact: SessionReattached) -> S
 
 def _restarted(state: SessionState, event: Event, fact: SeatRestarted) -> SessionState:
     going = replace(_without_seat(state, event.seat), phase=working_phase(state))
+    seat = state.seats.get(event.seat)
+    if seat is not None and seat.role == CHECK:
+        going = tried_again(going, going.phase, seat.topic)
     record = state.agents.get(event.seat)
     if record is None:
         return replace(going, interruption=None)
@@ -683,6 +691,9 @@ _STEPS: Final[Mapping[type[Fact], FoldStep]] = {
     ArtifactsArchived: _archived,
     WorktreeMade: _worktree_made,
     SetupDone: _setup_done,
+    ChecksBegan: checks_began,
+    CheckDone: check_done,
+    CheckSkipped: check_skipped,
     Repinned: _repinned,
     CheckpointTaken: _checkpoint_taken,
     RewindStarted: _rewind_started,

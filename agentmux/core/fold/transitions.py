@@ -12,12 +12,13 @@ from agentmux.core.codec.frozen import replace
 from agentmux.core.codec.records import Json
 from agentmux.core.definitions.definition import Kind
 from agentmux.core.documents.plan import ExecutionPlan
-from agentmux.core.documents.review import DEFAULT_NOMINATIONS, Verdict, outcome
+from agentmux.core.documents.review import Verdict, outcome
 from agentmux.core.journal.state import Archive, SessionState
 from agentmux.core.names import layout
-from agentmux.core.names.phase import ENDS
+from agentmux.core.names.phase import CHECK, ENDS
 from agentmux.core.names.statuses import CAPPED, PASSED
 from agentmux.core.pipeline.artifacts import done_marker
+from agentmux.core.pipeline.check_phase import verdict_of
 from agentmux.core.pipeline.registry import kind_of, pipeline_of
 
 # The fields that a phase decides: reset when it, or a phase before it, is entered anew.
@@ -59,7 +60,7 @@ def enter(state: SessionState, phase: str, *, over: str | None = None) -> Sessio
     archive = Archive(
         to=layout.history(state.cycle, state.iteration), paths=pipeline[over or phase].archives
     )
-    researchers = {name: seat for name, seat in state.seats.items() if seat.topic}
+    researchers = {name: s for name, s in state.seats.items() if s.topic and s.role != CHECK}
     entered = replace(
         forget(state, phase),
         phase=phase,
@@ -81,31 +82,6 @@ def known_phase(state: SessionState, phase: str) -> str:
     if phase not in pipeline_of(state) and phase not in ENDS:
         raise ValueError(f"`{phase}` is not a phase")
     return phase
-
-
-def begun(state: SessionState) -> SessionState:
-    """Return the state of a new session, in the first phase of its pipeline that it goes through.
-
-    Its own ``phase`` means nothing yet.
-    """
-    phases = pipeline_of(state).phases
-    first = next(each for each in phases if each.takes_part(state))
-    began = replace(state, phase=first.phase, reviewer_nominations=_nominated(state))
-    if first.kind is not Kind.WORK:
-        return began
-    single = state.options.single_coder
-    return schedule(unplanned(replace(began, implementation_single_coder=single)))
-
-
-def _nominated(state: SessionState) -> tuple[str, ...]:
-    """Return the reviewers of a session in which no architect nominates any; else none yet."""
-    pipeline = pipeline_of(state)
-    if pipeline.nominating in pipeline:
-        return ()
-    roles = dict.fromkeys(
-        role for each in pipeline.phases if each.kind is Kind.REVIEW for role in each.roles
-    )
-    return DEFAULT_NOMINATIONS if set(DEFAULT_NOMINATIONS) <= set(roles) else tuple(roles)
 
 
 def unplanned(state: SessionState) -> SessionState:
@@ -237,3 +213,13 @@ def decide_review(state: SessionState) -> SessionState:
         return replace(go_on(state), review_outcome=CAPPED)
     fixing = enter(state, fix)
     return replace(fixing, review_iteration=state.iteration + 1)
+
+
+def decide_check(state: SessionState) -> SessionState:
+    """TEMPORARY until the walk has it."""
+    verdict = verdict_of(state, state.phase)
+    if not verdict:
+        return state
+    result = replace(state.results[state.phase], outcome=verdict)
+    told = replace(state, results={**state.results, state.phase: result})
+    return go_on(told)

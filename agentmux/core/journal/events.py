@@ -371,6 +371,44 @@ class SetupDone:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ChecksBegan:
+    """The commands of a check are about to run; what ran on other files no longer counts.
+
+    Attributes:
+        phase: The check.
+        tree: The id of the files: that of git's tree, or outside of git a new one.
+    """
+
+    kind: ClassVar[str] = "checks_began"
+    phase: str
+    tree: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckDone:
+    """A command of a check has ended; the attributes are those of `results.CheckResult`."""
+
+    kind: ClassVar[str] = "check_done"
+    phase: str
+    name: str
+    outcome: str
+    status: int | None = None
+    signal: int | None = None
+    timed_out: bool = False
+    tree: str = ""
+    required: bool = True
+    output: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckSkipped:
+    """The user went on without a command that could not run."""
+
+    kind: ClassVar[str] = "check_skipped"
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Repinned:
     """The user had the session take what the configuration says now about its worktree.
 
@@ -571,6 +609,9 @@ Fact: TypeAlias = (
     | ArtifactsArchived
     | WorktreeMade
     | SetupDone
+    | ChecksBegan
+    | CheckDone
+    | CheckSkipped
     | Repinned
     | CheckpointTaken
     | RewindStarted

@@ -22,6 +22,7 @@ class CheckResult:
             run, or did not end in time, and so says nothing of the code.
         status: The exit status; None if a Unix signal ended the command, or nothing is known.
         signal: The number of that Unix signal, or None.
+        timed_out: Whether it was ended because it took longer than it may.
         tree: The id of the files that the command ran on; empty if unknown.
         required: Whether the check needs it; else it is only reported.
         launch: The launch whose exit record is the evidence.
@@ -32,6 +33,7 @@ class CheckResult:
     outcome: str
     status: int | None = None
     signal: int | None = None
+    timed_out: bool = False
     tree: str = ""
     required: bool = True
     launch: str = ""
@@ -77,6 +79,57 @@ class Fix:
     sent: Mapping[str, int] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BaseChecks:
+    """What the required commands have shown on the files on which the session began.
+
+    Attributes:
+        steps: What prepares the worktree for them, as `state.Setup` has it.
+        done: How many of these have succeeded.
+        checks: What the commands have shown so far, by name.
+        finished: Whether nothing more is run there.
+        because: Why the commands could not be run there; empty where they were.
+    """
+
+    steps: tuple[Json, ...] = ()
+    done: int = 0
+    checks: Mapping[str, CheckResult] = field(default_factory=dict)
+    finished: bool = False
+    because: str = ""
+
+
+def base_fields(base: BaseChecks | None) -> dict[str, object] | None:
+    """Return what was found on the base as ``state.json`` has it; None for None."""
+    if base is None:
+        return None
+    checks = {name: _check_fields(each) for name, each in base.checks.items()}
+    given: dict[str, object] = {**to_fields(base), "checks": checks}
+    return {name: value for name, value in given.items() if value or name == "done"}
+
+
+def base_from(value: object, where: str) -> BaseChecks | None:
+    """Return what `base_fields` returned.
+
+    Raises:
+        FieldError: ``value`` holds something else.
+    """
+    if value is None:
+        return None
+    fields = _mapping(value, where)
+    plain = {name: each for name, each in fields.items() if name != "checks"}
+    found = from_fields(BaseChecks, plain, where=where)
+    return replace(found, checks=_checks_from(fields, where))
+
+
+def _checks_from(fields: Json, where: str) -> Mapping[str, CheckResult]:
+    checks = _mapping(fields.get("checks", {}), f"{where}.checks")
+    return {
+        name: from_fields(CheckResult, _mapping(each, place), where=place)
+        for name, each in checks.items()
+        for place in (f"{where}.checks.{name}",)
+    }
+
+
 def result_fields(result: PhaseResult) -> dict[str, object]:
     """Return a result as ``state.json`` and ``results.yaml`` have it; empty fields are absent."""
     checks = {name: _check_fields(each) for name, each in result.checks.items()}
@@ -90,8 +143,9 @@ def _check_fields(check: CheckResult) -> dict[str, object]:
     kept = {name: value for name, value in given.items() if value != unset.get(name, ...)}
     if check.required:
         del kept["required"]
-    if not check.skipped:
-        del kept["skipped"]
+    for name in ("skipped", "timed_out"):
+        if not kept[name]:
+            del kept[name]
     return kept
 
 
@@ -104,15 +158,10 @@ def result_from(value: object, where: str) -> PhaseResult:
     fields = _mapping(value, where)
     plain = {name: each for name, each in fields.items() if name not in {"checks", "reviews"}}
     reviews = _mapping(fields.get("reviews", {}), f"{where}.reviews")
-    checks = _mapping(fields.get("checks", {}), f"{where}.checks")
     return replace(
         from_fields(PhaseResult, plain, where=where),
         reviews={name: _mapping(each, f"{where}.reviews.{name}") for name, each in reviews.items()},
-        checks={
-            name: from_fields(CheckResult, _mapping(each, place), where=place)
-            for name, each in checks.items()
-            for place in (f"{where}.checks.{name}",)
-        },
+        checks=_checks_from(fields, where),
     )
 
 

@@ -17,8 +17,11 @@ from agentmux.core.definitions.definition import (
     definition_from,
 )
 from agentmux.core.journal.results import (
+    BaseChecks,
     Fix,
     PhaseResult,
+    base_fields,
+    base_from,
     fix_fields,
     fix_from,
     results_fields,
@@ -316,6 +319,10 @@ class SessionState:
         pipeline: The session's pipeline, as it was when the session began; None for ``feature``.
         results: What the checks and reviews of a recorded pipeline have found, by phase.
         fix: The last fix of the present cycle, in a session with a recorded pipeline.
+        skipped_checks: The commands of checks without which the user went on when they could not
+            run; nobody is asked about them again.
+        base_checks: What the required commands show before the session changes anything; None
+            where they are not run on the base.
         pipeline_files: The prompts and schemas of the pipeline that came from files, by their
             names in it: the SHA-256 of each. Their content is at `layout.frozen`.
         verify: The commands of the pipeline's checks as they were configured at the start:
@@ -351,6 +358,8 @@ class SessionState:
     fix: Fix | None = None
     pipeline_files: Mapping[str, str] = field(default_factory=dict)
     verify: tuple[Json, ...] = ()
+    skipped_checks: tuple[str, ...] = ()
+    base_checks: BaseChecks | None = None
     tmux_socket: str = ""
     cycle: int = 1
     review_iteration: int | None = None
@@ -502,6 +511,7 @@ _NESTED: Final[Mapping[str, tuple[Callable[[Any], object], Callable[[object, str
     "pipeline": (_pipeline, _to_pipeline),
     "results": (results_fields, results_from),
     "fix": (fix_fields, fix_from),
+    "base_checks": (base_fields, base_from),
     "commit": _optional(Commit),
     "interruption": _optional(Interruption),
     "seats": _map_of(Seat),
@@ -517,7 +527,7 @@ _FIELDS: Final = {each.name: str(each.type) for each in fields(SessionState)}
 _ONLY_WHERE_SET: Final = (
     *("base", "worktree_made", "setup", "port_base", "delivery"),
     *("tree_checkpoints", "rewind"),
-    *("results", "fix"),
+    *("results", "fix", "skipped_checks", "base_checks"),
     *("issue", "request", "reviewed", "continued", "pipeline", "pipeline_files", "verify"),
 )
 """Fields that are written only where they are set, as older versions write their states."""

@@ -54,6 +54,12 @@ def researcher(kind: ResearchKind) -> str:
 SETUP: Final = "setup"
 """The seat of the commands that run in a new worktree before the first agent; no agent plays it."""
 
+CHECK: Final = "check"
+"""The role of the commands that check the result; no agent plays it."""
+
+COMMANDS: Final = frozenset({SETUP, CHECK})
+"""The roles that no agent plays: each of their launches runs a command."""
+
 RESEARCHERS: Final = tuple(researcher(kind) for kind in ResearchKind)
 ROLES: Final = (
     PRODUCT_MANAGER,

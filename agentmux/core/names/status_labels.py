@@ -36,6 +36,7 @@ class SessionStatus(StrEnum):
 _LABELS: Final[Mapping[str, str]] = {
     statuses.WAITING: "waiting for you",
     statuses.ENDED_BY_USER: "ended by you",
+    statuses.BROKEN: "could not run",
 }
 _COLOURS: Final[Mapping[str, str]] = {
     statuses.RUNNING: "green",

@@ -41,6 +41,7 @@ TIMED_OUT: Final = "timed_out"
 # Of a seat, by what its screen and its hooks show.
 STARTING: Final = "starting"
 SETTING_UP: Final = "setting_up"
+CHECKING: Final = "checking"
 BUSY: Final = "busy"
 IDLE: Final = "idle"
 WAITING: Final = "waiting_for_user"

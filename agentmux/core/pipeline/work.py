@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.definitions.definition import Kind
 from agentmux.core.journal.state import SessionState
-from agentmux.core.names.phase import CODER, SETUP, ResearchKind, researcher
+from agentmux.core.names.phase import CHECK, CODER, SETUP, ResearchKind, researcher
 from agentmux.core.names.statuses import DISPATCHED, LEFT
+from agentmux.core.pipeline.check_phase import check_seat, next_command
 from agentmux.core.pipeline.registry import pipeline_of
 
 
@@ -17,7 +18,7 @@ class Work:
     """A piece of work for one seat.
 
     ``subplan`` is the index of a coder's sub-plan, ``topic`` the topic of a researcher, or the name
-    of the setup's step.
+    of the setup's step or of a check's command.
     """
 
     seat: str
@@ -69,6 +70,12 @@ def _phase_work(state: SessionState) -> tuple[Work, ...]:
         case Kind.REVIEW:
             waiting = (r for r in state.reviewer_nominations if r not in state.verdicts)
             return tuple(Work(seat=role, role=role) for role in waiting)
+        case Kind.CHECK:
+            following = next_command(state, state.phase)
+            if following is None:
+                return ()
+            seat = check_seat(following.name)
+            return (Work(seat=seat, role=CHECK, topic=following.name),)
         case Kind.COMPLETE:
             role = next(iter(state.reviewer_nominations), here.startup_role)
             return () if state.summary_submitted else (Work(seat=role, role=role),)

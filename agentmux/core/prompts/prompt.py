@@ -105,6 +105,7 @@ class PromptInputs:
         question: The question on the topic, in the words of the agent that asked.
         feature: The user's request, or the text of `issue`; prompts repeat its beginning.
         issue: The issue whose text is ``feature``; None where the user wrote ``feature``.
+        checks: What the commands that check the result have shown, one line each.
         inputs: The files to read, besides ``context.md`` and ``requirements.md``; for the
             template `TOLD` the topic's ``summary.md``.
         change_request_path: The file with the request for changes that began this cycle; None in
@@ -134,6 +135,7 @@ class PromptInputs:
     feature: str = ""
     issue: Issue | None = None
     reviewed: Reviewed | None = None
+    checks: tuple[str, ...] = ()
     inputs: tuple[str, ...] = ()
     change_request_path: str | None = None
     hello: bool = False
@@ -319,6 +321,15 @@ def _change_request(inputs: PromptInputs) -> str:
     )
 
 
+def _checks(inputs: PromptInputs) -> str:
+    if not inputs.checks:
+        return ""
+    return (
+        "AgentMux itself has run these commands on the work as it is now; no agent reported them:"
+        f"\n\n{_list(inputs.checks, '')}"
+    )
+
+
 def _work(inputs: PromptInputs) -> str:
     return _reviewed(inputs) or (
         "Nothing of the feature is committed yet: `git status` and `git diff HEAD` show the work;"
@@ -423,6 +434,7 @@ def _extension(inputs: PromptInputs) -> str:
 NAMES: Final[dict[str, Filler]] = {
     "asked": _asked,
     "change_request": _change_request,
+    "checks": _checks,
     "command": lambda inputs: " && ".join(signals(inputs)[:1]),
     "cycle": lambda inputs: str(inputs.cycle),
     "drafts": _drafts,

@@ -12,6 +12,7 @@ VARIABLES: Final[Mapping[str, str]] = {
     "session_dir": "the directory of the session",
     "read": "a list of the files to read first: what earlier phases have left",
     "change_request": "from cycle 2 on, where the user's request for changes is; before, nothing",
+    "checks": "what the commands of the checks have shown; nothing where none has run",
     "cycle": "1, then +1 each time the user asks for changes",
     "iteration": "0, then +1 with each fix",
     "subplan": "in a phase of the kind `work`: the number of the sub-plan",

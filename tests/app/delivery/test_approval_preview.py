@@ -15,6 +15,7 @@ from agentmux.app.session.changes import changes_of
 from agentmux.app.session.lookup import sessions_dir
 from agentmux.app.session.own_worktree import placed
 from agentmux.app.world import World
+from agentmux.core.checks.report import NOTHING
 from agentmux.core.journal.state import Base, Options, SessionState
 from agentmux.core.names.phase import Phase
 from agentmux.errors import MissingError
@@ -178,6 +179,7 @@ def test_a_result_that_the_base_has_already_is_not_called_nothing(
         changes = changes_of(here, state, home)
         assert changes is not None
         lines = list(preview_lines(here, files, state, destination(here, files, state, way)))
+        assert lines.pop(0) == NOTHING
         return lines, approval_question(here, files, state).text, changes.note
 
     asks = "press a again within 60 s to approve; "

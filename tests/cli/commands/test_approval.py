@@ -81,11 +81,12 @@ def test_everything_that_a_decision_needs_is_shown(project: Path, capsys: Captur
     git(project, "remote", "add", "origin", "/nowhere")
     assert run("approve", "--push") == ExitCode.OK
     shown = capsys.readouterr().out.splitlines()
-    assert shown[:8] == [
+    assert shown[:9] == [
         "What changed:",
         "",
         "• It greets.",
         "",
+        "nothing was verified: `verify` lists no command",
         "review logic: pass: Sound.",
         "to be committed: 1 file, with the message “Apply the feature”",
         "  agent.py | 1 +",

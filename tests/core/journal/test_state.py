@@ -21,7 +21,7 @@ from agentmux.core.definitions.definition import (
     When,
 )
 from agentmux.core.definitions.feature import FEATURE
-from agentmux.core.journal.results import CheckResult, Fix, PhaseResult
+from agentmux.core.journal.results import BaseChecks, CheckResult, Fix, PhaseResult
 from agentmux.core.journal.state import (
     Archive,
     Base,
@@ -104,6 +104,7 @@ BY_TYPE |= {
 BY_TYPE |= {
     "Mapping[str, PhaseResult]": maps_of(PhaseResult),
     "Fix | None": st.none() | values_of(Fix),
+    "BaseChecks | None": st.none() | values_of(BaseChecks),
 }
 BY_TYPE |= {
     "PipelineDefinition | None": st.none() | PIPELINES,
@@ -174,6 +175,8 @@ def test_results_and_a_fix_are_written_where_they_are_set_and_only_what_is_set_i
         ("results", {"reviewing": {"iteration": "1"}}),
         ("results", {"reviewing": {"reviews": {"logic": 7}}}),
         ("results", {"verifying": {"checks": {"tests": {}}}}),
+        ("base_checks", 7),
+        ("base_checks", {"checks": {"tests": {}}}),
         ("fix", 7),
         ("fix", {"iteration": 1}),
         ("fix", {"from": "x", "iteration": 1, "sent": 7}),

@@ -1,0 +1,63 @@
+"""Begins the commands of a check, and records what they have shown."""
+
+from __future__ import annotations
+
+import logging
+from functools import partial
+
+from agentmux.app.loop.background_tasks import Loop
+from agentmux.app.loop.watcher import Watcher
+from agentmux.app.session.check_record import TREE_S, check_fact
+from agentmux.app.session.writer import Session
+from agentmux.app.world import World
+from agentmux.core.checks.report import check_words
+from agentmux.core.decisions.check_actions import BeginChecks, RecordCheck, is_stale
+from agentmux.core.decisions.next_actions import Facts
+from agentmux.core.journal.events import ChecksBegan
+from agentmux.core.names.statuses import BROKEN
+from agentmux.errors import AgentmuxError
+from agentmux.threads import in_daemon_thread
+
+logger = logging.getLogger(__name__)
+
+
+class Checker:
+    """Runs the checks of one session, as far as they are no launches like others."""
+
+    def __init__(self, world: World, session: Session, watcher: Watcher, loop: Loop) -> None:
+        self._session = session
+        self._watcher = watcher
+        self._loop = loop
+        self._new_id = world.new_id
+        self._store = world.checkpoints(
+            world.tree, session.files.path.resolve(), session.state.session_id
+        )
+
+    async def begin(self, action: BeginChecks, facts: Facts) -> None:
+        """Look at the files; begin the check on them, unless it was begun on the same ones."""
+        tree = await self._tree()
+        self._watcher.tree = tree
+        if is_stale(self._session.state, tree):
+            self._session.record(ChecksBegan(phase=action.phase, tree=tree))
+        self._loop.wake()
+
+    async def _tree(self) -> str:
+        """Return the id of the files; where git has none, one that no other process finds."""
+        try:
+            found = await in_daemon_thread(partial(self._store.tree, limit_s=TREE_S))
+        except (AgentmuxError, OSError) as error:
+            logger.warning("the files of the check have no id: %s", error)
+            found = None
+        return found or f"unknown-{self._new_id()}"
+
+    async def record(self, action: RecordCheck, facts: Facts) -> None:
+        """Record what a command has shown, with the end of its output."""
+        fact = check_fact(self._session.state, self._session.files, action)
+        self._watcher.look_at((action.launch,))
+        self._session.record(fact, seat=action.seat, launch=action.launch)
+        state = self._session.state
+        if action.seat in state.seats and action.outcome == BROKEN:
+            self._watcher.note(action.seat, BROKEN, "exit record")
+        result = state.results.get(fact.phase)
+        known = None if result is None else result.checks.get(fact.name)
+        self._loop.say(check_words(fact.name, known) if known is not None else fact.name)

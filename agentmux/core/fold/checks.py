@@ -1,0 +1,60 @@
+"""How the events of a check change the state."""
+
+from __future__ import annotations
+
+from agentmux.core.codec.frozen import replace
+from agentmux.core.fold.acceptance import working_phase
+from agentmux.core.fold.transitions import decide_check
+from agentmux.core.journal.events import CheckDone, ChecksBegan, CheckSkipped, Event
+from agentmux.core.journal.results import CheckResult
+from agentmux.core.journal.state import SessionState
+from agentmux.core.names.statuses import BROKEN
+from agentmux.core.pipeline.check_phase import began, check_seat, waiting_for_user, with_check
+
+
+def checks_began(state: SessionState, event: Event, fact: ChecksBegan) -> SessionState:
+    """Return the state in which the commands of the check run on these files."""
+    return began(state, fact.phase, fact.tree) if _is_here(state, fact.phase) else state
+
+
+def check_done(state: SessionState, event: Event, fact: CheckDone) -> SessionState:
+    """Return the state after a command has ended, which may end the check.
+
+    The seat of a command that could not run stays, if the user has to say what becomes of it.
+    """
+    seat = state.seats.get(event.seat)
+    if seat is None or seat.launch != event.launch or not _is_here(state, fact.phase):
+        return state
+    is_broken = fact.outcome == BROKEN
+    found = CheckResult(
+        outcome=fact.outcome,
+        status=fact.status,
+        signal=fact.signal,
+        timed_out=fact.timed_out,
+        tree=fact.tree,
+        required=fact.required,
+        launch=event.launch,
+        output=fact.output,
+        skipped=is_broken and fact.name in state.skipped_checks,
+    )
+    seats = {name: each for name, each in state.seats.items() if name != event.seat}
+    if is_broken and fact.required and not found.skipped:
+        gone = replace(seat, status=BROKEN, exit_status=fact.status, exit_signal=fact.signal)
+        seats[event.seat] = gone
+    return decide_check(with_check(replace(state, seats=seats), fact.phase, fact.name, found))
+
+
+def check_skipped(state: SessionState, event: Event, fact: CheckSkipped) -> SessionState:
+    """Return the state in which nobody waits for a command that could not run, now or later."""
+    phase = working_phase(state)
+    if fact.name not in waiting_for_user(state, phase):
+        return state
+    skipped = tuple(dict.fromkeys((*state.skipped_checks, fact.name)))
+    seats = {name: each for name, each in state.seats.items() if name != check_seat(fact.name)}
+    found = replace(state.results[phase].checks[fact.name], skipped=True)
+    after = replace(state, seats=seats, skipped_checks=skipped)
+    return decide_check(with_check(after, phase, fact.name, found))
+
+
+def _is_here(state: SessionState, phase: str) -> bool:
+    return working_phase(state) == phase

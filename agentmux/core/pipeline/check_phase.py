@@ -1,0 +1,138 @@
+"""The check in which a session is: its commands, and what they have shown so far."""
+
+from __future__ import annotations
+
+from agentmux.core.checks.verdict import checks_verdict, unanswered
+from agentmux.core.codec.frozen import replace
+from agentmux.core.config.settings import VerifyCommand
+from agentmux.core.definitions.definition import Expect, Kind, PhaseDefinition
+from agentmux.core.journal.results import CheckResult, PhaseResult
+from agentmux.core.journal.state import SessionState
+from agentmux.core.names.phase import CHECK
+from agentmux.core.names.statuses import BROKEN, FAILED
+from agentmux.core.pipeline.verify_commands import frozen_commands
+
+
+def check_seat(name: str) -> str:
+    """Return the seat of a command."""
+    return f"{CHECK}-{name}"
+
+
+def check_commands(state: SessionState, phase: str) -> tuple[VerifyCommand, ...]:
+    """Return the commands of a check, in the order in which they run.
+
+    Empty if the phase is none.
+    """
+    found = _check(state, phase)
+    if found is None:
+        return ()
+    return tuple(each for each in frozen_commands(state) if not found.run or each.name in found.run)
+
+
+def command_of(state: SessionState, name: str) -> VerifyCommand | None:
+    """Return a command by its name; None if the session has none of that name."""
+    return next((each for each in frozen_commands(state) if each.name == name), None)
+
+
+def result_of(state: SessionState, phase: str) -> PhaseResult | None:
+    """Return what a check has found in the present iteration; None before it has begun."""
+    return state.results.get(phase)
+
+
+def verdict_of(state: SessionState, phase: str) -> str:
+    """Return whether a check has passed; see `checks_verdict`."""
+    return checks_verdict(
+        _required(state, phase),
+        _checks(state, phase),
+        expect=_expect(state, phase),
+        red_before=red_before(state),
+    )
+
+
+def waiting_for_user(state: SessionState, phase: str) -> tuple[str, ...]:
+    """Return the commands that could not run, about which the user has to say what becomes of them.
+
+    Empty until all commands of the check have ended, and once it is decided.
+    """
+    result = result_of(state, phase)
+    if result is None or result.outcome:
+        return ()
+    return unanswered(_required(state, phase), result.checks, expect=_expect(state, phase))
+
+
+def next_command(state: SessionState, phase: str) -> VerifyCommand | None:
+    """Return the command of a check that runs next, or that runs now; None if all have ended."""
+    checks = _checks(state, phase)
+    return next((each for each in check_commands(state, phase) if each.name not in checks), None)
+
+
+def red_before(state: SessionState) -> frozenset[str]:
+    """Return the commands that had failed before the session changed anything."""
+    base = state.base_checks
+    checks = base.checks if base is not None else {}
+    return frozenset(name for name, each in checks.items() if each.outcome == FAILED)
+
+
+def began(state: SessionState, phase: str, tree: str) -> SessionState:
+    """Return the state in which the commands of a check run on the files ``tree``.
+
+    What ran on other files no longer counts, and what could not run is tried again. The iteration
+    is the session's.
+    """
+    known = result_of(state, phase) or PhaseResult()
+    kept = {name: each for name, each in known.checks.items() if _counts(each, tree)}
+    result = PhaseResult(iteration=state.iteration, tree=tree, checks=kept)
+    return without_seats(_with_result(state, phase, result))
+
+
+def _counts(check: CheckResult, tree: str) -> bool:
+    return check.tree == tree and not _is_open(check)
+
+
+def _is_open(check: CheckResult) -> bool:
+    return check.outcome == BROKEN and check.required and not check.skipped
+
+
+def with_check(state: SessionState, phase: str, name: str, found: CheckResult) -> SessionState:
+    """Return the state in which a command of a check has shown this."""
+    known = result_of(state, phase) or PhaseResult(iteration=state.iteration)
+    result = replace(known, checks={**known.checks, name: found})
+    return _with_result(state, phase, result)
+
+
+def tried_again(state: SessionState, phase: str, name: str) -> SessionState:
+    """Return the state in which a command has no result, and its files have to be looked at."""
+    known = result_of(state, phase)
+    if known is None:
+        return state
+    kept = {other: each for other, each in known.checks.items() if other != name}
+    return _with_result(state, phase, replace(known, checks=kept, tree=""))
+
+
+def without_seats(state: SessionState) -> SessionState:
+    """Return the state without the seats of commands of a check."""
+    left = {name: seat for name, seat in state.seats.items() if seat.role != CHECK}
+    return replace(state, seats=left)
+
+
+def _with_result(state: SessionState, phase: str, result: PhaseResult) -> SessionState:
+    return replace(state, results={**state.results, phase: result})
+
+
+def _check(state: SessionState, phase: str) -> PhaseDefinition | None:
+    phases = state.pipeline.phases if state.pipeline is not None else ()
+    return next((e for e in phases if e.phase == phase and e.kind is Kind.CHECK), None)
+
+
+def _expect(state: SessionState, phase: str) -> Expect:
+    found = _check(state, phase)
+    return Expect.PASS if found is None else found.expect
+
+
+def _required(state: SessionState, phase: str) -> dict[str, bool]:
+    return {each.name: each.required for each in check_commands(state, phase)}
+
+
+def _checks(state: SessionState, phase: str) -> dict[str, CheckResult]:
+    result = result_of(state, phase)
+    return {} if result is None else dict(result.checks)

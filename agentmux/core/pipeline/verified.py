@@ -1,0 +1,99 @@
+"""What the checks of a session have found, for people, for programs and for reviewers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from agentmux.core.checks.report import NOTHING, check_words, phase_lines
+from agentmux.core.checks.verdict import proves
+from agentmux.core.codec.records import Json
+from agentmux.core.definitions.definition import Expect, Kind, PhaseDefinition
+from agentmux.core.journal.results import PhaseResult
+from agentmux.core.journal.state import SessionState
+from agentmux.core.names.statuses import CAPPED, PASSED
+from agentmux.core.pipeline.check_phase import red_before
+
+
+def verified_lines(state: SessionState) -> tuple[str, ...]:
+    """Return what the checks have found, as lines; that nothing was verified where nothing was."""
+    red = red_before(state)
+    found = [
+        line for phase, each in _results(state) for line in phase_lines(phase, each, red_before=red)
+    ]
+    return tuple(found) or (NOTHING,)
+
+
+def told_lines(state: SessionState) -> tuple[str, ...]:
+    """Return what the commands have shown, one line each; empty where there is none."""
+    red = red_before(state)
+    return tuple(
+        f"{phase}, {check_words(name, check, red_before=red)}"
+        for phase, result in _results(state)
+        for name, check in result.checks.items()
+    )
+
+
+def verified_fields(state: SessionState) -> list[Json]:
+    """Return what the checks have found as ``status --json`` has it, in the order of the phases."""
+    red = red_before(state)
+    return [
+        {
+            "phase": phase,
+            "iteration": result.iteration,
+            "outcome": result.outcome or None,
+            "commands": [
+                {
+                    "name": name,
+                    "outcome": check.outcome,
+                    "status": check.status,
+                    "signal": check.signal,
+                    "timed_out": check.timed_out,
+                    "required": check.required,
+                    "skipped": check.skipped,
+                    "failed_before": name in red,
+                    "says": check_words(name, check, red_before=red),
+                    "output": check.output,
+                }
+                for name, check in result.checks.items()
+            ],
+        }
+        for phase, result in _results(state)
+    ]
+
+
+def is_proven(state: SessionState) -> bool:
+    """Whether the result may be approved without a person.
+
+    A review has passed, or a check with at least one required command; and none was capped.
+    """
+    if state.review_outcome == CAPPED or _outcomes(state) & {CAPPED}:
+        return False
+    return state.review_outcome == PASSED or _has_review(state) or _has_check(state)
+
+
+def _outcomes(state: SessionState) -> set[str]:
+    return {each.outcome for each in state.results.values()}
+
+
+def _has_review(state: SessionState) -> bool:
+    return any(each.verdicts and each.outcome == PASSED for each in state.results.values())
+
+
+def _has_check(state: SessionState) -> bool:
+    """Whether a check that expects its commands to pass has passed, by a required one."""
+    expects = {each.phase: each.expect for each in _phases(state)}
+    return any(
+        result.outcome == PASSED and expects[phase] is Expect.PASS and proves(result.checks)
+        for phase, result in _results(state)
+    )
+
+
+def _results(state: SessionState) -> Iterator[tuple[str, PhaseResult]]:
+    for each in _phases(state):
+        if each.phase in state.results:
+            yield each.phase, state.results[each.phase]
+
+
+def _phases(state: SessionState) -> tuple[PhaseDefinition, ...]:
+    phases = state.pipeline.phases if state.pipeline is not None else ()
+    return tuple(each for each in phases if each.kind is Kind.CHECK)
