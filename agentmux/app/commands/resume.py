@@ -13,6 +13,7 @@ from agentmux.app.launch.launcher import Launcher
 from agentmux.app.launch.plan import LaunchPlan
 from agentmux.app.launch.stopped_pane import unheard
 from agentmux.app.session.checkout import require_free, trial_in_the_way
+from agentmux.app.session.frozen_files import require_frozen
 from agentmux.app.session.lookup import (
     Liveness,
     SessionEntry,
@@ -28,7 +29,7 @@ from agentmux.app.session.own_worktree import (
     without_checkpoints,
     worktree_news,
 )
-from agentmux.app.session.pinned import changed_settings, repin, steps_ahead
+from agentmux.app.session.pinned import changed_settings, pipeline_repin, repin, steps_ahead
 from agentmux.app.session.unfinished_rewind import rewound_fact
 from agentmux.app.session.writer import Session, resumed_values, stamp
 from agentmux.app.world import Site, World
@@ -38,8 +39,10 @@ from agentmux.core.conversation.resume_choice import Fresh
 from agentmux.core.decisions.inference import Inference, chosen_phase, infer
 from agentmux.core.decisions.next_actions import settlement
 from agentmux.core.decisions.workplace import left_branch
+from agentmux.core.definitions.definition import definition_from
 from agentmux.core.fold.apply import advance, apply
 from agentmux.core.fold.implied import Implied, implied, overlay
+from agentmux.core.fold.repinned import with_pipeline
 from agentmux.core.journal.events import ORCHESTRATOR, Event, Fact, PhaseSettled, Resumed
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names.nearest import meant
@@ -77,7 +80,7 @@ class ResumePlan:
         unapplied: How many events of the journal were not yet in the committed state.
         panes: The planned launch of each seat that the phase wants now.
         obstacle: Why the session's worktree cannot be made again; None where it can, or exists.
-        changed: The settings of its worktree that differ from those that it keeps.
+        changed: The settings that differ from those that it keeps.
         repin: Whether it takes these.
         setup: The steps that prepare the worktree before agents start, by name.
     """
@@ -128,7 +131,7 @@ def plan_resume(
         fresh: Seats that would start a new conversation; ``*`` means all of them.
         phase: An earlier phase to go back to; None goes on in the inferred one.
         without_checkpoint: Whether a worktree that is gone is made again from its branch alone.
-        repin: Whether the session takes the settings of its worktree that have changed.
+        repin: Whether the session takes the settings that have changed.
 
     Raises:
         DataError: The session cannot be read.
@@ -138,6 +141,8 @@ def plan_resume(
     state, added = _folded(loaded.state, loaded.tail)
     world = placed(world, state)
     added = (*loaded.open, *added)
+    changed = changed_settings(world, state, files) if state.phase != Phase.DONE else ()
+    state = _pinned(world, files, state, repin=repin and bool(changed))
     is_rewinding = state.rewind is not None
     if state.rewind is not None:
         state, more = _told(world, state, rewound_fact(state.rewind))
@@ -175,15 +180,30 @@ def plan_resume(
         if state.phase != Phase.DONE
         else None,
         news=worktree_news(world, given, files.path),
-        changed=changed_settings(world, state, files) if state.phase != Phase.DONE else (),
+        changed=changed,
         repin=repin,
     )
-    takes = plan.repin and bool(plan.changed)
-    ahead = steps_ahead(world, state, files, takes=takes, anew=bool(plan.news))
+    ahead = steps_ahead(world, state, files, takes=repin and bool(changed), anew=bool(plan.news))
     plan = replace(plan, setup=ahead if plan.phase != Phase.DONE else ())
-    if is_rewinding:
-        plan = replace(plan, warnings=(*plan.warnings, _REWINDING))
-    return replace(plan, warnings=(*plan.warnings, *_warnings(world, plan, artifacts)))
+    told = (*loaded.warnings, *((_REWINDING,) if is_rewinding else ()))
+    return replace(plan, warnings=(*told, *_warnings(world, plan, artifacts)))
+
+
+def _pinned(world: World, files: SessionFiles, state: SessionState, *, repin: bool) -> SessionState:
+    """Return the state with the pipeline that the session has then; see `pinned`.
+
+    Raises:
+        DataError: A file of the pipeline differs from what the session froze, and stays.
+        AgentmuxError: The present pipeline is gone, or cannot be used.
+    """
+    taken = pipeline_repin(world, state, files) if repin else None
+    if taken is not None:
+        fact, _ = taken
+        pipeline = definition_from(fact.pipeline, "the present pipeline")
+        return with_pipeline(state, pipeline, fact.pipeline_files, fact.verify)
+    if state.phase != Phase.DONE:
+        require_frozen(files, state)
+    return state
 
 
 def _warnings(world: World, plan: ResumePlan, artifacts: Artifacts) -> Iterator[str]:
@@ -212,10 +232,8 @@ def _warnings(world: World, plan: ResumePlan, artifacts: Artifacts) -> Iterator[
 
 
 def _settings_news(plan: ResumePlan) -> Iterator[str]:
-    if plan.repin and not plan.state.worktree:
-        yield "--repin: the session works in the checkout, which has no setup and no copied files"
-    elif plan.repin and not plan.changed:
-        yield "--repin: the settings of its worktree are those that the session has"
+    if plan.repin and not plan.changed:
+        yield "--repin: the settings are those that the session has"
     if not plan.changed:
         return
     names = " and ".join(plan.changed)

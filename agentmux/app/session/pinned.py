@@ -1,19 +1,28 @@
 """What a session keeps of the configuration under which it began, and how it takes a newer one.
 
-These are the setup and the patterns of copied files of its worktree. An agent that edits the
-configuration so changes nothing of its own session.
+These are its pipeline with prompts, schemas and commands of checks, and the setup and the patterns
+of copied files of its worktree. An agent that edits the configuration so changes nothing of its own
+session.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
+from agentmux.app.session.frozen_files import require_frozen
 from agentmux.app.session.own_worktree import placed, worktree_of
+from agentmux.app.session.pipeline_choice import WHOLE, choose_pipeline
 from agentmux.app.session.succeeded_step import adopt_step, succeeded_step
 from agentmux.core.codec.frozen import replace
+from agentmux.core.config.trust import PIPELINES
+from agentmux.core.definitions.definition import definition_fields
+from agentmux.core.definitions.feature import FEATURE
+from agentmux.core.definitions.source import resolved
 from agentmux.core.journal.events import Repinned
 from agentmux.core.names import layout
 from agentmux.core.pipeline.setup import names_ahead, recorded_steps, repinned
+from agentmux.errors import AgentmuxError, DataError
 
 if TYPE_CHECKING:
     from agentmux.app.session.writer import Session
@@ -22,23 +31,78 @@ if TYPE_CHECKING:
     from agentmux.ports.session_files import SessionFiles
 
 SETUP: Final = "git.setup"
+VERIFY: Final = "verify"
 _PATTERNS_MAX: Final = 1 << 20
 
 
 def changed_settings(world: World, state: SessionState, files: SessionFiles) -> tuple[str, ...]:
     """Return the settings that differ from those that the session keeps, as their names.
 
-    ``git.setup``, and the file of patterns (`GitSettings.copy`). A part of the project's files that
-    is not trusted counts, too. Empty for a session in the checkout, which keeps neither.
+    ``verify``, the pipeline, and for a session with a worktree of its own ``git.setup`` and the
+    file of patterns (`GitSettings.copy`). A part of the project's files that is not trusted counts,
+    too.
     """
+    now = world.preview()
+    return (*_changed_place(now, state, files), *_changed_pipeline(now, state, files))
+
+
+def _changed_place(now: World, state: SessionState, files: SessionFiles) -> tuple[str, ...]:
     if not state.worktree:
         return ()
-    now = world.preview()
     kept = state.setup.steps if state.setup is not None else ()
     found = [SETUP] if recorded_steps(now.settings.git.setup) != kept else []
     if (now.templates.copied() or "") != _patterns(files):
         found.append(now.settings.git.copy or "git.copy")
     return tuple(found)
+
+
+def _changed_pipeline(now: World, state: SessionState, files: SessionFiles) -> tuple[str, ...]:
+    kept = state.pipeline or FEATURE
+    name = f"{PIPELINES}.{kept.name}"
+    try:
+        chosen = choose_pipeline(now, kept.name)
+    except AgentmuxError:  # it is gone, or cannot be used any more
+        return (name,)
+    found = [VERIFY] if chosen.verify != state.verify else []
+    # What takes part only with commands follows from `verify`.
+    same = resolved(chosen.definition, ()) == resolved(kept, ())
+    if not same or _own(chosen.files) != _own(state.pipeline_files) or _is_damaged(files, state):
+        found.append(name)
+    return tuple(found)
+
+
+def _is_damaged(files: SessionFiles, state: SessionState) -> bool:
+    try:
+        require_frozen(files, state)
+    except DataError:
+        return True
+    return False
+
+
+def _own(files: Mapping[str, str]) -> Mapping[str, str]:
+    return {name: digest for name, digest in files.items() if name != WHOLE}
+
+
+def pipeline_repin(
+    world: World, state: SessionState, files: SessionFiles
+) -> tuple[Repinned, Mapping[str, str]] | None:
+    """Return the fact that the session takes its pipeline as it is now, and the files for it.
+
+    The fact has the setup that the session has, and is None if the pipeline has not changed.
+
+    Raises:
+        AgentmuxError: The pipeline is gone, or cannot be used.
+    """
+    if not _changed_pipeline(world, state, files):
+        return None
+    chosen = choose_pipeline(world, (state.pipeline or FEATURE).name)
+    fact = Repinned(
+        setup=state.setup.steps if state.setup is not None else (),
+        pipeline=definition_fields(chosen.definition),
+        pipeline_files=chosen.files,
+        verify=chosen.verify,
+    )
+    return fact, chosen.texts
 
 
 def _patterns(files: SessionFiles) -> str:
@@ -49,19 +113,23 @@ def _patterns(files: SessionFiles) -> str:
 def repin(world: World, session: Session) -> tuple[str, ...]:
     """Have a stopped session take the present settings, as far as they are trusted.
 
-    Files that new patterns name are copied before the fact is recorded: if this is killed, the
-    settings still differ, and it may be called again.
+    Files that new patterns name are copied, and prompts and schemas written, before the fact is
+    recorded: if this is killed, the settings still differ, and it may be called again.
 
     Returns:
         A warning for each file that was not copied.
 
     Raises:
-        GitError: Git refuses.
+        AgentmuxError: The pipeline is gone or cannot be used, or git refuses.
     """
     adopt_step(session)  # the seat that the step has is gone after that
     state = session.state
+    taken, texts = pipeline_repin(world, state, session.files) or (Repinned(), {})
+    for path, text in texts.items():
+        session.files.write(path, text)
     spec = worktree_of(world, state, session.files.path)
     if spec is None:
+        session.record(taken)
         return ()
     patterns = world.templates.copied() or ""
     changed = patterns if patterns != _patterns(session.files) else None
@@ -71,7 +139,7 @@ def repin(world: World, session: Session) -> tuple[str, ...]:
         told = world.worktrees.copy(spec, changed) if changed else ()
         dirty = placed(world, state).repository.dirty()
     steps = recorded_steps(world.settings.git.setup)
-    session.record(Repinned(setup=steps, copied=changed, dirty=dirty))
+    session.record(replace(taken, setup=steps, copied=changed, dirty=dirty))
     return told
 
 
@@ -95,6 +163,9 @@ def steps_ahead(
     return names_ahead(setup, anew=anew)
 
 
-def repinned_by(world: World) -> object:
-    """Return what a repin would take in ``world``; for questions of trust."""
-    return world.settings.git.setup, world.templates.copied()
+def repinned_by(world: World, state: SessionState) -> object:
+    """Return what a repin of the session would take in ``world``; for questions of trust."""
+    source = world.pipelines.source((state.pipeline or FEATURE).name)
+    found = None if source is None else (source.text, source.prompts, source.schemas)
+    place = (world.settings.git.setup, world.templates.copied()) if state.worktree else None
+    return place, world.settings.verify, found

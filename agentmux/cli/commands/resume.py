@@ -106,7 +106,7 @@ def resume_session(
         bool,
         typer.Option(
             "--repin",
-            help="Take git.setup and the copied files as they are configured now.",
+            help="Take pipeline, verify, git.setup and copied files as they are configured now.",
         ),
     ] = False,
     reattach: Annotated[
@@ -516,16 +516,16 @@ def _used_by(world: World, entry: SessionEntry, *, repin: bool = False) -> Effec
     """Return a function that tells what the session's agents would run and be told in a `World`.
 
     If the results for two worlds are equal, a resume does the same in both. With ``repin`` it also
-    tells how the session's worktree would be prepared.
+    tells which settings the session would take.
     """
     if not world.trust.parts():
         return lambda _: None
     loaded = world.files(entry.path).load()
     state = fold(loaded.state, loaded.tail)
     played = played_in(state)
-    if not repin or not state.worktree:
+    if not repin:
         return played
-    return lambda each: (played(each), repinned_by(each))
+    return lambda each: (played(each), repinned_by(each, state))
 
 
 def _reattach(face: Face, world: World, entry: SessionEntry, *, trust: bool) -> StartedSession:

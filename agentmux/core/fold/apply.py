@@ -12,11 +12,12 @@ from typing import Any, Final
 
 from agentmux.core.codec.frozen import replace
 from agentmux.core.codec.records import Json, from_fields, to_fields
-from agentmux.core.definitions.definition import Kind
+from agentmux.core.definitions.definition import Kind, definition_from
 from agentmux.core.documents.plan import check_plan
 from agentmux.core.documents.review import DEFAULT_NOMINATIONS, Verdict
 from agentmux.core.fold.acceptance import Answer, is_signal, judge, working_phase
 from agentmux.core.fold.checks import check_done, check_skipped, checks_began
+from agentmux.core.fold.repinned import with_pipeline
 from agentmux.core.fold.transitions import (
     again,
     decide_review,
@@ -551,7 +552,11 @@ def _setup_done(state: SessionState, event: Event, fact: SetupDone) -> SessionSt
 def _repinned(state: SessionState, event: Event, fact: Repinned) -> SessionState:
     # What ran last was a step of the setup as it was.
     known = _without_seat(state, SETUP)
-    return replace(known, setup=repinned(state.setup, fact.setup, fact.dirty))
+    found = replace(known, setup=repinned(state.setup, fact.setup, fact.dirty))
+    if not fact.pipeline:
+        return found
+    pipeline = definition_from(fact.pipeline, f"`{fact.kind}` event")
+    return with_pipeline(found, pipeline, fact.pipeline_files, fact.verify)
 
 
 def _checkpoint_taken(state: SessionState, event: Event, fact: CheckpointTaken) -> SessionState:

@@ -410,18 +410,24 @@ class CheckSkipped:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Repinned:
-    """The user had the session take what the configuration says now about its worktree.
+    """The user had the session take what the configuration says now: setup, pipeline, checks.
 
     Attributes:
         setup: The steps of the setup, as the state has them.
         copied: The patterns of the files that the worktree gets copies of; None: as before.
         dirty: The files with uncommitted changes at that moment.
+        pipeline: The pipeline, as a state has it; empty: pipeline, files and commands stay.
+        pipeline_files: The SHA-256 of each of its files, by name.
+        verify: The commands of its checks, as a state has them.
     """
 
     kind: ClassVar[str] = "repinned"
     setup: tuple[Json, ...] = ()
     copied: str | None = None
     dirty: tuple[str, ...] = ()
+    pipeline: Json = field(default_factory=dict)
+    pipeline_files: Mapping[str, str] = field(default_factory=dict)
+    verify: tuple[Json, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,6 +8,7 @@ from uuid import uuid4
 
 import pytest
 
+from agentmux.adapters.config.project_files import ProjectFiles, ProjectPipelines
 from agentmux.adapters.disk.session_files import FileSession
 from agentmux.app.session.pinned import repin, steps_ahead
 from agentmux.app.session.writer import Session
@@ -23,7 +24,13 @@ from tests.app.on_disk import OnDisk
 OLD = (SetupStep(name="a", run=("a",)), SetupStep(name="b", run=("b",)))
 NEW = (OLD[0], SetupStep(name="b", run=("c",)), SetupStep(name="d", run=("d",)))
 
-WORLD = cast("World", SimpleNamespace(settings=Settings(git=GitSettings(setup=NEW))))
+FILES = ProjectFiles(Path("/nowhere"), (), dict, Path)
+WORLD = cast(
+    "World",
+    SimpleNamespace(
+        settings=Settings(git=GitSettings(setup=NEW)), pipelines=ProjectPipelines(FILES, None)
+    ),
+)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,59 @@
+"""A session that takes another pipeline while it is stopped; it never skips a phase by that."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from agentmux.core.codec.frozen import replace
+from agentmux.core.codec.records import Json
+from agentmux.core.definitions.definition import Kind, PipelineDefinition
+from agentmux.core.definitions.feature import FEATURE
+from agentmux.core.journal.state import SessionState
+from agentmux.core.names import layout
+from agentmux.core.pipeline.registry import Pipeline, pipeline_of
+
+
+def with_pipeline(
+    state: SessionState,
+    pipeline: PipelineDefinition,
+    files: Mapping[str, str],
+    verify: tuple[Json, ...],
+) -> SessionState:
+    """Return the state with another pipeline, with its files and the commands of its checks.
+
+    The session stays in its phase. If the new pipeline has no such phase, it goes back to the
+    nearest earlier one that both have. Results of phases that are gone, and of checks whose
+    commands have changed, no longer count.
+    """
+    before = pipeline_of(state)
+    is_plain = pipeline == FEATURE
+    taken = replace(
+        state,
+        pipeline=None if is_plain else pipeline,
+        pipeline_files={} if is_plain else files,
+        verify=verify,
+        schema_version=state.schema_version if is_plain else layout.SCHEMA_VERSION,
+    )
+    after = pipeline_of(taken)
+    stale = {each.phase for each in after.phases if each.kind is Kind.CHECK}
+    lost = stale if verify != state.verify else set()
+    kept = {
+        name: each for name, each in state.results.items() if name in after and name not in lost
+    }
+    sender = state.fix.sender if state.fix is not None else None
+    return replace(
+        taken,
+        phase=_phase(before, after, state.phase),
+        results=kept,
+        fix=state.fix if sender in after else None,
+    )
+
+
+def _phase(before: Pipeline, after: Pipeline, phase: str) -> str:
+    """Return the phase in which the session is: the same one, or the nearest earlier one."""
+    if phase not in before or phase in after:
+        return phase
+    place = before.places[phase]
+    earlier = [e for e in before.phases if before.places[e.phase] < place and e.phase in after]
+    nearest = max(earlier, key=lambda each: before.places[each.phase], default=after.phases[0])
+    return nearest.phase

@@ -1,0 +1,122 @@
+"""A configuration that has changed is named at a resume; only a repin takes it."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from agentmux.adapters.disk.session_files import FileSession
+from agentmux.app.commands.resume import plan_resume
+from agentmux.app.commands.start import StartRequest, plan_start, start
+from agentmux.app.session.pinned import repin
+from agentmux.app.session.writer import Session
+from agentmux.app.world import World
+from agentmux.core.names import layout
+from agentmux.errors import AgentmuxError, DataError
+from agentmux.wiring import build
+from tests.app.driver import NotedRepository, Studio, _starter, make_project
+
+HEAD = "version: 1\nname: mine\nphases:\n"
+WORK = "  - {phase: implementing, kind: work, folder: 06_implementation, roles: [coder]}\n"
+REVIEW = """\
+  - phase: reviewing
+    kind: review
+    folder: 07_review
+    roles: [reviewer_logic, reviewer_quality, reviewer_expert]
+    on_fail: fixing
+  - phase: fixing
+    kind: fix
+    folder: 06_implementation
+    roles: [coder]
+    prompt: coder-fix
+"""
+END = """\
+  - phase: completing
+    kind: complete
+    folder: 08_completion
+    roles: [reviewer_logic, reviewer_quality, reviewer_expert]
+    prompt: summary
+"""
+
+
+class Bench:
+    """A session of the user's own pipeline `mine`, which has not launched anything yet."""
+
+    def __init__(self, tmp_path: Path) -> None:
+        studio = Studio(make_project(tmp_path / "project"), dict(os.environ))
+        assert isinstance(studio.world.repository, NotedRepository)
+        studio.world.repository.begin()
+        self.studio = studio
+        self.file = Path(os.environ["XDG_CONFIG_HOME"]) / "agentmux/pipelines/mine.yaml"
+        self.file.parent.mkdir(parents=True)
+        self.file.write_text(HEAD + WORK + REVIEW + END)
+        asked = StartRequest(feature="x", agent="demo", worktree=False, pipeline="mine")
+        made = start(self.world(), _starter(), plan_start(self.world(), asked, {}))
+        self.files = FileSession(made.path)
+
+    def world(self) -> World:
+        """The world of a new process, which reads the files again."""
+        made = build.world(self.studio.project, environ=dict(os.environ))
+        terminal = self.studio.terminal
+        return replace(made, terminal=lambda _: terminal)
+
+    def session(self) -> Session:
+        studio = self.studio.world
+        made = Session(self.files, now=studio.now, new_id=studio.new_id)
+        made.take_over()
+        return made
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    return Bench(tmp_path)
+
+
+def test_what_has_changed_is_named_and_not_taken(bench: Bench) -> None:
+    assert plan_resume(bench.world(), bench.files).changed == ()
+    bench.file.write_text(HEAD + WORK + END)
+    plan = plan_resume(bench.world(), bench.files)
+    assert plan.changed == ("pipelines.mine",)
+    assert any("pipelines.mine has changed since" in each for each in plan.warnings)
+    assert plan.resumed.pipeline is not None
+    assert len(plan.resumed.pipeline.phases) == 4
+
+
+def test_a_repin_takes_it_and_its_dry_run_shows_it(bench: Bench) -> None:
+    bench.file.write_text("# Another one.\n" + HEAD + WORK + END)
+    plan = plan_resume(bench.world(), bench.files, repin=True)
+    assert plan.resumed.pipeline is not None
+    assert len(plan.resumed.pipeline.phases) == 2
+    session = bench.session()
+    assert repin(bench.world(), session) == ()
+    assert session.state.pipeline == plan.resumed.pipeline
+    assert session.state.pipeline_files == plan.resumed.pipeline_files
+    after = plan_resume(bench.world(), bench.files)  # its files are there
+    assert after.changed == ()
+
+
+def test_a_damaged_file_is_refused_until_a_repin_writes_it_again(bench: Bench) -> None:
+    (digest,) = bench.files.load().state.pipeline_files.values()
+    path = bench.files.path / layout.frozen(digest)
+    path.write_text("{}")
+    with pytest.raises(DataError, match="it was changed"):
+        plan_resume(bench.world(), bench.files)
+    assert plan_resume(bench.world(), bench.files, repin=True).changed == ("pipelines.mine",)
+    repin(bench.world(), bench.session())
+    assert plan_resume(bench.world(), bench.files).changed == ()
+
+
+def test_a_pipeline_that_is_gone_or_broken_changes_nothing_and_cannot_be_taken(
+    bench: Bench,
+) -> None:
+    bench.file.write_text(HEAD)
+    assert plan_resume(bench.world(), bench.files).changed == ("pipelines.mine",)
+    with pytest.raises(AgentmuxError, match="`phases` must be a list"):
+        plan_resume(bench.world(), bench.files, repin=True)
+    bench.file.unlink()
+    assert plan_resume(bench.world(), bench.files).changed == ("pipelines.mine",)
+    with pytest.raises(AgentmuxError, match="no pipeline `mine`"):
+        plan_resume(bench.world(), bench.files, repin=True)
