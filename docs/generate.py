@@ -193,8 +193,10 @@ def _code(words: Sequence[str]) -> str:
 
 _PIPELINES: Final = """# Pipelines
 
-A pipeline is a list of phases. `agentmux pipelines` lists them, and `agentmux pipelines show NAME`
-draws one and checks it. [Definitions](definitions.md) says how to write one.
+A pipeline is a list of phases. `agentmux start` takes the pipeline `feature`, or the one that
+`defaults.pipeline` names; `start --pipeline NAME` takes another one, and `start --quick` the one
+called `quick`. `agentmux pipelines` lists them; `agentmux pipelines show NAME` draws one and checks
+it. [Definitions](definitions.md) says how to write one.
 
 ## The built-in pipelines
 

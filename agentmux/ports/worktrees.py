@@ -45,6 +45,11 @@ class WorktreeSpec:
     checkpoint: TreeCheckpoint | None = None
     is_continued: bool = False
 
+    @property
+    def shown(self) -> str:
+        """What is checked out, for people: the branch, or the commit that it shows."""
+        return f"branch {self.branch}" if self.branch else f"commit {self.commit[:12]}"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BaseCommit:

@@ -12,7 +12,6 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from agentmux.app.session.lookup import Liveness, SessionEntry, live, own_tmux, sessions_dir
-from agentmux.app.session.own_worktree import place_of
 from agentmux.errors import AgentmuxError, BlockedError, DataError
 from agentmux.ports.processes import LOCK_WAIT_S
 
@@ -121,7 +120,7 @@ def lost_words(found: WorktreeLoss, spec: WorktreeSpec) -> str:
         parts.append(f"{files} in {spec.path} not committed ({_some(found.changed)})")
     if found.commits:
         many = "1 commit" if len(found.commits) == 1 else f"{len(found.commits)} commits"
-        parts.append(f"{many} on {place_of(spec)} not merged ({_some(found.commits)})")
+        parts.append(f"{many} on {spec.shown} not merged ({_some(found.commits)})")
     return ", and ".join(parts)
 
 

@@ -24,12 +24,15 @@ from agentmux.app.session.checkout import trial_in_the_way
 from agentmux.app.session.first_texts import first_texts
 from agentmux.app.session.lookup import SessionEntry, list_resumable_sessions, network_warnings
 from agentmux.app.session.own_worktree import placed, worktree_of
+from agentmux.app.session.pipeline_choice import ChosenPipeline, choose_pipeline, session_roles
 from agentmux.app.session.writer import stamp
 from agentmux.app.world import World
 from agentmux.core.agents.spec import AgentSpec
 from agentmux.core.codec.frozen import dataclass, field, replace
 from agentmux.core.codec.shape import is_control, writable
 from agentmux.core.decisions.workplace import free_port_base
+from agentmux.core.definitions.definition import When
+from agentmux.core.fold.transitions import begun
 from agentmux.core.journal.events import ORCHESTRATOR, Event, JournalCreated, SessionStarted
 from agentmux.core.journal.state import (
     Base,
@@ -40,7 +43,7 @@ from agentmux.core.journal.state import (
 )
 from agentmux.core.names import layout
 from agentmux.core.names.nearest import meant
-from agentmux.core.names.phase import CODER, PRODUCT_MANAGER, ROLES, Phase
+from agentmux.core.names.phase import CODER, ROLES, Phase
 from agentmux.core.pipeline.registry import TERMINAL
 from agentmux.core.pipeline.setup import new_setup
 from agentmux.errors import NAME_TAKEN, BlockedError, MissingError, UsageError
@@ -71,6 +74,7 @@ class StartRequest:
         on: The branch to continue; None for a new one, or for the checkout.
         of: The branch to look at, without any change; None to work.
         unwatched: Nobody attaches to the session at first.
+        pipeline: The name of the pipeline; None: as configured.
         issue: The issue that says what to build; ``feature`` is then what the user said beside it,
             and may be empty.
     """
@@ -87,6 +91,7 @@ class StartRequest:
     of: ReviewedBranch | None = None
     include: tuple[str, ...] = ()
     unwatched: bool = False
+    pipeline: str | None = None
     issue: ReadIssue | None = None
 
 
@@ -99,6 +104,7 @@ class StartPlan:
         branch: The branch to be made in the checkout; None for none.
         worktree: The session's own worktree; None where it works in the checkout.
         warnings: One sentence each.
+        pipeline: The session's pipeline.
         notes: What the user should know of the workplace, one sentence each.
         request: What the user asked for.
         taken: The names of the project's sessions when the start was planned, with their phases.
@@ -110,6 +116,7 @@ class StartPlan:
     agents: Mapping[str, str]
     branch: str | None
     worktree: NewWorktree | None
+    pipeline: ChosenPipeline
     warnings: tuple[str, ...]
     notes: tuple[str, ...]
     request: StartRequest
@@ -132,6 +139,7 @@ def plan_start(world: World, request: StartRequest, taken: Mapping[str, str]) ->
     error = trial_in_the_way(world)
     if error is not None:
         raise error
+    chosen = _pipeline(world, request)
     feature = _feature(request)
     terminal = world.terminal(None)
     live = frozenset(each.name for each in terminal.sessions())
@@ -147,27 +155,32 @@ def plan_start(world: World, request: StartRequest, taken: Mapping[str, str]) ->
     left = _not_ours(world, request, top) if own is None else ()
     options = _options(world, request, began, left)
     session_id = world.new_id()
-    state = SessionState(
-        schema_version=layout.PLAIN_VERSION if own is None else layout.SCHEMA_VERSION,
-        phase=Phase.PRODUCT_MANAGEMENT if request.product_manager else Phase.ARCHITECTING,
-        session_id=session_id,
-        session_name=layout.tmux_name(name),
-        feature=feature,
-        issue=issue,
-        continued=request.on is not None,
-        request=request.on.request if request.on is not None else None,
-        feature_dir=f"{layout.SESSIONS_DIR}/{name}",
-        reviewed=_reviewed(request.of),
-        branch=began.branch if began is not None else None,
-        worktree=str(own.path) if own is not None else None,
-        setup=new_setup(world.settings.git.setup) if own is not None else None,
-        port_base=_port_base(beside, session_id) if own is not None else 0,
-        base=Base(commit=own.base.commit, branch=own.base.branch) if own is not None else None,
-        tmux_socket=terminal.socket,
-        review_iteration=0,
-        max_review_iterations=world.settings.defaults.max_review_iterations,
-        product_manager=request.product_manager,
-        options=options,
+    state = begun(
+        SessionState(
+            schema_version=_version(own, chosen),
+            phase=Phase.ARCHITECTING,
+            pipeline=chosen.recorded,
+            pipeline_files=chosen.files,
+            verify=chosen.verify,
+            session_id=session_id,
+            session_name=layout.tmux_name(name),
+            feature=feature,
+            issue=issue,
+            continued=request.on is not None,
+            request=request.on.request if request.on is not None else None,
+            feature_dir=f"{layout.SESSIONS_DIR}/{name}",
+            reviewed=_reviewed(request.of),
+            branch=began.branch if began is not None else None,
+            worktree=str(own.path) if own is not None else None,
+            setup=new_setup(world.settings.git.setup) if own is not None else None,
+            port_base=_port_base(beside, session_id) if own is not None else 0,
+            base=Base(commit=own.base.commit, branch=own.base.branch) if own is not None else None,
+            tmux_socket=terminal.socket,
+            review_iteration=0,
+            max_review_iterations=world.settings.defaults.max_review_iterations,
+            product_manager=request.product_manager,
+            options=options,
+        )
     )
     if state.session_name in live:
         raise BlockedError(
@@ -175,11 +188,10 @@ def plan_start(world: World, request: StartRequest, taken: Mapping[str, str]) ->
             reason=NAME_TAKEN,
             hints=("choose another: agentmux start --name NAME …",),
         )
-    agents = _agents(world, options, product_manager=request.product_manager)
+    agents = _agents(world, state)
     warnings = request.issue.warnings if request.issue is not None else ()
     warnings += _warnings(head, options, _in_checkout(beside, taken) if own is None else {})
-    warnings += network_warnings(world)
-    warnings += (place.warning,) if place.warning else ()
+    warnings += (*network_warnings(world), *((place.warning,) if place.warning else ()))
     if request.unwatched:
         warnings += tuple(_unattended(world, options, agents))
     return StartPlan(
@@ -189,6 +201,7 @@ def plan_start(world: World, request: StartRequest, taken: Mapping[str, str]) ->
         agents=agents,
         branch=_branch(world, request, name, head) if own is None else None,
         worktree=own,
+        pipeline=chosen,
         warnings=warnings,
         notes=tuple(workplace_notes(world, own, agents.values())) if own is not None else (),
         request=request,
@@ -270,7 +283,7 @@ def _made(
                     _require_same_place(world, plan)
                     files.make(
                         _first_events(world, state),
-                        _texts(world, plan.path, state),
+                        {**_texts(world, plan.path, state), **plan.pipeline.texts},
                         last=partial(_finish, world, starter, plan, made, pipes),
                     )
                     made.callback(files.discard)
@@ -400,6 +413,29 @@ def _check_path(project: Path) -> None:
         )
 
 
+def _version(own: NewWorktree | None, chosen: ChosenPipeline) -> int:
+    """Return the version of the new state: the first one for what version 0.1.0 could do, too."""
+    is_plain = own is None and chosen.recorded is None
+    return layout.PLAIN_VERSION if is_plain else layout.SCHEMA_VERSION
+
+
+def _pipeline(world: World, request: StartRequest) -> ChosenPipeline:
+    """Return the pipeline of the session.
+
+    Raises:
+        AgentmuxError: There is none of this name, it cannot be used, or it has no phase for the
+            product manager that the user asked for.
+    """
+    chosen = choose_pipeline(world, request.pipeline or world.settings.defaults.pipeline)
+    whens = {each.when for each in chosen.definition.phases}
+    if request.product_manager and When.REQUESTED not in whens:
+        raise UsageError(
+            f"pipeline `{chosen.definition.name}` has no phase for --product-manager",
+            hints=(f"see it: agentmux pipelines show {chosen.definition.name}",),
+        )
+    return chosen
+
+
 def _feature(request: StartRequest) -> str:
     feature = request.feature.strip() if request.issue is None else request.issue.text
     if not feature:
@@ -486,7 +522,7 @@ def _options(
     world: World, request: StartRequest, head: Head | None, dirty: tuple[str, ...]
 ) -> Options:
     settings = world.settings
-    agents, models = flags(request.agent, request.roles)
+    agents, models = flags(request.agent, request.roles, settings.own_roles)
     return Options(
         agents=agents,
         models=models,
@@ -499,38 +535,39 @@ def _options(
 
 
 def flags(
-    agent: str | None, roles: Mapping[str, tuple[str, str | None]]
+    agent: str | None, roles: Mapping[str, tuple[str, str | None]], own: tuple[str, ...]
 ) -> tuple[dict[str, str], dict[str, str]]:
     """Return the agents and the models that the user chose, each by role.
 
     Args:
         agent: The agent of all other roles, returned under ``*``; None for none.
         roles: Role to (agent, model).
+        own: The roles that exist beside the built-in ones.
 
     Raises:
         UsageError: A role does not exist.
     """
     agents = {role: each for role, (each, _) in roles.items()}
     models = {role: model for role, (_, model) in roles.items() if model}
-    unknown = sorted(set(agents) - set(ROLES))
+    known = (*ROLES, *own)
+    unknown = sorted(set(agents) - set(known))
     if unknown:
-        hints = (*meant(unknown[0], ROLES), f"roles: {', '.join(ROLES)}")
+        hints = (*meant(unknown[0], known), f"roles: {', '.join(known)}")
         raise UsageError(f"no role `{unknown[0]}`", hints=hints)
     if agent is not None:
         agents["*"] = agent
     return agents, models
 
 
-def _agents(world: World, options: Options, *, product_manager: bool) -> Mapping[str, str]:
-    """Return the name of each role's agent.
+def _agents(world: World, state: SessionState) -> Mapping[str, str]:
+    """Return the name of the agent of each role that may take part in a new session.
 
     Raises:
         MissingError: The program of one is not installed.
     """
     found: dict[str, str] = {}
-    for role in ROLES:
-        if role == PRODUCT_MANAGER and not product_manager:
-            continue
+    options = state.options
+    for role in session_roles(state):
         name = world.settings.played(role, options.agents, options.models).agent
         spec = world.spec(name)
         if world.programs.find(spec.command[0]) is None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Final
 
+from agentmux.app.session.pipeline_choice import session_roles
 from agentmux.core.config import trust
 from agentmux.core.config.settings import WorktreeMode
-from agentmux.core.names.phase import CODER, PRODUCT_MANAGER, ROLES
+from agentmux.core.definitions.source import is_name
+from agentmux.core.names.phase import CODER
 from agentmux.errors import AgentmuxError, ConfigError
 
 if TYPE_CHECKING:
@@ -117,23 +119,31 @@ def keep_written(before: World, after: World, keys: Collection[str]) -> None:
     keep(after, [part for part in fine if held.get(part.key) != part])
 
 
-def playing(
-    agents: Mapping[str, str], models: Mapping[str, str], *, product_manager: bool
-) -> Effect:
+def playing(agents: Mapping[str, str], models: Mapping[str, str], roles: Collection[str]) -> Effect:
     """Return the `Effect` of a session with these flags: what its seats would run and be told.
 
     Args:
         agents: Agents by role, as flags of the command line set them.
         models: Models by role, likewise.
-        product_manager: Whether a product manager takes part.
+        roles: The roles that take part.
     """
-    roles = [role for role in ROLES if product_manager or role != PRODUCT_MANAGER]
 
     def effect(world: World) -> object:
         single = world.settings.role(CODER).single
         return single, [_played(world, role, agents, models) for role in roles]
 
     return effect
+
+
+def through(effect: Effect, name: str) -> Effect:
+    """Return ``effect`` of a start that takes the pipeline ``name``: also what is in its files."""
+
+    def both(world: World) -> object:
+        source = world.pipelines.source(name) if is_name(name) else None
+        found = None if source is None else (source.text, source.prompts, source.schemas)
+        return effect(world), found
+
+    return both
 
 
 def placed_by(effect: Effect, *, asked: bool | None) -> Effect:
@@ -157,7 +167,7 @@ def placed_by(effect: Effect, *, asked: bool | None) -> Effect:
 def played_in(state: SessionState) -> Effect:
     """Return the `Effect` of the session with this state: what its seats would run and be told."""
     options = state.options
-    return playing(options.agents, options.models, product_manager=state.product_manager)
+    return playing(options.agents, options.models, session_roles(state))
 
 
 def _played(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agentmux.app.session.own_worktree import last_checkpoint, place_of, placed, worktree_of
+from agentmux.app.session.own_worktree import last_checkpoint, placed, worktree_of
 from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.core.decisions.tree_checkpoints import checkpoint_words, named_checkpoint
 from agentmux.core.names.phase import Phase
@@ -138,7 +138,7 @@ def _without_worktree(world: World, spec: WorktreeSpec, whole: ChangeRange) -> S
     gone, saved = f"the worktree {spec.path} is gone: this is", spec.checkpoint
     if saved is None:
         until = f"refs/heads/{spec.branch}" if spec.branch else spec.commit
-        note = f"{gone} what {place_of(spec)} has"
+        note = f"{gone} what {spec.shown} has"
     else:
         note = f"{gone} its work-tree checkpoint {checkpoint_words(saved)} ({saved.at})"
         until = saved.commit

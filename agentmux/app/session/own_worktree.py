@@ -91,17 +91,12 @@ def worktree_news(world: World, state: SessionState, home: Path) -> str:
         return ""
     gone, saved = f"the worktree {spec.path} is gone: it is made again from", spec.checkpoint
     if saved is None:
-        return f"{gone} {place_of(spec)}; what was not committed there is lost"
+        return f"{gone} {spec.shown}; what was not committed there is lost"
     without = f", and {_some(saved.missing)}" if saved.missing else ""
     return (
-        f"{gone} {place_of(spec)} and work-tree checkpoint {checkpoint_words(saved)}, "
+        f"{gone} {spec.shown} and work-tree checkpoint {checkpoint_words(saved)}, "
         f"uncommitted work included; what was done after {saved.at}{without} is lost"
     )
-
-
-def place_of(spec: WorktreeSpec) -> str:
-    """Say what is checked out in a worktree: its branch, or the commit that it shows."""
-    return f"branch {spec.branch}" if spec.branch else f"commit {spec.commit[:12]}"
 
 
 def _some(names: tuple[str, ...]) -> str:

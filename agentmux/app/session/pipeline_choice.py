@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Final
 
 from agentmux.core.codec.digests import sha256
-from agentmux.core.codec.frozen import dataclass
-from agentmux.core.definitions.check import Checked
-from agentmux.core.definitions.definition import PipelineDefinition
+from agentmux.core.codec.frozen import dataclass, replace
+from agentmux.core.codec.records import Json
+from agentmux.core.definitions.check import Checked, role_names
+from agentmux.core.definitions.definition import (
+    Kind,
+    PipelineDefinition,
+    When,
+    definition_fields,
+)
 from agentmux.core.definitions.feature import FEATURE
 from agentmux.core.definitions.located import Problem
 from agentmux.core.definitions.reading import shown
@@ -16,16 +23,22 @@ from agentmux.core.definitions.rules import Surroundings
 from agentmux.core.definitions.source import Origin, Source, check_source, is_name, resolved
 from agentmux.core.names import layout
 from agentmux.core.names.nearest import meant
-from agentmux.core.names.phase import ROLES
-from agentmux.core.pipeline.registry import running
+from agentmux.core.names.phase import RESEARCHERS, ROLES
+from agentmux.core.pipeline.registry import pipeline_of, running
+from agentmux.core.pipeline.setup import recorded_steps
+from agentmux.core.pipeline.verify_commands import recorded_commands
+from agentmux.core.prompts.prompt import MAY_ASK
 from agentmux.core.prompts.variables import VARIABLES
 from agentmux.errors import ConfigError, DataError, UsageError
 
 if TYPE_CHECKING:
     from agentmux.app.world import World
     from agentmux.core.config.settings import Settings
+    from agentmux.core.journal.state import SessionState
 
 _SHOWN: Final = 60
+WHOLE: Final = "definition"
+"""The name of the frozen file with all that a session freezes; no prompt or schema can have it."""
 
 
 class PipelineError(ConfigError):
@@ -54,17 +67,19 @@ class ChosenPipeline:
         definition: The pipeline as the session goes through it.
         files: The SHA-256 of each prompt and schema that came from a file, by its name.
         texts: The same files: their content by their path in the session.
+        verify: The commands of its checks, as a state has them; empty if it has no check.
     """
 
     origin: Origin
     definition: PipelineDefinition
     files: Mapping[str, str]
     texts: Mapping[str, str]
+    verify: tuple[Json, ...] = ()
 
     @property
     def recorded(self) -> PipelineDefinition | None:
         """The pipeline as a state has it: None for that of version 0.1.0."""
-        return None if self.definition == FEATURE and not self.files else self.definition
+        return None if self.definition == FEATURE else self.definition
 
 
 def choose_pipeline(world: World, name: str) -> ChosenPipeline:
@@ -85,11 +100,61 @@ def choose_pipeline(world: World, name: str) -> ChosenPipeline:
     if found.pipeline is None:
         raise PipelineError(source.name, source.path, found.problems)
     definition = resolved(found.pipeline, commands_of(world.settings))
+    checks = any(each.kind is Kind.CHECK for each in definition.phases)
+    chosen = ChosenPipeline(
+        origin=source.origin,
+        definition=definition,
+        files={},
+        texts={},
+        verify=recorded_commands(world.settings.verify) if checks else (),
+    )
+    return chosen if chosen.recorded is None else _with_files(world, source, chosen)
+
+
+def _with_files(world: World, source: Source, chosen: ChosenPipeline) -> ChosenPipeline:
+    """Return the pipeline with the files that a session of it has: its own ones, and the whole."""
     beside = {**source.prompts, **source.schemas}
     own = {each: beside[each] for each in sorted(source.own)}
-    files = {each: sha256(text.encode()).hexdigest() for each, text in own.items()}
-    texts = {layout.frozen(files[each]): text for each, text in own.items()}
-    return ChosenPipeline(origin=source.origin, definition=definition, files=files, texts=texts)
+    whole = {
+        "pipeline": definition_fields(chosen.definition),
+        "files": {each: _digest(text) for each, text in own.items()},
+        "verify": chosen.verify,
+        "setup": recorded_steps(world.settings.git.setup),
+    }
+    own[WHOLE] = json.dumps(whole, indent=1) + "\n"
+    return replace(
+        chosen,
+        files={each: _digest(text) for each, text in own.items()},
+        texts={layout.frozen(_digest(text)): text for text in own.values()},
+    )
+
+
+def _digest(text: str) -> str:
+    return sha256(text.encode()).hexdigest()
+
+
+def pipeline_roles(world: World, name: str) -> tuple[str, ...]:
+    """Return the roles of a pipeline, as far as it can be read; those of `ROLES` first.
+
+    A role that may ask for research brings the researchers along.
+    """
+    source = world.pipelines.source(name) if is_name(name) else None
+    named = role_names(source.item) if source is not None else ()
+    return with_researchers(named)
+
+
+def session_roles(state: SessionState) -> tuple[str, ...]:
+    """Return the roles that may take part in a session."""
+    phases = pipeline_of(state).phases
+    there = (each for each in phases if each.when is not When.REQUESTED or state.product_manager)
+    return with_researchers(role for each in there for role in each.roles)
+
+
+def with_researchers(roles: Iterable[str]) -> tuple[str, ...]:
+    """Return the roles that take part in a pipeline whose phases have ``roles``, in order."""
+    named = tuple(dict.fromkeys(roles))
+    found = {*named, *(RESEARCHERS if set(MAY_ASK) & set(named) else ())}
+    return (*(role for role in ROLES if role in found), *(r for r in named if r not in ROLES))
 
 
 def no_pipeline(world: World, name: str) -> UsageError:

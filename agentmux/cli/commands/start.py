@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -21,8 +21,9 @@ from agentmux.app.commands.start import (
     plan_start,
     start,
 )
-from agentmux.app.commands.trust import placed_by, playing
+from agentmux.app.commands.trust import Effect, placed_by, playing, through
 from agentmux.app.session.lookup import list_sessions, shown_path
+from agentmux.app.session.pipeline_choice import pipeline_roles
 from agentmux.cli import render
 from agentmux.cli.ask.consent import YesOpt, require_consent
 from agentmux.cli.commands import attachment
@@ -35,6 +36,7 @@ from agentmux.core.codec.frozen import replace
 from agentmux.core.codec.records import to_fields
 from agentmux.core.documents.review import seat_named
 from agentmux.core.journal.state import issue_fields
+from agentmux.core.names.phase import PRODUCT_MANAGER
 from agentmux.errors import UsageError
 from agentmux.wiring import machine
 
@@ -42,6 +44,9 @@ if TYPE_CHECKING:
     from agentmux.app.commands.orchestrator_request import OrchestratorRequest
     from agentmux.app.world import World
     from agentmux.cli.face import Face
+
+QUICK: Final = "quick"
+"""The pipeline of ``--quick``."""
 
 AttachOpt = Annotated[
     bool | None,
@@ -69,6 +74,15 @@ def start_feature(
     ] = None,
     product_manager: Annotated[
         bool, typer.Option("--product-manager", help="Start with the product manager.")
+    ] = False,
+    pipeline: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="Go through this pipeline (default: as configured, else feature)."
+        ),
+    ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="For a small wish: the same as --pipeline quick.")
     ] = False,
     agent: Annotated[
         str | None,
@@ -138,6 +152,7 @@ def start_feature(
         if agent is not None:
             trust_own_edit(face, world, keys=("defaults.agent",))
             world = face.world()  # with what was just written into the configuration
+    taken = _pipeline_name(pipeline, quick=quick) or world.settings.defaults.pipeline
     found = None if issue is None else read_issue(world, issue, words=text, comments=comments)
     request = StartRequest(
         feature=text,
@@ -151,9 +166,10 @@ def start_feature(
         base=base,
         on=None if on is None else find_continued(world, on),
         include=tuple(_real(absolute(Path(path))) for path in include or ()),
+        pipeline=taken,
         unwatched=not _goes_there(face, attach, json=json),
     )
-    effect = playing(*flags(request.agent, request.roles), product_manager=request.product_manager)
+    effect = through(_playing(world, request, taken), taken)
     effect = placed_by(effect, asked=True if base is not None or on is not None else worktree)
     told: tuple[str, ...] = ()
     if dry_run:
@@ -164,10 +180,7 @@ def start_feature(
         world, request, {each.name: each.phase or "" for each in list_sessions(world)}
     )
     plan = replace(plan, warnings=(*told, *plan.warnings))
-    for warning in plan.warnings:
-        render.note(f"warning: {warning}")
-    for said in plan.notes:
-        render.note(said)
+    _tell(plan, person=face.interactive and not json)
     if dry_run:
         _show_plan(plan, json=json)
         return 0
@@ -175,6 +188,41 @@ def start_feature(
     begun = start(world, orchestrator_start(world, face.config), plan)
     show_begun(face, world, begun, json=json, attach=attach, told=plan.warnings)
     return 0
+
+
+def _pipeline_name(name: str | None, *, quick: bool) -> str | None:
+    """Return the name that the options give; None if they give none.
+
+    Raises:
+        UsageError: They give two.
+    """
+    if quick and name not in {None, QUICK}:
+        raise UsageError(f"--quick is --pipeline {QUICK}: say only one of them")
+    return QUICK if quick else name
+
+
+def _tell(plan: StartPlan, *, person: bool) -> None:
+    """Print warnings and notes; to a person also which pipeline the session takes."""
+    for warning in plan.warnings:
+        render.note(f"warning: {warning}")
+    for said in (*plan.notes, *((_about(plan),) if person else ())):
+        render.note(said)
+
+
+def _about(plan: StartPlan) -> str:
+    """Return a line that says which pipeline the session takes, and how to take the short one."""
+    name = plan.pipeline.definition.name
+    short = "" if name == QUICK else '; for a small wish: agentmux start --quick "…"'
+    return f"pipeline {name} (agentmux pipelines show {name}){short}"
+
+
+def _playing(world: World, request: StartRequest, pipeline: str) -> Effect:
+    """Return what the session's seats would run and be told."""
+    whole = world.preview()  # untrusted files may name the roles
+    roles = pipeline_roles(whole, pipeline)
+    if not request.product_manager:
+        roles = tuple(role for role in roles if role != PRODUCT_MANAGER)
+    return playing(*flags(request.agent, request.roles, whole.settings.own_roles), roles)
 
 
 def _words(feature: str | None, file: Path | None, *, issue: str | None, comments: bool) -> str:
@@ -286,6 +334,7 @@ def _show_plan(plan: StartPlan, *, json: bool) -> None:
         "session": plan.name,
         "path": plan.state.feature_dir,
         "phase": plan.state.phase,
+        "pipeline": plan.pipeline.definition.name,
         "tmux_session": plan.state.session_name,
         "branch": plan.branch or plan.state.branch,
         "worktree": plan.state.worktree,
@@ -298,6 +347,7 @@ def _show_plan(plan: StartPlan, *, json: bool) -> None:
         render.as_json(fields)
         return
     render.out(f"would start {plan.name} in phase {plan.state.phase}")
+    render.out(f"  pipeline {plan.pipeline.definition.name}")
     if plan.state.issue is not None:
         render.out(f"  about issue #{plan.state.issue.number}: {plan.state.issue.title}")
     for line in render.table([(f"  {role}", agent) for role, agent in plan.agents.items()]):

@@ -77,6 +77,12 @@ def names(item: Located | None) -> Names:
     return Names(prompts=frozenset(prompts), schemas=frozenset(schemas) - {""})
 
 
+def role_names(item: Located | None) -> tuple[str, ...]:
+    """Return the roles that a definition names, however wrong the rest of it is."""
+    phases = [each.phase for each in _read(Reader(), item)[1]] if item is not None else []
+    return tuple(dict.fromkeys(role for each in phases for role in each.roles))
+
+
 def check_definition(item: Located | None, around: Surroundings) -> Checked:
     """Check a definition as it was read from its file; never raises.
 

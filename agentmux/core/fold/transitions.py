@@ -12,7 +12,7 @@ from agentmux.core.codec.frozen import replace
 from agentmux.core.codec.records import Json
 from agentmux.core.definitions.definition import Kind
 from agentmux.core.documents.plan import ExecutionPlan
-from agentmux.core.documents.review import Verdict, outcome
+from agentmux.core.documents.review import DEFAULT_NOMINATIONS, Verdict, outcome
 from agentmux.core.journal.state import Archive, SessionState
 from agentmux.core.names import layout
 from agentmux.core.names.phase import CHECK, ENDS
@@ -82,6 +82,31 @@ def known_phase(state: SessionState, phase: str) -> str:
     if phase not in pipeline_of(state) and phase not in ENDS:
         raise ValueError(f"`{phase}` is not a phase")
     return phase
+
+
+def begun(state: SessionState) -> SessionState:
+    """Return the state of a new session, in the first phase of its pipeline that it goes through.
+
+    Its own ``phase`` means nothing yet.
+    """
+    phases = pipeline_of(state).phases
+    first = next(each for each in phases if each.takes_part(state))
+    began = replace(state, phase=first.phase, reviewer_nominations=_nominated(state))
+    if first.kind is not Kind.WORK:
+        return began
+    single = state.options.single_coder
+    return schedule(unplanned(replace(began, implementation_single_coder=single)))
+
+
+def _nominated(state: SessionState) -> tuple[str, ...]:
+    """Return the reviewers of a session in which no architect nominates any; else none yet."""
+    pipeline = pipeline_of(state)
+    if pipeline.nominating in pipeline:
+        return ()
+    roles = dict.fromkeys(
+        role for each in pipeline.phases if each.kind is Kind.REVIEW for role in each.roles
+    )
+    return DEFAULT_NOMINATIONS if set(DEFAULT_NOMINATIONS) <= set(roles) else tuple(roles)
 
 
 def unplanned(state: SessionState) -> SessionState:

@@ -23,7 +23,7 @@ from agentmux.app.world import World
 from agentmux.cli.main import main
 from agentmux.core.journal.state import Options
 from agentmux.core.names import layout
-from agentmux.core.names.phase import Phase
+from agentmux.core.names.phase import PRODUCT_MANAGER, ROLES, Phase
 from agentmux.errors import ExitCode
 from agentmux.wiring import build
 from tests.app.on_disk import OnDisk
@@ -33,6 +33,7 @@ from tests.fakes.pseudo_terminal import read_to_end
 Capture = pytest.CaptureFixture[str]
 Run = Callable[..., int]
 NAME = "20260101-101500-add-auth"
+PLAYING = [role for role in ROLES if role != PRODUCT_MANAGER]
 
 
 @pytest.fixture
@@ -73,7 +74,7 @@ def world(project: Path) -> World:
 def asked(project: Path, *agents: str) -> list[str]:
     """Return the keys of the parts whose trust a start would ask for."""
     flags = {"*": agents[0]} if agents else {}
-    effect = playing(flags, {}, product_manager=False)
+    effect = playing(flags, {}, PLAYING)
     return [part.key for part in untrusted(world(project), effect)]
 
 
@@ -127,7 +128,7 @@ def test_what_the_user_says_needs_no_trust(project: Path, tmp_path: Path) -> Non
     # A setting that the user's file overrides needs no trust.
     configure(project, "defaults: {agent: ./evil.sh}")
     found = build.world(project, config=flag, environ=os.environ)
-    assert untrusted(found, playing({}, {}, product_manager=False)) == ()
+    assert untrusted(found, playing({}, {}, PLAYING)) == ()
 
 
 @pytest.mark.parametrize(
@@ -198,7 +199,7 @@ def test_an_orchestrator_refuses_what_changed_since_it_was_asked_for(project: Pa
     trust(project)
     configure(project, "defaults: {agent: ./evil.sh}")
     with pytest.raises(NotTrustedError, match=r"defaults\.agent"):
-        require_trusted(world(project), playing({}, {}, product_manager=False))
+        require_trusted(world(project), playing({}, {}, PLAYING))
 
 
 # -- the commands --------------------------------------------------------------------------------
@@ -266,7 +267,7 @@ def test_a_session_asks_by_the_flags_of_its_start(project: Path, evil: Path, run
     path = project / layout.SESSIONS_DIR / NAME
     OnDisk(path, Phase.ARCHITECTING, options=options).commit()
     assert run("resume", "--dry-run", "--json", NAME) == 0
-    assert untrusted(world(project), playing(options.agents, {}, product_manager=False)) == ()
+    assert untrusted(world(project), playing(options.agents, {}, PLAYING)) == ()
 
 
 def test_trust_shows_keeps_and_revokes(project: Path, run: Run, capsys: Capture) -> None:

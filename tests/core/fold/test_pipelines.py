@@ -7,6 +7,7 @@ import pytest
 from agentmux.core.codec.frozen import replace
 from agentmux.core.definitions.definition import PhaseDefinition, PipelineDefinition
 from agentmux.core.definitions.feature import FEATURE
+from agentmux.core.fold import transitions
 from agentmux.core.fold.acceptance import Answer
 from agentmux.core.fold.transitions import enter
 from agentmux.core.journal.events import Approved, CodeDone, ReviewDone
@@ -109,3 +110,14 @@ def test_a_phase_that_this_version_cannot_run_stops_the_fold() -> None:
     strange = of(replace(BY_NAME["implementing"], folder="mine"), BY_NAME["completing"])
     with pytest.raises(DataError, match="cannot be run yet"):
         begun(strange, Phase.IMPLEMENTING)
+
+
+def test_a_session_begins_in_the_first_phase_that_it_goes_through() -> None:
+    state = SessionState(phase=Phase.ARCHITECTING)
+    assert transitions.begun(state) == state
+    asked = replace(state, product_manager=True)
+    assert transitions.begun(asked).phase == Phase.PRODUCT_MANAGEMENT
+    short = transitions.begun(replace(state, pipeline=QUICK))
+    assert short.phase == Phase.IMPLEMENTING
+    assert short.implementation_active_plan_ids == (1,)
+    assert short.reviewer_nominations == (LOGIC,)

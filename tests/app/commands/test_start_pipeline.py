@@ -1,0 +1,107 @@
+"""What a start freezes of its pipeline."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from agentmux.adapters.disk.session_files import FileSession
+from agentmux.app.commands.start import StartRequest, plan_start, start
+from agentmux.app.session.frozen_files import frozen_text, require_frozen
+from agentmux.app.session.pipeline_choice import WHOLE
+from agentmux.core.codec.digests import sha256
+from agentmux.core.config.settings import Defaults
+from agentmux.core.journal.state import SessionState, encode
+from agentmux.core.names import layout
+from agentmux.core.names.phase import Phase
+from agentmux.errors import DataError, ExitCode, UsageError
+from tests.app.driver import NotedRepository, Studio, _starter, make_project
+
+
+@pytest.fixture
+def studio(tmp_path: Path) -> Studio:
+    made = Studio(make_project(tmp_path / "project"), dict(os.environ))
+    assert isinstance(made.world.repository, NotedRepository)
+    made.world.repository.begin()
+    terminal = made.terminal
+    made.world = replace(made.world, terminal=lambda _: terminal)
+    return made
+
+
+def request(**values: object) -> StartRequest:
+    return StartRequest(feature="fix the typo", agent="demo", worktree=False, **values)  # type: ignore[arg-type]
+
+
+def begun(studio: Studio, asked: StartRequest) -> tuple[FileSession, SessionState]:
+    made = start(studio.world, _starter(), plan_start(studio.world, asked, {}))
+    files = FileSession(made.path)
+    return files, files.load().state
+
+
+def test_a_session_of_feature_without_checks_is_written_as_by_0_1_0(studio: Studio) -> None:
+    files, state = begun(studio, request())
+    written = json.loads((files.path / layout.STATE).read_text())
+    assert written == encode(state)
+    assert not {"pipeline", "pipeline_files", "verify", "results", "fix"} & set(written)
+    assert written["schema_version"] == layout.PLAIN_VERSION
+    assert not (files.path / layout.PIPELINE).exists()
+    assert state.phase == Phase.ARCHITECTING
+
+
+def test_another_pipeline_is_frozen_by_its_content(studio: Studio) -> None:
+    files, state = begun(studio, request(pipeline="quick"))
+    assert state.schema_version == layout.SCHEMA_VERSION
+    assert state.pipeline is not None
+    assert [each.phase for each in state.pipeline.phases] == [
+        "implementing", "reviewing", "fixing", "completing",
+    ]  # fmt: skip
+    assert state.phase == Phase.IMPLEMENTING
+    assert state.implementation_active_plan_ids == (1,)
+    (name,) = (path.name for path in (files.path / layout.PIPELINE).iterdir())
+    assert state.pipeline_files == {WHOLE: name}
+    whole = json.loads(frozen_text(files, state, WHOLE))
+    assert whole["pipeline"]["name"] == "quick"
+    assert whole["verify"] == []
+    first = json.loads((files.path / layout.JOURNAL).read_text().splitlines()[1])
+    assert first["payload"]["state"]["pipeline_files"] == {WHOLE: name}
+
+
+def test_a_frozen_file_that_differs_is_refused(studio: Studio) -> None:
+    files, state = begun(studio, request(pipeline="quick"))
+    path = files.path / layout.frozen(state.pipeline_files[WHOLE])
+    assert sha256(path.read_bytes()).hexdigest() == path.name
+    path.write_text("{}")
+    with pytest.raises(DataError, match="it was changed") as caught:
+        require_frozen(files, state)
+    assert caught.value.exit_code == ExitCode.DATA
+    path.unlink()
+    with pytest.raises(DataError, match="missing"):
+        require_frozen(files, state)
+
+
+def test_the_configuration_names_the_pipeline_where_the_user_does_not(studio: Studio) -> None:
+    settings = replace(studio.world.settings, defaults=Defaults(pipeline="quick"))
+    studio.world = replace(studio.world, settings=settings)
+    assert plan_start(studio.world, request(), {}).pipeline.definition.name == "quick"
+    feature = plan_start(studio.world, request(pipeline="feature"), {})
+    assert feature.state.pipeline is None
+
+
+def test_a_pipeline_that_does_not_exist_or_does_not_fit_is_refused(studio: Studio) -> None:
+    with pytest.raises(UsageError, match="no pipeline `quik`") as caught:
+        plan_start(studio.world, request(pipeline="quik"), {})
+    assert "did you mean `quick`?" in caught.value.hints
+    with pytest.raises(UsageError, match="no phase for --product-manager"):
+        plan_start(studio.world, request(pipeline="quick", product_manager=True), {})
+
+
+def test_only_the_roles_of_the_pipeline_need_an_agent(studio: Studio) -> None:
+    short = plan_start(studio.world, request(pipeline="quick"), {})
+    assert set(short.agents) == {
+        "coder", "reviewer_logic", "reviewer_quality", "reviewer_expert",
+    }  # fmt: skip
+    assert "web-researcher" in plan_start(studio.world, request(), {}).agents
