@@ -1,0 +1,39 @@
+"""Time zones by name, and the machine's own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import tzinfo
+from pathlib import Path
+from typing import Final
+from zoneinfo import ZoneInfo
+
+_LOCAL: Final = Path("/etc/localtime")
+
+
+def zones(own: str, *, local: Path = _LOCAL) -> Callable[[str], tzinfo | None]:
+    """Return a function that finds a time zone by its name; None for an unknown name.
+
+    The empty name is the machine's own zone: ``own`` (the value of ``TZ``), else that of the file
+    ``local``; UTC if neither can be read.
+    """
+
+    def find(name: str) -> tzinfo | None:
+        return _named(name) if name else _named(own.lstrip(":")) or _of(local) or _named("UTC")
+
+    return find
+
+
+def _named(name: str) -> tzinfo | None:
+    try:
+        return ZoneInfo(name) if name else None
+    except (ValueError, OSError, KeyError):  # KeyError: no such zone
+        return None
+
+
+def _of(path: Path) -> tzinfo | None:
+    try:
+        with path.open("rb") as file:
+            return ZoneInfo.from_file(file)
+    except (ValueError, OSError):
+        return None
