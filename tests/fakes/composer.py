@@ -28,7 +28,8 @@ def main() -> None:
         log.write(repr(got) + "\n")
         if got == "\r":
             enters += 1
-            if "deaf" in habits or ("slow-enter" in habits and enters == 1):
+            left_menu = habits.pop("menu", None) is not None
+            if left_menu or "deaf" in habits or ("slow-enter" in habits and enters == 1):
                 continue
             transcript.append(draft)
             draft = ""
@@ -50,7 +51,9 @@ def paint(habits: dict[str, str], draft: str, transcript: list[str], *, busy: bo
     rows += [f"> {said}" for said in transcript] if "silent" not in habits else []
     rows += ["* Working… (esc to interrupt)"] if busy else []
     rows += [f"Do you want to run {habits['dialog']}?", " > 1. Yes"] if "dialog" in habits else []
-    if transcript and "asks" in habits:
+    if "menu" in habits:
+        rows += ["usage limit", " > 1. Stop and wait"]
+    elif transcript and "asks" in habits:
         rows += [f"Do you want to run {habits['asks']}?", " > 1. Yes"]
     else:
         rows += [RULE, "> " + shown.replace("\n", "\n  ") + placeholder, RULE, "  ? for shortcuts"]

@@ -155,6 +155,7 @@ def _agents(pattern: schema.Reader) -> schema.Each:
         "waiting": pattern_or_none,
         "trust": pattern_or_none,
         "limit": pattern_or_none,
+        "limit_menu": pattern_or_none,
         "trouble": pattern_or_none,
         "rejected": pattern_or_none,
         "switched": pattern_or_none,
@@ -264,6 +265,7 @@ SCHEMA: Final[Mapping[str, schema.Schema]] = {
         "nudge_after": schema.duration(),
         "report_after": schema.duration(),
     },
+    "limits": {"retry": schema.duration(least_s=1)},
     "git": {
         "worktree": schema.choice(*WorktreeMode),
         "root": schema.optional(_LINE),

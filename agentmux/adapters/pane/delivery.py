@@ -14,7 +14,7 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import Final
 
-from agentmux.core.agents.screens import ScreenMark, read_screen
+from agentmux.core.agents.screens import ScreenMark, read_screen, shows_limit_menu
 from agentmux.core.agents.spec import AgentSpec
 from agentmux.core.codec.frozen import dataclass
 from agentmux.ports.terminal import (
@@ -189,6 +189,7 @@ class _Typing:
         self.begun = False
         self.held_since: float | None = None
         self.pressed_again = False
+        self.left_menu = False
 
     def look(self) -> Screen | None:
         return self.panes.capture([self.pane]).get(self.pane)
@@ -259,6 +260,9 @@ class _Typing:
         mark = self.mark(screen)
         if mark in _DIALOGS:
             return DeliveryResult.REFUSED_DIALOG, f"the screen shows a dialog ({mark})"
+        if shows_limit_menu(self.spec, screen.text):
+            self.leave_menu()
+            return None, _NO_COMPOSER
         composer = find_composer(screen, self.spec)
         # A program that has drawn nothing yet must not be typed at: text that waits for it may
         # answer its first dialog.
@@ -271,6 +275,12 @@ class _Typing:
         if composer.draft:
             return DeliveryResult.REFUSED_DRAFT, "the composer has a draft"
         return None, ""
+
+    def leave_menu(self) -> None:
+        """Press Enter, once, to leave the menu of a usage limit."""
+        if not self.left_menu:
+            self.left_menu = True
+            self.panes.press_enter(self.pane)
 
     async def see_text(self) -> Delivery | None:
         """Wait until the composer shows the pasted text, and return None.

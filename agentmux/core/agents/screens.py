@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Final
 
 from agentmux.core.agents.spec import AgentSpec
-from agentmux.core.codec.frozen import dataclass
+from agentmux.core.codec.frozen import dataclass, replace
 
 LAST_ROWS: Final = 25
 """The number of rows with text, from the end of a screen, that are searched for patterns.
@@ -17,6 +17,9 @@ They hold the agent's input field, its sign of work and its dialogs.
 
 _SAID_MAX: Final = 160
 """The greatest number of characters that are kept of a text on an agent's screen."""
+
+_BORDERS: Final = "│┃║"
+"""The borders of boxes that agents draw around messages."""
 
 _LAST_WORDS: Final = 8
 """The number of rows with text, from the end of a screen, that are searched for a rejection.
@@ -59,6 +62,35 @@ def read(spec: AgentSpec, text: str) -> Reading:
         resets=_last(spec.limit, "resets", end) if mark is ScreenMark.LIMIT else "",
         trouble=_last(spec.trouble, "cause", end),
     )
+
+
+def read_since(spec: AgentSpec, text: str, mark: str, *, unmarked: bool) -> Reading:
+    """Return what a screen says, as `read`; a usage limit counts only below the last prompt.
+
+    A limit above it is over, or is part of a conversation that came back.
+
+    Args:
+        spec: The agent.
+        text: The screen as plain text.
+        mark: A word that only the last prompt contains; a terminal may wrap it over rows.
+        unmarked: Whether a limit counts if the screen does not show ``mark``.
+    """
+    found = read(spec, text)
+    if found.mark is not ScreenMark.LIMIT:
+        return found
+    below = _below(text, mark)
+    below = text if below is None and unmarked else below
+    since = None if below is None else read(spec, below)
+    if since is not None and since.mark is ScreenMark.LIMIT:
+        return replace(found, resets=since.resets)
+    return read(replace(spec, limit=None), text)
+
+
+def _below(text: str, mark: str) -> str | None:
+    """Return the text after the last mention of ``mark``; None if it is not mentioned."""
+    wrapped = rf"[\s{_BORDERS}]*".join(map(re.escape, mark))
+    found = list(re.finditer(wrapped, text)) if mark else []
+    return text[found[-1].end() :] if found else None
 
 
 def _last(pattern: str | None, group: str, text: str) -> str:
@@ -111,6 +143,12 @@ def shows_prompt(spec: AgentSpec, text: str, mark: str) -> bool:
         return False
     *_, composer = re.finditer(spec.ready, text, re.MULTILINE)
     return mark in "".join(text[: composer.start()].split())
+
+
+def shows_limit_menu(spec: AgentSpec, text: str) -> bool:
+    """Whether a screen shows the menu of a usage limit that one Enter leaves."""
+    end = last_rows(text)
+    return spec.limit_menu is not None and bool(re.search(spec.limit_menu, end, re.MULTILINE))
 
 
 def is_rejection(spec: AgentSpec, text: str) -> bool:

@@ -267,6 +267,8 @@ class AgentSpec:
         waiting: Pattern: the agent asks its user something.
         trust: Pattern: a first-run dialog (trust, login, terms).
         limit: Pattern: a usage limit. The group ``resets`` is the time at which it ends.
+        limit_menu: Pattern: a menu that a usage limit brings up, with the answer that leaves it
+            preselected: Enter leaves it.
         trouble: Pattern: an error of the agent's service. The group ``cause`` says which; the last
             match on the screen counts.
         rejected: Pattern: the message that the agent does not know the conversation to resume.
@@ -302,6 +304,7 @@ class AgentSpec:
     waiting: str | None = None
     trust: str | None = None
     limit: str | None = None
+    limit_menu: str | None = None
     trouble: str | None = None
     rejected: str | None = None
     switched: str | None = None

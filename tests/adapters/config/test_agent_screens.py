@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from agentmux.adapters.config.agent_registry import load_registry
 from agentmux.adapters.pane.delivery import find_composer
-from agentmux.core.agents.screens import ScreenMark, read, refuses, shows_prompt
+from agentmux.core.agents.reset_times import reset_time
+from agentmux.core.agents.screens import ScreenMark, read, refuses, shows_limit_menu, shows_prompt
 from agentmux.core.agents.spec import SCREENS
 from agentmux.core.config.settings import Settings
 from tests.real.clis import CLIS
@@ -45,6 +47,34 @@ def test_an_idle_agent_has_an_empty_composer(fixture: Fixture) -> None:
 
     assert composer is not None
     assert composer.draft == ""
+
+
+MENUS = {
+    *(f"claude-limit-{which}" for which in ("week", "hours", "other", "spend", "credits")),
+    "gemini-limit-day",
+}
+"""The screens with a menu that a usage limit brings up, with its first answer preselected."""
+
+
+@pytest.mark.parametrize("fixture", KEPT, ids=named)
+def test_only_the_menu_of_a_limit_is_left_with_enter(fixture: Fixture) -> None:
+    is_menu = f"{fixture.agent}-{fixture.screen}" in MENUS
+    assert shows_limit_menu(REGISTRY[fixture.agent], fixture.seen.text) is is_menu
+
+
+RECORDED = datetime(2026, 11, 22, 18, tzinfo=UTC)
+"""About when the screens were recorded, with a limit that ended four days later."""
+
+
+@pytest.mark.parametrize("fixture", [each for each in KEPT if each.mark == "limit"], ids=named)
+def test_the_time_on_a_recorded_limit_is_understood(fixture: Fixture) -> None:
+    said = read(REGISTRY[fixture.agent], fixture.seen.text).resets
+    found = reset_time(said, now=RECORDED, zones=lambda _: UTC)
+    if said:
+        assert found is not None
+        assert timedelta(days=3) < found - RECORDED < timedelta(days=5)
+    else:
+        assert found is None
 
 
 @pytest.mark.parametrize("agent", CLIS)

@@ -170,6 +170,22 @@ def test_an_agent_at_its_limit_is_left_alone(start: Start) -> None:
     assert agent.read() == []
 
 
+LEFT = replace(SPEC, limit=None, limit_menu="^ > 1. Stop and wait")
+
+
+def test_the_menu_of_a_limit_that_is_over_is_left_with_one_enter(start: Start) -> None:
+    agent = start("menu", ready="Stop and wait")
+    assert agent.deliver(spec=LEFT).result is DeliveryResult.SUBMITTED
+    assert agent.read() == ["\r", framed(TEXT), "\r"]
+
+
+def test_a_menu_that_stays_gets_no_second_enter() -> None:
+    frames = Frames("usage limit\n > 1. Stop and wait")
+    frames.spec = LEFT
+    assert frames.deliver().result is DeliveryResult.UNKNOWN
+    assert frames.done == ["enter"]
+
+
 def test_a_dialog_is_left_alone(start: Start) -> None:
     agent = start("dialog=rm")
     assert agent.deliver().result is DeliveryResult.REFUSED_DIALOG
@@ -378,6 +394,7 @@ class Frames:
         self._texts = list(texts)
         self._fails = {"paste": paste, "enter": enter}
         self.done: list[str] = []
+        self.spec = SPEC
 
     def capture(self, panes: Sequence[str], *, colours: bool = True) -> Mapping[str, Screen]:
         text = self._texts.pop(0) if len(self._texts) > 1 else self._texts[0]
@@ -397,7 +414,7 @@ class Frames:
         self.done.append(what)
 
     def deliver(self) -> Delivery:
-        typing = deliver(self, "%1", "go on", SPEC, deadline_s=0.3)  # type: ignore[arg-type]  # all it asks
+        typing = deliver(self, "%1", "go on", self.spec, deadline_s=0.3)  # type: ignore[arg-type]  # all it asks
         return asyncio.run(typing)
 
 

@@ -14,6 +14,7 @@ from agentmux.core.agents.screens import (
     is_rejection,
     read,
     read_screen,
+    read_since,
     refuses,
     shows_prompt,
 )
@@ -74,6 +75,31 @@ def test_the_last_trouble_is_read_whatever_the_mark() -> None:
     assert read(replace(LIMITED, trouble="^● API.*"), shown).trouble == ""
     assert read(replace(LIMITED, trouble=None), shown).trouble == ""
     assert read(LIMITED, "● API error 500\n" + "talk\n" * LAST_ROWS).trouble == ""
+
+
+MARK = "launch-7f3a"
+
+
+@pytest.mark.parametrize(
+    ("screen", "unmarked", "resets"),
+    [
+        (f"usage limit resets 5pm.\nRead {MARK}\n❯ ", True, None),
+        (f"Read {MARK}\nusage limit resets 5pm.\n❯ ", False, "5pm"),
+        (f"usage limit resets 4pm.\nRead {MARK}\nusage limit resets 5pm.\n❯ ", False, "5pm"),
+        ("usage limit resets 5pm.\n│ Read laun │\n│ ch-7f3a │\n❯ ", True, None),
+        ("usage limit resets 5pm.\n❯ ", True, "5pm"),
+        ("usage limit resets 5pm.\n❯ ", False, None),
+        (f"Read {MARK}\nusage limit.\nRead {MARK}\n❯ ", True, None),
+    ],
+)
+def test_a_limit_counts_below_the_last_prompt_only(
+    screen: str, unmarked: bool, resets: str | None
+) -> None:
+    found = read_since(LIMITED, screen, MARK, unmarked=unmarked)
+    if resets is None:
+        assert found == Reading(mark=ScreenMark.READY)
+    else:
+        assert found == Reading(mark=ScreenMark.LIMIT, resets=resets)
 
 
 UNKNOWN_ID = "Error: No conversation found with session ID: 6f1b\n"
