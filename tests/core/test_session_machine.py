@@ -16,6 +16,7 @@ import traceback
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -35,14 +36,18 @@ from agentmux.core.codec.records import to_fields
 from agentmux.core.decisions import next_actions as decide
 from agentmux.core.decisions.drafts import without_drafts
 from agentmux.core.decisions.inference import infer
+from agentmux.core.decisions.limits import is_parked, next_wake, to_wake
 from agentmux.core.decisions.next_actions import Exit, Facts, LaunchFact, next_actions
 from agentmux.core.documents.review import review_file
 from agentmux.core.fold.acceptance import Answer, is_signal, judge, working_phase
 from agentmux.core.fold.apply import advance, fold
 from agentmux.core.fold.implied import implied
+from agentmux.core.fold.parking import BUSY, LAUNCH, TOLD
 from agentmux.core.journal.events import (
     AgentExited,
     AgentLaunched,
+    AgentParked,
+    AgentWoken,
     Approved,
     ArchitectureDone,
     ArtifactsArchived,
@@ -98,6 +103,7 @@ class World:
     synced: int = 0
     panes: dict[str, Pane] = field(default_factory=dict)
     commits: list[str] = field(default_factory=list)
+    clock: datetime = field(default_factory=lambda: datetime.fromisoformat(AT))
     fuse: int | None = None
 
     def burn(self) -> None:
@@ -161,6 +167,8 @@ class Pane:
     there: bool = True
     exit: Exit | None = None
     verdict: str = ""  # empty until it has left its artifact
+    limits: int = 0
+    told: int = 0
 
     def end(self, record: Exit | None) -> None:
         if self.alive:
@@ -197,7 +205,8 @@ class Orchestrator:
             )
             for name, pane in self.world.panes.items()
         }
-        return Facts(artifacts=self.artifacts(), launches=launches)
+        due = to_wake(self.state.parked, now=self.world.clock)
+        return Facts(artifacts=self.artifacts(), launches=launches, to_wake=due)
 
     # folding
 
@@ -232,7 +241,7 @@ class Orchestrator:
     def record(self, fact: Fact, seat: str = "orchestrator", launch: str = "") -> None:
         line = encode(
             Event(
-                id=f"o{next(self.ids)}", at=AT, seat=seat, launch=launch,
+                id=f"o{next(self.ids)}", at=self.world.clock.isoformat(), seat=seat, launch=launch,
                 cycle=self.state.cycle, fact=fact,
             )
         )  # fmt: skip
@@ -274,6 +283,11 @@ class Orchestrator:
                 self.record(SessionFailed(cause=cause), seat, self.state.seats[seat].launch)
             case decide.Tell(seat=seat, launch=launch, research=kind, topic=topic):
                 self.record(ResearchTold(research=kind, topic=topic, result="ok"), seat, launch)
+            case decide.Wake(seat=seat, launch=launch, how=how):
+                self.record(AgentWoken(how=how), seat, launch)
+                if how == TOLD:
+                    self.world.burn()
+                    self.world.panes[launch].told += 1
             case decide.ApproveByItself():
                 self.record(Approved())
             case decide.MakeCommit(approval=approval, started=started):
@@ -380,6 +394,7 @@ class Ledger:
     launches: dict[str, tuple[str, int, str]] = field(default_factory=dict)
     finished: Counter[tuple[object, ...]] = field(default_factory=Counter)
     counted: list[str] = field(default_factory=list)
+    limits: Counter[str] = field(default_factory=Counter)
     read: int = 0
     offset: int = 0
 
@@ -394,6 +409,7 @@ class Ledger:
         after = self.state = advance(before, event, self.offset)
         kind, seat = fields["event"], fields["seat"]
         accepted = is_signal(event) and judge(before, event).answer is Answer.ACCEPTED
+        self._limited(before, fields)
         if kind == "agent_launched":
             self.launches[seat] = (fields["launch"], before.cycle, before.phase)
         if kind == "resumed":
@@ -407,6 +423,17 @@ class Ledger:
             assert after.signals == before.signals, "an ignored signal is not counted"
             assert after.phase == before.phase, "an ignored signal leads nowhere"
         self._led(before, after, fields)
+
+    def _limited(self, before: SessionState, fields: dict[str, Any]) -> None:
+        kind, seat = fields["event"], fields["seat"]
+        if kind == "agent_parked":
+            self.limits[seat] += 1
+        if kind == "agent_woken" and fields["payload"]["how"] in {TOLD, LAUNCH}:
+            self.limits[seat] -= 1
+            assert self.limits[seat] >= 0, f"{seat} is woken more often than it was parked"
+            assert fields["at"] >= before.parked[seat].until, f"{seat} is woken early"
+        if kind == "agent_launched":
+            assert not is_parked(before, seat), f"{seat} is launched while it is parked"
 
     def _led(self, before: SessionState, after: SessionState, fields: dict[str, Any]) -> None:
         origin = working_phase(before)
@@ -626,6 +653,26 @@ class SessionMachine(RuleBasedStateMachine):
     def agent_dies(self, data: st.DataObject, record: Exit | None) -> None:
         data.draw(st.sampled_from(self.live())).end(record)
 
+    @precondition(lambda self: self.orchestrator is not None and self.live())
+    @rule(data=st.data(), wait_s=st.sampled_from([1, 60, 3600]), works=st.booleans())
+    def agent_reaches_its_limit(self, data: st.DataObject, wait_s: int, works: bool) -> None:
+        """The orchestrator sees the limit, or that a woken agent works."""
+        assert self.orchestrator is not None
+        pane = data.draw(st.sampled_from(self.live()))
+        self.orchestrator.catch_up()
+        seat = self.orchestrator.state.seats.get(pane.seat)
+        if seat is None or seat.launch != pane.launch:
+            return
+        pane.limits += not works
+        until = self.world.clock + timedelta(seconds=wait_s)
+        limit = AgentParked(agent="demo", until=until.isoformat())
+        fact = AgentWoken(how=BUSY) if works else limit
+        self.orchestrator.record(fact, pane.seat, pane.launch)
+
+    @rule(seconds=st.sampled_from([1, 60, 130, 4000]))
+    def time_passes(self, seconds: int) -> None:
+        self.world.clock += timedelta(seconds=seconds)
+
     # signals: once, again, late, out of order
 
     def signal(self, fact: Fact, pane: Pane) -> None:
@@ -707,6 +754,15 @@ class SessionMachine(RuleBasedStateMachine):
         assert not [seat for seat, count in live.items() if count > 1]
 
     @invariant()
+    def who_is_parked_is_needed_and_told_at_most_once(self) -> None:
+        for pane in self.world.panes.values():
+            assert pane.told <= pane.limits
+        state = committed(self.world)
+        for name, parked in state.parked.items():
+            holds = state.seats.get(name)
+            assert holds is None or holds.launch == parked.launch, f"{name}: an older launch"
+
+    @invariant()
     def nothing_of_an_older_attempt_lies_where_it_would_count(self) -> None:
         state = committed(self.world)
         if state.phase not in PIPELINE or self.orchestrator is None:
@@ -757,6 +813,11 @@ class SessionMachine(RuleBasedStateMachine):
             return
         self.with_orchestrator(None, "orchestrator")
         assert self.orchestrator is not None
+        while (due := next_wake(self.orchestrator.state.parked)) is not None:
+            self.world.clock = max(self.world.clock, due)
+            waiting = sorted(self.orchestrator.state.parked.items())
+            self.with_orchestrator(None, "orchestrator")
+            assert sorted(self.orchestrator.state.parked.items()) != waiting, "nobody is woken"
         state = committed(self.world)
         assert state.applied_offset == sum(len(line) for line in self.world.lines)
         self.every_acknowledged_signal_counts_exactly_once()

@@ -156,6 +156,17 @@ class StallSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LimitSettings:
+    """What is done about usage limits.
+
+    Attributes:
+        retry_s: An agent that does not say when its limit ends is told to go on after this time.
+    """
+
+    retry_s: float = 30 * _MINUTE_S
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SetupStep:
     """A command that prepares a new worktree before the first agent starts there.
 
@@ -247,6 +258,7 @@ class Settings:
     snapshots: SnapshotSettings = SnapshotSettings()
     tmux: TmuxSettings = TmuxSettings()
     stall: StallSettings = StallSettings()
+    limits: LimitSettings = LimitSettings()
     git: GitSettings = GitSettings()
     completion: CompletionSettings = CompletionSettings()
     verify: tuple[VerifyCommand, ...] = ()

@@ -14,7 +14,9 @@ from agentmux.core.codec.frozen import dataclass, field
 from agentmux.core.decisions.check_actions import BeginChecks, RecordCheck, beginning
 from agentmux.core.decisions.drafts import without_drafts
 from agentmux.core.decisions.inference import is_decided
+from agentmux.core.decisions.limits import is_parked
 from agentmux.core.definitions.definition import Kind
+from agentmux.core.fold.parking import BUSY, LAUNCH, TOLD
 from agentmux.core.journal.events import LaunchChosen
 from agentmux.core.journal.state import AGENT_MODES, NATIVE, Seat, SessionState
 from agentmux.core.names.phase import CHECK, SETUP, ResearchKind
@@ -87,15 +89,21 @@ class LaunchFact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """What was just observed: the artifacts on disk, and each launch by its id.
+    """What was just observed.
 
     Attributes:
+        artifacts: The artifacts on disk.
+        launches: Each launch by its id.
         tree: The id of the files that a check looks at; None if this process has not looked.
+        to_wake: The parked seats whose turn it is, as `limits.to_wake` returns them.
+        busy: The seats whose agents were seen at work.
     """
 
     artifacts: Artifacts
     launches: Mapping[str, LaunchFact] = field(default_factory=dict)
     tree: str | None = None
+    to_wake: tuple[str, ...] = ()
+    busy: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,6 +191,18 @@ class Tell:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Wake:
+    """Record that the limit of this seat should be over; ``how`` as in `events.AgentWoken`.
+
+    Then, for `parking.TOLD`, tell the agent once to go on.
+    """
+
+    seat: str
+    launch: str
+    how: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FinishSetup:
     """Record that the setup is done, and what it changed: all its steps have succeeded."""
 
@@ -225,6 +245,7 @@ Action: TypeAlias = (
     | RecordChoice
     | Fail
     | Tell
+    | Wake
     | FinishSetup
     | BeginChecks
     | RecordCheck
@@ -240,7 +261,7 @@ def next_actions(state: SessionState, facts: Facts) -> tuple[Action, ...]:
         return (FinishArchive(),)
     if state.phase not in pipeline_of(state):
         # In a failed session the other agents go on, and are told about their research.
-        return (*_exits(state, facts), *_tellings(state, facts))
+        return (*_exits(state, facts), *_wakings(state, facts), *_tellings(state, facts))
     settled = settlement(state, facts.artifacts)
     if settled is not None:
         return (settled,)
@@ -249,6 +270,7 @@ def next_actions(state: SessionState, facts: Facts) -> tuple[Action, ...]:
         return (begins,)
     return (
         *_exits(state, facts),
+        *_wakings(state, facts),
         *_launches(state, facts),
         *_finished_setup(state),
         *_strays(state, facts),
@@ -368,6 +390,8 @@ def is_rejected(seat: Seat, fact: LaunchFact) -> bool:
 def _launches(state: SessionState, facts: Facts) -> Iterator[Action]:
     for work in wanted(state):
         seat = state.seats.get(work.seat)
+        if (seat is None or seat.status not in _HELD) and is_parked(state, work.seat):
+            continue  # its launch waits for the end of its limit
         if seat is None:
             yield Launch(work=work)
         elif seat.status in _HELD:
@@ -421,6 +445,23 @@ def _strays(state: SessionState, facts: Facts) -> Iterator[EndPanes]:
         yield EndPanes(launches=strays)
 
 
+def _wakings(state: SessionState, facts: Facts) -> Iterator[Wake]:
+    for name in facts.to_wake:
+        if not is_parked(state, name):
+            continue
+        seat = state.seats.get(name)
+        launch = state.parked[name].launch
+        yield Wake(seat=name, launch=launch, how=_waking(name, seat, facts))
+
+
+def _waking(name: str, seat: Seat | None, facts: Facts) -> str:
+    if seat is None or seat.status != LAUNCHED:
+        return LAUNCH
+    if not facts.launches.get(seat.launch, LaunchFact()).alive:
+        return LAUNCH
+    return BUSY if name in facts.busy else TOLD
+
+
 def _tellings(state: SessionState, facts: Facts) -> Iterator[Tell]:
     for kind in ResearchKind:
         for topic, status in state.tasks(kind).items():
@@ -430,6 +471,8 @@ def _tellings(state: SessionState, facts: Facts) -> Iterator[Tell]:
             for owner in asked.owners:
                 seat = state.seats.get(owner)
                 if owner in asked.told or seat is None or not _hears(seat):
+                    continue
+                if is_parked(state, owner):  # it is told as soon as it is woken
                     continue
                 if facts.launches.get(seat.launch, LaunchFact()).alive:
                     yield Tell(seat=owner, launch=seat.launch, research=kind, topic=topic)

@@ -15,6 +15,7 @@ from agentmux.core.codec.records import Json, from_fields, to_fields
 from agentmux.core.definitions.definition import Kind, definition_from
 from agentmux.core.documents.plan import check_plan
 from agentmux.core.documents.review import DEFAULT_NOMINATIONS, Verdict
+from agentmux.core.fold import parking
 from agentmux.core.fold.acceptance import Answer, is_signal, judge, working_phase
 from agentmux.core.fold.checks import check_done, check_skipped, checks_began
 from agentmux.core.fold.repinned import with_pipeline
@@ -34,7 +35,9 @@ from agentmux.core.journal.events import (
     AgentExited,
     AgentLaunched,
     AgentNudged,
+    AgentParked,
     AgentStalled,
+    AgentWoken,
     Approved,
     ArchitectureDone,
     ArtifactsArchived,
@@ -56,6 +59,7 @@ from agentmux.core.journal.events import (
     Hello,
     JournalCreated,
     LaunchChosen,
+    LimitsLifted,
     PhaseSettled,
     PlanDone,
     PmDone,
@@ -163,10 +167,11 @@ def apply(state: SessionState, event: Event) -> SessionState:
     """Return the state after ``event``; ``state`` itself for a signal that does not count."""
     step = _STEPS[type(event.fact)]
     if not is_signal(event):
-        return replace(step(state, event, event.fact), last_event=_last_event(state, event))
+        after = parking.pruned(step(state, event, event.fact))
+        return replace(after, last_event=_last_event(state, event))
     if judge(state, event).answer is not Answer.ACCEPTED:
         return state
-    after = _signalled(state, event, step)
+    after = parking.pruned(_signalled(state, event, step))
     return replace(after, last_event=event.fact.kind, signals=(*state.signals, event.id))
 
 
@@ -218,7 +223,7 @@ def _handed_in(after: SessionState, event: Event) -> SessionState:
 
 def _heard(state: SessionState, event: Event) -> SessionState:
     """Return the state in which the signal's seat is ``heard`` and ``reached`` (see `Seat`)."""
-    reached = _reached(state, event)
+    reached = parking.heard(_reached(state, event), event)
     seat = _current(reached, event)
     return reached if seat is None else _with_seat(reached, event.seat, replace(seat, heard=True))
 
@@ -354,7 +359,7 @@ def _launched(state: SessionState, event: Event, fact: AgentLaunched) -> Session
         prompt_bytes=fact.prompt_bytes,
         fresh_prompt_bytes=fact.fresh_prompt_bytes,
     )
-    seated = _with_seat(state, event.seat, seat)
+    seated = parking.launched(_with_seat(state, event.seat, seat), event)
     if fact.role in COMMANDS:
         return seated
     return replace(seated, agents={**state.agents, event.seat: fact.record})
@@ -514,7 +519,8 @@ def _reattached(state: SessionState, event: Event, fact: SessionReattached) -> S
 
 
 def _restarted(state: SessionState, event: Event, fact: SeatRestarted) -> SessionState:
-    going = replace(_without_seat(state, event.seat), phase=working_phase(state))
+    unparked = parking.without(_without_seat(state, event.seat), event.seat)
+    going = replace(unparked, phase=working_phase(state))
     seat = state.seats.get(event.seat)
     if seat is not None and seat.role == CHECK:
         going = tried_again(going, going.phase, seat.topic)
@@ -637,7 +643,8 @@ def _delivery_step_failed(state: SessionState, event: Event, fact: StepFailed) -
 def _interrupted(state: SessionState, event: Event, fact: SessionInterrupted) -> SessionState:
     if state.phase not in pipeline_of(state):
         return state
-    return replace(state, interruption=_interruption(state, event, fact.cause))
+    left = parking.interrupted(state, fact.cause)
+    return replace(left, interruption=_interruption(state, event, fact.cause))
 
 
 def _failed(state: SessionState, event: Event, fact: SessionFailed) -> SessionState:
@@ -687,6 +694,9 @@ _STEPS: Final[Mapping[type[Fact], FoldStep]] = {
     AgentExited: _exited,
     AgentNudged: _nudged,
     AgentStalled: _stalled,
+    AgentParked: parking.park,
+    AgentWoken: parking.wake,
+    LimitsLifted: parking.lift,
     ConversationLearned: _learned_fact,
     ResearchTold: _told,
     PhaseSettled: _settled,

@@ -272,6 +272,47 @@ class AgentStalled:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AgentParked:
+    """An agent has reached its usage limit: it is left alone until that is over.
+
+    It is recorded again if the agent's words change.
+
+    Attributes:
+        agent: The agent's name in the registry.
+        home: The path of the agent's config home, or empty.
+        until: When it is to be woken (UTC, ISO 8601).
+        said: When the limit ends, in the agent's words; empty where it did not say.
+    """
+
+    kind: ClassVar[str] = "agent_parked"
+    agent: str
+    until: str
+    home: str = ""
+    said: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentWoken:
+    """The limit of a parked agent should be over; this is recorded before it is told.
+
+    Attributes:
+        how: ``told`` (it is told to go on, at most once), ``busy`` (it works, before it was told
+            or after), ``answered`` (it has gone on by itself before) or ``launch`` (no agent runs
+            in the seat: one is launched).
+    """
+
+    kind: ClassVar[str] = "agent_woken"
+    how: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LimitsLifted:
+    """The user wants every parked agent to go on now."""
+
+    kind: ClassVar[str] = "limits_lifted"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ConversationLearned:
     """An agent's conversation became known, or it changed to an unknown one.
 
@@ -606,6 +647,9 @@ Fact: TypeAlias = (
     | AgentExited
     | AgentNudged
     | AgentStalled
+    | AgentParked
+    | AgentWoken
+    | LimitsLifted
     | ConversationLearned
     | ResearchTold
     | PhaseSettled

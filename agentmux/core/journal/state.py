@@ -249,6 +249,30 @@ class Reviewed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Parked:
+    """A seat whose agent has reached its usage limit.
+
+    Attributes:
+        launch: The seat's launch: the one that showed the limit, or the one after it.
+        agent: The agent's name in the registry.
+        home: The path of the agent's config home. Agents with the same name and home are taken for
+            one account: they are woken one after the other.
+        until: When it is to be woken (UTC, ISO 8601).
+        said: When its limit ends, in the agent's words; empty where it did not say.
+        woken: When it was woken (UTC, ISO 8601); empty while it is parked.
+        settled: Whether its agent has worked since it was woken.
+    """
+
+    launch: str
+    agent: str
+    until: str
+    home: str = ""
+    said: str = ""
+    woken: str = ""
+    settled: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
     """The options of a start, which hold for the whole session.
 
@@ -327,6 +351,9 @@ class SessionState:
             names in it: the SHA-256 of each. Their content is at `layout.frozen`.
         verify: The commands of the pipeline's checks as they were configured at the start:
             ``name``, ``run``, ``timeout_s`` and ``required``.
+        parked: The seats that wait for the end of a usage limit, and those that were woken and
+            have not handed in since, by name. They outlive their seats: after a reboot a seat is
+            launched when its limit is over.
     """
 
     phase: str
@@ -388,6 +415,7 @@ class SessionState:
     change_request: str | None = None
     interruption: Interruption | None = None
     seats: Mapping[str, Seat] = field(default_factory=dict)
+    parked: Mapping[str, Parked] = field(default_factory=dict)
     agents: Mapping[str, Json] = field(default_factory=dict)
     signals: tuple[str, ...] = ()
     pending_archive: tuple[Archive, ...] = ()
@@ -515,6 +543,7 @@ _NESTED: Final[Mapping[str, tuple[Callable[[Any], object], Callable[[object, str
     "commit": _optional(Commit),
     "interruption": _optional(Interruption),
     "seats": _map_of(Seat),
+    "parked": _map_of(Parked),
     "agents": (dict, _plain_mappings),
     "reviews": (dict, _plain_mappings),
     "pending_archive": _list_of(Archive),
@@ -529,6 +558,7 @@ _ONLY_WHERE_SET: Final = (
     *("tree_checkpoints", "rewind"),
     *("results", "fix", "skipped_checks", "base_checks"),
     *("issue", "request", "reviewed", "continued", "pipeline", "pipeline_files", "verify"),
+    "parked",
 )
 """Fields that are written only where they are set, as older versions write their states."""
 _OF_FEATURE_1: Final = ("verdicts", "reviews", "review_iteration", "review_outcome")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 from enum import StrEnum
 from typing import Final
 
@@ -64,6 +65,22 @@ def mend_setup(session: str, *, stop: bool = True) -> str:
     """
     first = f"agentmux stop {session}, then " if stop else ""
     return f"mend git.setup in the configuration: {first}agentmux resume {session} --repin"
+
+
+_MONTHS: Final = (
+    *("Jan", "Feb", "Mar", "Apr", "May", "Jun"),
+    *("Jul", "Aug", "Sep", "Oct", "Nov", "Dec"),
+)
+
+
+def parked_label(until: datetime, now: datetime) -> str:
+    """Return the words for an agent that is left alone until its usage limit ends.
+
+    ``until`` is shown in the zone of ``now``, with its day if that is not today.
+    """
+    there = until.astimezone(now.tzinfo)
+    day = "" if there.date() == now.date() else f"{_MONTHS[there.month - 1]} {there.day}, "
+    return f"parked until {day}{there:%H:%M}"
 
 
 def status_label(status: str) -> str:

@@ -37,6 +37,7 @@ REPORT: Final = "report"
 CONTEXT: Final = "context"
 CONTINUE: Final = "continue"
 NUDGE: Final = "nudge"
+GO_ON: Final = "go-on"
 TOLD: Final = "told"
 
 MAY_ASK: Final = (PRODUCT_MANAGER, ARCHITECT, PLANNER, DESIGNER)
@@ -117,7 +118,9 @@ class PromptInputs:
         open_items: For a resume: what is still to do, one line each.
         drafts: For a resume: the artifacts that exist and were not handed in.
         asked: For a resume: the research that this seat has asked for.
-        instruction_file: For the templates `CONTINUE` and `NUDGE`: the file with the full prompt.
+        instruction_file: For the templates `CONTINUE`, `NUDGE` and `GO_ON`: the file with the full
+            prompt.
+        time: For messages to a seat that was woken after a usage limit: when (UTC, ISO 8601).
     """
 
     session_dir: str
@@ -145,6 +148,7 @@ class PromptInputs:
     drafts: tuple[str, ...] = ()
     asked: tuple[Asked, ...] = ()
     instruction_file: str = ""
+    time: str = ""
 
 
 Filler: TypeAlias = Callable[[PromptInputs], str]
@@ -442,6 +446,7 @@ NAMES: Final[dict[str, Filler]] = {
     "feature": _feature,
     "file": lambda inputs: ", ".join(map(code_span, inputs.inputs[:1])),
     "hello": lambda inputs: HELLO if inputs.hello else "",
+    "time": lambda inputs: f", {inputs.time}" if inputs.time else "",
     "instruction_file": lambda inputs: code_span(inputs.instruction_file),
     "iteration": lambda inputs: str(inputs.iteration),
     "open_items": lambda inputs: _list(inputs.open_items, "all of it"),

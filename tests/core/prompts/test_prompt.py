@@ -311,6 +311,11 @@ def test_what_is_typed_into_a_pane_is_one_line() -> None:
     assert nudge.count("\n") == told.count("\n") == 1
     assert "`agentmux submit architecture`" in nudge
     assert "/l/p.md" in nudge
+    given_at = dataclasses.replace(given, time="2026-01-01T12:10:00.000Z")
+    go_on = render(prompt_files.template("go-on"), given_at)
+    assert go_on.count("\n") == 1
+    assert go_on.startswith("AgentMux, 2026-01-01T12:10:00.000Z: ")
+    assert "/l/p.md" in go_on
     assert "`auth`" in told
     assert "/s/summary.md" in told
 
@@ -342,7 +347,7 @@ def test_the_template_of_each_piece_of_work(
 
 
 def test_every_file_is_used_and_every_name_is_known() -> None:
-    others = (prompt.CONTEXT, prompt.CONTINUE, prompt.NUDGE, prompt.TOLD)
+    others = (prompt.CONTEXT, prompt.CONTINUE, prompt.NUDGE, prompt.TOLD, prompt.GO_ON)
     used = {
         part
         for name in (*prompt.WORK_TEMPLATES, *others)

@@ -1,0 +1,113 @@
+"""How events change which seats are parked at a usage limit; used by ``apply``."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from agentmux.core.codec.frozen import replace
+from agentmux.core.fold.acceptance import working_phase
+from agentmux.core.journal.events import AgentParked, AgentWoken, Event, LimitsLifted
+from agentmux.core.journal.state import Parked, SessionState
+from agentmux.core.names.statuses import LAUNCHED
+from agentmux.core.pipeline.work import agents_work
+
+BUSY: Final = "busy"
+ANSWERED: Final = "answered"
+TOLD: Final = "told"
+LAUNCH: Final = "launch"
+"""Values of `AgentWoken.how`."""
+
+_STOPPED: Final = "stopped"
+"""The beginning of the cause of an interruption that the user asked for."""
+
+
+def park(state: SessionState, event: Event, fact: AgentParked) -> SessionState:
+    """Return the state in which the event's seat is parked; a stale launch changes nothing."""
+    seat = state.seats.get(event.seat)
+    if seat is None or seat.launch != event.launch:
+        return state
+    parked = Parked(
+        launch=event.launch, agent=fact.agent, home=fact.home, until=fact.until, said=fact.said
+    )
+    going = {**state.seats, event.seat: replace(seat, stalled=False)}
+    return replace(state, seats=going, parked={**state.parked, event.seat: parked})
+
+
+def wake(state: SessionState, event: Event, fact: AgentWoken) -> SessionState:
+    """Return the state in which the event's seat is no longer parked.
+
+    One that has still to prove that the limit is over is kept as ``woken``, until it is seen at
+    work and ``settled``. It may be reminded again.
+    """
+    parked = state.parked.get(event.seat)
+    if parked is None or parked.launch != event.launch:
+        return state
+    if parked.woken:
+        settled = replace(parked, settled=parked.settled or fact.how == BUSY)
+        return _with(state, event.seat, settled)
+    if fact.how in {BUSY, ANSWERED}:
+        return without(state, event.seat)
+    woken = _with(state, event.seat, replace(parked, woken=event.at))
+    seat = state.seats.get(event.seat)
+    if seat is None:
+        return woken
+    return replace(woken, seats={**state.seats, event.seat: replace(seat, nudged=False)})
+
+
+def lift(state: SessionState, event: Event, _fact: LimitsLifted) -> SessionState:
+    """Return the state in which every parked seat is to be woken now."""
+    now = {
+        name: parked if parked.woken else replace(parked, until=event.at)
+        for name, parked in state.parked.items()
+    }
+    return replace(state, parked=now) if now != state.parked else state
+
+
+def launched(state: SessionState, event: Event) -> SessionState:
+    """Return the state after a launch: it takes the place of the one that was woken.
+
+    A launch for a seat that was still parked was asked for by the user, and ends the parking.
+    """
+    parked = state.parked.get(event.seat)
+    if parked is None:
+        return state
+    if not parked.woken:
+        return without(state, event.seat)
+    return _with(state, event.seat, replace(parked, launch=event.launch))
+
+
+def heard(state: SessionState, event: Event) -> SessionState:
+    """Return the state after an accepted signal, which proves that its agent has no limit."""
+    return without(state, event.seat)
+
+
+def interrupted(state: SessionState, cause: str) -> SessionState:
+    """Return the state after an interruption: a stop by the user ends all parking."""
+    if not state.parked or not cause.startswith(_STOPPED):
+        return state
+    return replace(state, parked={})
+
+
+def pruned(state: SessionState) -> SessionState:
+    """Return the state without parked seats that the session no longer needs.
+
+    A seat is needed if it has an agent, or if its work is to be done now or after a failure.
+    """
+    if not state.parked:
+        return state
+    needed = {work.seat for work in agents_work(replace(state, phase=working_phase(state)))}
+    needed |= {name for name, seat in state.seats.items() if seat.status == LAUNCHED}
+    left = {name: parked for name, parked in state.parked.items() if name in needed}
+    return replace(state, parked=left) if left != state.parked else state
+
+
+def without(state: SessionState, name: str) -> SessionState:
+    """Return the state in which the seat ``name`` is not parked."""
+    if name not in state.parked:
+        return state
+    left = {key: parked for key, parked in state.parked.items() if key != name}
+    return replace(state, parked=left)
+
+
+def _with(state: SessionState, name: str, parked: Parked) -> SessionState:
+    return replace(state, parked={**state.parked, name: parked})
